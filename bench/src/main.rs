@@ -1,0 +1,60 @@
+//! Every performance claim, re-runnable: `cargo run --release -p foresee-bench -- NAME`.
+//!
+//! Each benchmark prints a table of per-event figures, rates and ratios, all from one run: machines are noisy, and what
+//! counts is what was measured side by side. Targets are printed beside the figures; nothing is asserted.
+
+mod trace;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        ["trace"] => trace::run(10_000_000, 100_000_000),
+        ["trace", "quick"] => trace::run(1_000_000, 4_000_000),
+        ["child-info", path] => trace::info_in_this_process(path),
+        _ => {
+            eprintln!("usage: foresee-bench trace [quick]");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// What something took on one core, for `events` events: processor time of this thread, so that other programs on the
+/// machine disturb it less.
+#[derive(Clone, Copy)]
+struct Took {
+    seconds: f64,
+    events: u64,
+}
+
+impl Took {
+    fn of<T>(events: u64, work: impl FnOnce() -> T) -> (Took, T) {
+        let start = processor_seconds();
+        let result = work();
+        (Took { seconds: processor_seconds() - start, events }, result)
+    }
+
+    fn nanos(self) -> f64 {
+        self.seconds * 1e9 / self.events as f64
+    }
+
+    fn millions_per_second(self) -> f64 {
+        self.events as f64 / self.seconds / 1e6
+    }
+}
+
+/// Processor time of this thread so far.
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    stat.split(' ').next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+}
+
+/// The most memory this process ever had resident, in KiB.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,214 @@
+//! What can be typed: subcommands, flags, and the help that teaches them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::number;
+
+/// Run once. See the bugs of every other schedule.
+///
+/// foresee records one run of a multithreaded program and finds what could go wrong in the runs that did not happen. What it
+/// predicts, it proves: every prediction comes with a schedule that shows it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "foresee",
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    propagate_version = true,
+    after_help = "\
+Examples:
+  foresee trace info run.ft              what is in a recorded trace
+  foresee trace dump run.ft | less       read it, event by event
+  foresee trace gen --events 10M -o synthetic.ft
+
+Traces end in .ft (binary) or .std (text); a text trace is accepted wherever a trace is, and `-` is standard input.
+Exit codes: 0 nothing found, 66 findings, 2 bad usage or input, 1 foresee itself failed."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What foresee can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Look into traces, convert, check and generate them
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Print a completion script for a shell
+    #[command(after_help = "\
+Examples:
+  foresee completions bash > ~/.local/share/bash-completion/completions/foresee
+  foresee completions zsh > ~/.zfunc/_foresee
+  foresee completions fish > ~/.config/fish/completions/foresee.fish")]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+/// What can be done with traces.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Tell what is in a trace: events, threads, locks, variables, how it was recorded
+    #[command(after_help = "\
+Examples:
+  foresee trace info run.ft
+  foresee trace info --format json run.ft | jq .events
+
+A damaged trace is summarised up to the damage, with a warning. Memory does not grow with the length of the trace.")]
+    Info(InfoArgs),
+    /// Print a trace as text, one event per line
+    #[command(after_help = "\
+Examples:
+  foresee trace dump run.ft | less
+  foresee trace dump run.ft --from 1M --count 100
+  foresee trace dump run.ft --thread worker-1
+
+Each line is THREAD|OPERATION(TARGET)|LOCATION. Events are numbered from 0; --from and --count mean those numbers,
+whichever thread is shown.")]
+    Dump(DumpArgs),
+    /// Convert a trace between the binary (.ft) and the text form (.std)
+    #[command(after_help = "\
+Examples:
+  foresee trace convert run.ft -o run.std
+  foresee trace convert run.std -o run.ft
+
+OUT appears when it is complete: a conversion that fails leaves nothing behind, and an older OUT as it was.")]
+    Convert(ConvertArgs),
+    /// Check that a trace is whole and a run that could have happened
+    #[command(after_help = "\
+Examples:
+  foresee trace validate run.ft && echo fine
+
+Reports what no run can do: two holders of a lock, a thread that acts before its fork or after its join, a read of a
+value that was not written. Exit code 0 if there is nothing of that kind, 2 otherwise.")]
+    Validate(ValidateArgs),
+    /// Generate a synthetic trace of any size, for benchmarks and experiments
+    #[command(after_help = "\
+Examples:
+  foresee trace gen --events 20                          a few events, as text
+  foresee trace gen --events 100M -o big.ft
+  foresee trace gen --unprotected 0 --seed 7 -o norace.std
+  foresee trace gen --nesting 3 --inversions 0.1 -o deadlocks.ft
+
+The same options give the same trace, on every machine. Numbers may end in k, M or G.")]
+    Gen(GenArgs),
+}
+
+/// How to print results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Human,
+    /// One JSON object
+    Json,
+}
+
+/// Arguments of `trace info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// The trace, `-` for standard input
+    #[arg(value_name = "TRACE")]
+    pub input: PathBuf,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// Arguments of `trace dump`.
+#[derive(Debug, Args)]
+pub struct DumpArgs {
+    /// The trace, `-` for standard input
+    #[arg(value_name = "TRACE")]
+    pub input: PathBuf,
+    /// Begin at this event
+    #[arg(long, value_name = "INDEX", default_value = "0", value_parser = number::count)]
+    pub from: u64,
+    /// Look at so many events
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    pub count: Option<u64>,
+    /// Show only the events of this thread
+    #[arg(long, value_name = "NAME")]
+    pub thread: Option<String>,
+}
+
+/// Arguments of `trace convert`.
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// The trace, `-` for standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The new trace; its ending, .ft or .std, says which form
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+}
+
+/// Arguments of `trace validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// The trace, `-` for standard input
+    #[arg(value_name = "TRACE")]
+    pub input: PathBuf,
+}
+
+/// Who creates whom in a generated trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Forks {
+    /// T0 forks all others and joins them at the end
+    Star,
+    /// Every thread forks two others
+    Tree,
+    /// Every thread forks the next
+    Chain,
+    /// All threads are there from the start
+    None,
+}
+
+/// Arguments of `trace gen`.
+#[derive(Debug, Args)]
+pub struct GenArgs {
+    /// Where to write, .ft or .std; without it, text to standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// How many events
+    #[arg(short = 'n', long, value_name = "N", default_value = "1M", value_parser = number::count)]
+    pub events: u64,
+    /// How many threads
+    #[arg(long, value_name = "N", default_value = "8", value_parser = number::positive::<1_000_000>)]
+    pub threads: u32,
+    /// How many variables
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = number::positive::<10_000_000>)]
+    pub variables: u32,
+    /// How many locks; without any, nothing is protected
+    #[arg(long, value_name = "N", default_value = "20", value_parser = number::up_to::<10_000_000>)]
+    pub locks: u32,
+    /// How unevenly variables are accessed: 0 evenly, otherwise the exponent of a Zipf distribution
+    #[arg(long, value_name = "EXPONENT", default_value = "0", value_parser = number::exponent)]
+    pub skew: f64,
+    /// How many accesses a critical section has on average
+    #[arg(long, value_name = "N", default_value = "4", value_parser = number::positive::<1_000_000_000>)]
+    pub section: u32,
+    /// How many locks a thread holds at most
+    #[arg(long, value_name = "DEPTH", default_value = "2", value_parser = number::positive::<1000>)]
+    pub nesting: u32,
+    /// Share of nested sections that take their locks in the opposite order
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = number::share)]
+    pub inversions: f64,
+    /// Who creates whom
+    #[arg(long, value_enum, default_value_t = Forks::Star)]
+    pub forks: Forks,
+    /// Share of accesses that write
+    #[arg(long, value_name = "SHARE", default_value = "0.3", value_parser = number::share)]
+    pub writes: f64,
+    /// Share of accesses outside of critical sections; 0 for a trace without races
+    #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = number::share)]
+    pub unprotected: f64,
+    /// Other seeds give other traces
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub seed: u64,
+}

@@ -1,0 +1,13 @@
+//! `foresee completions`: completion scripts for shells.
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use crate::cli::Cli;
+use crate::error::CliError;
+
+pub(crate) fn run(shell: Shell) -> Result<(), CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "foresee", &mut script);
+    crate::print(&script)
+}

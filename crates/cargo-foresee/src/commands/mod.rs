@@ -1,0 +1,27 @@
+//! One file per subcommand.
+
+mod completions;
+mod trace_convert;
+mod trace_dump;
+mod trace_gen;
+mod trace_info;
+mod trace_validate;
+
+use std::process::ExitCode;
+
+use crate::cli::{Cli, Command, TraceCommand};
+use crate::error::CliError;
+use crate::exit;
+
+/// Does what was asked.
+pub(crate) fn run(cli: Cli) -> Result<ExitCode, CliError> {
+    match cli.command {
+        Command::Trace(TraceCommand::Info(args)) => trace_info::run(&args)?,
+        Command::Trace(TraceCommand::Dump(args)) => trace_dump::run(&args)?,
+        Command::Trace(TraceCommand::Convert(args)) => trace_convert::run(&args)?,
+        Command::Trace(TraceCommand::Gen(args)) => trace_gen::run(&args)?,
+        Command::Trace(TraceCommand::Validate(args)) => return trace_validate::run(&args),
+        Command::Completions { shell } => completions::run(shell)?,
+    }
+    Ok(ExitCode::from(exit::NOTHING_FOUND))
+}

@@ -1,0 +1,27 @@
+//! What foresee's exit codes mean. This is the one place that says so.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | nothing found; the command did what was asked |
+//! | 1 | foresee itself failed: a full disk, an output that cannot be written |
+//! | 2 | bad usage or bad input; one message names the file, the line or byte, and what was expected |
+//! | 3 | undecided within the budget given |
+//! | 66 | findings (as ThreadSanitizer does; `--exit-code N` changes it) |
+//! | 101 | the instrumented build failed |
+//! | other | the recorded program's own exit code; 128 + n if signal n ended it |
+//!
+//! A damaged trace is no bad input where its readable part serves the user: `trace info`, `trace dump` and `trace convert`
+//! use that part, warn, and exit with 0. `trace validate` exits with 2: the trace is not whole.
+//! Output whose reader has gone (`foresee trace dump t.ft | head`) is no failure: exit code 0, no message.
+
+/// Nothing found.
+pub const NOTHING_FOUND: u8 = 0;
+
+/// foresee itself failed.
+pub const FAILED: u8 = 1;
+
+/// Bad usage or bad input.
+pub const BAD_INPUT: u8 = 2;
+
+/// Findings.
+pub const FINDINGS: u8 = 66;

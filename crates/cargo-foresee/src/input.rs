@@ -1,0 +1,60 @@
+//! Traces by path, with errors that name the file and progress on a terminal.
+
+use std::path::Path;
+
+use foresee_trace::{Event, EventSource, Names};
+
+use crate::error::{self, CliError, Severity, display_name};
+use crate::progress::Progress;
+
+/// A trace being read.
+pub(crate) struct Input<'a> {
+    path: &'a Path,
+    source: Box<dyn EventSource>,
+    progress: Progress,
+}
+
+impl<'a> Input<'a> {
+    pub(crate) fn open(path: &'a Path) -> Result<Self, CliError> {
+        let source = foresee_trace::open(path).map_err(|why| CliError::input(path, why))?;
+        Ok(Input { path, source, progress: Progress::new() })
+    }
+
+    pub(crate) fn source(&self) -> &dyn EventSource {
+        &*self.source
+    }
+
+    /// Goes to the next event; `false` at the end.
+    pub(crate) fn advance(&mut self) -> Result<bool, CliError> {
+        let more = self.source.advance().map_err(|why| CliError::input(self.path, why))?;
+        if more && self.progress.is_due() {
+            let (done, total) = self.source.progress();
+            self.progress.show(done, total);
+        }
+        Ok(more)
+    }
+
+    /// The event that was reached, and the names it uses.
+    #[inline]
+    pub(crate) fn event(&self) -> (&Names, Event<'_>) {
+        (self.source.names(), self.source.event())
+    }
+
+    /// Passes over so many events.
+    pub(crate) fn skip(&mut self, count: u64) -> Result<(), CliError> {
+        self.source.skip(count).map_err(|why| CliError::input(self.path, why))
+    }
+
+    /// To be called before anything else is printed: removes the progress bar.
+    pub(crate) fn end_progress(&self) {
+        self.progress.end();
+    }
+
+    /// To be called at the end, as damage is known then.
+    pub(crate) fn warn_of_damage(&self) {
+        self.end_progress();
+        if let Some(damage) = self.source.damage() {
+            error::print(Severity::Warning, &format!("{}: {damage}", display_name(self.path)));
+        }
+    }
+}

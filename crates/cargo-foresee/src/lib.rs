@@ -1,0 +1,91 @@
+//! The command line of foresee: `foresee …` and `cargo foresee …` are this one program.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`cli`] | what can be typed: subcommands, flags, help |
+//! | [`exit`] | what exit codes mean |
+//! | `commands` | one file per subcommand |
+//! | `input`, `output` | traces by path: reading with context, writing without ever leaving half a file |
+//! | `progress` | the bar for long work |
+//! | `error` | every message a user can get |
+
+pub mod cli;
+mod commands;
+mod error;
+pub mod exit;
+mod input;
+mod number;
+mod output;
+mod progress;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+use cli::Cli;
+use error::CliError;
+
+/// Runs the program with the arguments of this process.
+pub fn main() -> ExitCode {
+    let (name, args) = invocation(std::env::args_os().collect());
+    let command = Cli::command().bin_name(name);
+    let cli = match command.try_get_matches_from(args).and_then(|found| Cli::from_arg_matches(&found)) {
+        Ok(cli) => cli,
+        Err(message) => {
+            // Nobody to tell if that fails: the reader of the output has gone.
+            let _ = message.print();
+            return ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(exit::BAD_INPUT));
+        }
+    };
+    match commands::run(cli) {
+        Ok(code) => code,
+        Err(CliError::NobodyReads) => ExitCode::from(exit::NOTHING_FOUND),
+        Err(error) => {
+            error::print(error::Severity::Error, &error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// The name the user called, and the arguments without what cargo adds: `cargo foresee x` runs `cargo-foresee foresee x`.
+fn invocation(mut args: Vec<OsString>) -> (&'static str, Vec<OsString>) {
+    let called = args.first().map(Path::new).and_then(Path::file_stem);
+    if called != Some("cargo-foresee".as_ref()) {
+        return ("foresee", args);
+    }
+    if args.get(1).is_some_and(|arg| arg == "foresee") {
+        args.remove(1);
+    }
+    ("cargo foresee", args)
+}
+
+/// Standard output, with a reader that has gone reported as such.
+fn print(text: &[u8]) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text).and_then(|()| out.flush()).map_err(|e| CliError::output("standard output", e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_cargo_adds_is_dropped() {
+        let of = |args: &[&str]| {
+            let (name, args) = invocation(args.iter().map(OsString::from).collect());
+            (name, args.into_iter().skip(1).collect::<Vec<_>>())
+        };
+        assert_eq!(of(&["/bin/cargo-foresee", "foresee", "trace"]), ("cargo foresee", vec!["trace".into()]));
+        assert_eq!(of(&["target/cargo-foresee", "trace"]), ("cargo foresee", vec!["trace".into()]));
+        assert_eq!(of(&["foresee", "trace"]), ("foresee", vec!["trace".into()]));
+        assert_eq!(of(&["cargo-foresee"]), ("cargo foresee", vec![]));
+    }
+}

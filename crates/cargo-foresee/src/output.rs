@@ -1,0 +1,106 @@
+//! Writing a trace: the form by the path's ending, and a file that appears only when it is complete.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use foresee_trace::file::TraceWriter;
+use foresee_trace::text::TextWriter;
+use foresee_trace::{Event, EventSink, Facts, Format, Names, TraceError};
+use tempfile::NamedTempFile;
+
+use crate::error::{CliError, without_code};
+
+/// Where a trace is to be written.
+pub(crate) enum Target {
+    /// Standard output, as text.
+    Stdout,
+    /// A file that gets its name when it is complete.
+    File { path: PathBuf, format: Format, file: NamedTempFile },
+}
+
+impl Target {
+    /// A new file of the form that the ending asks for.
+    pub(crate) fn file(path: &Path) -> Result<Self, CliError> {
+        let name = path.display();
+        let Some(format) = Format::of_path(path) else {
+            return Err(CliError::Usage(format!(
+                "{name}: which form? expected an output that ends in .ft (binary) or .std (text)"
+            )));
+        };
+        // What a link points to is replaced, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
+            return Err(CliError::Usage(format!(
+                "{name}: is there already and not a file; expected a file to write"
+            )));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".foresee-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder
+            .tempfile_in(folder)
+            .map_err(|why| CliError::Usage(format!("{name}: cannot create: {}", without_code(&why))))?;
+        Ok(Target::File { path, format, file })
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Target::Stdout => "standard output".to_owned(),
+            Target::File { path, .. } => path.display().to_string(),
+        }
+    }
+}
+
+/// A trace being written.
+pub(crate) struct Output {
+    target: Target,
+    sink: Box<dyn EventSink>,
+}
+
+impl Output {
+    pub(crate) fn new(target: Target, facts: &Facts) -> Result<Self, CliError> {
+        let sink = match &target {
+            Target::Stdout => Ok(Box::new(TextWriter::new(io::stdout(), facts)) as Box<dyn EventSink>),
+            Target::File { format, file, .. } => file_sink(*format, file, facts),
+        };
+        match sink {
+            Ok(sink) => Ok(Output { target, sink }),
+            Err(why) => Err(failed(&target, why)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, names: &Names, event: &Event<'_>) -> Result<(), CliError> {
+        self.sink.push(names, event).map_err(|why| failed(&self.target, why))
+    }
+
+    /// Completes the trace, and gives its file the name it was meant to have.
+    pub(crate) fn finish(mut self, names: &Names) -> Result<(), CliError> {
+        self.sink.finish(names).map_err(|why| failed(&self.target, why))?;
+        let name = self.target.name();
+        match self.target {
+            Target::Stdout => io::stdout().flush().map_err(|why| CliError::output(name, why)),
+            Target::File { path, file, .. } => {
+                file.persist(path).map(drop).map_err(|why| CliError::output(name, why.error))
+            }
+        }
+    }
+}
+
+fn file_sink(format: Format, file: &NamedTempFile, facts: &Facts) -> Result<Box<dyn EventSink>, TraceError> {
+    let file: File = file.as_file().try_clone()?;
+    Ok(match format {
+        Format::Binary => Box::new(TraceWriter::new(BufWriter::new(file), facts)?),
+        Format::Text => Box::new(TextWriter::new(file, facts)),
+    })
+}
+
+fn failed(target: &Target, why: TraceError) -> CliError {
+    match why {
+        TraceError::Io(why) => CliError::output(target.name(), why),
+        other => CliError::output(target.name(), io::Error::other(other)),
+    }
+}

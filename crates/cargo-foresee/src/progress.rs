@@ -1,0 +1,64 @@
+//! A progress bar for long work: events per second and the time left, on a terminal only.
+
+use std::io::{self, IsTerminal as _};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How many events pass between two looks at the clock.
+const EVENTS_BETWEEN: u64 = 1 << 16;
+
+/// Work shorter than this shows nothing.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Shows how far reading or writing a trace has come.
+pub(crate) struct Progress {
+    events: u64,
+    started: Instant,
+    bar: Option<ProgressBar>,
+    wanted: bool,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Progress { events: 0, started: Instant::now(), bar: None, wanted: io::stderr().is_terminal() }
+    }
+
+    /// Counts an event; whether it is time to [`show`](Progress::show).
+    #[inline]
+    pub(crate) fn is_due(&mut self) -> bool {
+        self.events += 1;
+        self.events.is_multiple_of(EVENTS_BETWEEN) && self.wanted
+    }
+
+    /// Shows that `done` of `total` is done, in whatever unit.
+    pub(crate) fn show(&mut self, done: u64, total: Option<u64>) {
+        let elapsed = self.started.elapsed();
+        if elapsed < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| new_bar(total, elapsed));
+        bar.set_position(done);
+        let rate = self.events as f64 / elapsed.as_secs_f64() / 1e6;
+        bar.set_message(format!("{rate:.1} M events/s"));
+    }
+
+    /// Removes the bar.
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn new_bar(total: Option<u64>, elapsed: Duration) -> ProgressBar {
+    let (bar, template) = match total {
+        Some(total) => (ProgressBar::new(total), "{wide_bar} {percent} %  {msg}  {eta} left"),
+        None => (ProgressBar::new_spinner(), "{spinner} {elapsed}  {msg}"),
+    };
+    let bar = bar.with_elapsed(elapsed);
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

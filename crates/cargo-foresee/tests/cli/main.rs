@@ -1,0 +1,8 @@
+//! What a user does, through the real program.
+
+// What tests share is no test to clippy.
+#![allow(clippy::unwrap_used)]
+
+mod bad_input;
+mod support;
+mod trace_commands;

@@ -1,0 +1,145 @@
+//! What the rules need to know of the observed run. Events are plain indices here.
+
+use foresee_trace::{Access, EventId, Execution, LockId, Mode, Op};
+
+/// A memory access: its cells, and for each the write it saw in the observed run.
+pub(crate) struct Touch {
+    pub(crate) access: Access,
+    pub(crate) cells: Vec<usize>,
+    pub(crate) observed: Vec<Option<usize>>,
+}
+
+/// Facts about the observed run.
+pub(crate) struct Facts<'e> {
+    pub(crate) execution: &'e Execution,
+    /// The events of each thread, in order.
+    pub(crate) by_thread: Vec<Vec<usize>>,
+    pub(crate) touches: Vec<Option<Touch>>,
+    /// The event that creates each thread.
+    pub(crate) forks: Vec<Option<usize>>,
+    /// For each event that is a wait which returned: the notifies that came meanwhile.
+    pub(crate) wakeups: Vec<Vec<usize>>,
+    /// The locks that each thread holds after each prefix of its events. This depends on the thread alone.
+    pub(crate) held: Vec<Vec<Vec<(LockId, Mode)>>>,
+}
+
+impl<'e> Facts<'e> {
+    pub(crate) fn of(execution: &'e Execution) -> Self {
+        let events = 0..execution.len();
+        let threads = 0..execution.thread_count();
+        let by_thread: Vec<Vec<usize>> =
+            threads.map(|t| events.clone().filter(|&e| thread(execution, e) == t).collect()).collect();
+        let held = by_thread
+            .iter()
+            .map(|events| (0..=events.len()).map(|n| held_after(execution, &events[..n])).collect())
+            .collect();
+        let fork_of = |t| {
+            events.clone().find(|&e| matches!(op(execution, e), Op::Fork { child } if child.index() == t))
+        };
+        Facts {
+            execution,
+            touches: events.clone().map(|e| touch(execution, e)).collect(),
+            forks: (0..by_thread.len()).map(fork_of).collect(),
+            wakeups: events.clone().map(|e| wakeups(execution, e)).collect(),
+            by_thread,
+            held,
+        }
+    }
+
+    pub(crate) fn thread(&self, event: usize) -> usize {
+        thread(self.execution, event)
+    }
+
+    pub(crate) fn op(&self, event: usize) -> Op<'e> {
+        op(self.execution, event)
+    }
+
+    /// How many events of its thread come before this one.
+    pub(crate) fn position(&self, event: usize) -> usize {
+        self.by_thread[self.thread(event)].iter().take_while(|&&e| e < event).count()
+    }
+
+    /// The locks that the event's thread holds just before it and just after it.
+    pub(crate) fn held_around(&self, event: usize) -> [&[(LockId, Mode)]; 2] {
+        let (held, position) = (&self.held[self.thread(event)], self.position(event));
+        [&held[position], &held[position + 1]]
+    }
+
+    /// Whether two accesses share a cell.
+    pub(crate) fn overlap(&self, a: usize, b: usize) -> bool {
+        match (&self.touches[a], &self.touches[b]) {
+            (Some(a), Some(b)) => a.cells.iter().any(|cell| b.cells.contains(cell)),
+            _ => false,
+        }
+    }
+
+    /// How an event accesses memory; one that `changed` reads another write than observed and may not have written.
+    pub(crate) fn access(&self, event: usize, changed: bool) -> Option<Access> {
+        let access = self.touches[event].as_ref()?.access;
+        Some(Access { writes: access.writes && !changed, ..access })
+    }
+}
+
+/// Whether two holders of a lock exclude each other.
+pub(crate) fn exclude(a: Mode, b: Mode) -> bool {
+    a == Mode::Exclusive || b == Mode::Exclusive
+}
+
+fn op(execution: &Execution, event: usize) -> Op<'_> {
+    execution.op(EventId(event as u32))
+}
+
+fn thread(execution: &Execution, event: usize) -> usize {
+    execution.thread(EventId(event as u32)).index()
+}
+
+fn cells_of(execution: &Execution, event: usize) -> Vec<usize> {
+    match execution.access(EventId(event as u32)) {
+        Some((var, _)) => execution.cells(var).map(|cell| cell as usize).collect(),
+        None => Vec::new(),
+    }
+}
+
+fn touch(execution: &Execution, event: usize) -> Option<Touch> {
+    let access = op(execution, event).access()?;
+    let cells = cells_of(execution, event);
+    let writes = |e: usize| op(execution, e).access().is_some_and(|access| access.writes);
+    let observed = cells
+        .iter()
+        .map(|cell| (0..event).rev().find(|&e| writes(e) && cells_of(execution, e).contains(cell)))
+        .collect();
+    Some(Touch { access, cells, observed })
+}
+
+fn wakeups(execution: &Execution, wait: usize) -> Vec<usize> {
+    let Op::Wait { cond } = op(execution, wait) else { return Vec::new() };
+    let mut later = wait + 1..execution.len();
+    let Some(next) = later.find(|&e| thread(execution, e) == thread(execution, wait)) else {
+        return Vec::new();
+    };
+    let notifies =
+        |e: &usize| matches!(op(execution, *e), Op::Notify { cond: notified, .. } if notified == cond);
+    (wait + 1..next).filter(notifies).collect()
+}
+
+/// The locks a thread holds after these events of its, each with the mode of its outermost acquire.
+fn held_after(execution: &Execution, events: &[usize]) -> Vec<(LockId, Mode)> {
+    let mut held: Vec<(LockId, Mode, u32)> = Vec::new();
+    for &event in events {
+        match op(execution, event) {
+            Op::Acquire { lock, mode } => match held.iter_mut().find(|(l, ..)| *l == lock) {
+                Some((_, _, depth)) => *depth += 1,
+                None => held.push((lock, mode, 1)),
+            },
+            Op::Release { lock, .. } => {
+                if let Some((_, _, depth)) = held.iter_mut().find(|(l, ..)| *l == lock) {
+                    *depth -= 1;
+                }
+                held.retain(|&(_, _, depth)| depth > 0);
+            }
+            Op::Wait { cond } => held.retain(|&(lock, ..)| lock != cond),
+            _ => {}
+        }
+    }
+    held.into_iter().map(|(lock, mode, _)| (lock, mode)).collect()
+}

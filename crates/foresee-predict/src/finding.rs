@@ -1,0 +1,90 @@
+//! Findings: what there is to tell the user, and the schedule that shows it.
+
+use foresee_trace::{EventId, LocId};
+
+/// What kind of bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Race,
+    Deadlock,
+    Atomicity,
+    Property,
+    Refinement,
+}
+
+impl Kind {
+    /// The name in every output format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Race => "race",
+            Kind::Deadlock => "deadlock",
+            Kind::Atomicity => "atomicity",
+            Kind::Property => "property",
+            Kind::Refinement => "refinement",
+        }
+    }
+}
+
+/// How sure foresee is; the later, the surer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Certainty {
+    /// A heuristic says so; nothing was proven.
+    Candidate,
+    /// It happens in the witness, a run the program can do.
+    Predicted,
+    /// It happened in this very run.
+    Observed,
+}
+
+impl Certainty {
+    /// The name in every output format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Certainty::Candidate => "candidate",
+            Certainty::Predicted => "predicted",
+            Certainty::Observed => "observed",
+        }
+    }
+}
+
+/// One thing to tell the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub kind: Kind,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// Which engine found it.
+    pub engine: &'static str,
+    /// The events it is about, by index in the observed order. A race: the two accesses. A deadlock: what each thread of
+    /// the cycle waits for, in the cycle's order. Atomicity: the edges of the cycle, two events each.
+    pub events: Vec<u64>,
+    /// Where it is: findings with equal places are one finding. Sorted.
+    pub places: Vec<Place>,
+    /// How many dynamic instances were seen; at least 1.
+    pub instances: u64,
+    /// For observed races: whether the race stays real whatever an earlier race did (its accesses can be put side by
+    /// side in a correct reordering). Always true for predicted findings.
+    pub schedulable: bool,
+    /// The schedule that shows it; accepted by the witness checker. Empty for what was observed without needing one.
+    pub witness: Vec<EventId>,
+}
+
+/// A place in the program for telling findings apart: a source location or, where the trace has none, the thing touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place(u64);
+
+impl Place {
+    /// The place of an event at `loc`; `target` (an address, a lock's id) stands in for an unknown location.
+    #[inline]
+    pub fn new(loc: LocId, target: u64) -> Place {
+        if loc == LocId::UNKNOWN { Place(1 << 63 | target) } else { Place(u64::from(loc.0)) }
+    }
+
+    /// Two places as a key: the order does not matter.
+    #[inline]
+    pub fn pair(self, other: Place) -> (Place, Place) {
+        (self.min(other), self.max(other))
+    }
+}

@@ -1,0 +1,119 @@
+//! The witness checker: is this schedule a correct reordering, and does it show what is claimed?
+//!
+//! A prediction is only as good as its proof. An engine proves with a schedule, and this module replays the schedule
+//! event by event against the rules of the soundness contract. It depends on no engine.
+//!
+//! **Rules.** A correct reordering of an execution is a schedule over some of its events such that
+//! * (a) it keeps each thread's order and takes a prefix of each thread;
+//! * (b) a lock has one exclusive holder or any number of shared ones. Acquiring a lock one already holds, in any mode, is
+//!   re-entry; only the outermost acquire and release matter. Releasing a lock not held does nothing. A wait for a
+//!   condition that is a lock held by the thread gives it up, however often it was entered;
+//! * (c) every read, cell by cell, reads the write it read in the execution, or the initial value;
+//! * (d) a thread starts after its fork; a join follows the joined thread's last event; a wait that returned (its thread
+//!   does something after it) was woken by the same notifies as observed: those between the wait and the thread's next
+//!   event are all there, after the wait and before that event. Without such notifies (timeout, spurious wake-up)
+//!   there is no constraint;
+//! * (e) exempt from (c): a read that is its thread's last event in the schedule, where nothing depends on its value. A
+//!   later join of the thread would (the thread, with another value, might not have ended there), and so would being
+//!   blocked at its next event in a deadlock: neither thread is exempt.
+//!
+//! An exempt read-modify-write that reads another write than observed writes something unknown, or nothing (a
+//! compare-exchange would fail). Hence what it wrote is never what a later read observed, and in claims it counts as an
+//! atomic load.
+//!
+//! **Cost.** [`Checker::new`]: linear in the execution, 8 bytes per event. [`Checker::check`]: linear in the schedule and the
+//! claim, with memory for the threads, locks and cells of the schedule only; a wait costs one step for each notify that came
+//! while it waited.
+
+mod claim;
+mod observed;
+mod replay;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use foresee_trace::{EventId, Execution};
+
+pub use claim::Claim;
+use observed::Observed;
+use replay::Replay;
+
+/// A rule of the soundness contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// (a) Each thread keeps its order and does a prefix of its events.
+    ThreadOrder,
+    /// (b) A lock has one holder, or many that share it.
+    Locks,
+    /// (c) A read reads the write it read in the execution.
+    Reads,
+    /// (d) Forks, joins and waits.
+    Threads,
+    /// (e) Only a last read whose value nothing depends on may read another write.
+    Exemption,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Rule::ThreadOrder => "(a), thread order",
+            Rule::Locks => "(b), locks",
+            Rule::Reads => "(c), reads",
+            Rule::Threads => "(d), forks, joins and waits",
+            Rule::Exemption => "(e), last reads",
+        })
+    }
+}
+
+/// Why the checker does not accept a witness.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The schedule is no correct reordering.
+    #[error("the schedule breaks rule {rule} at position {position}: {why}")]
+    Broken {
+        /// The broken rule.
+        rule: Rule,
+        /// Where in the schedule, from 0.
+        position: usize,
+        /// Which event, and what is wrong with it.
+        why: String,
+    },
+    /// The schedule is a correct reordering, but does not show what is claimed.
+    #[error("the schedule does not show the claim: {why}")]
+    NotShown {
+        /// What is missing.
+        why: String,
+    },
+}
+
+/// Checks schedules of one execution.
+pub struct Checker<'e> {
+    execution: &'e Execution,
+    observed: Observed,
+}
+
+impl<'e> Checker<'e> {
+    /// Notes what the rules need to know of the observed run.
+    pub fn new(execution: &'e Execution) -> Self {
+        Checker { execution, observed: Observed::of(execution) }
+    }
+
+    /// Accepts a correct reordering.
+    pub fn check_schedule(&self, schedule: &[EventId]) -> Result<(), Refusal> {
+        Replay::run(self.execution, &self.observed, schedule, &[], &[]).map(|_| ())
+    }
+
+    /// Accepts a correct reordering that shows the claim.
+    pub fn check(&self, schedule: &[EventId], claim: &Claim<'_>) -> Result<(), Refusal> {
+        let (going_on, watched) = claim.needs(self.execution)?;
+        let replay = Replay::run(self.execution, &self.observed, schedule, &going_on, &watched)?;
+        claim.shown(&replay, schedule).map_err(|why| Refusal::NotShown { why })
+    }
+}
+
+/// An event as refusals name it.
+fn describe(execution: &Execution, id: EventId) -> String {
+    let event = execution.event(id);
+    format!("event {} ({:?} by {})", id.0, event.op, execution.names().thread_name(event.thread))
+}

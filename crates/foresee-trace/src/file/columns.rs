@@ -1,0 +1,290 @@
+//! Events of one thread as columns of small numbers.
+//!
+//! A *site* is what a place in the program does each time it runs: operation, modifier, size, location. Sites are
+//! numbered when first seen, and what a site touched last time predicts what it touches now. So an event is four numbers,
+//! each in a column of its own, because numbers of one kind compress together:
+//!
+//! | column | holds | typical |
+//! |---|---|---|
+//! | order | stamp minus the thread's previous stamp | small |
+//! | site | number of the site | skewed to few |
+//! | target | what it touches minus what this site touched last in this block (zigzag) | 0, or a stride |
+//! | payload | values and arguments, for sites that have them | |
+//!
+//! Blocks must decode alone, so predictions start afresh in each block, from the site's *home*: the first thing it ever
+//! touched. The predictions of a block are kept in a table of [`CONTEXTS`] slots by site number; sites that share a slot
+//! only predict worse.
+
+use super::pack::{Packer, Unpacker};
+use super::sites::{CONTEXTS, SiteTable, SiteWriter};
+use super::tables::{count, end};
+use super::varint::{Cursor, put, unzigzag, zigzag};
+use super::{Bad, MAX_COLUMN, MAX_STAMP};
+use crate::event::{Arg, Op};
+use crate::flat::{Flat, Kind, Payload, PayloadShape};
+use crate::ids::{LocId, StrId};
+use crate::names::Names;
+
+/// The events of one thread on their way into a block.
+pub(crate) struct Encoder {
+    pub(crate) thread: u32,
+    pub(crate) events: u32,
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    order: Vec<u8>,
+    sites: Vec<u8>,
+    targets: Vec<u8>,
+    payload: Vec<u8>,
+    predicted: Box<[u64]>,
+}
+
+impl Encoder {
+    pub(crate) fn new() -> Encoder {
+        Encoder {
+            thread: 0,
+            events: 0,
+            first: 0,
+            last: 0,
+            order: Vec::new(),
+            sites: Vec::new(),
+            targets: Vec::new(),
+            payload: Vec::new(),
+            predicted: vec![0; CONTEXTS].into(),
+        }
+    }
+
+    /// Makes it ready for the next block.
+    pub(crate) fn begin(&mut self, thread: u32, stamp: u64, sites: &SiteWriter) {
+        self.thread = thread;
+        self.events = 0;
+        self.first = stamp;
+        self.last = stamp;
+        for column in [&mut self.order, &mut self.sites, &mut self.targets, &mut self.payload] {
+            column.clear();
+        }
+        self.predicted.copy_from_slice(sites.homes());
+    }
+
+    /// Tells a block that is already open the home of a new site.
+    pub(crate) fn learn(&mut self, site: u32, home: u64) {
+        if let Some(slot) = self.predicted.get_mut(site as usize) {
+            *slot = home;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, stamp: u64, site: u32, target: u64, payload: Payload<'_>) {
+        let slot = &mut self.predicted[site as usize % CONTEXTS];
+        put(&mut self.order, stamp - self.last);
+        put(&mut self.sites, u64::from(site));
+        put(&mut self.targets, zigzag(target.wrapping_sub(*slot) as i64));
+        *slot = target;
+        self.last = stamp;
+        self.events += 1;
+        if payload != Payload::Nothing {
+            self.push_payload(payload);
+        }
+    }
+
+    fn push_payload(&mut self, payload: Payload<'_>) {
+        let out = &mut self.payload;
+        match payload {
+            Payload::Nothing => {}
+            Payload::One(value) => put(out, value),
+            Payload::Two(first, second) => {
+                put(out, first);
+                put(out, second);
+            }
+            Payload::Args(args) => {
+                put(out, args.len() as u64);
+                for arg in args {
+                    let (tag, value) = match *arg {
+                        Arg::Int(value) => (0, zigzag(value)),
+                        Arg::Str(id) => (1, u64::from(id.0)),
+                        Arg::Object(id) => (2, id),
+                    };
+                    put(out, tag);
+                    put(out, value);
+                }
+            }
+        }
+    }
+
+    /// Whether the block should be closed before a column grows too large.
+    pub(crate) fn is_full(&self) -> bool {
+        self.payload.len() >= MAX_COLUMN / 2
+    }
+
+    /// The columns, compressed, as the payload of an events block.
+    pub(crate) fn compress(&self, packer: &mut Packer, out: &mut Vec<u8>) {
+        out.clear();
+        for column in [&self.order, &self.sites, &self.targets, &self.payload] {
+            packer.pack(column, out);
+        }
+    }
+}
+
+/// One decoded event of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub(crate) stamp: u64,
+    flat: Flat,
+    pub(crate) loc: LocId,
+    /// Where the payload is in the decoder's values; `u32::MAX` for none.
+    payload: u32,
+}
+
+/// An events block being read.
+#[derive(Default)]
+pub(crate) struct Decoder {
+    order: Vec<u8>,
+    sites: Vec<u8>,
+    targets: Vec<u8>,
+    payload: Vec<u8>,
+    /// How far each column has been read.
+    at: [usize; 4],
+    predicted: Vec<u64>,
+    stamp: u64,
+    left: u32,
+    /// Values of the records of the last batch; for arguments, where they start in `args` and how many there are.
+    values: Vec<u64>,
+    args: Vec<Arg>,
+}
+
+impl Decoder {
+    /// Starts on a block.
+    pub(crate) fn begin(
+        &mut self,
+        payload: &[u8],
+        events: u32,
+        first: u64,
+        sites: &SiteTable,
+        unpacker: &mut Unpacker,
+    ) -> Result<(), Bad> {
+        let mut cursor = Cursor::new(payload);
+        for column in [&mut self.order, &mut self.sites, &mut self.targets, &mut self.payload] {
+            unpacker.unpack(&mut cursor, MAX_COLUMN, column)?;
+        }
+        end(&cursor)?;
+        self.at = [0; 4];
+        self.predicted.clear();
+        self.predicted.extend_from_slice(sites.homes());
+        self.stamp = first;
+        self.left = events;
+        Ok(())
+    }
+
+    /// Bytes this block takes while it is open.
+    pub(crate) fn open_bytes(&self) -> usize {
+        self.order.len()
+            + self.sites.len()
+            + self.targets.len()
+            + self.payload.len()
+            + 8 * self.predicted.len()
+    }
+
+    /// The operation of a record of the last batch.
+    #[inline]
+    pub(crate) fn op(&self, record: &Record) -> Op<'_> {
+        let payload = if record.payload == u32::MAX { Payload::Nothing } else { self.payload(record) };
+        record.flat.op(payload)
+    }
+
+    #[cold]
+    fn payload(&self, record: &Record) -> Payload<'_> {
+        let at = record.payload as usize;
+        match (record.flat.kind.payload(), self.values.get(at..).unwrap_or_default()) {
+            (PayloadShape::One | PayloadShape::MaybeOne, &[value, ..]) => Payload::One(value),
+            (PayloadShape::MaybeTwo, &[first, second, ..]) => Payload::Two(first, second),
+            (PayloadShape::Args, &[start, len, ..]) => {
+                let (start, len) = (start as usize, len as usize);
+                Payload::Args(self.args.get(start..start + len).unwrap_or_default())
+            }
+            _ => Payload::Nothing,
+        }
+    }
+
+    /// Decodes up to `max` further events into `out`; none at the end of the block.
+    pub(crate) fn batch(
+        &mut self,
+        max: usize,
+        sites: &SiteTable,
+        names: &Names,
+        out: &mut Vec<Record>,
+    ) -> Result<(), Bad> {
+        out.clear();
+        self.values.clear();
+        self.args.clear();
+        let mut order = Cursor::new(&self.order[self.at[0]..]);
+        let mut site_ids = Cursor::new(&self.sites[self.at[1]..]);
+        let mut targets = Cursor::new(&self.targets[self.at[2]..]);
+        let mut payload = Cursor::new(&self.payload[self.at[3]..]);
+        let mut stamp = self.stamp;
+        let predicted = &mut self.predicted[..];
+        let n = (self.left as usize).min(max);
+        for _ in 0..n {
+            stamp = stamp.wrapping_add(order.get()?);
+            let id = site_ids.get()? as usize;
+            let delta = unzigzag(targets.get()?);
+            let Some(known) = sites.get(id) else { return Err(Bad::new("a site is unknown")) };
+            let slot = &mut predicted[id % CONTEXTS];
+            let target = slot.wrapping_add(delta as u64);
+            *slot = target;
+            if target >= known.limit || stamp >= MAX_STAMP {
+                return Err(Bad::new("an event's target or stamp is out of range"));
+            }
+            let site = known.site;
+            let payload = if site.has_payload {
+                read_payload(site.kind, &mut payload, names, &mut self.values, &mut self.args)?
+            } else {
+                u32::MAX
+            };
+            let flat = Flat { kind: site.kind, modifier: site.modifier, size: site.size, target };
+            out.push(Record { stamp, flat, loc: site.loc, payload });
+        }
+        self.stamp = stamp;
+        self.left -= n as u32;
+        self.at = [
+            self.order.len() - order.remaining(),
+            self.sites.len() - site_ids.remaining(),
+            self.targets.len() - targets.remaining(),
+            self.payload.len() - payload.remaining(),
+        ];
+        if self.left == 0
+            && self.at != [self.order.len(), self.sites.len(), self.targets.len(), self.payload.len()]
+        {
+            return Err(Bad::new("a block has more bytes than events"));
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn read_payload(
+    kind: Kind,
+    cursor: &mut Cursor<'_>,
+    names: &Names,
+    values: &mut Vec<u64>,
+    args: &mut Vec<Arg>,
+) -> Result<u32, Bad> {
+    let at = values.len() as u32;
+    match kind.payload() {
+        PayloadShape::Nothing => {}
+        PayloadShape::One | PayloadShape::MaybeOne => values.push(cursor.get()?),
+        PayloadShape::MaybeTwo => values.extend([cursor.get()?, cursor.get()?]),
+        PayloadShape::Args => {
+            let len = count(cursor)?;
+            values.extend([args.len() as u64, len]);
+            for _ in 0..len {
+                let (tag, value) = (cursor.get()?, cursor.get()?);
+                args.push(match tag {
+                    0 => Arg::Int(unzigzag(value)),
+                    1 if value < names.string_count() as u64 => Arg::Str(StrId(value as u32)),
+                    2 => Arg::Object(value),
+                    _ => return Err(Bad::new("an argument makes no sense")),
+                });
+            }
+        }
+    }
+    Ok(at)
+}

@@ -1,0 +1,255 @@
+//! Every operation as a few integers: the one encoding behind the trace file and the in-memory execution.
+//!
+//! [`Flat`] is what is the same each time a place in the program runs (kind, modifier, size) plus the target; the
+//! [`Payload`] is what comes with it (values, arguments). Adding an operation means adding it here and in the text form.
+
+use crate::event::{Arg, Mem, Mode, Op, Order};
+use crate::ids::{LockId, StrId, ThreadId};
+
+/// The operations, numbered. Numbers are part of the file format: never reuse or renumber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Read,
+    Write,
+    Load,
+    Store,
+    Rmw,
+    Fence,
+    Request,
+    Acquire,
+    Release,
+    Fork,
+    Join,
+    ThreadBegin,
+    ThreadEnd,
+    Wait,
+    Notify,
+    Branch,
+    Enter,
+    Exit,
+    BlockBegin,
+    BlockEnd,
+    Call,
+    Return,
+    Commit,
+    CommitBegin,
+    CommitEnd,
+    Named,
+    Local,
+    Alloc,
+    Free,
+}
+
+impl Kind {
+    const ALL: [Kind; 29] = {
+        use Kind::*;
+        [
+            Read,
+            Write,
+            Load,
+            Store,
+            Rmw,
+            Fence,
+            Request,
+            Acquire,
+            Release,
+            Fork,
+            Join,
+            ThreadBegin,
+            ThreadEnd,
+            Wait,
+            Notify,
+            Branch,
+            Enter,
+            Exit,
+            BlockBegin,
+            BlockEnd,
+            Call,
+            Return,
+            Commit,
+            CommitBegin,
+            CommitEnd,
+            Named,
+            Local,
+            Alloc,
+            Free,
+        ]
+    };
+
+    /// The kind with this number, if there is one.
+    pub(crate) fn from_number(n: u8) -> Option<Kind> {
+        Kind::ALL.get(usize::from(n)).copied()
+    }
+
+    /// What the target of this kind is.
+    pub(crate) fn target(self) -> Target {
+        use Kind::*;
+        match self {
+            Read | Write | Load | Store | Rmw | Alloc | Free => Target::Memory,
+            Request | Acquire | Release | Wait | Notify => Target::Lock,
+            Fork | Join => Target::Thread,
+            Enter | Exit | BlockBegin | BlockEnd | Call | Return | Commit | CommitBegin | CommitEnd
+            | Named | Local => Target::String,
+            Fence | ThreadBegin | ThreadEnd | Branch => Target::Nothing,
+        }
+    }
+
+    /// Whether an operation of this kind always, sometimes or never has a payload, and of which shape.
+    pub(crate) fn payload(self) -> PayloadShape {
+        use Kind::*;
+        match self {
+            Read | Write | Load | Store => PayloadShape::MaybeOne,
+            Rmw => PayloadShape::MaybeTwo,
+            Local => PayloadShape::One,
+            Call | Return | Named => PayloadShape::Args,
+            _ => PayloadShape::Nothing,
+        }
+    }
+
+    /// How many different modifiers this kind has.
+    fn modifiers(self) -> u8 {
+        use Kind::*;
+        match self {
+            Load | Store | Rmw | Fence => Order::ALL.len() as u8,
+            Request | Acquire | Release | Notify => 2,
+            _ => 1,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Nothing,
+    Memory,
+    Lock,
+    Thread,
+    String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PayloadShape {
+    Nothing,
+    MaybeOne,
+    One,
+    MaybeTwo,
+    Args,
+}
+
+/// An operation without its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Flat {
+    pub(crate) kind: Kind,
+    /// The memory order, lock mode or notify flag.
+    pub(crate) modifier: u8,
+    /// Bytes, for operations on memory; 0 otherwise.
+    pub(crate) size: u32,
+    pub(crate) target: u64,
+}
+
+/// What comes with an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Payload<'a> {
+    Nothing,
+    One(u64),
+    Two(u64, u64),
+    Args(&'a [Arg]),
+}
+
+impl Flat {
+    /// Whether kind, modifier and size go together: what comes from a file may not.
+    pub(crate) fn is_valid(kind: Kind, modifier: u8, size: u32) -> bool {
+        modifier < kind.modifiers() && (kind.target() == Target::Memory) == (size != 0)
+    }
+
+    #[inline]
+    pub(crate) fn of<'a>(op: &Op<'a>) -> (Flat, Payload<'a>) {
+        use Kind as K;
+        let memory = |kind, mem: Mem, modifier| Flat { kind, modifier, size: mem.size, target: mem.addr };
+        let other = |kind, target: u32, modifier| Flat { kind, modifier, size: 0, target: u64::from(target) };
+        let one = |v: Option<u64>| v.map_or(Payload::Nothing, Payload::One);
+        match *op {
+            Op::Read { mem, value } => (memory(K::Read, mem, 0), one(value)),
+            Op::Write { mem, value } => (memory(K::Write, mem, 0), one(value)),
+            Op::Load { mem, order, value } => (memory(K::Load, mem, order as u8), one(value)),
+            Op::Store { mem, order, value } => (memory(K::Store, mem, order as u8), one(value)),
+            Op::Rmw { mem, order, values } => (
+                memory(K::Rmw, mem, order as u8),
+                values.map_or(Payload::Nothing, |(read, written)| Payload::Two(read, written)),
+            ),
+            Op::Fence { order } => (other(K::Fence, 0, order as u8), Payload::Nothing),
+            Op::Request { lock, mode } => (other(K::Request, lock.0, mode as u8), Payload::Nothing),
+            Op::Acquire { lock, mode } => (other(K::Acquire, lock.0, mode as u8), Payload::Nothing),
+            Op::Release { lock, mode } => (other(K::Release, lock.0, mode as u8), Payload::Nothing),
+            Op::Fork { child } => (other(K::Fork, child.0, 0), Payload::Nothing),
+            Op::Join { child } => (other(K::Join, child.0, 0), Payload::Nothing),
+            Op::ThreadBegin => (other(K::ThreadBegin, 0, 0), Payload::Nothing),
+            Op::ThreadEnd => (other(K::ThreadEnd, 0, 0), Payload::Nothing),
+            Op::Wait { cond } => (other(K::Wait, cond.0, 0), Payload::Nothing),
+            Op::Notify { cond, all } => (other(K::Notify, cond.0, u8::from(all)), Payload::Nothing),
+            Op::Branch => (other(K::Branch, 0, 0), Payload::Nothing),
+            Op::Enter { function } => (other(K::Enter, function.0, 0), Payload::Nothing),
+            Op::Exit { function } => (other(K::Exit, function.0, 0), Payload::Nothing),
+            Op::BlockBegin { name } => (other(K::BlockBegin, name.0, 0), Payload::Nothing),
+            Op::BlockEnd { name } => (other(K::BlockEnd, name.0, 0), Payload::Nothing),
+            Op::Call { name, args } => (other(K::Call, name.0, 0), Payload::Args(args)),
+            Op::Return { name, args } => (other(K::Return, name.0, 0), Payload::Args(args)),
+            Op::Commit { name } => (other(K::Commit, name.0, 0), Payload::Nothing),
+            Op::CommitBegin { name } => (other(K::CommitBegin, name.0, 0), Payload::Nothing),
+            Op::CommitEnd { name } => (other(K::CommitEnd, name.0, 0), Payload::Nothing),
+            Op::Named { name, args } => (other(K::Named, name.0, 0), Payload::Args(args)),
+            Op::Local { name, value } => (other(K::Local, name.0, 0), Payload::One(value)),
+            Op::Alloc { mem } => (memory(K::Alloc, mem, 0), Payload::Nothing),
+            Op::Free { mem } => (memory(K::Free, mem, 0), Payload::Nothing),
+        }
+    }
+
+    /// The operation again. `self` must be valid ([`Flat::is_valid`]) and the payload of the kind's shape; a payload of
+    /// another shape counts as none.
+    #[inline]
+    pub(crate) fn op(self, payload: Payload<'_>) -> Op<'_> {
+        use Kind as K;
+        let mem = Mem { addr: self.target, size: self.size };
+        let target = self.target as u32;
+        let (lock, cond, name, child) = (LockId(target), LockId(target), StrId(target), ThreadId(target));
+        let order = Order::ALL[usize::from(self.modifier) % Order::ALL.len()];
+        let mode = if self.modifier == 0 { Mode::Exclusive } else { Mode::Shared };
+        let value = if let Payload::One(v) = payload { Some(v) } else { None };
+        let args = if let Payload::Args(args) = payload { args } else { &[] };
+        match self.kind {
+            K::Read => Op::Read { mem, value },
+            K::Write => Op::Write { mem, value },
+            K::Load => Op::Load { mem, order, value },
+            K::Store => Op::Store { mem, order, value },
+            K::Rmw => {
+                let values =
+                    if let Payload::Two(read, written) = payload { Some((read, written)) } else { None };
+                Op::Rmw { mem, order, values }
+            }
+            K::Fence => Op::Fence { order },
+            K::Request => Op::Request { lock, mode },
+            K::Acquire => Op::Acquire { lock, mode },
+            K::Release => Op::Release { lock, mode },
+            K::Fork => Op::Fork { child },
+            K::Join => Op::Join { child },
+            K::ThreadBegin => Op::ThreadBegin,
+            K::ThreadEnd => Op::ThreadEnd,
+            K::Wait => Op::Wait { cond },
+            K::Notify => Op::Notify { cond, all: self.modifier != 0 },
+            K::Branch => Op::Branch,
+            K::Enter => Op::Enter { function: name },
+            K::Exit => Op::Exit { function: name },
+            K::BlockBegin => Op::BlockBegin { name },
+            K::BlockEnd => Op::BlockEnd { name },
+            K::Call => Op::Call { name, args },
+            K::Return => Op::Return { name, args },
+            K::Commit => Op::Commit { name },
+            K::CommitBegin => Op::CommitBegin { name },
+            K::CommitEnd => Op::CommitEnd { name },
+            K::Named => Op::Named { name, args },
+            K::Local => Op::Local { name, value: value.unwrap_or(0) },
+            K::Alloc => Op::Alloc { mem },
+            K::Free => Op::Free { mem },
+        }
+    }
+}

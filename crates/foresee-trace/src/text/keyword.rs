@@ -1,0 +1,145 @@
+//! The words for operations and their modifiers: one table, used by reader and writer.
+
+use std::borrow::Cow;
+
+use super::fault::Fault;
+use crate::event::Order;
+use crate::flat::Kind;
+
+const WORDS: [(&str, Kind); 29] = [
+    ("r", Kind::Read),
+    ("w", Kind::Write),
+    ("acq", Kind::Acquire),
+    ("rel", Kind::Release),
+    ("req", Kind::Request),
+    ("load", Kind::Load),
+    ("store", Kind::Store),
+    ("rmw", Kind::Rmw),
+    ("fence", Kind::Fence),
+    ("fork", Kind::Fork),
+    ("join", Kind::Join),
+    ("begin", Kind::BlockBegin),
+    ("end", Kind::BlockEnd),
+    ("wait", Kind::Wait),
+    ("notify", Kind::Notify),
+    ("branch", Kind::Branch),
+    ("enter", Kind::Enter),
+    ("exit", Kind::Exit),
+    ("thread_begin", Kind::ThreadBegin),
+    ("thread_end", Kind::ThreadEnd),
+    ("call", Kind::Call),
+    ("return", Kind::Return),
+    ("commit", Kind::Commit),
+    ("commit_begin", Kind::CommitBegin),
+    ("commit_end", Kind::CommitEnd),
+    ("event", Kind::Named),
+    ("local", Kind::Local),
+    ("alloc", Kind::Alloc),
+    ("free", Kind::Free),
+];
+
+/// The word for operations of a kind.
+pub(super) fn word(kind: Kind) -> &'static str {
+    WORDS.iter().find(|(_, k)| *k == kind).map_or("", |(word, _)| word)
+}
+
+/// The kind of operation that a word stands for.
+pub(super) fn kind(word: &str) -> Result<Kind, Fault<'_>> {
+    WORDS.iter().find(|(w, _)| *w == word).map(|(_, kind)| *kind).ok_or_else(|| {
+        let words: Vec<&'static str> = WORDS.iter().map(|(word, _)| *word).collect();
+        Fault {
+            at: word,
+            expected: Cow::Owned(format!("an operation ({})", words.join(", "))),
+            suggestion: closest(word, &words),
+        }
+    })
+}
+
+/// The name of a kind's modifier, by its number; an empty name is never written.
+pub(super) fn modifier_name(kind: Kind, number: u8) -> Option<&'static str> {
+    let number = usize::from(number);
+    match kind {
+        Kind::Load | Kind::Store | Kind::Rmw | Kind::Fence => {
+            Order::ALL.get(number).map(|order| order.name())
+        }
+        Kind::Request | Kind::Acquire | Kind::Release => ["", "shared"].get(number).copied(),
+        Kind::Notify => ["", "all"].get(number).copied(),
+        _ => None,
+    }
+}
+
+/// The number of a modifier: `text` is what comes after the dot, `None` without one.
+pub(super) fn modifier(kind: Kind, text: Option<&str>) -> Result<u8, Fault<'_>> {
+    let Some(text) = text else {
+        let has_order = modifier_name(kind, Order::default() as u8) == Some(Order::default().name());
+        return Ok(if has_order { Order::default() as u8 } else { 0 });
+    };
+    let named = || {
+        let all = (0..=u8::MAX).map_while(|number| Some((number, modifier_name(kind, number)?)));
+        all.filter(|(_, name)| !name.is_empty())
+    };
+    named().find(|(_, name)| *name == text).map(|(number, _)| number).ok_or_else(|| {
+        let named: Vec<&'static str> = named().map(|(_, name)| name).collect();
+        let expected = match named.as_slice() {
+            [] => format!("`(` or the end of the operation: `{}` has no modifiers", word(kind)),
+            named => format!("a modifier of `{}` ({})", word(kind), named.join(", ")),
+        };
+        Fault { at: text, expected: Cow::Owned(expected), suggestion: closest(text, &named) }
+    })
+}
+
+/// The candidate that `word` is most likely a misspelling of.
+fn closest(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
+    const LONGEST: usize = 20;
+    if word.len() > LONGEST {
+        return None;
+    }
+    let tolerance = (word.len() / 2).min(2);
+    let lower = word.to_lowercase();
+    let distances = candidates.iter().map(|candidate| (edit_distance(&lower, candidate), *candidate));
+    distances.filter(|(distance, _)| *distance <= tolerance).min_by_key(|(d, _)| *d).map(|(_, c)| c)
+}
+
+/// How many characters must be put in, taken out or changed to get from one word to the other.
+fn edit_distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.bytes().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (cell, b) in row.iter_mut().skip(1).zip(to.bytes()) {
+            let best = (diagonal + usize::from(a != b)).min(left + 1).min(*cell + 1);
+            diagonal = *cell;
+            left = best;
+            *cell = best;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_word() {
+        let kinds: Vec<Kind> = (0..=u8::MAX).map_while(Kind::from_number).collect();
+        assert_eq!(kinds.len(), WORDS.len());
+        for known in kinds {
+            assert_eq!(kind(word(known)).unwrap(), known);
+        }
+    }
+
+    #[test]
+    fn distances() {
+        for (a, b, distance) in
+            [("", "", 0), ("acq", "acq", 0), ("aqc", "acq", 2), ("lock", "", 4), ("raed", "read", 2)]
+        {
+            assert_eq!(edit_distance(a, b), distance, "{a} {b}");
+        }
+        assert_eq!(closest("accq", &["rel", "acq"]), Some("acq"));
+        assert_eq!(closest("lock", &["rel", "acq"]), None);
+    }
+}
