@@ -3,6 +3,9 @@
 //! Each benchmark prints a table of per-event figures, rates and ratios, all from one run: machines are noisy, and what
 //! counts is what was measured side by side. Targets are printed beside the figures; nothing is asserted.
 
+mod blocks;
+mod predict;
+mod programs;
 mod trace;
 
 use std::process::ExitCode;
@@ -14,15 +17,22 @@ fn main() -> ExitCode {
         ["trace"] => trace::run(10_000_000, 100_000_000),
         ["trace", "quick"] => trace::run(1_000_000, 4_000_000),
         ["child-info", path] => trace::info_in_this_process(path),
+        ["predict"] => predict::run(&[1_000_000, 10_000_000, 100_000_000]),
+        ["predict", "quick"] => predict::run(&[100_000, 1_000_000]),
+        ["child-stream", engine, path] => predict::child::stream(engine, path),
+        ["child-whole", engine, path] => predict::child::whole(engine, path),
+        ["child-pipeline", path] => predict::child::pipeline(path),
+        ["child-witnesses", engine, path] => predict::child::witnesses(engine, path),
+        ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
-            eprintln!("usage: foresee-bench trace [quick]");
+            eprintln!("usage: foresee-bench trace [quick] | predict [quick] | examples FOLDER");
             return ExitCode::from(2);
         }
     }
     ExitCode::SUCCESS
 }
 
-/// What something took on one core, for `events` events: processor time of this thread, so that other programs on the
+/// What something took on one core, for `events` events: processor time of this process, so that other programs on the
 /// machine disturb it less.
 #[derive(Clone, Copy)]
 struct Took {
@@ -46,10 +56,14 @@ impl Took {
     }
 }
 
-/// Processor time of this thread so far.
+/// Processor time of all threads of this process so far, except those that have ended.
 fn processor_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    stat.split(' ').next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0.0 };
+    let nanos = |thread: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+        stat.split(' ').next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(0.0)
+    };
+    threads.flatten().map(nanos).sum::<f64>() / 1e9
 }
 
 /// The most memory this process ever had resident, in KiB.

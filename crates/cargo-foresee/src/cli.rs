@@ -20,12 +20,14 @@ use crate::number;
     propagate_version = true,
     after_help = "\
 Examples:
+  foresee check run.ft                   find the bugs of the other schedules
   foresee trace info run.ft              what is in a recorded trace
   foresee trace dump run.ft | less       read it, event by event
   foresee trace gen --events 10M -o synthetic.ft
 
 Traces end in .ft (binary) or .std (text); a text trace is accepted wherever a trace is, and `-` is standard input.
-Exit codes: 0 nothing found, 66 findings, 2 bad usage or input, 1 foresee itself failed."
+Exit codes: 0 nothing found, 66 findings, 2 bad usage or input, 1 foresee itself failed,
+3 undecided within the time given."
 )]
 pub struct Cli {
     /// What to do.
@@ -36,6 +38,9 @@ pub struct Cli {
 /// What foresee can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Find what could go wrong in the runs that did not happen, from a recorded trace
+    #[command(after_help = CHECK_HELP)]
+    Check(CheckArgs),
     /// Look into traces, convert, check and generate them
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -49,6 +54,72 @@ Examples:
         /// Which shell
         shell: Shell,
     },
+}
+
+const CHECK_HELP: &str = "\
+Engines, in the order in which they run:
+  hb         races of this very run, by happens-before (observed)
+  syncp      races of runs that keep the order of critical sections (predicted)
+  deadlock   lock-order deadlocks of any number of threads (observed, predicted)
+  atomicity  atomic blocks that do not behave like one step (observed, predicted)
+  reverse    races and deadlocks of runs that reverse critical sections (predicted)
+  max        every race that a correct reordering can show, within a window (predicted)
+  lockset    pairs that share no lock: candidates, proven by nothing; only on request
+
+Examples:
+  foresee check run.ft
+  foresee check run.std --engine hb,syncp
+  foresee check run.ft --format json --output result.json
+  foresee check run.ft --format sarif --output foresee.sarif
+
+Every predicted finding has a witness: a schedule that the program can follow, accepted by an independent checker.
+Flags can also be set in .config/foresee.toml (`time = \"60s\"`, `atomic = [\"Bank::transfer\"]`) and by
+FORESEE_OPTIONS (`time=60s:exit-code=1`); flags win over the variable, the variable over the file.";
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The trace, `-` for standard input
+    #[arg(value_name = "TRACE")]
+    pub input: PathBuf,
+    /// Which engines, separated by commas; all that apply if none is named
+    #[arg(long, value_name = "E,…", value_delimiter = ',')]
+    pub engine: Vec<String>,
+    /// How to print findings
+    #[arg(long, value_enum)]
+    pub format: Option<ReportFormat>,
+    /// Write the findings to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Exit with this code if there are findings [default: 66]
+    #[arg(long, value_name = "N")]
+    pub exit_code: Option<u8>,
+    /// Stop after so long (90s, 5m) and tell what is known; without it, only the search for hard cases is limited
+    #[arg(long, value_name = "TIME", value_parser = number::duration)]
+    pub time: Option<std::time::Duration>,
+    /// Use no more memory than about this (8G); longer traces are predicted over their beginning [default: half of
+    /// what the machine has]
+    #[arg(long, value_name = "BYTES", value_parser = number::count)]
+    pub memory: Option<u64>,
+    /// A file of suppressions, as for ThreadSanitizer; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub suppressions: Vec<PathBuf>,
+    /// A function that is meant to be atomic; may be given more than once
+    #[arg(long, value_name = "FUNCTION")]
+    pub atomic: Vec<String>,
+}
+
+/// How to print findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For people, on standard error
+    Human,
+    /// One JSON object
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// JUnit XML
+    Junit,
 }
 
 /// What can be done with traces.

@@ -5,7 +5,7 @@
 //! | 0 | nothing found; the command did what was asked |
 //! | 1 | foresee itself failed: a full disk, an output that cannot be written |
 //! | 2 | bad usage or bad input; one message names the file, the line or byte, and what was expected |
-//! | 3 | undecided within the budget given |
+//! | 3 | undecided: nothing was found, but `--time` ended the search before it was complete |
 //! | 66 | findings (as ThreadSanitizer does; `--exit-code N` changes it) |
 //! | 101 | the instrumented build failed |
 //! | other | the recorded program's own exit code; 128 + n if signal n ended it |
@@ -22,6 +22,9 @@ pub const FAILED: u8 = 1;
 
 /// Bad usage or bad input.
 pub const BAD_INPUT: u8 = 2;
+
+/// Undecided within the budget given.
+pub const UNDECIDED: u8 = 3;
 
 /// Findings.
 pub const FINDINGS: u8 = 66;

@@ -7,16 +7,21 @@
 //! | `commands` | one file per subcommand |
 //! | `input`, `output` | traces by path: reading with context, writing without ever leaving half a file |
 //! | `progress` | the bar for long work |
+//! | `report` | from findings to what people and machines read: one file per format |
+//! | `config`, `suppress` | settings from `.config/foresee.toml` and `FORESEE_OPTIONS`; findings not to show |
 //! | `error` | every message a user can get |
 
 pub mod cli;
 mod commands;
+mod config;
 mod error;
 pub mod exit;
 mod input;
 mod number;
 mod output;
 mod progress;
+mod report;
+mod suppress;
 
 use std::ffi::OsString;
 use std::io::Write as _;

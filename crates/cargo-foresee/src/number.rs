@@ -1,5 +1,7 @@
 //! Numbers as people type and read them: `10M`, `100k`; `1,204`, `3.5 MB`.
 
+use std::time::Duration;
+
 /// A count: digits, with `_` between them if wanted, and k, M or G for thousands, millions, milliards.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.char_indices().last() {
@@ -28,6 +30,22 @@ pub(crate) fn positive<const MOST: u32>(text: &str) -> Result<u32, String> {
         0 => Err("expected at least 1".to_owned()),
         number => Ok(number),
     }
+}
+
+/// A time: seconds, or a number with ms, s, m or h.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let seconds = match &text[digits.len()..] {
+        "ms" => 1e-3,
+        "s" | "" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("expected a time such as 500ms, 90s, 5m or 1h".to_owned()),
+    };
+    let number: Option<f64> = digits.parse().ok().filter(|n: &f64| (0.0..1e9).contains(n));
+    number
+        .map(|n| Duration::from_secs_f64(n * seconds))
+        .ok_or_else(|| "expected a time such as 90s or 5m".to_owned())
 }
 
 /// A share from 0 to 1.

@@ -62,3 +62,29 @@ fn new_bar(total: Option<u64>, elapsed: Duration) -> ProgressBar {
         Err(_) => bar,
     }
 }
+
+/// Shows which engine is at work.
+pub(crate) struct Stage {
+    bar: Option<ProgressBar>,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        Stage { bar: io::stderr().is_terminal().then(ProgressBar::new_spinner) }
+    }
+
+    /// This engine starts now.
+    pub(crate) fn show(&mut self, engine: &'static str) {
+        if let Some(bar) = &self.bar {
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar.set_message(engine);
+        }
+    }
+
+    /// Removes it.
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

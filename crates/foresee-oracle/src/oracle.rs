@@ -56,12 +56,16 @@ impl<'e> Oracle<'e> {
     /// The races that some correct reordering shows which keeps the observed order of all acquires of the same lock that it
     /// has.
     pub fn sync_preserving_races(&self) -> BTreeSet<(EventId, EventId)> {
-        let reached = self.reach_unchanged(|after, event| {
+        self.races_after(&self.reach_sync_preserving()).into_keys().collect()
+    }
+
+    /// The states that keep the observed order of all acquires of the same lock.
+    fn reach_sync_preserving(&self) -> Reached {
+        self.reach_unchanged(|after, event| {
             let Some(lock) = acquired(self.facts.op(event)) else { return true };
             let later = event + 1..self.facts.execution.len();
             !later.into_iter().any(|e| has(after.done, e) && acquired(self.facts.op(e)) == Some(lock))
-        });
-        self.races_after(&reached).into_keys().collect()
+        })
     }
 
     /// The states reached without using the exemption (e).
@@ -105,8 +109,17 @@ impl<'e> Oracle<'e> {
 
     /// All deadlocks by their sorted blocked events, each with a shortest schedule that leads to it.
     pub fn deadlock_witnesses(&self) -> BTreeMap<Vec<EventId>, Deadlock> {
+        self.deadlocks_in(&self.reach_unchanged(|_, _| true))
+    }
+
+    /// The deadlocks, as [`deadlocks`](Self::deadlocks), that some correct reordering leads to which keeps the observed
+    /// order of all acquires of the same lock that it has.
+    pub fn sync_preserving_deadlocks(&self) -> BTreeSet<Vec<EventId>> {
+        self.deadlocks_in(&self.reach_sync_preserving()).into_keys().collect()
+    }
+
+    fn deadlocks_in(&self, reached: &Reached) -> BTreeMap<Vec<EventId>, Deadlock> {
         let mut deadlocks = BTreeMap::new();
-        let reached = self.reach_unchanged(|_, _| true);
         for (number, state) in reached.iter() {
             for start in 0..self.facts.by_thread.len() {
                 self.close_circles(state, &mut vec![start], &mut |circle| {

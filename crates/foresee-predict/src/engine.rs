@@ -2,8 +2,9 @@
 //!
 //! Two shapes, one report. A [`StreamEngine`] sees each event once, in order, in memory that does not depend on the length
 //! of the trace. A [`WholeEngine`] looks at an [`Execution`] in memory. Adding an engine is one file and one line in
-//! the registry.
+//! [`registry`](crate::registry).
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use foresee_trace::{Event, Execution, Names};
@@ -14,6 +15,9 @@ use crate::witness::Checker;
 
 /// An engine that sees every event once.
 pub trait StreamEngine {
+    /// The names known so far. Called before an event whenever there are more of them than at the last call.
+    fn names(&mut self, _names: &Names) {}
+
     /// The next event of the observed run and its index.
     fn event(&mut self, index: u64, event: &Event<'_>);
 
@@ -63,22 +67,25 @@ pub struct Budget {
     pub deadline: Option<Instant>,
     /// Threads to use.
     pub threads: usize,
+    /// Set from outside to stop soon.
+    pub interrupt: Option<&'static AtomicBool>,
 }
 
 impl Budget {
     /// No limit, one thread.
     pub fn unlimited() -> Budget {
-        Budget { deadline: None, threads: 1 }
+        Budget { deadline: None, threads: 1, interrupt: None }
     }
 
     /// This much time from now, on one thread.
     pub fn lasting(time: Duration) -> Budget {
-        Budget { deadline: Instant::now().checked_add(time), threads: 1 }
+        Budget { deadline: Instant::now().checked_add(time), ..Budget::unlimited() }
     }
 
-    /// Whether time is up. Reads the clock: ask once per candidate, not once per event.
+    /// Whether to stop. Reads the clock: ask once per candidate, not once per event.
     pub fn is_exhausted(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.interrupt.is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 

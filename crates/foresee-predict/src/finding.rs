@@ -1,6 +1,8 @@
 //! Findings: what there is to tell the user, and the schedule that shows it.
 
-use foresee_trace::{EventId, LocId};
+use foresee_trace::LocId;
+
+use crate::witness::Schedule;
 
 /// What kind of bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,7 +70,7 @@ pub struct Finding {
     /// side in a correct reordering). Always true for predicted findings.
     pub schedulable: bool,
     /// The schedule that shows it; accepted by the witness checker. Empty for what was observed without needing one.
-    pub witness: Vec<EventId>,
+    pub witness: Schedule,
 }
 
 /// A place in the program for telling findings apart: a source location or, where the trace has none, the thing touched.

@@ -82,6 +82,42 @@ impl Kind {
         Kind::ALL.get(usize::from(n)).copied()
     }
 
+    /// The name that outputs use.
+    pub(crate) fn name(self) -> &'static str {
+        use Kind::*;
+        match self {
+            Read => "read",
+            Write => "write",
+            Load => "load",
+            Store => "store",
+            Rmw => "rmw",
+            Fence => "fence",
+            Request => "request",
+            Acquire => "acquire",
+            Release => "release",
+            Fork => "fork",
+            Join => "join",
+            ThreadBegin => "thread-begin",
+            ThreadEnd => "thread-end",
+            Wait => "wait",
+            Notify => "notify",
+            Branch => "branch",
+            Enter => "enter",
+            Exit => "exit",
+            BlockBegin => "block-begin",
+            BlockEnd => "block-end",
+            Call => "call",
+            Return => "return",
+            Commit => "commit",
+            CommitBegin => "commit-begin",
+            CommitEnd => "commit-end",
+            Named => "named",
+            Local => "local",
+            Alloc => "alloc",
+            Free => "free",
+        }
+    }
+
     /// What the target of this kind is.
     pub(crate) fn target(self) -> Target {
         use Kind::*;

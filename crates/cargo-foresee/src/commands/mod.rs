@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod check;
 mod completions;
 mod trace_convert;
 mod trace_dump;
@@ -16,6 +17,7 @@ use crate::exit;
 /// Does what was asked.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode, CliError> {
     match cli.command {
+        Command::Check(args) => return check::run(&args),
         Command::Trace(TraceCommand::Info(args)) => trace_info::run(&args)?,
         Command::Trace(TraceCommand::Dump(args)) => trace_dump::run(&args)?,
         Command::Trace(TraceCommand::Convert(args)) => trace_convert::run(&args)?,

@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;
+mod check;
 mod support;
 mod trace_commands;

@@ -93,7 +93,7 @@ fn outcome(output: std::process::Output) -> Outcome {
     }
 }
 
-/// The trace that the README checks.
-pub(crate) fn account() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/traces/account.std")
+/// A trace that comes with the repository.
+pub(crate) fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/traces").join(name)
 }

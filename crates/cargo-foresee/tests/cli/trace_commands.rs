@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use crate::support::{Folder, account};
+use crate::support::{Folder, example};
 
 fn events(text: &str) -> Vec<&str> {
     text.lines().filter(|line| !line.starts_with('#')).collect()
@@ -12,7 +12,7 @@ fn events(text: &str) -> Vec<&str> {
 #[test]
 fn info_tells_what_is_in_a_trace() {
     let folder = Folder::new();
-    let account = account();
+    let account = example("account.std");
     let text = folder.foresee(&["trace", "info", account.to_str().unwrap()]).success();
     for part in ["text trace", "events           80 ", "threads          3\n", "fork", "possible run     yes"]
     {
@@ -61,7 +61,7 @@ fn conversion_loses_nothing() {
     folder.foresee(&["trace", "convert", "b.ft", "-o", "c.std"]).success();
     assert!(folder.read("a.std") == folder.read("c.std"), "a.std and c.std differ");
     assert_eq!(folder.files(), ["a.std", "b.ft", "c.std"]);
-    let account = account();
+    let account = example("account.std");
     folder.foresee(&["trace", "convert", account.to_str().unwrap(), "-o", "account.ft"]).success();
     let dumped = folder.foresee(&["trace", "dump", "account.ft"]).success();
     assert_eq!(dumped, std::fs::read_to_string(account).unwrap());

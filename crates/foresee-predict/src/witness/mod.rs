@@ -28,16 +28,20 @@
 mod claim;
 mod observed;
 mod replay;
+mod schedule;
 #[cfg(test)]
 mod tests;
+pub(crate) mod values;
 
 use std::fmt;
 
-use foresee_trace::{EventId, Execution};
+use foresee_trace::{EventId, Execution, Op};
 
 pub use claim::Claim;
 use observed::Observed;
 use replay::Replay;
+pub use schedule::Schedule;
+pub use values::Reads;
 
 /// A rule of the soundness contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +103,19 @@ impl<'e> Checker<'e> {
         Checker { execution, observed: Observed::of(execution) }
     }
 
+    /// Calls of these functions are atomic blocks too, beside the annotated ones.
+    #[must_use]
+    pub fn with_atomic_functions(mut self, is_atomic: impl Fn(&str) -> bool) -> Self {
+        self.observed.atomic_functions = (self.execution.ids())
+            .filter_map(|id| match self.execution.op(id) {
+                Op::Enter { function } => Some(function),
+                _ => None,
+            })
+            .filter(|&function| is_atomic(self.execution.names().str(function)))
+            .collect();
+        self
+    }
+
     /// Accepts a correct reordering.
     pub fn check_schedule(&self, schedule: &[EventId]) -> Result<(), Refusal> {
         Replay::run(self.execution, &self.observed, schedule, &[], &[]).map(|_| ())
@@ -109,6 +126,62 @@ impl<'e> Checker<'e> {
         let (going_on, watched) = claim.needs(self.execution)?;
         let replay = Replay::run(self.execution, &self.observed, schedule, &going_on, &watched)?;
         claim.shown(&replay, schedule).map_err(|why| Refusal::NotShown { why })
+    }
+
+    /// Judges many witnesses. The observed pieces that their schedules begin with are replayed together, once.
+    ///
+    /// Costs one pass through the longest observed piece, then per witness its own events and a copy of the state of threads and
+    /// locks there.
+    pub fn check_all(&self, witnesses: &[(&Schedule, Claim<'_>)]) -> Vec<Result<(), Refusal>> {
+        self.check_all_with(witnesses, Reads::SameWrite)
+    }
+
+    /// As [`Checker::check_all`], with a choice of what reads must read.
+    pub fn check_all_with(
+        &self,
+        witnesses: &[(&Schedule, Claim<'_>)],
+        reads: Reads,
+    ) -> Vec<Result<(), Refusal>> {
+        let mut verdicts = vec![Ok(()); witnesses.len()];
+        let mut by_length: Vec<usize> = (0..witnesses.len()).collect();
+        by_length.sort_by_key(|&nth| witnesses[nth].0.observed());
+        let mut watched: Vec<EventId> = (witnesses.iter())
+            .filter_map(|(_, claim)| claim.needs(self.execution).ok())
+            .flat_map(|(_, watched)| watched)
+            .collect();
+        watched.sort_unstable();
+        let mut common = Replay::new(self.execution, &self.observed).reading(reads);
+        for nth in by_length {
+            let (schedule, claim) = &witnesses[nth];
+            verdicts[nth] = self.check_after(&mut common, &watched, schedule, claim);
+        }
+        verdicts
+    }
+
+    /// `watched` are the events that any of the claims is about, sorted.
+    fn check_after(
+        &self,
+        common: &mut Replay<'_>,
+        watched: &[EventId],
+        schedule: &Schedule,
+        claim: &Claim<'_>,
+    ) -> Result<(), Refusal> {
+        // A property looks at all events.
+        if schedule.observed() == 0 || matches!(claim, Claim::Property(_)) {
+            let (going_on, watched) = claim.needs(self.execution)?;
+            let events = schedule.to_vec();
+            let mut replay = Replay::new(self.execution, &self.observed).reading(common.reads());
+            replay.go_on(&events, &going_on, &watched, true)?;
+            return claim.shown(&replay, &events).map_err(|why| Refusal::NotShown { why });
+        }
+        let done = common.len() as u32;
+        let observed: Vec<EventId> = (done..schedule.observed()).map(EventId).collect();
+        let ahead = |bound: u32| watched.partition_point(|id| id.0 < bound);
+        common.go_on(&observed, &[], &watched[ahead(done)..ahead(schedule.observed().max(done))], false)?;
+        let (going_on, watched) = claim.needs(self.execution)?;
+        let mut replay = common.branch();
+        replay.go_on(schedule.then(), &going_on, &watched, true)?;
+        claim.shown(&replay, schedule.then()).map_err(|why| Refusal::NotShown { why })
     }
 }
 

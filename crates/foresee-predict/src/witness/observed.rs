@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use foresee_trace::{EventId, Execution, LockId, Op, ThreadId};
-use rustc_hash::FxHashMap;
+use foresee_trace::{EventId, Execution, LockId, Op, StrId, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Stands for "no event"; an execution has fewer events than that.
 const NONE: u32 = u32::MAX;
@@ -24,6 +24,8 @@ pub(super) struct Observed {
     notifies: FxHashMap<LockId, Vec<EventId>>,
     /// For a wait that returned: which of its condition's notifies came meanwhile.
     woken_by: FxHashMap<EventId, (LockId, Range<usize>)>,
+    /// Functions whose calls are atomic blocks.
+    pub(super) atomic_functions: FxHashSet<StrId>,
 }
 
 impl Observed {
@@ -92,6 +94,11 @@ impl Observed {
             None => self.read_from[read.index()],
         };
         some(write)
+    }
+
+    /// The write that a read saw in all its cells.
+    pub(super) fn only_write(&self, read: EventId) -> Option<EventId> {
+        if self.torn.contains_key(&read) { None } else { some(self.read_from[read.index()]) }
     }
 
     /// The last event of a thread.

@@ -1,9 +1,10 @@
 //! Replays a schedule against the rules.
 
-use foresee_trace::{Access, EventId, Execution, LockId, Mode, Op, ThreadId};
+use foresee_trace::{Access, Event, EventId, Execution, LockId, Mode, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::observed::Observed;
+use super::values::{Reads, seen, written};
 use super::{Refusal, Rule, describe};
 
 /// How a thread holds a lock.
@@ -34,9 +35,14 @@ pub(super) struct Mark {
 pub(super) struct Replay<'a> {
     pub(super) execution: &'a Execution,
     pub(super) observed: &'a Observed,
+    reads: Reads,
+    length: usize,
     /// Each thread's last event so far, and its position.
     last: FxHashMap<ThreadId, (EventId, usize)>,
+    /// The last write of each cell.
     writers: FxHashMap<u32, EventId>,
+    /// The same before this replay branched off: holds where `writers` has none.
+    earlier_writers: Option<&'a FxHashMap<u32, EventId>>,
     held: FxHashMap<(ThreadId, LockId), Held>,
     /// How many threads hold a lock exclusively, and how many share it.
     holders: FxHashMap<LockId, (u32, u32)>,
@@ -52,6 +58,25 @@ pub(super) struct Replay<'a> {
 type Broken = (Rule, String);
 
 impl<'a> Replay<'a> {
+    /// Nothing replayed yet.
+    pub(super) fn new(execution: &'a Execution, observed: &'a Observed) -> Replay<'a> {
+        Replay {
+            execution,
+            observed,
+            length: 0,
+            last: FxHashMap::default(),
+            writers: FxHashMap::default(),
+            reads: Reads::SameWrite,
+            earlier_writers: None,
+            held: FxHashMap::default(),
+            holders: FxHashMap::default(),
+            notified_at: FxHashMap::default(),
+            blocks: FxHashMap::default(),
+            changed: FxHashSet::default(),
+            marks: FxHashMap::default(),
+        }
+    }
+
     /// Replays the whole schedule. The threads `going_on` do something after the schedule, so their last reads are not
     /// exempt; the events `watched` get a [`Mark`].
     pub(super) fn run(
@@ -61,39 +86,90 @@ impl<'a> Replay<'a> {
         going_on: &[ThreadId],
         watched: &[EventId],
     ) -> Result<Replay<'a>, Refusal> {
-        let mut replay = Replay {
-            execution,
-            observed,
-            last: FxHashMap::default(),
-            writers: FxHashMap::default(),
-            held: FxHashMap::default(),
-            holders: FxHashMap::default(),
-            notified_at: FxHashMap::default(),
-            blocks: FxHashMap::default(),
-            changed: FxHashSet::default(),
-            marks: FxHashMap::default(),
-        };
-        let watched: FxHashSet<EventId> = watched.iter().copied().collect();
-        let exempt = exempt_positions(execution, schedule, going_on);
-        for (position, &id) in schedule.iter().enumerate() {
-            let may_change =
-                id.index() < execution.len() && exempt.get(&execution.thread(id)) == Some(&position);
-            (replay.step(id, position, may_change, watched.contains(&id)))
-                .map_err(|(rule, why)| Refusal::Broken { rule, position, why })?;
-        }
+        let mut replay = Replay::new(execution, observed);
+        replay.go_on(schedule, going_on, watched, true)?;
         Ok(replay)
+    }
+
+    /// Replays more events; the schedule `ends` with them, or goes on. Stops at the first that breaks a rule.
+    pub(super) fn go_on(
+        &mut self,
+        schedule: &[EventId],
+        going_on: &[ThreadId],
+        watched: &[EventId],
+        ends: bool,
+    ) -> Result<(), Refusal> {
+        let watched: FxHashSet<EventId> = watched.iter().copied().collect();
+        let exempt =
+            if ends { exempt_positions(self.execution, schedule, going_on) } else { FxHashMap::default() };
+        for (nth, &id) in schedule.iter().enumerate() {
+            let may_change =
+                id.index() < self.execution.len() && exempt.get(&self.execution.thread(id)) == Some(&nth);
+            let position = self.length;
+            (self.step(id, position, may_change, watched.contains(&id)))
+                .map_err(|(rule, why)| Refusal::Broken { rule, position, why })?;
+            self.length += 1;
+        }
+        Ok(())
+    }
+
+    /// With this choice of what reads must read.
+    pub(super) fn reading(self, reads: Reads) -> Replay<'a> {
+        Replay { reads, ..self }
+    }
+
+    /// What reads must read.
+    pub(super) fn reads(&self) -> Reads {
+        self.reads
+    }
+
+    /// Rule (c′): whether the read sees the observed value in this write.
+    fn is_same_value(&self, read: EventId, now: Option<EventId>) -> bool {
+        let Some(now) = now.filter(|_| self.reads == Reads::SameValue) else { return false };
+        let saw = seen(self.execution, read, self.observed.only_write(read));
+        saw.is_some() && saw == written(self.execution, now)
+    }
+
+    /// The same state, to go on differently. Costs nothing per cell.
+    pub(super) fn branch(&self) -> Replay<'_> {
+        debug_assert!(self.earlier_writers.is_none(), "branches do not branch");
+        Replay {
+            execution: self.execution,
+            observed: self.observed,
+            reads: self.reads,
+            length: self.length,
+            last: self.last.clone(),
+            writers: FxHashMap::default(),
+            earlier_writers: Some(&self.writers),
+            held: self.held.clone(),
+            holders: self.holders.clone(),
+            notified_at: self.notified_at.clone(),
+            blocks: self.blocks.clone(),
+            changed: self.changed.clone(),
+            marks: self.marks.clone(),
+        }
+    }
+
+    fn writer(&self, cell: u32) -> Option<EventId> {
+        let written = self.writers.get(&cell).or_else(|| self.earlier_writers?.get(&cell));
+        written.copied()
+    }
+
+    /// How many events have been replayed.
+    pub(super) fn len(&self) -> usize {
+        self.length
     }
 
     fn step(&mut self, id: EventId, position: usize, may_change: bool, watched: bool) -> Result<(), Broken> {
         self.thread_order(id)?;
-        let thread = self.execution.thread(id);
-        self.threads(id, thread)?;
-        let handover = self.locks(id, thread)?;
+        let Event { thread, op, .. } = self.execution.event(id);
+        self.threads(id, thread, op)?;
+        let handover = self.locks(id, thread, op)?;
         self.memory(id, may_change)?;
-        if let Op::Notify { .. } = self.execution.op(id) {
+        if let Op::Notify { .. } = op {
             self.notified_at.insert(id, position);
         }
-        let block = self.block(id, thread);
+        let block = self.block(id, thread, op);
         if watched {
             self.marks.insert(id, Mark { position, handover, block });
         }
@@ -119,14 +195,14 @@ impl<'a> Replay<'a> {
     }
 
     /// Rule (d).
-    fn threads(&self, id: EventId, thread: ThreadId) -> Result<(), Broken> {
+    fn threads(&self, id: EventId, thread: ThreadId, op: Op<'_>) -> Result<(), Broken> {
         let broken = |why| Err((Rule::Threads, format!("{} {why}", describe(self.execution, id))));
         if let Some(fork) = self.observed.fork(thread)
             && !self.is_done(fork)
         {
             return broken(format!("comes before its thread's fork, event {}", fork.0));
         }
-        if let Op::Join { child } = self.execution.op(id)
+        if let Op::Join { child } = op
             && let Some(last) = self.observed.last(child)
             && !self.is_done(last)
         {
@@ -146,8 +222,8 @@ impl<'a> Replay<'a> {
     }
 
     /// Rule (b).
-    fn locks(&mut self, id: EventId, thread: ThreadId) -> Result<Option<Handover>, Broken> {
-        match self.execution.op(id) {
+    fn locks(&mut self, id: EventId, thread: ThreadId, op: Op<'_>) -> Result<Option<Handover>, Broken> {
+        match op {
             Op::Acquire { lock, mode } => {
                 if let Some(held) = self.held.get_mut(&(thread, lock)) {
                     held.depth += 1;
@@ -187,9 +263,10 @@ impl<'a> Replay<'a> {
         let cells = self.execution.cells(var);
         if access.reads {
             for (nth, cell) in cells.clone().enumerate() {
-                let now = self.writers.get(&cell).copied();
+                let now = self.writer(cell);
                 let unknown = now.is_some_and(|write| self.changed.contains(&write));
-                if now == self.observed.read_from(id, nth) && !unknown {
+                let as_observed = now == self.observed.read_from(id, nth) || self.is_same_value(id, now);
+                if as_observed && !unknown {
                     continue;
                 }
                 if !may_change {
@@ -219,24 +296,29 @@ impl<'a> Replay<'a> {
         (Rule::Reads, format!("{read} reads from {}; in the execution from {observed}", writer(now)))
     }
 
-    fn block(&mut self, id: EventId, thread: ThreadId) -> Option<EventId> {
-        match self.execution.op(id) {
-            Op::BlockBegin { .. } => {
-                let (begin, depth) = self.blocks.entry(thread).or_insert((id, 0));
-                *depth += 1;
-                Some(*begin)
-            }
-            Op::BlockEnd { .. } => {
-                let (begin, depth) = self.blocks.get_mut(&thread)?;
-                let begin = *begin;
-                *depth -= 1;
-                if *depth == 0 {
-                    self.blocks.remove(&thread);
-                }
-                Some(begin)
-            }
-            _ => self.blocks.get(&thread).map(|&(begin, _)| begin),
+    fn block(&mut self, id: EventId, thread: ThreadId, op: Op<'_>) -> Option<EventId> {
+        let atomic = |function| self.observed.atomic_functions.contains(&function);
+        let (begins, ends) = match op {
+            Op::BlockBegin { .. } => (true, false),
+            Op::BlockEnd { .. } => (false, true),
+            Op::Enter { function } => (atomic(function), false),
+            Op::Exit { function } => (false, atomic(function)),
+            _ => (false, false),
+        };
+        if begins {
+            let (begin, depth) = self.blocks.entry(thread).or_insert((id, 0));
+            *depth += 1;
+            return Some(*begin);
         }
+        let (begin, depth) = self.blocks.get_mut(&thread)?;
+        let begin = *begin;
+        if ends {
+            *depth -= 1;
+            if *depth == 0 {
+                self.blocks.remove(&thread);
+            }
+        }
+        Some(begin)
     }
 
     /// Whether the event is in the schedule so far: each thread has done a prefix.

@@ -4,7 +4,7 @@ use foresee_trace::{
     Event, EventId, Execution, ExecutionBuilder, LocId, LockId, Mem, Mode, Names, Op, Order, StrId, ThreadId,
 };
 
-use super::{Checker, Claim, Refusal, Rule};
+use super::{Checker, Claim, Reads, Refusal, Rule, Schedule};
 
 const X: Mem = Mem { addr: 0x10, size: 8 };
 const X_LOW: Mem = Mem { addr: 0x10, size: 4 };
@@ -336,4 +336,67 @@ fn properties_judge_the_schedule() {
     let second_first = |_: &Execution, schedule: &[EventId]| schedule.first() == Some(&EventId(1));
     shows(&run, &[1, 0], Claim::Property(&second_first));
     does_not_show(&run, &[0, 1], Claim::Property(&second_first), "does not violate");
+}
+
+#[test]
+fn many_witnesses_are_judged_as_one_by_one() {
+    let run = run(&[
+        (0, w(X)),
+        (1, r(X)),
+        (0, acq(0)),
+        (0, acq(1)),
+        (1, acq(1)),
+        (1, w(X)),
+        (2, r(X)),
+        (0, w(X)),
+        (1, acq(0)),
+    ]);
+    let then = |observed, rest: &[u32]| Schedule::after(observed, ids(rest));
+    let race = |first, second| (first, second);
+    let witnesses = [
+        (then(5, &[]), race(0, 1)),
+        (then(3, &[3, 6, 7]), race(6, 7)),
+        (then(3, &[6, 3, 7]), race(3, 7)),
+        (then(4, &[4]), race(4, 5)),
+        (then(2, &[2, 3, 6, 7]), race(6, 7)),
+        (then(8, &[]), race(6, 7)),
+        (then(0, &[0, 1]), race(0, 1)),
+        (then(2, &[4]), race(0, 99)),
+    ];
+    let claims: Vec<_> = (witnesses.iter())
+        .map(|&(ref schedule, (first, second))| {
+            (schedule, Claim::Race { first: EventId(first), second: EventId(second) })
+        })
+        .collect();
+    let checker = Checker::new(&run);
+    let one_by_one: Vec<_> = claims.iter().map(|(s, claim)| checker.check(&s.to_vec(), claim)).collect();
+    assert_eq!(checker.check_all(&claims), one_by_one);
+    assert_eq!(one_by_one.iter().filter(|verdict| verdict.is_ok()).count(), 3);
+
+    let (with, without) = (then(3, &[4]), then(2, &[2]));
+    let blocked = || Claim::Deadlock { blocked: ids(&[3, 8]) };
+    let broken = checker.check(&with.to_vec(), &blocked());
+    assert_eq!(checker.check_all(&[(&with, blocked()), (&without, blocked())])[0], broken);
+}
+
+#[test]
+fn c_may_go_by_value() {
+    let write = |value| Op::Write { mem: X, value };
+    let read = |value| Op::Read { mem: X, value };
+    let accepts = |writes: [Option<u64>; 2], reads: Option<u64>, schedule: &[u32], rule| {
+        let run =
+            run(&[(0, write(writes[0])), (1, write(writes[1])), (2, read(reads)), (2, w(Y)), (3, r(X_LOW))]);
+        let claim = Claim::Property(&|_, _| true);
+        let schedule = Schedule::from(ids(schedule));
+        Checker::new(&run).check_all_with(&[(&schedule, claim)], rule)[0].is_ok()
+    };
+    let (same, other) = ([Some(1), Some(1)], [Some(2), Some(1)]);
+    assert!(accepts(same, Some(1), &[0, 2, 3], Reads::SameValue));
+    assert!(accepts(same, None, &[0, 2, 3], Reads::SameValue));
+    assert!(accepts([Some(1), None], Some(1), &[0, 2, 3], Reads::SameValue));
+    assert!(!accepts(same, Some(1), &[0, 2, 3], Reads::SameWrite));
+    assert!(!accepts(other, Some(1), &[0, 2, 3], Reads::SameValue));
+    assert!(!accepts([None, None], None, &[0, 2, 3], Reads::SameValue));
+    assert!(!accepts([None, Some(1)], Some(1), &[0, 2, 3], Reads::SameValue));
+    assert!(!accepts(same, Some(1), &[2, 3], Reads::SameValue));
 }

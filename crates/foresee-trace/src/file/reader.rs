@@ -18,7 +18,7 @@ use crate::names::Names;
 use crate::{Damage, EventSource, Facts, TraceError};
 
 /// How many events of a thread are decoded at a time.
-const BATCH: usize = 256;
+const BATCH: usize = 128;
 /// Tables may decompress to this many times their size: enough for names, too little for a bomb.
 const MAX_TABLE_RATIO: usize = 64;
 

@@ -28,51 +28,56 @@ pub(crate) fn unzigzag(value: u64) -> i64 {
 }
 
 /// Reads what the functions above wrote, from bytes that may be anything.
-#[derive(Clone, Copy, Debug)]
+///
+/// An iterator rather than a slice: reading a byte moves one pointer, and a loop over four columns keeps in registers.
+#[derive(Clone, Debug)]
 pub(crate) struct Cursor<'a> {
-    rest: &'a [u8],
+    rest: std::slice::Iter<'a, u8>,
 }
 
 impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Cursor { rest: bytes }
+        Cursor { rest: bytes.iter() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.rest.is_empty()
+        self.rest.as_slice().is_empty()
     }
 
     pub(crate) fn remaining(&self) -> usize {
-        self.rest.len()
+        self.rest.as_slice().len()
     }
 
     #[inline]
     pub(crate) fn get(&mut self) -> Result<u64, Bad> {
-        match *self.rest {
-            [byte, ref rest @ ..] if byte < 0x80 => {
-                self.rest = rest;
-                Ok(u64::from(byte))
-            }
-            [low, high, ref rest @ ..] if high < 0x80 => {
-                self.rest = rest;
-                Ok(u64::from(low & 0x7f) | u64::from(high) << 7)
-            }
-            _ => self.get_long(),
+        match self.rest.next() {
+            Some(&byte) if byte < 0x80 => Ok(u64::from(byte)),
+            Some(&byte) => self.get_more(byte),
+            None => Err(cut_off()),
+        }
+    }
+
+    #[inline]
+    fn get_more(&mut self, first: u8) -> Result<u64, Bad> {
+        let low = u64::from(first & 0x7f);
+        match self.rest.next() {
+            Some(&byte) if byte < 0x80 => Ok(low | u64::from(byte) << 7),
+            Some(&byte) => self.get_long(low | u64::from(byte & 0x7f) << 7),
+            None => Err(cut_off()),
         }
     }
 
     #[cold]
-    fn get_long(&mut self) -> Result<u64, Bad> {
-        let mut value = 0;
-        for (i, &byte) in self.rest.iter().take(10).enumerate() {
-            value |= u64::from(byte & 0x7f) << (7 * i);
+    fn get_long(&mut self, mut value: u64) -> Result<u64, Bad> {
+        for shift in (14..70).step_by(7) {
+            let &byte = self.rest.next().ok_or_else(cut_off)?;
+            value |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
-                self.rest = &self.rest[i + 1..];
                 return Ok(value);
             }
         }
-        Err(Bad::new("a number is cut off or too long"))
+        Err(Bad::new("a number is too long"))
     }
 
     pub(crate) fn get_u32(&mut self) -> Result<u32, Bad> {
@@ -81,9 +86,9 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn get_bytes(&mut self, len: u64) -> Result<&'a [u8], Bad> {
         match usize::try_from(len) {
-            Ok(len) if len <= self.rest.len() => {
-                let (bytes, rest) = self.rest.split_at(len);
-                self.rest = rest;
+            Ok(len) if len <= self.remaining() => {
+                let (bytes, rest) = self.rest.as_slice().split_at(len);
+                self.rest = rest.iter();
                 Ok(bytes)
             }
             _ => Err(Bad::new("a length goes past the end of its block")),
@@ -94,6 +99,11 @@ impl<'a> Cursor<'a> {
         let len = self.get()?;
         std::str::from_utf8(self.get_bytes(len)?).map_err(|_| Bad::new("a name is not UTF-8"))
     }
+}
+
+#[cold]
+fn cut_off() -> Bad {
+    Bad::new("a number is cut off")
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl Summary {
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         (0u8..)
             .zip(self.kinds)
-            .filter_map(|(n, count)| Some((name(Kind::from_number(n)?), count)))
+            .filter_map(|(n, count)| Some((Kind::from_number(n)?.name(), count)))
             .filter(|k| k.1 > 0)
     }
 
@@ -133,39 +133,4 @@ pub(super) fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
-}
-
-fn name(kind: Kind) -> &'static str {
-    use Kind::*;
-    match kind {
-        Read => "read",
-        Write => "write",
-        Load => "load",
-        Store => "store",
-        Rmw => "rmw",
-        Fence => "fence",
-        Request => "request",
-        Acquire => "acquire",
-        Release => "release",
-        Fork => "fork",
-        Join => "join",
-        ThreadBegin => "thread-begin",
-        ThreadEnd => "thread-end",
-        Wait => "wait",
-        Notify => "notify",
-        Branch => "branch",
-        Enter => "enter",
-        Exit => "exit",
-        BlockBegin => "block-begin",
-        BlockEnd => "block-end",
-        Call => "call",
-        Return => "return",
-        Commit => "commit",
-        CommitBegin => "commit-begin",
-        CommitEnd => "commit-end",
-        Named => "named",
-        Local => "local",
-        Alloc => "alloc",
-        Free => "free",
-    }
 }

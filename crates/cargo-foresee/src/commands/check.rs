@@ -1,0 +1,187 @@
+//! `foresee check`: read a trace, run the engines, show what they found.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use foresee_predict::analysis::{Analysed, Analysis, Limits};
+use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
+use foresee_trace::Names;
+
+use crate::cli::{CheckArgs, ReportFormat};
+use crate::config::{Settings, settings};
+use crate::error::{self, CliError, Severity, display_name};
+use crate::exit;
+use crate::input::Input;
+use crate::progress::Stage;
+use crate::report::details::Collector;
+use crate::report::{Report, Stats, human, json, junit, sarif, shown};
+use crate::suppress::Suppressions;
+
+/// Set by Ctrl-C: finish soon and tell what is known. A second one ends the program.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// How long the search for what the fast engines cannot decide may take, unless `--time` says otherwise.
+const REST: Duration = Duration::from_secs(10);
+
+/// What an event costs in memory at most, over all whole-trace engines.
+const BYTES_PER_EVENT: u64 = 160;
+
+pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
+    let started = Instant::now();
+    let settings = settings(args)?;
+    let engines = engines(&settings.engine)?;
+    let mut suppressions = Suppressions::default();
+    for path in &settings.suppressions {
+        suppressions.read(path)?;
+    }
+    on_interrupt();
+
+    let mut input = Input::open(&args.input)?;
+    // What cannot be read twice is kept, for the details of what is found.
+    let keep = !args.input.is_file();
+    let options = Options { atomic: settings.atomic.clone() };
+    let mut analysis = Analysis::new(engines, options, limits(&settings, started), keep);
+    while !INTERRUPTED.load(Ordering::Relaxed) && input.advance()? {
+        let (names, event) = input.event();
+        analysis.event(names, &event).map_err(|why| CliError::input(&args.input, why))?;
+    }
+    input.warn_of_damage();
+    let mut stage = Stage::new();
+    let analysed = analysis.finish(input.source().names(), &mut |name| stage.show(name));
+    stage.end();
+
+    let names = input.source().names();
+    let (details, created) = details(&args.input, &analysed, names)?;
+    let Analysed { execution, findings, engines, events, partial } = analysed;
+    let mut all = shown(findings, &details, names);
+    let before = all.len();
+    all.retain(|one| !suppressions.suppresses(one, names));
+    let report = Report {
+        trace: display_name(&args.input),
+        names,
+        execution: execution.as_ref(),
+        stats: Stats {
+            events,
+            partial,
+            engines,
+            damage: input.source().damage().cloned(),
+            interrupted: INTERRUPTED.load(Ordering::Relaxed),
+            suppressed: (before - all.len()) as u64,
+            seconds: started.elapsed().as_secs_f64(),
+        },
+        findings: all,
+        created,
+    };
+    write(&report, &settings)?;
+    for unused in suppressions.unused() {
+        error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
+    }
+    Ok(ExitCode::from(exit_code(&report, &settings)))
+}
+
+fn exit_code(report: &Report<'_>, settings: &Settings) -> u8 {
+    if !report.findings.is_empty() {
+        return settings.exit_code.unwrap_or(exit::FINDINGS);
+    }
+    let unfinished = report.stats.undecided() > 0 || report.stats.interrupted;
+    if unfinished && settings.time.is_some() { exit::UNDECIDED } else { exit::NOTHING_FOUND }
+}
+
+fn engines(wanted: &[String]) -> Result<Vec<&'static EngineInfo>, CliError> {
+    if wanted.is_empty() {
+        return Ok(default_engines().collect());
+    }
+    let mut chosen: Vec<&'static EngineInfo> = Vec::new();
+    for name in wanted {
+        let Some(info) = engine(name.trim()) else {
+            let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
+            return Err(CliError::Usage(format!(
+                "unknown engine `{name}`; expected one of {}",
+                known.join(", ")
+            )));
+        };
+        chosen.push(info);
+    }
+    // In the order in which they build on each other, each once.
+    Ok(ENGINES.iter().filter(|info| chosen.iter().any(|one| one.name == info.name)).collect())
+}
+
+fn limits(settings: &Settings, started: Instant) -> Limits {
+    let memory = settings.memory.unwrap_or_else(|| available_memory() / 2);
+    Limits {
+        deadline: settings.time.and_then(|time| started.checked_add(time)),
+        rest: settings.time.unwrap_or(REST),
+        events: (memory / BYTES_PER_EVENT).max(1),
+        threads: std::thread::available_parallelism().map_or(1, Into::into),
+        interrupt: Some(&INTERRUPTED),
+    }
+}
+
+fn available_memory() -> u64 {
+    let known = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = known.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib: Option<u64> = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
+    kib.map_or(4 << 30, |kib| kib * 1024)
+}
+
+fn on_interrupt() {
+    // Without a handler Ctrl-C ends the program at once: no reason to fail.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+}
+
+type Collected = (
+    std::collections::BTreeMap<u64, crate::report::details::Details>,
+    std::collections::BTreeMap<foresee_trace::ThreadId, crate::report::details::Created>,
+);
+
+/// Goes through the trace once more for the events that findings name.
+fn details(path: &Path, analysed: &Analysed, names: &Names) -> Result<Collected, CliError> {
+    let wanted = analysed.findings.iter().flat_map(|finding| finding.events.iter().copied()).collect();
+    let mut collector = Collector::new(wanted);
+    match &analysed.execution {
+        Some(execution) if analysed.partial.is_none() => {
+            for id in execution.ids() {
+                if collector.is_done() {
+                    break;
+                }
+                collector.event(names, &execution.event(id));
+            }
+        }
+        _ => {
+            let mut again = Input::open(path)?;
+            while !collector.is_done() && again.advance()? {
+                let (names, event) = again.event();
+                collector.event(names, &event);
+            }
+            again.end_progress();
+        }
+    }
+    Ok(collector.finish())
+}
+
+fn write(report: &Report<'_>, settings: &Settings) -> Result<(), CliError> {
+    let format = settings.format.unwrap_or(ReportFormat::Human);
+    let text = match format {
+        ReportFormat::Human => human::write(report),
+        ReportFormat::Json => json::write(report),
+        ReportFormat::Sarif => sarif::write(report),
+        ReportFormat::Junit => junit::write(report),
+    };
+    match &settings.output {
+        Some(path) => {
+            let text = anstream::adapter::strip_str(&text).to_string();
+            std::fs::write(path, text).map_err(|why| CliError::output(path.display(), why))
+        }
+        None if format == ReportFormat::Human => anstream::stderr()
+            .write_all(text.as_bytes())
+            .map_err(|why| CliError::output("standard error", why)),
+        None => crate::print(text.as_bytes()),
+    }
+}

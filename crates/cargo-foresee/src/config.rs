@@ -1,0 +1,141 @@
+//! Settings that are not given as flags: `.config/foresee.toml` of the workspace, and `FORESEE_OPTIONS=a=b:c=d`.
+//!
+//! Both have the flags' names and meanings; flags win over the variable, the variable over the file. The file is looked
+//! for in this folder and the ones above it, as cargo does with its own.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum as _;
+
+use crate::cli::{CheckArgs, ReportFormat};
+use crate::error::{CliError, without_code};
+use crate::number;
+
+/// What `foresee check` goes by.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) engine: Vec<String>,
+    pub(crate) format: Option<ReportFormat>,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) exit_code: Option<u8>,
+    pub(crate) time: Option<Duration>,
+    pub(crate) memory: Option<u64>,
+    pub(crate) suppressions: Vec<PathBuf>,
+    pub(crate) atomic: Vec<String>,
+}
+
+const KEYS: [&str; 8] =
+    ["engine", "format", "output", "exit-code", "time", "memory", "suppressions", "atomic"];
+
+/// The settings for these arguments, with what file and variable add.
+pub(crate) fn settings(args: &CheckArgs) -> Result<Settings, CliError> {
+    let mut settings = Settings::default();
+    if let Some(path) = find_file() {
+        settings.read_file(&path)?;
+    }
+    if let Ok(options) = std::env::var("FORESEE_OPTIONS") {
+        settings.read_variable(&options)?;
+    }
+    if !args.engine.is_empty() {
+        settings.engine.clone_from(&args.engine);
+    }
+    settings.format = args.format.or(settings.format);
+    settings.output = args.output.clone().or(settings.output);
+    settings.exit_code = args.exit_code.or(settings.exit_code);
+    settings.time = args.time.or(settings.time);
+    settings.memory = args.memory.or(settings.memory);
+    settings.suppressions.extend_from_slice(&args.suppressions);
+    settings.atomic.extend_from_slice(&args.atomic);
+    Ok(settings)
+}
+
+fn find_file() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|folder| folder.join(".config/foresee.toml")).find(|path| path.is_file())
+}
+
+impl Settings {
+    fn read_file(&mut self, path: &Path) -> Result<(), CliError> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|why| CliError::Usage(format!("{name}: cannot read: {}", without_code(&why))))?;
+        let table: toml::Table = text.parse().map_err(|why: toml::de::Error| {
+            let line = why.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
+            CliError::Usage(format!("{name}: line {line}: {}", why.message()))
+        })?;
+        // Paths in the file are relative to the workspace it belongs to.
+        let base = path.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+        for (key, value) in &table {
+            let values: Vec<String> = match value {
+                toml::Value::Array(list) => list.iter().map(plain).collect(),
+                value => vec![plain(value)],
+            };
+            self.set(key, &values, base).map_err(|why| CliError::Usage(format!("{name}: {why}")))?;
+        }
+        Ok(())
+    }
+
+    fn read_variable(&mut self, options: &str) -> Result<(), CliError> {
+        for option in options.split(':').filter(|option| !option.is_empty()) {
+            let set = match option.split_once('=') {
+                Some((key, value)) => {
+                    let values: Vec<String> = value.split(',').map(str::to_owned).collect();
+                    self.set(key, &values, Path::new(""))
+                }
+                None => Err(format!("expected key=value, found `{option}`")),
+            };
+            set.map_err(|why| CliError::Usage(format!("FORESEE_OPTIONS: {why}")))?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, key: &str, values: &[String], base: &Path) -> Result<(), String> {
+        let one = || match values {
+            [value] => Ok(value.as_str()),
+            _ => Err(format!("`{key}` takes one value")),
+        };
+        let context = |why: String| format!("`{key}`: {why}");
+        match key {
+            "engine" => self.engine = values.to_vec(),
+            "atomic" => self.atomic = values.to_vec(),
+            "suppressions" => self.suppressions = values.iter().map(|value| base.join(value)).collect(),
+            "output" => self.output = Some(base.join(one()?)),
+            "format" => self.format = Some(ReportFormat::from_str(one()?, true).map_err(context)?),
+            "time" => self.time = Some(number::duration(one()?).map_err(context)?),
+            "memory" => self.memory = Some(number::count(one()?).map_err(context)?),
+            "exit-code" => {
+                let code =
+                    one()?.parse().map_err(|_| context("expected a number from 0 to 255".to_owned()))?;
+                self.exit_code = Some(code);
+            }
+            _ => return Err(format!("unknown setting `{key}`; expected one of {}", KEYS.join(", "))),
+        }
+        Ok(())
+    }
+}
+
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_sets_what_flags_set() {
+        let mut settings = Settings::default();
+        settings.read_variable("time=90s:engine=hb,syncp:exit-code=1:format=json").unwrap();
+        assert_eq!(settings.time, Some(Duration::from_secs(90)));
+        assert_eq!(settings.engine, ["hb", "syncp"]);
+        assert_eq!((settings.exit_code, settings.format), (Some(1), Some(ReportFormat::Json)));
+        let wrong = |text| Settings::default().read_variable(text).unwrap_err().to_string();
+        assert!(wrong("tiem=1").contains("unknown setting `tiem`"));
+        assert!(wrong("time").contains("expected key=value"));
+        assert!(wrong("exit-code=300").contains("0 to 255"));
+    }
+}

@@ -1,0 +1,117 @@
+//! From findings to what people and machines read.
+//!
+//! A [`Report`] has everything a format needs; the formats ([`human`], [`json`], [`sarif`], [`junit`]) only lay it out.
+
+pub(crate) mod details;
+pub(crate) mod human;
+pub(crate) mod json;
+pub(crate) mod junit;
+pub(crate) mod sarif;
+mod source;
+mod story;
+mod wording;
+
+use std::collections::BTreeMap;
+
+use foresee_predict::analysis::EngineStats;
+use foresee_predict::finding::{Certainty, Finding, Kind};
+use foresee_trace::{Damage, Execution, Names, ThreadId};
+
+use details::{Created, Details};
+
+/// All there is to show.
+pub(crate) struct Report<'a> {
+    /// What the user called the trace.
+    pub(crate) trace: String,
+    pub(crate) names: &'a Names,
+    /// There if a whole-trace engine ran: witnesses refer to it.
+    pub(crate) execution: Option<&'a Execution>,
+    pub(crate) findings: Vec<Shown>,
+    pub(crate) created: BTreeMap<ThreadId, Created>,
+    pub(crate) stats: Stats,
+}
+
+/// What happened on the way.
+pub(crate) struct Stats {
+    pub(crate) events: u64,
+    /// How many events whole-trace engines saw, if not all.
+    pub(crate) partial: Option<u64>,
+    pub(crate) engines: Vec<EngineStats>,
+    pub(crate) damage: Option<Damage>,
+    /// Whether the user stopped it.
+    pub(crate) interrupted: bool,
+    pub(crate) suppressed: u64,
+    pub(crate) seconds: f64,
+}
+
+impl Stats {
+    pub(crate) fn undecided(&self) -> u64 {
+        self.engines.iter().map(|engine| engine.undecided).sum()
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.engines.iter().map(|engine| engine.refused).sum()
+    }
+}
+
+/// A finding with all that is said about it.
+pub(crate) struct Shown {
+    /// `race-1`: the kind, and the number among its kind.
+    pub(crate) id: String,
+    pub(crate) finding: Finding,
+    /// The finding in one line.
+    pub(crate) message: String,
+    /// Its events, in its order.
+    pub(crate) events: Vec<Details>,
+}
+
+impl Report<'_> {
+    /// A location as `file:line:column`, without the function.
+    pub(crate) fn place(&self, loc: foresee_trace::LocId) -> String {
+        let text = self.names.location_text(loc);
+        match text.split_once(" in ") {
+            Some((place, _)) if !place.is_empty() => place.to_owned(),
+            _ if text.is_empty() => "an unknown place".to_owned(),
+            _ if text.bytes().all(|b| b.is_ascii_digit()) => format!("line {text}"),
+            _ => text,
+        }
+    }
+
+    pub(crate) fn thread(&self, id: ThreadId) -> &str {
+        match self.names.thread_name(id) {
+            "" => "?",
+            name => name,
+        }
+    }
+}
+
+/// Numbers findings and writes their one-line messages.
+pub(crate) fn shown(findings: Vec<Finding>, details: &BTreeMap<u64, Details>, names: &Names) -> Vec<Shown> {
+    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut all = Vec::with_capacity(findings.len());
+    for finding in findings {
+        let number = counts.entry(finding.kind).or_default();
+        *number += 1;
+        let events: Vec<Details> =
+            finding.events.iter().filter_map(|index| details.get(index).cloned()).collect();
+        let id = format!("{}-{number}", finding.kind.name());
+        let message = wording::message(&finding, &events, names);
+        all.push(Shown { id, finding, message, events });
+    }
+    all
+}
+
+/// `predicted data race`.
+pub(crate) fn title(kind: Kind, certainty: Certainty) -> String {
+    let what = match kind {
+        Kind::Race => "data race",
+        Kind::Deadlock => "deadlock",
+        Kind::Atomicity => "atomicity violation",
+        Kind::Property => "property violation",
+        Kind::Refinement => "refinement violation",
+    };
+    match certainty {
+        Certainty::Candidate => format!("candidate {what} (not proven)"),
+        certainty => format!("{} {what}", certainty.name()),
+    }
+}

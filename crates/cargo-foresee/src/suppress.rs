@@ -1,0 +1,176 @@
+//! Suppressions: findings that the user knows and does not want to see.
+//!
+//! ThreadSanitizer's files are read as they are. Each line is `kind:pattern`; `#` begins a comment. A pattern matches a
+//! function, a file or a variable of any frame of the finding's stacks, anywhere in it; `*` stands for anything, `^` and
+//! `$` anchor it to the beginning and the end.
+//!
+//! | kind | suppresses |
+//! |---|---|
+//! | `race` | races with the pattern in either stack, or on a variable it matches |
+//! | `race_top` | races with the pattern in the innermost frame of either stack |
+//! | `deadlock`, `mutex` | deadlocks with the pattern in a stack, or about a lock it matches |
+//! | `called_from_lib` | anything whose stack has the pattern |
+//! | `atomicity`, `property` | the same for those kinds |
+//! | `thread`, `signal` | nothing: foresee does not report thread leaks or signal handlers; accepted and ignored |
+
+use std::path::Path;
+
+use foresee_predict::finding::Kind;
+use foresee_trace::Names;
+
+use crate::error::{CliError, without_code};
+use crate::report::Shown;
+use crate::report::details::Details;
+
+/// One line of a suppressions file.
+struct Rule {
+    kind: RuleKind,
+    pattern: Pattern,
+    /// Where it stands, for the report on unused ones.
+    text: String,
+    used: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RuleKind {
+    Race,
+    RaceTop,
+    Deadlock,
+    Any,
+    Atomicity,
+    Property,
+    Ignored,
+}
+
+/// All suppressions.
+#[derive(Default)]
+pub(crate) struct Suppressions {
+    rules: Vec<Rule>,
+}
+
+impl Suppressions {
+    /// Adds a file's lines.
+    pub(crate) fn read(&mut self, path: &Path) -> Result<(), CliError> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|why| CliError::Usage(format!("{name}: cannot read: {}", without_code(&why))))?;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let rule = line.split_once(':').and_then(|(kind, pattern)| {
+                let kind = match kind.trim() {
+                    "race" => RuleKind::Race,
+                    "race_top" => RuleKind::RaceTop,
+                    "deadlock" | "mutex" => RuleKind::Deadlock,
+                    "called_from_lib" => RuleKind::Any,
+                    "atomicity" => RuleKind::Atomicity,
+                    "property" => RuleKind::Property,
+                    "thread" | "signal" => RuleKind::Ignored,
+                    _ => return None,
+                };
+                Some(Rule { kind, pattern: Pattern::new(pattern.trim()), text: line.to_owned(), used: false })
+            });
+            let Some(rule) = rule else {
+                return Err(CliError::Usage(format!(
+                    "{name}: line {}: expected `kind:pattern` with one of race, race_top, deadlock, mutex, \
+                     called_from_lib, atomicity, property; found `{line}`",
+                    number + 1
+                )));
+            };
+            self.rules.push(rule);
+        }
+        Ok(())
+    }
+
+    /// Whether a finding is suppressed; notes which rule did it.
+    pub(crate) fn suppresses(&mut self, shown: &Shown, names: &Names) -> bool {
+        let hit = self.rules.iter_mut().find(|rule| rule.matches(shown, names));
+        hit.map(|rule| rule.used = true).is_some()
+    }
+
+    /// Lines that suppressed nothing.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().filter(|rule| !rule.used && rule.kind != RuleKind::Ignored).map(|rule| &*rule.text)
+    }
+}
+
+impl Rule {
+    fn matches(&self, shown: &Shown, names: &Names) -> bool {
+        let kind = shown.finding.kind;
+        let (applies, frames) = match self.kind {
+            RuleKind::Race => (kind == Kind::Race, usize::MAX),
+            RuleKind::RaceTop => (kind == Kind::Race, 1),
+            RuleKind::Deadlock => (kind == Kind::Deadlock, usize::MAX),
+            RuleKind::Atomicity => (kind == Kind::Atomicity, usize::MAX),
+            RuleKind::Property => (kind == Kind::Property, usize::MAX),
+            RuleKind::Any => (true, usize::MAX),
+            RuleKind::Ignored => (false, 0),
+        };
+        applies
+            && shown.events.iter().any(|event| {
+                (self.kind != RuleKind::RaceTop && self.pattern.matches(&event.target))
+                    || self.matches_frames(event, names, frames)
+            })
+    }
+
+    fn matches_frames(&self, event: &Details, names: &Names, frames: usize) -> bool {
+        let file = |loc| names.str(names.location_at(loc).file);
+        self.pattern.matches(file(event.loc))
+            || event.stack.iter().take(frames).any(|frame| {
+                self.pattern.matches(names.str(frame.function)) || self.pattern.matches(file(frame.loc))
+            })
+    }
+}
+
+/// A pattern: parts that must follow each other, with anything between.
+struct Pattern {
+    parts: Vec<String>,
+    at_start: bool,
+    at_end: bool,
+}
+
+impl Pattern {
+    fn new(text: &str) -> Pattern {
+        let (text, at_start) = text.strip_prefix('^').map_or((text, false), |rest| (rest, true));
+        let (text, at_end) = text.strip_suffix('$').map_or((text, false), |rest| (rest, true));
+        Pattern { parts: text.split('*').map(str::to_owned).collect(), at_start, at_end }
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        if text.is_empty() {
+            return false;
+        }
+        let mut rest = text;
+        for (i, part) in self.parts.iter().enumerate() {
+            let last = i + 1 == self.parts.len();
+            if last && self.at_end {
+                let anchored = i > 0 || !self.at_start || rest.len() == part.len();
+                return anchored && rest.ends_with(part.as_str());
+            }
+            match rest.find(part.as_str()) {
+                Some(at) if i > 0 || !self.at_start || at == 0 => rest = &rest[at + part.len()..],
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_as_in_thread_sanitizer() {
+        let matches = |pattern, text| Pattern::new(pattern).matches(text);
+        assert!(matches("foo", "my_foo_bar"));
+        assert!(!matches("^foo", "my_foo_bar"));
+        assert!(matches("^my*bar$", "my_foo_bar"));
+        assert!(!matches("^my*fo$", "my_foo_bar"));
+        assert!(matches("*", "anything") && matches("", "anything") && !matches("x", ""));
+        assert!(matches("^foo$", "foo") && !matches("^foo$", "foofoo") && !matches("^foo$", "xfoo"));
+        assert!(matches("a*b*c", "xaybzc") && !matches("a*b*c", "xaycb"));
+    }
+}

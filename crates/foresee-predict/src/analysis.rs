@@ -1,0 +1,211 @@
+//! Runs engines over one trace and puts what they find together.
+//!
+//! One pass over the events feeds all streaming engines and, if any engine wants it, builds the execution; then the
+//! whole-trace engines run one after the other, each told what is already proven. Findings at the same places are one
+//! finding, with the best certainty and a witness if any engine had one.
+
+use std::time::{Duration, Instant};
+
+use foresee_trace::{Event, Execution, ExecutionBuilder, Names, TraceError};
+use rustc_hash::FxHashMap;
+
+use crate::atomicity::AtomicFunctions;
+use crate::engine::{Budget, Job, Outcome, Proven, StreamEngine};
+use crate::finding::{Certainty, Finding, Kind, Place};
+use crate::registry::{EngineInfo, Options};
+use crate::witness::Checker;
+
+/// What the whole analysis may spend.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Everything stops at this moment.
+    pub deadline: Option<Instant>,
+    /// How long engines that try what is left over may take together.
+    pub rest: Duration,
+    /// Whole-trace engines look at no more events than this: the trace's beginning, which is a run of its own.
+    pub events: u64,
+    /// Threads for engines that can use several.
+    pub threads: usize,
+    /// Set from outside to stop soon and tell what is known.
+    pub interrupt: Option<&'static std::sync::atomic::AtomicBool>,
+}
+
+/// What one engine did.
+#[derive(Clone, Debug)]
+pub struct EngineStats {
+    /// Which.
+    pub name: &'static str,
+    /// How many findings it had, known ones not counted.
+    pub findings: usize,
+    /// Candidates it could not decide.
+    pub undecided: u64,
+    /// Findings whose witness was refused: bugs of the engine.
+    pub refused: u64,
+    /// How long it took; for streaming engines, not measured apart from reading.
+    pub time: Option<Duration>,
+}
+
+/// An analysis in progress.
+pub struct Analysis {
+    engines: Vec<&'static EngineInfo>,
+    options: Options,
+    limits: Limits,
+    streams: Vec<(&'static str, Box<dyn StreamEngine>)>,
+    builder: Option<ExecutionBuilder>,
+    events: u64,
+    names_seen: usize,
+}
+
+/// A finished analysis.
+pub struct Analysed {
+    /// The execution, if it was kept.
+    pub execution: Option<Execution>,
+    /// What was found: by kind, then by the events.
+    pub findings: Vec<Finding>,
+    /// Who did what.
+    pub engines: Vec<EngineStats>,
+    /// How many events were read.
+    pub events: u64,
+    /// How many of them the whole-trace engines saw, if not all.
+    pub partial: Option<u64>,
+}
+
+impl Analysis {
+    /// Starts these engines. `keep` keeps the execution even if no engine needs it.
+    pub fn new(engines: Vec<&'static EngineInfo>, options: Options, limits: Limits, keep: bool) -> Analysis {
+        let streams = engines.iter().filter_map(|e| Some((e.name, e.stream?(&options)))).collect();
+        let wanted = keep || engines.iter().any(|engine| engine.whole.is_some());
+        Analysis {
+            streams,
+            builder: wanted.then(ExecutionBuilder::default),
+            engines,
+            options,
+            limits,
+            events: 0,
+            names_seen: 0,
+        }
+    }
+
+    /// The next event of the observed run, and the names its ids refer to.
+    #[inline]
+    pub fn event(&mut self, names: &Names, event: &Event<'_>) -> Result<(), TraceError> {
+        if names.string_count() != self.names_seen {
+            self.names_seen = names.string_count();
+            self.streams.iter_mut().for_each(|(_, engine)| engine.names(names));
+        }
+        for (_, engine) in &mut self.streams {
+            engine.event(self.events, event);
+        }
+        if let Some(builder) = &mut self.builder
+            && self.events < self.limits.events
+        {
+            builder.push(event)?;
+        }
+        self.events += 1;
+        Ok(())
+    }
+
+    /// Runs what is left to run. `starting` is told the name of each engine before it starts.
+    pub fn finish(self, names: &Names, starting: &mut dyn FnMut(&'static str)) -> Analysed {
+        let mut together = Together::default();
+        let mut engines = Vec::new();
+        for (name, engine) in self.streams {
+            together.add(name, engine.finish(names), None, &mut engines);
+        }
+        let execution = self.builder.map(|builder| builder.finish(names.clone()));
+        if let Some(execution) = &execution
+            && self.engines.iter().any(|engine| engine.whole.is_some())
+        {
+            let functions = AtomicFunctions::new(&self.options.atomic);
+            let checker = match functions.is_empty() {
+                true => Checker::new(execution),
+                false => Checker::new(execution).with_atomic_functions(|name| functions.matches(name)),
+            };
+            let mut left = self.limits.rest;
+            for info in &self.engines {
+                let Some(make) = info.whole else { continue };
+                starting(info.name);
+                let start = Instant::now();
+                let own = if info.rest { start.checked_add(left) } else { None };
+                let deadline = [own, self.limits.deadline].into_iter().flatten().min();
+                let budget =
+                    Budget { deadline, threads: self.limits.threads, interrupt: self.limits.interrupt };
+                let job = Job { execution, checker: &checker, proven: &together.proven, budget };
+                let outcome = make(&self.options).run(&job);
+                let time = start.elapsed();
+                if info.rest {
+                    left = left.saturating_sub(time);
+                }
+                together.add(info.name, outcome, Some(time), &mut engines);
+            }
+        }
+        let partial = execution.as_ref().map(|e| e.len() as u64).filter(|&seen| seen < self.events);
+        Analysed { findings: together.findings(), execution, engines, events: self.events, partial }
+    }
+}
+
+/// Findings by what they are about.
+#[derive(Default)]
+struct Together {
+    by_place: FxHashMap<(Kind, Vec<Place>), usize>,
+    all: Vec<Finding>,
+    proven: Proven,
+}
+
+impl Together {
+    fn add(
+        &mut self,
+        name: &'static str,
+        outcome: Outcome,
+        time: Option<Duration>,
+        engines: &mut Vec<EngineStats>,
+    ) {
+        let mut new = 0;
+        for finding in outcome.findings {
+            // A race that may not be real after an earlier one is observed, but not yet shown: others may show it.
+            if finding.certainty != Certainty::Candidate && finding.schedulable {
+                self.proven.add(&finding);
+            }
+            let key = (finding.kind, finding.places.clone());
+            match self.by_place.get(&key) {
+                Some(&at) => merge(&mut self.all[at], finding),
+                None => {
+                    new += 1;
+                    self.by_place.insert(key, self.all.len());
+                    self.all.push(finding);
+                }
+            }
+        }
+        let (undecided, refused) = (outcome.undecided, outcome.refused);
+        match engines.iter_mut().find(|stats| stats.name == name) {
+            Some(stats) => {
+                stats.findings += new;
+                stats.undecided += undecided;
+                stats.refused += refused;
+                stats.time = time.or(stats.time);
+            }
+            None => engines.push(EngineStats { name, findings: new, undecided, refused, time }),
+        }
+    }
+
+    fn findings(mut self) -> Vec<Finding> {
+        self.all.sort_by(|a, b| (a.kind, &a.events, &a.places).cmp(&(b.kind, &b.events, &b.places)));
+        self.all
+    }
+}
+
+/// Adds to a finding what another engine knows of it.
+fn merge(known: &mut Finding, other: Finding) {
+    known.instances = known.instances.max(other.instances);
+    if known.witness.is_empty() && !other.witness.is_empty() {
+        known.witness = other.witness;
+        // A race that a witness shows stands on its own.
+        known.events = other.events;
+        known.schedulable = true;
+        known.engine = other.engine;
+    } else if other.certainty > known.certainty {
+        known.events = other.events;
+        known.engine = other.engine;
+    }
+    known.certainty = known.certainty.max(other.certainty);
+}

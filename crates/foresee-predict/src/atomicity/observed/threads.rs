@@ -1,0 +1,105 @@
+//! What the pass knows of each thread, and how a block's bit travelled from thread to thread.
+
+use foresee_trace::{Mode, ThreadId};
+
+use super::history::{Edge, Set, Step};
+
+/// For so many open blocks a thread remembers how it came to depend on them.
+const MOST_KNOWN: usize = 16;
+
+/// A thread.
+#[derive(Default)]
+pub(super) struct Thread {
+    /// The open blocks that its next event depends on, its own included.
+    pub(super) depends_on: Set,
+    /// Its own open block, if that has a slot.
+    pub(super) block: Set,
+    /// How many blocks it is in.
+    pub(super) depth: u32,
+    /// The event that began its transaction.
+    pub(super) transaction: u64,
+    pub(super) last: Option<Step>,
+    /// The conflict by which each open block in `depends_on`, but for its own, got there; of some only, if there are
+    /// [many](MOST_KNOWN).
+    came_by: Vec<(usize, Edge)>,
+    held: Vec<Held>,
+}
+
+struct Held {
+    lock: usize,
+    mode: Mode,
+    depth: u32,
+}
+
+impl Thread {
+    /// Takes note of an event. The first one is where a forked thread met what its fork brought.
+    #[inline]
+    pub(super) fn begins_with(&mut self, step: Step) {
+        if self.last.is_none() {
+            self.came_by.iter_mut().for_each(|(_, edge)| edge.to = step);
+        }
+    }
+
+    /// Whether this acquire takes the lock, and is no re-entry.
+    pub(super) fn acquire(&mut self, lock: usize, mode: Mode) -> bool {
+        match self.held.iter_mut().find(|held| held.lock == lock) {
+            Some(held) => {
+                held.depth += 1;
+                false
+            }
+            None => {
+                self.held.push(Held { lock, mode, depth: 1 });
+                true
+            }
+        }
+    }
+
+    /// The mode in which the lock was held, if this gives it up.
+    pub(super) fn release(&mut self, lock: usize, entirely: bool) -> Option<Mode> {
+        let at = self.held.iter().position(|held| held.lock == lock)?;
+        if self.held[at].depth > 1 && !entirely {
+            self.held[at].depth -= 1;
+            return None;
+        }
+        Some(self.held.swap_remove(at).mode)
+    }
+
+    /// Notes how an open block got here.
+    pub(super) fn came(&mut self, slot: usize, edge: Edge) {
+        if self.came_by.len() < MOST_KNOWN {
+            self.came_by.push((slot, edge));
+        }
+    }
+
+    /// Drops a closed block; says how it had got here.
+    pub(super) fn forget(&mut self, slot: usize) -> Option<Edge> {
+        self.depends_on &= !(1 << slot);
+        let at = self.came_by.iter().position(|&(s, _)| s == slot)?;
+        Some(self.came_by.swap_remove(at).1)
+    }
+}
+
+/// The circle that `closing` closes through the block in `slot` of thread `owner`: its conflicts in order, the first one
+/// leaving the block. Empty where a part of it is not known any more.
+pub(super) fn circle(
+    threads: &[Thread],
+    owner: ThreadId,
+    slot: usize,
+    closing: Edge,
+) -> Vec<(Step, Step, u64)> {
+    let mut backwards = Vec::new();
+    let mut edge = closing;
+    while let Some(from) = edge.from {
+        backwards.push((from, edge.to, edge.target));
+        if from.thread == owner {
+            backwards.reverse();
+            return backwards;
+        }
+        let came_by = threads[from.thread.index()].came_by.iter().find(|&&(s, _)| s == slot);
+        match came_by {
+            Some(&(_, next)) if next.to.goes_on_to(from) && backwards.len() <= threads.len() => edge = next,
+            _ => break,
+        }
+    }
+    Vec::new()
+}

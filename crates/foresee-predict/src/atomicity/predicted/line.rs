@@ -1,0 +1,206 @@
+//! Lines up a set of events so that a circle's events come in its order.
+//!
+//! A greedy replay: of the events that can happen next, the one that is wanted first happens. An event can happen if its
+//! lock is free, its read reads what it read in the observed run, its write destroys nothing that someone still has
+//! to read, and the circle allows it. Without a choice ever taken back this may get stuck where an order exists; what it
+//! returns is a correct reordering.
+//!
+//! The set must be closed under the [must-order](crate::order). Then the write that a read saw is the last one before it
+//! in the set.
+
+use std::collections::VecDeque;
+
+use foresee_trace::{EventId, LockId, Mode, Op, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Circle;
+use super::scene::{Resource, Scene, Use};
+
+/// What is to be lined up.
+pub(super) struct Question<'q> {
+    /// The events, in the observed order.
+    pub(super) events: &'q [EventId],
+    pub(super) circle: Circle,
+    /// Last events of their threads whose reads may change.
+    pub(super) may_change: &'q [EventId],
+    /// All events of a thread below its bound come first where possible.
+    pub(super) first: &'q dyn Fn(EventId) -> bool,
+}
+
+type Writer = Option<EventId>;
+
+struct Line<'q> {
+    scene: &'q Scene<'q>,
+    question: &'q Question<'q>,
+    /// What is left of each thread.
+    left: Vec<(ThreadId, VecDeque<EventId>)>,
+    done: FxHashSet<EventId>,
+    /// What each read has to read.
+    reads: FxHashMap<(EventId, Resource), Writer>,
+    /// How many reads of a write are left.
+    readers: FxHashMap<(Resource, Writer), u32>,
+    writers: FxHashMap<Resource, EventId>,
+    /// How many threads hold a lock exclusively, and how many share it.
+    holders: FxHashMap<Resource, (u32, u32)>,
+    forks: FxHashMap<ThreadId, EventId>,
+    /// Waits, notifies and what follows a wait keep their order.
+    around_waits: FxHashMap<LockId, VecDeque<EventId>>,
+    follows_wait: FxHashMap<EventId, LockId>,
+}
+
+/// The events in an order that shows the circle, if the greedy way leads to one.
+pub(super) fn line_up(scene: &Scene<'_>, question: &Question<'_>) -> Option<Vec<EventId>> {
+    let mut line = Line::new(scene, question);
+    let mut order = Vec::with_capacity(question.events.len());
+    while order.len() < question.events.len() {
+        let nexts = line.left.iter().filter_map(|(_, left)| left.front().copied());
+        let next = nexts.filter(|&id| line.can_happen(id)).min_by_key(|&id| (!(question.first)(id), id))?;
+        line.happen(next);
+        order.push(next);
+    }
+    Some(order)
+}
+
+impl<'q> Line<'q> {
+    fn new(scene: &'q Scene<'_>, question: &'q Question<'_>) -> Self {
+        let mut line = Line {
+            scene,
+            question,
+            left: Vec::new(),
+            done: FxHashSet::default(),
+            reads: FxHashMap::default(),
+            readers: FxHashMap::default(),
+            writers: FxHashMap::default(),
+            holders: FxHashMap::default(),
+            forks: FxHashMap::default(),
+            around_waits: FxHashMap::default(),
+            follows_wait: FxHashMap::default(),
+        };
+        let mut places: FxHashMap<ThreadId, usize> = FxHashMap::default();
+        let mut waiting: FxHashMap<ThreadId, LockId> = FxHashMap::default();
+        let mut last_write: FxHashMap<Resource, EventId> = FxHashMap::default();
+        for &id in question.events {
+            let thread = scene.execution.thread(id);
+            let place = *places.entry(thread).or_insert(line.left.len());
+            if place == line.left.len() {
+                line.left.push((thread, VecDeque::new()));
+            }
+            line.left[place].1.push_back(id);
+            if let Some(cond) = waiting.remove(&thread) {
+                line.follows_wait.insert(id, cond);
+                line.around_waits.entry(cond).or_default().push_back(id);
+            }
+            match scene.execution.op(id) {
+                Op::Fork { child } => {
+                    line.forks.insert(child, id);
+                }
+                Op::Wait { cond } => {
+                    waiting.insert(thread, cond);
+                    line.around_waits.entry(cond).or_default().push_back(id);
+                }
+                Op::Notify { cond, .. } => line.around_waits.entry(cond).or_default().push_back(id),
+                _ => {}
+            }
+            scene.uses(id, |cell, how| {
+                if matches!(how, Use::Reads | Use::Updates) && !question.may_change.contains(&id) {
+                    let writer = last_write.get(&cell).copied();
+                    line.reads.insert((id, cell), writer);
+                    *line.readers.entry((cell, writer)).or_default() += 1;
+                }
+                if matches!(how, Use::Writes | Use::Updates) {
+                    last_write.insert(cell, id);
+                }
+            });
+        }
+        line
+    }
+
+    fn can_happen(&self, id: EventId) -> bool {
+        let Circle { e1, f1, f2, e3 } = self.question.circle;
+        let in_turn = (id != f1 || self.done.contains(&e1)) && (id != e3 || self.done.contains(&f2));
+        in_turn && self.threads_allow(id) && self.waits_allow(id) && self.uses_allow(id)
+    }
+
+    fn threads_allow(&self, id: EventId) -> bool {
+        let forked =
+            self.forks.get(&self.scene.execution.thread(id)).is_none_or(|fork| self.done.contains(fork));
+        let joined = match self.scene.execution.op(id) {
+            Op::Join { child } => self.left.iter().all(|(thread, left)| *thread != child || left.is_empty()),
+            _ => true,
+        };
+        forked && joined
+    }
+
+    fn conditions(&self, id: EventId) -> impl Iterator<Item = LockId> + use<> {
+        let own = match self.scene.execution.op(id) {
+            Op::Wait { cond } | Op::Notify { cond, .. } => Some(cond),
+            _ => None,
+        };
+        self.follows_wait.get(&id).copied().into_iter().chain(own)
+    }
+
+    fn waits_allow(&self, id: EventId) -> bool {
+        self.conditions(id).all(|cond| {
+            self.around_waits.get(&cond).and_then(|events| events.front()).is_none_or(|&front| front == id)
+        })
+    }
+
+    fn uses_allow(&self, id: EventId) -> bool {
+        let mut allowed = true;
+        self.scene.uses(id, |resource, how| {
+            allowed &= match how {
+                Use::Takes(mode) => {
+                    let &(exclusive, shared) = self.holders.get(&resource).unwrap_or(&(0, 0));
+                    exclusive == 0 && (shared == 0 || mode == Mode::Shared)
+                }
+                Use::Gives(_) | Use::Forks | Use::Begins | Use::Ends | Use::Joins => true,
+                Use::Reads | Use::Writes | Use::Updates => self.memory_allows(id, resource, how),
+            }
+        });
+        allowed
+    }
+
+    fn memory_allows(&self, id: EventId, cell: Resource, how: Use) -> bool {
+        let now = self.writers.get(&cell).copied();
+        let wanted = self.reads.get(&(id, cell));
+        if wanted.is_some_and(|&writer| writer != now) {
+            return false;
+        }
+        let readers = self.readers.get(&(cell, now)).copied().unwrap_or(0);
+        how == Use::Reads || readers == u32::from(wanted.is_some())
+    }
+
+    fn happen(&mut self, id: EventId) {
+        self.done.insert(id);
+        let thread = self.scene.execution.thread(id);
+        if let Some((_, left)) = self.left.iter_mut().find(|(of, _)| *of == thread) {
+            left.pop_front();
+        }
+        for cond in self.conditions(id) {
+            if let Some(events) = self.around_waits.get_mut(&cond)
+                && events.front() == Some(&id)
+            {
+                events.pop_front();
+            }
+        }
+        let scene = self.scene;
+        scene.uses(id, |resource, how| {
+            if let Some(writer) = self.reads.get(&(id, resource))
+                && let Some(readers) = self.readers.get_mut(&(resource, *writer))
+            {
+                *readers -= 1;
+            }
+            if matches!(how, Use::Writes | Use::Updates) {
+                self.writers.insert(resource, id);
+            }
+            let (exclusive, shared) = self.holders.entry(resource).or_default();
+            match how {
+                Use::Takes(Mode::Exclusive) => *exclusive += 1,
+                Use::Takes(Mode::Shared) => *shared += 1,
+                Use::Gives(Mode::Exclusive) => *exclusive -= 1,
+                Use::Gives(Mode::Shared) => *shared -= 1,
+                _ => {}
+            }
+        });
+    }
+}

@@ -1,0 +1,209 @@
+//! Deadlock prediction: threads that can come to wait for each other in a circle.
+//!
+//! **Idea** (Tunç, Mathur, Pavlogiannis, Viswanathan, *Sound Dynamic Deadlock Prediction in Linear Time*, PLDI 2023). A
+//! *dependency* is a request for a lock while holding others. Dependencies that agree in lock, held locks and place form a
+//! *pattern*; circles of patterns, each requesting what the next one holds, are found without looking at single events.
+//! Then, for each circle, a [sync-preserving ideal](crate::ideal) that is about to do one request of each pattern, by
+//! different threads, proves the deadlock: growing it passes every request at most once, so a circle costs the sum of
+//! its requests, not the product.
+//!
+//! **What is no deadlock.** Two of the held sets have a lock in common that excludes (a gate); a thread twice in the circle;
+//! a shared request of a lock that is held shared; re-entry, which is no request; a lock given up by a wait, which is not
+//! held. A request is the acquire event; a request event before it is optional. Where the run ended before the lock
+//! was got, the request event stands for it.
+//!
+//! **Deviations from the paper.** Any number of instances of a pattern by any threads; shared locks; waits. Ideals start
+//! where the requests are (binary search), not at the beginning.
+//!
+//! **Observed deadlocks**: the run ended with requests that wait for each other; see `observed`.
+//!
+//! **Complete** for sync-preserving deadlocks within the limits below. What cannot be proven so is handed out as
+//! [`Cycle`]s for an engine that may reverse sections.
+//!
+//! **Cost.** One pass of a few nanoseconds per event; 4 bytes per request made while holding a lock; the must-order only if
+//! there is a circle. Circles can be exponentially many: they are enumerated by length, at most [`MAX_STEPS`] steps and
+//! [`MAX_CYCLES`] circles, and [`MAX_CASTS`] ways to choose the threads of each; proving them takes time proportional to
+//! the events at most. What is left counts as undecided.
+
+mod cycles;
+mod dependencies;
+mod observed;
+#[cfg(test)]
+mod tests;
+
+use foresee_trace::{EventId, ThreadId};
+use rustc_hash::FxHashSet;
+
+use crate::engine::{Job, Outcome, WholeEngine};
+use crate::finding::{Certainty, Finding, Kind, Place};
+use crate::ideal::{Choice, Ideal};
+use crate::locks::LockHistory;
+use crate::order::MustOrder;
+use crate::witness::{Claim, Schedule};
+use cycles::Cycles;
+pub use cycles::{MAX_CYCLES, MAX_STEPS};
+use dependencies::{Dependencies, Requests};
+
+/// Proving may take so many rounds of closing an ideal, and [`EVENTS_PER_ROUND`] events allow one more.
+const ROUNDS: u64 = 5_000;
+/// See [`ROUNDS`].
+const EVENTS_PER_ROUND: u64 = 500;
+/// So many ways to choose threads for a circle of patterns are tried.
+pub const MAX_CASTS: usize = 1000;
+/// So many requests of each thread are handed out with an unproven circle.
+const REQUESTS_KEPT: usize = 64;
+
+/// The engine.
+pub struct Deadlocks;
+
+impl WholeEngine for Deadlocks {
+    fn run(&self, job: &Job<'_>) -> Outcome {
+        analyse(job).0
+    }
+}
+
+/// A circle of requests, each for a lock that the next one's thread holds, that no sync-preserving witness shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// Where the requests are; sorted.
+    pub places: Vec<Place>,
+    /// For each step of the circle: the threads that make such requests, and the first of these requests.
+    pub requests: Vec<Vec<(ThreadId, Vec<EventId>)>>,
+}
+
+/// A deadlock found, not yet judged.
+struct Deadlock {
+    places: Vec<Place>,
+    blocked: Vec<EventId>,
+    witness: Schedule,
+}
+
+/// All deadlocks, and the circles that may be deadlocks too.
+pub fn analyse(job: &Job<'_>) -> (Outcome, Vec<Cycle>) {
+    let locks = LockHistory::of(job.execution);
+    let dependencies = Dependencies::of(job.execution, &locks);
+    let mut outcome = Outcome::default();
+    let mut settled: FxHashSet<Vec<Place>> = FxHashSet::default();
+    for blocked in observed::deadlocks(job.execution, &locks, &dependencies.unanswered) {
+        let places = places(job, &blocked);
+        if settled.insert(places.clone()) {
+            outcome.findings.push(finding(Certainty::Observed, places, &blocked, Schedule::default()));
+        }
+    }
+    let Cycles { cycles, complete } = Cycles::of(&dependencies, &locks);
+    outcome.undecided += u64::from(!complete);
+    if cycles.is_empty() {
+        return (outcome, Vec::new());
+    }
+
+    let order = MustOrder::of(job.execution);
+    let mut ideal = Ideal::new(&order, &locks);
+    let rounds = ROUNDS + job.execution.len() as u64 / EVENTS_PER_ROUND;
+    let (mut found, mut unproven) = (Vec::new(), Vec::new());
+    for (nth, cycle) in cycles.iter().enumerate() {
+        let mut places: Vec<Place> = cycle.iter().map(|&p| dependencies.patterns[p].place).collect();
+        places.sort_unstable();
+        if settled.contains(&places) || job.proven.contains(Kind::Deadlock, &places) {
+            continue;
+        }
+        if ideal.rounds() > rounds || job.budget.is_exhausted() {
+            outcome.undecided += (cycles.len() - nth) as u64;
+            break;
+        }
+        let requests: Vec<&Requests> = cycle.iter().map(|&p| &dependencies.patterns[p].requests).collect();
+        let mut cast = Cast { ideal: &mut ideal, requests: &requests, choices: Vec::new(), tried: 0 };
+        if let Some((blocked, witness)) = cast.search() {
+            settled.insert(places.clone());
+            found.push(Deadlock { places, blocked, witness });
+        } else {
+            outcome.undecided += u64::from(cast.tried > MAX_CASTS);
+            unproven.push(Cycle {
+                places,
+                requests: requests.iter().map(|requests| first_of(requests)).collect(),
+            });
+        }
+    }
+    judge(job, found, &mut outcome);
+    (outcome, unproven)
+}
+
+fn first_of(requests: &Requests) -> Vec<(ThreadId, Vec<EventId>)> {
+    (requests.iter())
+        .map(|(thread, events)| (*thread, events.iter().copied().take(REQUESTS_KEPT).collect()))
+        .collect()
+}
+
+fn judge(job: &Job<'_>, found: Vec<Deadlock>, outcome: &mut Outcome) {
+    let claims: Vec<(&Schedule, Claim<'_>)> = (found.iter())
+        .map(|deadlock| (&deadlock.witness, Claim::Deadlock { blocked: deadlock.blocked.clone() }))
+        .collect();
+    let verdicts = job.checker.check_all(&claims);
+    for (Deadlock { places, blocked, witness }, verdict) in found.into_iter().zip(verdicts) {
+        match verdict {
+            Ok(()) => outcome.findings.push(finding(Certainty::Predicted, places, &blocked, witness)),
+            Err(_) => outcome.refused += 1,
+        }
+    }
+}
+
+fn finding(certainty: Certainty, places: Vec<Place>, blocked: &[EventId], witness: Schedule) -> Finding {
+    Finding {
+        kind: Kind::Deadlock,
+        certainty,
+        engine: "deadlock",
+        events: blocked.iter().map(|event| u64::from(event.0)).collect(),
+        places,
+        instances: 1,
+        schedulable: true,
+        witness,
+    }
+}
+
+fn places(job: &Job<'_>, blocked: &[EventId]) -> Vec<Place> {
+    let mut places: Vec<Place> =
+        blocked.iter().filter_map(|&event| dependencies::place(job.execution, event)).collect();
+    places.sort_unstable();
+    places
+}
+
+/// Gives the parts of a circle to different threads.
+struct Cast<'c, 'a> {
+    ideal: &'c mut Ideal<'a>,
+    requests: &'c [&'c Requests],
+    choices: Vec<Choice<'c>>,
+    tried: usize,
+}
+
+impl Cast<'_, '_> {
+    /// The first deadlock found: the blocked requests and a schedule that leads there.
+    fn search(&mut self) -> Option<(Vec<EventId>, Schedule)> {
+        let Some(&requests) = self.requests.get(self.choices.len()) else { return self.perform() };
+        for (thread, events) in requests {
+            if self.tried > MAX_CASTS {
+                return None;
+            }
+            if self.choices.iter().all(|(other, _)| other != thread) {
+                self.choices.push((*thread, events));
+                if let Some(found) = self.search() {
+                    return Some(found);
+                }
+                self.choices.pop();
+            }
+        }
+        None
+    }
+
+    fn perform(&mut self) -> Option<(Vec<EventId>, Schedule)> {
+        self.tried += 1;
+        self.ideal.clear();
+        let mut picks = vec![0; self.choices.len()];
+        if !self.ideal.first_free(&self.choices, &mut picks) {
+            return None;
+        }
+        let blocked: Vec<EventId> =
+            self.choices.iter().zip(picks).map(|(&(_, events), pick)| events[pick]).collect();
+        let threads: Vec<ThreadId> = self.choices.iter().map(|&(thread, _)| thread).collect();
+        let witness = self.ideal.schedule(&blocked, &threads);
+        Some((blocked, witness))
+    }
+}

@@ -1,0 +1,385 @@
+//! Shadow memory: what is known of the accesses to each byte of the program's memory.
+//!
+//! A word has one [`Cell`] per distinct set of its bytes that is accessed together: one for most words, two for two
+//! `u32`s side by side. An access looks for races in all cells it overlaps and is noted in the one of its bytes. An access of
+//! several words is one access per word; it looks in all of them before it is noted in any.
+
+use foresee_trace::Mem;
+use rustc_hash::FxHashSet;
+
+use super::cell::{Cell, CellId, LastWrite, WordAccess};
+use super::entries::{Entry, Key, Tables};
+use super::knowledge::Published;
+use super::pages::{PAGE, Page, Pages};
+use super::races::Races;
+use super::snapshots::Snapshots;
+use super::threads::Thread;
+
+/// See the module documentation.
+pub(super) struct Shadow {
+    pages: Pages,
+    /// The first is no cell.
+    cells: Vec<Cell>,
+    free_cells: Vec<CellId>,
+    tables: Tables,
+    snapshots: Snapshots,
+    /// What atomic writes have published in a cell; the first belongs to no cell.
+    syncs: Vec<Published>,
+    free_syncs: Vec<u32>,
+}
+
+/// A word, or all words of a page, and the bytes of it.
+type Part = (u32, u8);
+
+impl Default for Shadow {
+    fn default() -> Self {
+        Shadow {
+            pages: Pages::default(),
+            cells: vec![Cell::default()],
+            free_cells: Vec::new(),
+            tables: Tables::default(),
+            snapshots: Snapshots::default(),
+            syncs: vec![Published::default()],
+            free_syncs: Vec::new(),
+        }
+    }
+}
+
+impl Shadow {
+    /// An access by the thread at this time.
+    #[inline]
+    pub(super) fn access(&mut self, mem: Mem, key: Key, time: u64, thread: &mut Thread, races: &mut Races) {
+        let Some(mask) = mask_in_one_word(mem) else {
+            return self.access_many(mem, key, time, thread, races);
+        };
+        let head = self.head(mem.addr / 8);
+        let access = WordAccess { key, time, mask };
+        let id = self.pages.cells(head);
+        let cell = &mut self.cells[id as usize];
+        if cell.mask != mask || cell.next != 0 {
+            let is_after_all = self.look(head, &access, thread, |earlier, schedulable| {
+                races.found(earlier, key.place(), time, schedulable);
+            });
+            return self.note(head, &access, thread, is_after_all);
+        }
+        let is_after_all = cell.races(&self.tables, &access, thread, |earlier| {
+            races.found(earlier, key.place(), time, is_schedulable(earlier, key, thread));
+        });
+        if key.manner().reads() {
+            cell.last_write.read_by(thread, &self.snapshots);
+        }
+        cell.note(&mut self.tables, &access, is_after_all);
+        if key.manner().writes() {
+            cell.wrote(thread, time, &mut self.snapshots);
+        }
+    }
+
+    #[cold]
+    fn access_many(&mut self, mem: Mem, key: Key, time: u64, thread: &mut Thread, races: &mut Races) {
+        let parts = self.parts(mem);
+        let access = |mask| WordAccess { key, time, mask };
+        // An earlier access of several words is met in each of them, and is one.
+        let mut met = FxHashSet::default();
+        let mut are_after_all = Vec::with_capacity(parts.len());
+        for &(head, mask) in &parts {
+            are_after_all.push(self.look(head, &access(mask), thread, |earlier, schedulable| {
+                if met.insert(earlier.time) {
+                    races.found(earlier, key.place(), time, schedulable);
+                }
+            }));
+        }
+        if key.manner().reads() {
+            for &(head, mask) in &parts {
+                self.read_from(head, mask, thread);
+            }
+        }
+        for (&(head, mask), is_after_all) in parts.iter().zip(are_after_all) {
+            self.note_only(head, &access(mask), thread, is_after_all);
+        }
+    }
+
+    /// Looks for races in all cells of a word, showing the earlier access and whether the pair is schedulable. Whether
+    /// the access is ordered after all of the cell of the same bytes.
+    fn look(
+        &self,
+        head: u32,
+        access: &WordAccess,
+        thread: &Thread,
+        mut each: impl FnMut(&Entry, bool),
+    ) -> bool {
+        let mut own = None;
+        for id in self.overlapping(head, access.mask) {
+            let cell = &self.cells[id as usize];
+            let is_after_all = cell.races(&self.tables, access, thread, |earlier| {
+                each(earlier, is_schedulable(earlier, access.key, thread));
+            });
+            if cell.mask == access.mask {
+                own.get_or_insert(is_after_all);
+            }
+        }
+        own.unwrap_or(true)
+    }
+
+    fn note(&mut self, head: u32, access: &WordAccess, thread: &mut Thread, is_after_all: bool) {
+        if access.key.manner().reads() {
+            self.read_from(head, access.mask, thread);
+        }
+        self.note_only(head, access, thread, is_after_all);
+    }
+
+    fn note_only(&mut self, head: u32, access: &WordAccess, thread: &mut Thread, is_after_all: bool) {
+        let id = self.own_cell(head, access.mask);
+        let cell = &mut self.cells[id as usize];
+        cell.note(&mut self.tables, access, is_after_all);
+        if access.key.manner().writes() {
+            cell.wrote(thread, access.time, &mut self.snapshots);
+        }
+    }
+
+    /// The thread reads, byte by byte, the last write of any cell.
+    fn read_from(&mut self, head: u32, mask: u8, thread: &mut Thread) {
+        let mut writes: Vec<(LastWrite, u8)> = (self.overlapping(head, mask))
+            .map(|id| &self.cells[id as usize])
+            .map(|cell| (cell.last_write, cell.mask & mask))
+            .collect();
+        writes.sort_unstable_by_key(|(write, _)| std::cmp::Reverse(write.time));
+        let mut unread = mask;
+        for (write, bytes) in writes {
+            if bytes & unread != 0 {
+                write.read_by(thread, &self.snapshots);
+                unread &= !bytes;
+            }
+        }
+    }
+
+    fn overlapping(&self, head: u32, mask: u8) -> impl Iterator<Item = CellId> {
+        let some = |id: CellId| (id != 0).then_some(id);
+        std::iter::successors(some(self.pages.cells(head)), move |&id| some(self.cells[id as usize].next))
+            .filter(move |&id| self.cells[id as usize].mask & mask != 0)
+    }
+
+    /// The cell of exactly these bytes.
+    fn own_cell(&mut self, head: u32, mask: u8) -> CellId {
+        if let Some(own) = self.overlapping(head, mask).find(|&id| self.cells[id as usize].mask == mask) {
+            return own;
+        }
+        let cell = Cell::new(mask, self.pages.cells(head), &mut self.tables);
+        let id = self.add_cell(cell);
+        self.pages.set_cells(head, id);
+        id
+    }
+
+    fn add_cell(&mut self, cell: Cell) -> CellId {
+        match self.free_cells.pop() {
+            Some(id) => {
+                self.cells[id as usize] = cell;
+                id
+            }
+            None => {
+                self.cells.push(cell);
+                self.cells.len() as CellId - 1
+            }
+        }
+    }
+
+    #[inline]
+    fn head(&mut self, word: u64) -> u32 {
+        match self.pages.cached(word) {
+            Some(head) => head,
+            None => self.split_page(word / PAGE) + (word % PAGE) as u32,
+        }
+    }
+
+    /// A page with a head per word, made so if it is not.
+    #[cold]
+    fn split_page(&mut self, page: u64) -> u32 {
+        let base = match self.pages.get(page) {
+            Some(Page::Split(base)) => base,
+            None => self.pages.add_split(page),
+            Some(Page::Uniform(head)) => {
+                let cells = self.pages.cells(head);
+                self.pages.set_cells(head, 0);
+                let base = self.pages.add_split(page);
+                for word in 1..PAGE as u32 {
+                    let copy = self.copy_cells(cells);
+                    self.pages.set_cells(base + word, copy);
+                }
+                self.pages.set_cells(base, cells);
+                base
+            }
+        };
+        self.pages.remember(page, base);
+        base
+    }
+
+    fn copy_cells(&mut self, first: CellId) -> CellId {
+        let mut copies = 0;
+        let mut id = first;
+        while id != 0 {
+            let mut cell = self.cells[id as usize];
+            id = cell.next;
+            if let Some(snapshot) = cell.last_write.snapshot {
+                self.snapshots.hold(snapshot);
+            }
+            if cell.sync != 0 {
+                cell.sync = self.add_sync(self.syncs[cell.sync as usize].clone());
+            }
+            cell.table = self.tables.copy(cell.table);
+            cell.next = copies;
+            copies = self.add_cell(cell);
+        }
+        copies
+    }
+
+    /// All parts of a range, made if they are not there. A page that is covered stays uniform or becomes so if it is new.
+    fn parts(&mut self, mem: Mem) -> Vec<Part> {
+        let Some(last) = last_byte(mem) else { return Vec::new() };
+        let mut parts = Vec::new();
+        for page in mem.addr / 8 / PAGE..=last / 8 / PAGE {
+            let uniform = match self.pages.get(page) {
+                _ if !is_covered(page, mem.addr, last) => None,
+                None => Some(self.pages.add_uniform(page)),
+                Some(Page::Uniform(head)) => Some(head),
+                Some(Page::Split(_)) => None,
+            };
+            match uniform {
+                Some(head) => parts.push((head, u8::MAX)),
+                None => {
+                    let base = self.split_page(page);
+                    parts.extend(words_of(page, base, mem.addr, last));
+                }
+            }
+        }
+        parts
+    }
+
+    /// The memory begins a new life.
+    pub(super) fn forget(&mut self, mem: Mem) {
+        let Some(last) = last_byte(mem) else { return };
+        for page in self.pages.existing(mem.addr / 8 / PAGE, last / 8 / PAGE) {
+            if is_covered(page, mem.addr, last) {
+                match self.pages.get(page) {
+                    Some(Page::Uniform(head)) => self.forget_bytes(head, u8::MAX),
+                    Some(Page::Split(base)) => {
+                        (base..base + PAGE as u32).for_each(|head| self.forget_bytes(head, u8::MAX));
+                    }
+                    None => {}
+                }
+                self.pages.remove(page);
+            } else {
+                let base = self.split_page(page);
+                for (head, mask) in words_of(page, base, mem.addr, last) {
+                    self.forget_bytes(head, mask);
+                }
+            }
+        }
+    }
+
+    fn forget_bytes(&mut self, head: u32, mask: u8) {
+        let mut id = self.pages.cells(head);
+        let mut kept = 0;
+        while id != 0 {
+            let cell = &mut self.cells[id as usize];
+            let next = cell.next;
+            cell.mask &= !mask;
+            if cell.mask == 0 {
+                self.tables.free(cell.table);
+                if let Some(snapshot) = cell.last_write.snapshot {
+                    self.snapshots.drop(snapshot);
+                }
+                if cell.sync != 0 {
+                    self.syncs[cell.sync as usize].clear();
+                    self.free_syncs.push(cell.sync);
+                }
+                self.free_cells.push(id);
+            } else {
+                cell.next = kept;
+                kept = id;
+            }
+            id = next;
+        }
+        self.pages.set_cells(head, kept);
+    }
+
+    /// What atomic writes to any of these bytes have published.
+    pub(super) fn published(&mut self, mem: Mem, mut each: impl FnMut(&Published)) {
+        for (head, mask) in self.atomic_parts(mem) {
+            for id in self.overlapping(head, mask) {
+                let sync = self.cells[id as usize].sync;
+                if sync != 0 {
+                    each(&self.syncs[sync as usize]);
+                }
+            }
+        }
+    }
+
+    /// Changes what an atomic write to these bytes, already noted, publishes.
+    pub(super) fn publish(&mut self, mem: Mem, mut change: impl FnMut(&mut Published)) {
+        for (head, mask) in self.atomic_parts(mem) {
+            let id = self.own_cell(head, mask) as usize;
+            if self.cells[id].sync == 0 {
+                self.cells[id].sync = self.add_sync(Published::default());
+            }
+            change(&mut self.syncs[self.cells[id].sync as usize]);
+        }
+    }
+
+    fn atomic_parts(&mut self, mem: Mem) -> impl Iterator<Item = Part> + use<> {
+        let (one, many) = match mask_in_one_word(mem) {
+            Some(mask) => (Some((self.head(mem.addr / 8), mask)), Vec::new()),
+            None => (None, self.parts(mem)),
+        };
+        one.into_iter().chain(many)
+    }
+
+    fn add_sync(&mut self, published: Published) -> u32 {
+        match self.free_syncs.pop() {
+            Some(id) => {
+                self.syncs[id as usize] = published;
+                id
+            }
+            None => {
+                self.syncs.push(published);
+                self.syncs.len() as u32 - 1
+            }
+        }
+    }
+}
+
+/// Whether a race of the thread's access with an earlier one is schedulable.
+fn is_schedulable(earlier: &Entry, key: Key, thread: &Thread) -> bool {
+    !thread.is_schedulably_after(earlier.key.slot(), earlier.time)
+        && key.manner().races_anywhere(earlier.key.manner())
+}
+
+/// The last byte of a range, which ends at the latest with the address space; `None` for no bytes.
+fn last_byte(mem: Mem) -> Option<u64> {
+    let more = mem.size.checked_sub(1)?;
+    Some(mem.addr.saturating_add(u64::from(more)))
+}
+
+/// The bytes of the word that a range lies in; `None` if it lies in several or has no bytes.
+#[inline]
+fn mask_in_one_word(mem: Mem) -> Option<u8> {
+    let first = (mem.addr % 8) as u32;
+    if mem.size == 0 || mem.size > 8 - first {
+        return None;
+    }
+    Some((0xff_u32 >> (8 - mem.size) << first) as u8)
+}
+
+fn is_covered(page: u64, first: u64, last: u64) -> bool {
+    let start = page * PAGE * 8;
+    first <= start && last - start >= PAGE * 8 - 1
+}
+
+/// The words of a split page that the bytes from `first` to `last` touch.
+fn words_of(page: u64, base: u32, first: u64, last: u64) -> impl Iterator<Item = Part> {
+    let start = page * PAGE;
+    let words = (first / 8).max(start)..=(last / 8).min(start + PAGE - 1);
+    words.map(move |word| {
+        let from = if word == first / 8 { first % 8 } else { 0 };
+        let to = if word == last / 8 { last % 8 } else { 7 };
+        (base + (word - start) as u32, (0xff_u32 >> (7 - (to - from)) << from) as u8)
+    })
+}

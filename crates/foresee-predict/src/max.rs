@@ -1,0 +1,46 @@
+//! Every race that a correct reordering can show within a window.
+//!
+//! As [`reverse`](crate::reverse), but what the rules leave open is tried both ways: a complete search
+//! ([`reorder`](crate::reorder) has the argument). The window of a pair of accesses begins 4096 events before the first
+//! one and holds what the two need since then; what comes before it is as observed. Smaller windows are tried first:
+//! they are cheaper and mostly enough.
+//!
+//! Where no schedule keeps the writes that reads read and the trace has values, one that keeps the values is tried
+//! ([`Reads::SameValue`] has the argument); that part is not complete. Branch events are not used yet.
+//!
+//! A search of our own instead of a solver: propagation is saturation on clocks, linear memory per branch, and a schedule
+//! usually falls out of the first line. Work is counted, not timed: the same trace gives the same answers. A candidate
+//! whose search ran out of work, or had to leave something out for its size, counts as undecided.
+
+use crate::candidates::Effort;
+use crate::engine::{Job, Outcome, WholeEngine};
+use crate::races::Method;
+use crate::reorder::Search;
+use crate::witness::Reads;
+
+/// The engine `max`.
+pub struct Max;
+
+/// How many events before the first access the window begins.
+const WINDOW: u32 = 4096;
+
+/// How many events a question may look at.
+const SIZE: usize = 8192;
+
+/// How much a search may do.
+const WORK: u64 = 20_000_000;
+
+pub(crate) const METHOD: Method = Method {
+    engine: "max",
+    effort: Effort { groups: 32, recent: 16, pairs: 64, reads: Reads::SameValue },
+    search: Search::Complete { work: WORK },
+    margins: &[0, WINDOW / 16, WINDOW],
+    size: SIZE,
+    is_complete: true,
+};
+
+impl WholeEngine for Max {
+    fn run(&self, job: &Job<'_>) -> Outcome {
+        METHOD.run(job)
+    }
+}

@@ -1,0 +1,188 @@
+//! Clocks of the order that every correct reordering keeps: thread order, reads-from, fork, join and wake-up.
+//!
+//! For one pass through the observed order: after [`MustClocks::begin`], the question is whether an earlier event must
+//! come before the one at hand. Critical sections do not count: this is the *weak* causality.
+//!
+//! A thread's clock says for other threads how far this thread depends on them. Writes keep a reference to the clock of
+//! their thread, which is copied only when the thread learns something new after that.
+//!
+//! **Cost.** A read whose write is known already costs a search in a short list; learning merges two lists. A clock has at
+//! most 128 entries: with more threads it forgets those it depends on least recently, and some order is then not
+//! seen. That costs engines candidates to look at, never soundness: what they predict they prove.
+
+use std::rc::Rc;
+
+use foresee_trace::{EventId, Execution, LockId, Op, ThreadId, VarId};
+use rustc_hash::FxHashMap;
+
+use crate::witness::Reads;
+use crate::witness::values::written;
+
+/// How many other threads a clock knows at most.
+const KNOWN: usize = 128;
+
+/// Threads, sorted, and for each the first event that is not known to come before.
+type Clock = Rc<Vec<(ThreadId, u32)>>;
+
+/// An event and what came before it.
+#[derive(Clone)]
+struct Stamp {
+    clock: Clock,
+    thread: ThreadId,
+    event: u32,
+}
+
+/// The clocks of all threads, for a walk through the events in order.
+pub struct MustClocks<'e> {
+    execution: &'e Execution,
+    /// `None` before the first event and after a join.
+    threads: Vec<Option<Clock>>,
+    last: Vec<u32>,
+    writes: Vec<Option<Stamp>>,
+    forks: FxHashMap<ThreadId, Stamp>,
+    notifies: FxHashMap<LockId, Vec<Stamp>>,
+    reads: Reads,
+    /// Values written, and whether more than once.
+    values: FxHashMap<(VarId, u64), bool>,
+    /// Threads that wait: for what, and how many notifies there had been.
+    waiting: FxHashMap<ThreadId, (LockId, usize)>,
+}
+
+impl<'e> MustClocks<'e> {
+    /// Before the first event. If reads may read any write of the same value, one that has several to choose from
+    /// depends on none.
+    pub fn new(execution: &'e Execution, reads: Reads) -> Self {
+        MustClocks {
+            execution,
+            threads: vec![None; execution.thread_count()],
+            last: vec![0; execution.thread_count()],
+            writes: vec![None; execution.cell_count()],
+            forks: FxHashMap::default(),
+            notifies: FxHashMap::default(),
+            reads,
+            values: FxHashMap::default(),
+            waiting: FxHashMap::default(),
+        }
+    }
+
+    /// The next event is about to be done by its thread: what that needs is known now, but for the writes it reads.
+    #[inline]
+    pub fn begin(&mut self, id: EventId) {
+        let thread = self.execution.thread(id);
+        if self.threads[thread.index()].is_none() {
+            self.threads[thread.index()] = Some(Clock::default());
+            if let Some(fork) = self.forks.remove(&thread) {
+                self.learn(thread, &fork);
+            }
+        }
+        if !self.waiting.is_empty()
+            && let Some((cond, since)) = self.waiting.remove(&thread)
+        {
+            let meanwhile = self.notifies.get(&cond).and_then(|all| all.get(since..)).unwrap_or(&[]).to_vec();
+            for notify in &meanwhile {
+                self.learn(thread, notify);
+            }
+        }
+    }
+
+    /// Whether an earlier event of another thread must come before what `thread` is about to do.
+    #[inline]
+    pub fn is_before(&self, of: ThreadId, event: u32, thread: ThreadId) -> bool {
+        self.threads[thread.index()].as_ref().is_some_and(|clock| knows(clock, of) > event)
+    }
+
+    /// The event is done.
+    #[inline]
+    pub fn end(&mut self, id: EventId) {
+        let thread = self.execution.thread(id);
+        self.last[thread.index()] = id.0;
+        if let Some((var, access)) = self.execution.access(id) {
+            let cells = self.execution.cells(var);
+            let cells = cells.start as usize..cells.end as usize;
+            if access.reads {
+                for cell in cells.clone() {
+                    if let Some(write) = self.writes[cell].as_ref()
+                        && !self.has_learnt(thread, write)
+                        && !self.is_one_of_many(EventId(write.event))
+                    {
+                        let write = write.clone();
+                        self.learn(thread, &write);
+                    }
+                }
+            }
+            if access.writes {
+                let stamp = self.stamp(thread, id);
+                self.writes[cells].fill(Some(stamp));
+                if self.reads == Reads::SameValue
+                    && let Some(value) = written(self.execution, id)
+                {
+                    self.values.entry(value).and_modify(|again| *again = true).or_insert(false);
+                }
+            }
+            return;
+        }
+        match self.execution.op(id) {
+            Op::Fork { child } => {
+                let stamp = self.stamp(thread, id);
+                self.forks.entry(child).or_insert(stamp);
+            }
+            Op::Join { child } => {
+                if let Some(clock) = self.threads[child.index()].take() {
+                    self.learn(thread, &Stamp { clock, thread: child, event: self.last[child.index()] });
+                }
+            }
+            Op::Notify { cond, .. } => {
+                let stamp = self.stamp(thread, id);
+                self.notifies.entry(cond).or_default().push(stamp);
+            }
+            Op::Wait { cond } => {
+                self.waiting.insert(thread, (cond, self.notifies.get(&cond).map_or(0, Vec::len)));
+            }
+            _ => {}
+        }
+    }
+
+    fn is_one_of_many(&self, write: EventId) -> bool {
+        self.reads == Reads::SameValue
+            && written(self.execution, write).is_some_and(|value| self.values.get(&value) == Some(&true))
+    }
+
+    fn stamp(&self, thread: ThreadId, id: EventId) -> Stamp {
+        let clock = self.threads[thread.index()].clone().unwrap_or_default();
+        Stamp { clock, thread, event: id.0 }
+    }
+
+    #[inline]
+    fn has_learnt(&self, thread: ThreadId, stamp: &Stamp) -> bool {
+        stamp.thread == thread || self.is_before(stamp.thread, stamp.event, thread)
+    }
+
+    fn learn(&mut self, thread: ThreadId, stamp: &Stamp) {
+        if self.has_learnt(thread, stamp) {
+            return;
+        }
+        let Some(clock) = &mut self.threads[thread.index()] else { return };
+        let mine = Rc::make_mut(clock);
+        for &(of, bound) in stamp.clock.iter().chain(&[(stamp.thread, stamp.event + 1)]) {
+            if of == thread {
+                continue;
+            }
+            match mine.binary_search_by_key(&of, |&(known, _)| known) {
+                Ok(at) => mine[at].1 = mine[at].1.max(bound),
+                Err(at) => mine.insert(at, (of, bound)),
+            }
+        }
+        if mine.len() > KNOWN {
+            let mut bounds: Vec<u32> = mine.iter().map(|&(_, bound)| bound).collect();
+            bounds.sort_unstable_by(|a, b| b.cmp(a));
+            // Half of them, so that this is rare.
+            let least = bounds[KNOWN / 2];
+            mine.retain(|&(_, bound)| bound > least);
+        }
+    }
+}
+
+#[inline]
+fn knows(clock: &Clock, of: ThreadId) -> u32 {
+    clock.binary_search_by_key(&of, |&(known, _)| known).map_or(0, |at| clock[at].1)
+}

@@ -1,0 +1,181 @@
+//! The engines that build reorderings against the oracle, on very many tiny executions.
+
+use std::collections::BTreeSet;
+
+use foresee_oracle::{Config, Oracle, Random, for_each_seed, random_execution};
+use foresee_trace::{EventId, Execution, ExecutionBuilder};
+
+use super::Method;
+use crate::engine::{Budget, Job, Outcome, Proven, WholeEngine};
+use crate::finding::{Certainty, Place};
+use crate::lockset::Lockset;
+use crate::max::Max;
+use crate::reorder::Facts;
+use crate::reverse::{Reverse, deadlock_witness};
+use crate::witness::{Checker, Claim, Reads};
+
+type Pairs = BTreeSet<(EventId, EventId)>;
+type Places = BTreeSet<Vec<Place>>;
+
+fn with_job<T>(execution: &Execution, threads: usize, use_job: impl FnOnce(&Job<'_>) -> T) -> T {
+    let (checker, proven) = (Checker::new(execution), Proven::default());
+    let budget = Budget { threads, ..Budget::unlimited() };
+    use_job(&Job { execution, checker: &checker, proven: &proven, budget })
+}
+
+fn run(execution: &Execution, engine: &dyn WholeEngine) -> Outcome {
+    with_job(execution, 1, |job| engine.run(job))
+}
+
+fn places(outcome: &Outcome) -> Places {
+    outcome.findings.iter().map(|finding| finding.places.clone()).collect()
+}
+
+fn places_of(execution: &Execution, races: &Pairs) -> Places {
+    let place = |id| {
+        let (var, _) = execution.access(id).unwrap();
+        Place::new(execution.loc(id), execution.mem(var).addr)
+    };
+    races.iter().map(|&(a, b)| place(a).pair(place(b))).map(|(a, b)| vec![a, b]).collect()
+}
+
+/// All pairs that the method shows; those it cannot decide fail the test.
+fn pairs(execution: &Execution, method: &Method) -> Pairs {
+    let (facts, checker) = (Facts::of(execution), Checker::new(execution));
+    let mut found = Pairs::new();
+    for first in execution.ids() {
+        for second in execution.ids().filter(|&second| second > first) {
+            let (Some((a, first_access)), Some((b, second_access))) =
+                (execution.access(first), execution.access(second))
+            else {
+                continue;
+            };
+            if execution.thread(first) == execution.thread(second)
+                || !execution.overlap(a, b)
+                || !first_access.races(second_access)
+            {
+                continue;
+            }
+            let (schedule, unknown) = method.decide_pair(&facts, first, second, Reads::SameWrite);
+            assert!(!(unknown && method.is_complete), "undecided: {first:?} {second:?}\n{execution:?}");
+            if let Some(schedule) = schedule {
+                let verdict = checker.check(&schedule.to_vec(), &Claim::Race { first, second });
+                assert_eq!(verdict, Ok(()), "{first:?} {second:?} by {schedule:?}\n{execution:?}");
+                found.insert((first, second));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn max_decides_every_pair_as_the_oracle_does() {
+    for_each_seed(3000, |seed| {
+        let execution = random_execution(seed, &Config::default());
+        let (found, races) = (pairs(&execution, &crate::max::METHOD), Oracle::new(&execution).races());
+        assert_eq!(found, races, "max, then the oracle\n{execution:?}");
+    });
+}
+
+#[test]
+fn max_finds_all_places_that_race_and_no_others() {
+    let config = Config { values: 0, ..Config::default() };
+    for_each_seed(3000, |seed| {
+        let execution = random_execution(seed, &config);
+        let outcome = run(&execution, &Max);
+        let races = Oracle::new(&execution).races();
+        assert_eq!((outcome.refused, outcome.undecided), (0, 0), "{execution:?}");
+        assert_eq!(places(&outcome), places_of(&execution, &races), "{execution:?}");
+        let candidates = places(&run(&execution, &Lockset));
+        assert!(candidates.is_superset(&places(&outcome)), "lockset misses a race\n{execution:?}");
+    });
+}
+
+#[test]
+fn values_only_add_races() {
+    let config = Config { values: 100, variables: 2, plain: 60, ..Config::default() };
+    let (mut by_write, mut by_value) = (0, 0);
+    for_each_seed(3000, |seed| {
+        let execution = random_execution(seed, &config);
+        let outcome = run(&execution, &Max);
+        assert_eq!((outcome.refused, outcome.undecided), (0, 0), "{execution:?}");
+        let races = places_of(&execution, &Oracle::new(&execution).races());
+        assert!(places(&outcome).is_superset(&races), "{execution:?}");
+        by_write += races.len();
+        by_value += outcome.findings.len();
+    });
+    println!("places that race: {by_write}; where values may count instead of writes: {by_value}");
+    assert!(by_value > by_write);
+}
+
+#[test]
+fn reverse_finds_only_races_and_nearly_all() {
+    let (mut all, mut found, mut sync_preserving) = (0, 0, 0);
+    for_each_seed(3000, |seed| {
+        let execution = random_execution(seed, &Config::default());
+        let oracle = Oracle::new(&execution);
+        let (races, reversed) = (oracle.races(), pairs(&execution, &crate::reverse::METHOD));
+        assert!(reversed.is_subset(&races), "{execution:?}");
+        assert_eq!(run(&execution, &Reverse).refused, 0, "{execution:?}");
+        all += races.len();
+        found += reversed.len();
+        sync_preserving += oracle.sync_preserving_races().len();
+    });
+    println!("races: {all}; reverse finds {found}, keeping the order of sections {sync_preserving}");
+    assert!(found * 1000 >= all * 995, "{found} of {all}");
+}
+
+#[test]
+fn deadlocks_of_the_oracle_get_witnesses() {
+    let (mut all, mut found) = (0, 0);
+    for_each_seed(3000, |seed| {
+        let execution = random_execution(seed, &Config::default());
+        let facts = Facts::of(&execution);
+        for deadlock in Oracle::new(&execution).deadlock_witnesses().values() {
+            all += 1;
+            let witness = with_job(&execution, 1, |job| deadlock_witness(job, &facts, &deadlock.blocked));
+            found += u32::from(witness.is_some());
+        }
+    });
+    println!("deadlocks: {all}; witnesses built: {found}");
+    assert!(all > 0 && found * 1000 >= all * 995, "{found} of {all}");
+}
+
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    for_each_seed(100, |seed| {
+        let execution = random_execution(seed, &Config::default());
+        for engine in [&Reverse as &dyn WholeEngine, &Max] {
+            let [one, three] = [1, 3].map(|threads| with_job(&execution, threads, |job| engine.run(job)));
+            assert_eq!(one, three);
+        }
+    });
+}
+
+#[test]
+fn impossible_runs_do_no_harm() {
+    for_each_seed(1000, |seed| {
+        let run_of_a_program = random_execution(seed, &Config::default());
+        let mut ids: Vec<EventId> = run_of_a_program.ids().collect();
+        let mut random = Random::new(seed);
+        for last in (1..ids.len()).rev() {
+            ids.swap(last, random.below(last + 1));
+        }
+        let mut builder = ExecutionBuilder::default();
+        for id in ids {
+            builder.push(&run_of_a_program.event(id)).unwrap();
+        }
+        let shuffled = builder.finish(run_of_a_program.names().clone());
+        let checker = Checker::new(&shuffled);
+        for engine in [&Lockset as &dyn WholeEngine, &Reverse, &Max] {
+            for finding in run(&shuffled, engine).findings {
+                let (first, second) = (EventId(finding.events[0] as u32), EventId(finding.events[1] as u32));
+                let claim = Claim::Race { first, second };
+                if finding.certainty == Certainty::Predicted {
+                    let verdict = checker.check_all_with(&[(&finding.witness, claim)], Reads::SameValue);
+                    assert_eq!(verdict, [Ok(())], "{shuffled:?}");
+                }
+            }
+        }
+    });
+}

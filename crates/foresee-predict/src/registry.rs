@@ -1,0 +1,115 @@
+//! All engines. Adding one is a line here and a file beside.
+
+use crate::atomicity::{AtomicFunctions, ObservedAtomicity, PredictedAtomicity};
+use crate::deadlock::Deadlocks;
+use crate::engine::{StreamEngine, WholeEngine};
+use crate::hb::HappensBefore;
+use crate::lockset::Lockset;
+use crate::max::Max;
+use crate::reverse::Reverse;
+use crate::syncp::SyncPreserving;
+
+/// What a user may configure about engines.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Functions that are meant to be atomic, by name.
+    pub atomic: Vec<String>,
+}
+
+/// Makes the streaming part of an engine.
+pub type MakeStream = fn(&Options) -> Box<dyn StreamEngine>;
+
+/// Makes the whole-trace part of an engine.
+pub type MakeWhole = fn(&Options) -> Box<dyn WholeEngine>;
+
+/// An engine, and how to make it. It may look at the stream, at the whole execution, or at both.
+pub struct EngineInfo {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it finds, in one line.
+    pub about: &'static str,
+    /// Whether it runs when no engine is asked for.
+    pub default: bool,
+    /// Whether it only tries what others left over, and only for the time that [`Limits::rest`] gives.
+    ///
+    /// [`Limits::rest`]: crate::analysis::Limits::rest
+    pub rest: bool,
+    /// The part that sees each event once.
+    pub stream: Option<MakeStream>,
+    /// The part that looks at the whole execution.
+    pub whole: Option<MakeWhole>,
+}
+
+/// All engines, in the order in which they run: the cheap and certain first.
+pub const ENGINES: &[EngineInfo] = &[
+    EngineInfo {
+        name: "hb",
+        about: "races of this very run, by happens-before",
+        default: true,
+        rest: false,
+        stream: Some(|_| Box::new(HappensBefore::new())),
+        whole: None,
+    },
+    EngineInfo {
+        name: "syncp",
+        about: "races of runs that keep the order of critical sections",
+        default: true,
+        rest: false,
+        stream: None,
+        whole: Some(|_| Box::new(SyncPreserving)),
+    },
+    EngineInfo {
+        name: "deadlock",
+        about: "deadlocks: observed, and of runs that keep the order of critical sections",
+        default: true,
+        rest: false,
+        stream: None,
+        whole: Some(|_| Box::new(Deadlocks)),
+    },
+    EngineInfo {
+        name: "atomicity",
+        about: "atomic blocks that do not behave like one step",
+        default: true,
+        rest: false,
+        stream: Some(|options| Box::new(ObservedAtomicity::new(atomic(options)))),
+        whole: Some(|options| Box::new(PredictedAtomicity::new(atomic(options)))),
+    },
+    EngineInfo {
+        name: "reverse",
+        about: "races and deadlocks of runs that may reverse critical sections",
+        default: true,
+        rest: true,
+        stream: None,
+        whole: Some(|_| Box::new(Reverse)),
+    },
+    EngineInfo {
+        name: "max",
+        about: "every race that a correct reordering can show, within a window",
+        default: true,
+        rest: true,
+        stream: None,
+        whole: Some(|_| Box::new(Max)),
+    },
+    EngineInfo {
+        name: "lockset",
+        about: "pairs of accesses that share no lock: candidates, not proven",
+        default: false,
+        rest: false,
+        stream: None,
+        whole: Some(|_| Box::new(Lockset)),
+    },
+];
+
+fn atomic(options: &Options) -> AtomicFunctions {
+    AtomicFunctions::new(&options.atomic)
+}
+
+/// The engine of this name.
+pub fn engine(name: &str) -> Option<&'static EngineInfo> {
+    ENGINES.iter().find(|engine| engine.name == name)
+}
+
+/// The engines that run when none is asked for.
+pub fn default_engines() -> impl Iterator<Item = &'static EngineInfo> {
+    ENGINES.iter().filter(|engine| engine.default)
+}

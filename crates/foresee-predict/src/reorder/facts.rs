@@ -1,0 +1,246 @@
+//! What building reorderings needs to know of the observed run, noted in one pass: 12 bytes per event, 24 per section.
+
+use std::ops::Range;
+
+use foresee_trace::{EventId, Execution, LockId, Mode, Op, VarId};
+use rustc_hash::FxHashMap;
+
+use crate::witness::values::{seen, written};
+
+/// Stands for "no event" and "no section"; an execution has fewer of them.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A critical section: from the outermost acquire to the event that gives the lock up (a release, or a wait).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Section {
+    pub(super) lock: LockId,
+    pub(super) mode: Mode,
+    pub(super) thread: u32,
+    pub(super) acquire: u32,
+    /// [`NONE`] if the run ends inside.
+    pub(super) release: u32,
+}
+
+/// Facts about the observed run. Events and threads are plain numbers here.
+pub struct Facts<'e> {
+    pub(super) execution: &'e Execution,
+    /// The events of each thread, in order.
+    pub(super) threads: Vec<Vec<u32>>,
+    /// How many events of its thread come before each event.
+    pub(super) position: Vec<u32>,
+    /// A read: the write it read (the same in all cells unless `torn`). A join: the joined thread's last event. What
+    /// takes or gives a lock: the section.
+    link: Vec<u32>,
+    torn: FxHashMap<u32, Vec<u32>>,
+    forks: FxHashMap<u32, u32>,
+    notifies: FxHashMap<LockId, Vec<u32>>,
+    /// For the event after a wait: which of the condition's notifies came while it waited.
+    woken_by: FxHashMap<u32, (LockId, Range<usize>)>,
+    pub(super) sections: Vec<Section>,
+    /// The writes of each value to each variable, in order, where values were recorded.
+    values: FxHashMap<(VarId, u64), Vec<u32>>,
+    /// The sections of each lock in the order of their acquires, and the latest release of all up to each.
+    by_lock: FxHashMap<LockId, Vec<(u32, u32)>>,
+}
+
+/// The locks a thread holds: depth of entry and section.
+type Held = Vec<(LockId, u32, u32)>;
+
+impl<'e> Facts<'e> {
+    /// Notes the facts.
+    pub fn of(execution: &'e Execution) -> Self {
+        let mut facts = Facts {
+            execution,
+            threads: vec![Vec::new(); execution.thread_count()],
+            position: Vec::with_capacity(execution.len()),
+            link: vec![NONE; execution.len()],
+            torn: FxHashMap::default(),
+            forks: FxHashMap::default(),
+            notifies: FxHashMap::default(),
+            woken_by: FxHashMap::default(),
+            values: FxHashMap::default(),
+            sections: Vec::new(),
+            by_lock: FxHashMap::default(),
+        };
+        let mut last_write = vec![NONE; execution.cell_count()];
+        let mut held: Vec<Held> = vec![Held::new(); execution.thread_count()];
+        let mut waiting: FxHashMap<u32, (LockId, usize)> = FxHashMap::default();
+        let mut joins = Vec::new();
+        for id in execution.ids() {
+            let thread = execution.thread(id).0;
+            if !waiting.is_empty()
+                && let Some((cond, since)) = waiting.remove(&thread)
+            {
+                let until = facts.notifies.get(&cond).map_or(0, Vec::len);
+                if since < until {
+                    facts.woken_by.insert(id.0, (cond, since..until));
+                }
+            }
+            let events = &mut facts.threads[thread as usize];
+            facts.position.push(events.len() as u32);
+            events.push(id.0);
+            if let Some((var, access)) = execution.access(id) {
+                let cells = execution.cells(var);
+                let cells = &mut last_write[cells.start as usize..cells.end as usize];
+                if access.reads {
+                    facts.link[id.index()] = cells.first().copied().unwrap_or(NONE);
+                    if cells.iter().any(|&write| write != cells[0]) {
+                        facts.torn.insert(id.0, cells.to_vec());
+                    }
+                }
+                if access.writes {
+                    cells.fill(id.0);
+                    if let Some(value) = written(execution, id) {
+                        facts.values.entry(value).or_default().push(id.0);
+                    }
+                }
+                continue;
+            }
+            let held = &mut held[thread as usize];
+            match execution.op(id) {
+                Op::Acquire { lock, mode } => facts.acquire(held, id.0, thread, lock, mode),
+                Op::Release { lock, .. } => facts.release(held, id.0, lock, false),
+                Op::Wait { cond } => {
+                    facts.release(held, id.0, cond, true);
+                    waiting.insert(thread, (cond, facts.notifies.get(&cond).map_or(0, Vec::len)));
+                }
+                Op::Notify { cond, .. } => facts.notifies.entry(cond).or_default().push(id.0),
+                Op::Fork { child } => {
+                    facts.forks.entry(child.0).or_insert(id.0);
+                }
+                Op::Join { child } => joins.push((id.0, child.0)),
+                _ => {}
+            }
+        }
+        for (join, child) in joins {
+            facts.link[join as usize] = facts.threads[child as usize].last().copied().unwrap_or(NONE);
+        }
+        facts.index_sections();
+        facts
+    }
+
+    /// The observed run.
+    pub fn execution(&self) -> &'e Execution {
+        self.execution
+    }
+
+    fn acquire(&mut self, held: &mut Held, event: u32, thread: u32, lock: LockId, mode: Mode) {
+        if let Some((_, depth, _)) = held.iter_mut().find(|(l, ..)| *l == lock) {
+            *depth += 1;
+            return;
+        }
+        let number = self.sections.len() as u32;
+        self.sections.push(Section { lock, mode, thread, acquire: event, release: NONE });
+        self.link[event as usize] = number;
+        held.push((lock, 1, number));
+    }
+
+    fn release(&mut self, held: &mut Held, event: u32, lock: LockId, entirely: bool) {
+        let Some(at) = held.iter().position(|&(l, ..)| l == lock) else { return };
+        let (_, depth, section) = &mut held[at];
+        *depth -= 1;
+        if *depth == 0 || entirely {
+            self.sections[*section as usize].release = event;
+            self.link[event as usize] = *section;
+            held.swap_remove(at);
+        }
+    }
+
+    fn index_sections(&mut self) {
+        for (number, section) in self.sections.iter().enumerate() {
+            let of_lock = self.by_lock.entry(section.lock).or_default();
+            let latest = of_lock.last().map_or(0, |&(_, latest)| latest).max(section.release);
+            of_lock.push((number as u32, latest));
+        }
+    }
+
+    /// How many events of a thread come before `event` in the observed order.
+    pub(super) fn position_at(&self, thread: u32, event: u32) -> u32 {
+        self.threads[thread as usize].partition_point(|&e| e < event) as u32
+    }
+
+    /// The write that a read saw in the `nth` cell of its variable.
+    pub(super) fn read_from(&self, read: u32, nth: usize) -> Option<u32> {
+        let write = match self.torn.get(&read) {
+            Some(writes) => writes.get(nth).copied().unwrap_or(NONE),
+            None => self.link[read as usize],
+        };
+        some(write)
+    }
+
+    /// The section that an event begins or ends.
+    pub(super) fn section(&self, event: u32) -> Option<u32> {
+        let takes_or_gives = matches!(
+            self.execution.op(EventId(event)),
+            Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. }
+        );
+        if takes_or_gives { some(self.link[event as usize]) } else { None }
+    }
+
+    /// The notifies that must come between the wait just before `event` in its thread, and `event`.
+    pub(super) fn wakeups(&self, event: u32) -> &[u32] {
+        (self.woken_by.get(&event))
+            .and_then(|(cond, range)| self.notifies.get(cond)?.get(range.clone()))
+            .unwrap_or(&[])
+    }
+
+    /// Calls `visit` with what has to be done before `event` can be, thread order and its own reads apart.
+    pub(super) fn enablers(&self, event: u32, mut visit: impl FnMut(u32)) {
+        let id = EventId(event);
+        if self.position[event as usize] == 0
+            && let Some(&fork) = self.forks.get(&self.execution.thread(id).0)
+        {
+            visit(fork);
+        }
+        if !self.woken_by.is_empty() {
+            self.wakeups(event).iter().copied().for_each(&mut visit);
+        }
+        if let Op::Join { .. } = self.execution.op(id)
+            && let Some(last) = some(self.link[event as usize])
+        {
+            visit(last);
+        }
+    }
+
+    /// Calls `visit` with every write that `event` reads.
+    pub(super) fn sources(&self, event: u32, mut visit: impl FnMut(u32)) {
+        if !self.execution.access(EventId(event)).is_some_and(|(_, access)| access.reads) {
+            return;
+        }
+        match self.torn.get(&event) {
+            Some(writes) => writes.iter().filter_map(|&write| some(write)).for_each(visit),
+            None => some(self.link[event as usize]).into_iter().for_each(&mut visit),
+        }
+    }
+
+    /// The bytes that an event reads and the value it saw there.
+    pub(super) fn seen(&self, event: u32) -> Option<(VarId, u64)> {
+        let write = if self.torn.contains_key(&event) { None } else { some(self.link[event as usize]) };
+        seen(self.execution, EventId(event), write.map(EventId))
+    }
+
+    /// Whether values were recorded.
+    pub fn has_values(&self) -> bool {
+        !self.values.is_empty()
+    }
+
+    /// Other writes than observed that a read can read the observed value from, the latest before the read first.
+    pub(super) fn same_value_writes(&self, read: u32) -> impl Iterator<Item = u32> {
+        let writes = self.seen(read).and_then(|value| self.values.get(&value)).map_or(&[][..], Vec::as_slice);
+        writes[..writes.partition_point(|&write| write < read)].iter().rev().copied()
+    }
+
+    /// The sections of a lock that are open just before `event` in the observed order.
+    pub(super) fn open_at(&self, lock: LockId, event: u32) -> impl Iterator<Item = u32> {
+        let of_lock = self.by_lock.get(&lock).map_or(&[][..], Vec::as_slice);
+        let begun = of_lock.partition_point(|&(s, _)| self.sections[s as usize].acquire < event);
+        (of_lock[..begun].iter().rev())
+            .take_while(move |&&(_, latest)| latest >= event)
+            .map(|&(section, _)| section)
+            .filter(move |&s| self.sections[s as usize].release >= event)
+    }
+}
+
+pub(super) fn some(number: u32) -> Option<u32> {
+    (number != NONE).then_some(number)
+}

@@ -1,0 +1,124 @@
+//! Races and deadlocks in reorderings that may reverse critical sections, in polynomial time.
+//!
+//! Sync-preserving prediction keeps the observed order of the critical sections it has. Here they may swap. For two accesses, what
+//! must be done first is known; the rules force an order on it; what stays open is decided one by one, the observed
+//! order first, without ever coming back ([`reorder`](crate::reorder), where the papers are named). What comes out
+//! is judged by the witness checker; what is missed, `max` may find.
+//!
+//! **Cost.** Per pair of accesses polynomial in the events between the cut and the accesses that they need, of which
+//! there are at most 4096. Memory: [`Facts`], 12 bytes per event.
+
+use foresee_trace::{EventId, ThreadId};
+
+use crate::candidates::Effort;
+use crate::deadlock::{self, Cycle};
+use crate::engine::{Job, Outcome, WholeEngine};
+use crate::finding::{Certainty, Finding, Kind};
+use crate::races::Method;
+use crate::reorder::{Answer, Facts, Question, Search, answer};
+use crate::witness::{Claim, Reads, Schedule};
+
+/// The engine `reverse`.
+pub struct Reverse;
+
+/// How many events a question may look at.
+const SIZE: usize = 4096;
+
+/// The cuts to try, as events before the first target.
+const MARGINS: &[u32] = &[0, 256, 2048];
+
+pub(crate) const METHOD: Method = Method {
+    engine: "reverse",
+    effort: Effort { groups: 16, recent: 4, pairs: 12, reads: Reads::SameWrite },
+    search: Search::Greedy,
+    margins: MARGINS,
+    size: SIZE,
+    is_complete: false,
+};
+
+/// For each circle of lock requests, so many choices of its requests are tried.
+const CHOICES: usize = 32;
+
+impl WholeEngine for Reverse {
+    fn run(&self, job: &Job<'_>) -> Outcome {
+        let mut outcome = METHOD.run(job);
+        deadlocks(job, &mut outcome);
+        outcome
+    }
+}
+
+/// Tries the circles that sync-preserving prediction could not show.
+fn deadlocks(job: &Job<'_>, outcome: &mut Outcome) {
+    let (_, cycles) = deadlock::analyse(job);
+    if cycles.is_empty() || job.budget.is_exhausted() {
+        outcome.undecided += cycles.len() as u64;
+        return;
+    }
+    let facts = Facts::of(job.execution);
+    for cycle in cycles {
+        if job.budget.is_exhausted() {
+            outcome.undecided += 1;
+            continue;
+        }
+        let shown = choices(&cycle).into_iter().find_map(|blocked| {
+            let witness = deadlock_witness(job, &facts, &blocked)?;
+            Some((blocked, witness))
+        });
+        if let Some((blocked, witness)) = shown {
+            outcome.findings.push(Finding {
+                kind: Kind::Deadlock,
+                certainty: Certainty::Predicted,
+                engine: "reverse",
+                events: blocked.iter().map(|id| u64::from(id.0)).collect(),
+                places: cycle.places,
+                instances: 1,
+                schedulable: true,
+                witness,
+            });
+        }
+    }
+}
+
+/// Ways to choose one request for each step of a circle, by different threads; the first ones of each thread first.
+fn choices(cycle: &Cycle) -> Vec<Vec<EventId>> {
+    let mut chosen: Vec<Vec<(ThreadId, EventId)>> = vec![Vec::new()];
+    for step in &cycle.requests {
+        let mut longer = Vec::new();
+        for so_far in &chosen {
+            for (thread, requests) in step {
+                if so_far.iter().all(|(taken, _)| taken != thread) {
+                    longer.extend(requests.iter().take(4).map(|&request| {
+                        let mut next = so_far.clone();
+                        next.push((*thread, request));
+                        next
+                    }));
+                }
+            }
+        }
+        longer.truncate(CHOICES);
+        chosen = longer;
+    }
+    chosen.into_iter().map(|choice| choice.into_iter().map(|(_, request)| request).collect()).collect()
+}
+
+/// A schedule after which each of these threads is about to take a lock that the next one holds, around in a circle.
+/// The events are as in [`Claim::Deadlock`]. The witness checker has accepted it.
+pub fn deadlock_witness(job: &Job<'_>, facts: &Facts<'_>, blocked: &[EventId]) -> Option<Schedule> {
+    let first = blocked.iter().min()?;
+    for margin in MARGINS {
+        let cut = EventId(first.0.saturating_sub(*margin));
+        let question =
+            Question { targets: blocked, as_observed: None, reads: Reads::SameWrite, cut, size: SIZE };
+        if let Answer::Schedule(events) = answer(facts, &question, Search::Greedy) {
+            let schedule = Schedule::after(cut.0, events);
+            let claim = Claim::Deadlock { blocked: blocked.to_vec() };
+            return job
+                .checker
+                .check_all(&[(&schedule, claim)])
+                .iter()
+                .all(Result::is_ok)
+                .then_some(schedule);
+        }
+    }
+    None
+}
