@@ -23,9 +23,12 @@ fn main() -> ExitCode {
         ["child-whole", engine, path] => predict::child::whole(engine, path),
         ["child-pipeline", path] => predict::child::pipeline(path),
         ["child-witnesses", engine, path] => predict::child::witnesses(engine, path),
+        ["program", name, path] => predict::write_program(name, path.as_ref()),
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
-            eprintln!("usage: foresee-bench trace [quick] | predict [quick] | examples FOLDER");
+            eprintln!(
+                "usage: foresee-bench trace [quick] | predict [quick] | program NAME FILE.ft | examples FOLDER"
+            );
             return ExitCode::from(2);
         }
     }

@@ -193,6 +193,17 @@ pub(crate) fn write_examples(folder: &Path) {
     }
 }
 
+/// Writes the trace of a program of the paper.
+pub(crate) fn write_program(name: &str, path: &Path) {
+    match PROGRAMS.iter().find(|program| program.name == name) {
+        Some(program) => println!("{} events", write(path, &mut (program.start)())),
+        None => {
+            let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
+            eprintln!("no program `{name}`; there are {}", names.join(", "));
+        }
+    }
+}
+
 /// Writes a trace file; says how many events it has.
 fn write(path: &Path, source: &mut dyn EventSource) -> u64 {
     let mut writer = TraceWriter::create(path, source.facts()).expect("writable");

@@ -4,6 +4,7 @@
 //! whole-trace engines run one after the other, each told what is already proven. Findings at the same places are one
 //! finding, with the best certainty and a witness if any engine had one.
 
+use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
 use foresee_trace::{Event, Execution, ExecutionBuilder, Names, TraceError};
@@ -13,6 +14,7 @@ use crate::atomicity::AtomicFunctions;
 use crate::engine::{Budget, Job, Outcome, Proven, StreamEngine};
 use crate::finding::{Certainty, Finding, Kind, Place};
 use crate::registry::{EngineInfo, Options};
+use crate::survey::Survey;
 use crate::witness::Checker;
 
 /// What the whole analysis may spend.
@@ -106,41 +108,58 @@ impl Analysis {
     }
 
     /// Runs what is left to run. `starting` is told the name of each engine before it starts.
-    pub fn finish(self, names: &Names, starting: &mut dyn FnMut(&'static str)) -> Analysed {
+    pub fn finish(mut self, names: &Names, starting: &mut dyn FnMut(&'static str)) -> Analysed {
         let mut together = Together::default();
         let mut engines = Vec::new();
-        for (name, engine) in self.streams {
+        for (name, engine) in std::mem::take(&mut self.streams) {
             together.add(name, engine.finish(names), None, &mut engines);
         }
-        let execution = self.builder.map(|builder| builder.finish(names.clone()));
-        if let Some(execution) = &execution
-            && self.engines.iter().any(|engine| engine.whole.is_some())
-        {
-            let functions = AtomicFunctions::new(&self.options.atomic);
-            let checker = match functions.is_empty() {
-                true => Checker::new(execution),
-                false => Checker::new(execution).with_atomic_functions(|name| functions.matches(name)),
-            };
-            let mut left = self.limits.rest;
-            for info in &self.engines {
-                let Some(make) = info.whole else { continue };
-                starting(info.name);
-                let start = Instant::now();
-                let own = if info.rest { start.checked_add(left) } else { None };
-                let deadline = [own, self.limits.deadline].into_iter().flatten().min();
-                let budget =
-                    Budget { deadline, threads: self.limits.threads, interrupt: self.limits.interrupt };
-                let job = Job { execution, checker: &checker, proven: &together.proven, budget };
-                let outcome = make(&self.options).run(&job);
-                let time = start.elapsed();
-                if info.rest {
-                    left = left.saturating_sub(time);
-                }
-                together.add(info.name, outcome, Some(time), &mut engines);
-            }
+        let execution = self.builder.take().map(|builder| builder.finish(names.clone()));
+        if let Some(execution) = &execution {
+            self.predict(execution, &mut together, &mut engines, starting);
         }
         let partial = execution.as_ref().map(|e| e.len() as u64).filter(|&seen| seen < self.events);
         Analysed { findings: together.findings(), execution, engines, events: self.events, partial }
+    }
+
+    /// Runs the engines for whole executions, except those that have nothing to work on.
+    fn predict(
+        &self,
+        execution: &Execution,
+        together: &mut Together,
+        engines: &mut Vec<EngineStats>,
+        starting: &mut dyn FnMut(&'static str),
+    ) {
+        let whole: Vec<_> = self.engines.iter().filter_map(|info| Some((info, info.whole?))).collect();
+        if whole.is_empty() {
+            return;
+        }
+        let functions = AtomicFunctions::new(&self.options.atomic);
+        let survey = Survey::of(execution, &together.proven, &functions);
+        let checker = OnceCell::new();
+        let mut left = self.limits.rest;
+        for (info, make) in whole {
+            if !survey.has(info.needs) {
+                together.add(info.name, Outcome::default(), Some(Duration::ZERO), engines);
+                continue;
+            }
+            starting(info.name);
+            let start = Instant::now();
+            let checker = checker.get_or_init(|| match functions.is_empty() {
+                true => Checker::new(execution),
+                false => Checker::new(execution).with_atomic_functions(|name| functions.matches(name)),
+            });
+            let own = if info.rest { start.checked_add(left) } else { None };
+            let deadline = [own, self.limits.deadline].into_iter().flatten().min();
+            let budget = Budget { deadline, threads: self.limits.threads, interrupt: self.limits.interrupt };
+            let job = Job { execution, checker, proven: &together.proven, budget };
+            let outcome = make(&self.options).run(&job);
+            let time = start.elapsed();
+            if info.rest {
+                left = left.saturating_sub(time);
+            }
+            together.add(info.name, outcome, Some(time), engines);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! | [`finding`] | what there is to tell the user |
 //! | [`engine`], [`registry`] | what an engine is, and all of them |
 //! | [`analysis`] | runs engines over one trace |
+//! | [`survey`] | what there is to ask: spares engines that could find nothing |
 //!
 //! The engines:
 //!
@@ -50,5 +51,6 @@ pub mod races;
 pub mod registry;
 pub mod reorder;
 pub mod reverse;
+pub mod survey;
 pub mod syncp;
 pub mod witness;

@@ -158,6 +158,11 @@ impl LockHistory {
         &self.acquires
     }
 
+    /// Whether a thread ever held two locks at once.
+    pub fn has_nested(&self) -> bool {
+        self.locksets.sets.iter().any(|set| set.len() > 1)
+    }
+
     /// What threads hold, for a walk through the events in order.
     pub fn walk(&self) -> HeldWalk<'_> {
         HeldWalk { history: self, at: vec![0; self.changes.len()] }

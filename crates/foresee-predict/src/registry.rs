@@ -7,6 +7,7 @@ use crate::hb::HappensBefore;
 use crate::lockset::Lockset;
 use crate::max::Max;
 use crate::reverse::Reverse;
+use crate::survey::Needs;
 use crate::syncp::SyncPreserving;
 
 /// What a user may configure about engines.
@@ -34,6 +35,8 @@ pub struct EngineInfo {
     ///
     /// [`Limits::rest`]: crate::analysis::Limits::rest
     pub rest: bool,
+    /// What the part for whole executions works on.
+    pub needs: Needs,
     /// The part that sees each event once.
     pub stream: Option<MakeStream>,
     /// The part that looks at the whole execution.
@@ -47,6 +50,7 @@ pub const ENGINES: &[EngineInfo] = &[
         about: "races of this very run, by happens-before",
         default: true,
         rest: false,
+        needs: Needs::Nothing,
         stream: Some(|_| Box::new(HappensBefore::new())),
         whole: None,
     },
@@ -55,6 +59,7 @@ pub const ENGINES: &[EngineInfo] = &[
         about: "races of runs that keep the order of critical sections",
         default: true,
         rest: false,
+        needs: Needs::OpenRaces,
         stream: None,
         whole: Some(|_| Box::new(SyncPreserving)),
     },
@@ -63,6 +68,7 @@ pub const ENGINES: &[EngineInfo] = &[
         about: "deadlocks: observed, and of runs that keep the order of critical sections",
         default: true,
         rest: false,
+        needs: Needs::NestedLocks,
         stream: None,
         whole: Some(|_| Box::new(Deadlocks)),
     },
@@ -71,6 +77,7 @@ pub const ENGINES: &[EngineInfo] = &[
         about: "atomic blocks that do not behave like one step",
         default: true,
         rest: false,
+        needs: Needs::Blocks,
         stream: Some(|options| Box::new(ObservedAtomicity::new(atomic(options)))),
         whole: Some(|options| Box::new(PredictedAtomicity::new(atomic(options)))),
     },
@@ -79,6 +86,7 @@ pub const ENGINES: &[EngineInfo] = &[
         about: "races and deadlocks of runs that may reverse critical sections",
         default: true,
         rest: true,
+        needs: Needs::OpenRacesOrNestedLocks,
         stream: None,
         whole: Some(|_| Box::new(Reverse)),
     },
@@ -87,6 +95,7 @@ pub const ENGINES: &[EngineInfo] = &[
         about: "every race that a correct reordering can show, within a window",
         default: true,
         rest: true,
+        needs: Needs::OpenRaces,
         stream: None,
         whole: Some(|_| Box::new(Max)),
     },
@@ -95,6 +104,7 @@ pub const ENGINES: &[EngineInfo] = &[
         about: "pairs of accesses that share no lock: candidates, not proven",
         default: false,
         rest: false,
+        needs: Needs::Nothing,
         stream: None,
         whole: Some(|_| Box::new(Lockset)),
     },

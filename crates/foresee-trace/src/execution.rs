@@ -205,6 +205,7 @@ fn kind_of(packed: Packed) -> Kind {
 pub struct ExecutionBuilder {
     execution: Execution,
     var_ids: FxHashMap<(Mem, u32), VarId>,
+    last_var: Option<((Mem, u32), VarId)>,
     /// Which life of its memory each variable belongs to.
     lives: Vec<u32>,
     allocated: Allocations,
@@ -262,6 +263,12 @@ impl ExecutionBuilder {
     fn var(&mut self, kind: Kind, mem: Mem) -> Result<VarId, TraceError> {
         let life =
             if kind == Kind::Alloc { self.allocated.begin(mem) } else { self.allocated.life(mem.addr) };
+        // Programs like to touch the same thing again.
+        if let Some((last, id)) = self.last_var
+            && last == (mem, life)
+        {
+            return Ok(id);
+        }
         let next = VarId(self.execution.vars.len() as u32);
         let id = *self.var_ids.entry((mem, life)).or_insert(next);
         if id == next {
@@ -271,6 +278,7 @@ impl ExecutionBuilder {
             self.execution.vars.push(mem);
             self.lives.push(life);
         }
+        self.last_var = Some(((mem, life), id));
         Ok(id)
     }
 

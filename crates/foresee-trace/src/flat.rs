@@ -242,27 +242,34 @@ impl Flat {
 
     /// The operation again. `self` must be valid ([`Flat::is_valid`]) and the payload of the kind's shape; a payload of
     /// another shape counts as none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn op(self, payload: Payload<'_>) -> Op<'_> {
+        // Reads and writes differ only in their name: no jump to mispredict.
+        if self.kind as u8 <= Kind::Write as u8 {
+            let mem = Mem { addr: self.target, size: self.size };
+            let value = if let Payload::One(v) = payload { Some(v) } else { None };
+            return if self.kind == Kind::Read { Op::Read { mem, value } } else { Op::Write { mem, value } };
+        }
         use Kind as K;
         let mem = Mem { addr: self.target, size: self.size };
         let target = self.target as u32;
         let (lock, cond, name, child) = (LockId(target), LockId(target), StrId(target), ThreadId(target));
-        let order = Order::ALL[usize::from(self.modifier) % Order::ALL.len()];
+        // Worked out only where it is needed: most operations have no order.
+        let order = || Order::ALL[usize::from(self.modifier) % Order::ALL.len()];
         let mode = if self.modifier == 0 { Mode::Exclusive } else { Mode::Shared };
         let value = if let Payload::One(v) = payload { Some(v) } else { None };
         let args = if let Payload::Args(args) = payload { args } else { &[] };
         match self.kind {
             K::Read => Op::Read { mem, value },
             K::Write => Op::Write { mem, value },
-            K::Load => Op::Load { mem, order, value },
-            K::Store => Op::Store { mem, order, value },
+            K::Load => Op::Load { mem, order: order(), value },
+            K::Store => Op::Store { mem, order: order(), value },
             K::Rmw => {
                 let values =
                     if let Payload::Two(read, written) = payload { Some((read, written)) } else { None };
-                Op::Rmw { mem, order, values }
+                Op::Rmw { mem, order: order(), values }
             }
-            K::Fence => Op::Fence { order },
+            K::Fence => Op::Fence { order: order() },
             K::Request => Op::Request { lock, mode },
             K::Acquire => Op::Acquire { lock, mode },
             K::Release => Op::Release { lock, mode },

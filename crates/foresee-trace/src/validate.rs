@@ -93,7 +93,8 @@ impl Nesting {
         }
         let ends = names.str(name);
         match self.names.pop() {
-            Some(open) if open == name => Ok(()),
+            // An end may leave the name out.
+            Some(open) if open == name || name == StrId::EMPTY => Ok(()),
             Some(open) => Err(format!("ends the {block} `{ends}` inside of `{}`", names.str(open))),
             None => Err(format!("ends the {block} `{ends}`, which did not begin")),
         }

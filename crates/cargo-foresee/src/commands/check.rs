@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use foresee_predict::analysis::{Analysed, Analysis, Limits};
+use foresee_predict::finding::Certainty;
 use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
 use foresee_trace::Names;
+use foresee_trace::validate::{Problem, Validator};
 
 use crate::cli::{CheckArgs, ReportFormat};
 use crate::config::{Settings, settings};
@@ -44,16 +46,23 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
     let keep = !args.input.is_file();
     let options = Options { atomic: settings.atomic.clone() };
     let mut analysis = Analysis::new(engines, options, limits(&settings, started), keep);
+    let (mut validator, mut index) = (Validator::new(), 0);
     while !INTERRUPTED.load(Ordering::Relaxed) && input.advance()? {
         let (names, event) = input.event();
+        validator.event(names, index, &event);
+        index += 1;
         analysis.event(names, &event).map_err(|why| CliError::input(&args.input, why))?;
     }
     input.warn_of_damage();
+    let verdict = validator.finish();
     let mut stage = Stage::new();
-    let analysed = analysis.finish(input.source().names(), &mut |name| stage.show(name));
+    let mut analysed = analysis.finish(input.source().names(), &mut |name| stage.show(name));
     stage.end();
 
     let names = input.source().names();
+    if let Some(problem) = verdict.problems.first() {
+        doubt(&mut analysed, problem, names, &args.input);
+    }
     let (details, created) = details(&args.input, &analysed, names)?;
     let Analysed { execution, findings, engines, events, partial } = analysed;
     let mut all = shown(findings, &details, names);
@@ -80,6 +89,20 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
         error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
     }
     Ok(ExitCode::from(exit_code(&report, &settings)))
+}
+
+/// From a run that cannot have happened nothing follows: whatever was found is a candidate, and the user is told why.
+fn doubt(analysed: &mut Analysed, problem: &Problem, names: &Names, path: &Path) {
+    analysed.findings.iter_mut().for_each(|finding| finding.certainty = Certainty::Candidate);
+    let Problem { index, thread, what, .. } = problem;
+    let (name, thread) = (display_name(path), names.thread_name(*thread));
+    error::print(
+        Severity::Warning,
+        &format!(
+            "{name}: not a possible run: event {index} of `{thread}` {what}; what is found in it is not proven \
+             (more: foresee trace validate)"
+        ),
+    );
 }
 
 fn exit_code(report: &Report<'_>, settings: &Settings) -> u8 {

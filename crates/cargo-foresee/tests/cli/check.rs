@@ -199,3 +199,18 @@ fn what_a_person_reads() {
     }
     assert!(!text.contains('\u{1b}'), "no colours on a pipe");
 }
+
+#[test]
+fn nothing_is_proven_by_a_run_that_cannot_have_happened() {
+    let folder = Folder::new();
+    folder.write("t.std", "a|acq(l)|1\na|w(x)|2\nb|acq(l)|3\nb|w(x)|4\nb|rel(l)|5\na|rel(l)|6\n");
+    let outcome = folder.foresee(&["check", "t.std", "--format", "json"]);
+    assert!(
+        outcome.stderr.contains("warning") && outcome.stderr.contains("not a possible run"),
+        "{}",
+        outcome.stderr
+    );
+    for finding in json(&outcome.stdout)["findings"].as_array().unwrap() {
+        assert_eq!(finding["certainty"], "candidate");
+    }
+}

@@ -45,9 +45,9 @@ pub use cycles::{MAX_CYCLES, MAX_STEPS};
 use dependencies::{Dependencies, Requests};
 
 /// Proving may take so many rounds of closing an ideal, and [`EVENTS_PER_ROUND`] events allow one more.
-const ROUNDS: u64 = 5_000;
+const ROUNDS: u64 = 10_000;
 /// See [`ROUNDS`].
-const EVENTS_PER_ROUND: u64 = 500;
+const EVENTS_PER_ROUND: u64 = 50;
 /// So many ways to choose threads for a circle of patterns are tried.
 pub const MAX_CASTS: usize = 1000;
 /// So many requests of each thread are handed out with an unproven circle.

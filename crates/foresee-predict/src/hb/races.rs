@@ -32,6 +32,7 @@ struct Racy {
     events: u64,
     places: FxHashSet<u32>,
     last: u64,
+    last_place: u32,
 }
 
 impl Racy {
@@ -39,7 +40,10 @@ impl Racy {
         if self.last != time {
             self.last = time;
             self.events += 1;
-            self.places.insert(place);
+            if self.last_place != place || self.events == 1 {
+                self.last_place = place;
+                self.places.insert(place);
+            }
         }
     }
 

@@ -96,12 +96,15 @@ impl Threads {
     pub(super) fn slot(&mut self, thread: ThreadId) -> u32 {
         match self.slot_of.get(thread.index()) {
             Some(&slot) if slot != NO_SLOT => slot,
-            _ => {
-                let slot = self.new_slot();
-                self.settle(thread, slot);
-                slot
-            }
+            _ => self.first_slot(thread),
         }
+    }
+
+    #[cold]
+    fn first_slot(&mut self, thread: ThreadId) -> u32 {
+        let slot = self.new_slot();
+        self.settle(thread, slot);
+        slot
     }
 
     /// The thread in a slot that [`Threads::slot`] or [`Threads::forked`] gave.

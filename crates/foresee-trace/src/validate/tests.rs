@@ -148,9 +148,10 @@ fn blocks_nest() {
     let (f, g) = (StrId(0), StrId(1));
     possible(&[(A, Op::BlockBegin { name: f }), (A, Op::BlockEnd { name: f })]);
     impossible(&[(A, Op::BlockEnd { name: f })], "ends the atomic block ``, which did not begin");
+    possible(&[(A, Op::BlockBegin { name: g }), (A, Op::BlockEnd { name: f })]); // an end without a name
     impossible(
-        &[(A, Op::BlockBegin { name: g }), (A, Op::BlockEnd { name: f })],
-        "ends the atomic block `` inside of `A`",
+        &[(A, Op::BlockBegin { name: f }), (A, Op::BlockEnd { name: g })],
+        "ends the atomic block `A` inside of ``",
     );
     impossible(&[(A, Op::CommitEnd { name: f })], "ends the commit block ``, which did not begin");
     let deep = |op| vec![(A, op); BLOCKS_KEPT + 10];

@@ -333,6 +333,10 @@ impl StreamEngine for ObservedAtomicity {
 
     #[inline]
     fn event(&mut self, index: u64, event: &Event<'_>) {
+        // Before the first block there is nothing that an access could depend on.
+        if self.open.is_empty() && matches!(event.op, Op::Read { .. } | Op::Write { .. }) {
+            return;
+        }
         self.know(event.thread);
         let thread = &mut self.threads[event.thread.index()];
         if thread.depth == 0 {
