@@ -6,116 +6,66 @@
 use crate::event::{Arg, Mem, Mode, Op, Order};
 use crate::ids::{LockId, StrId, ThreadId};
 
-/// The operations, numbered. Numbers are part of the file format: never reuse or renumber.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub(crate) enum Kind {
-    Read,
-    Write,
-    Load,
-    Store,
-    Rmw,
-    Fence,
-    Request,
-    Acquire,
-    Release,
-    Fork,
-    Join,
-    ThreadBegin,
-    ThreadEnd,
-    Wait,
-    Notify,
-    Branch,
-    Enter,
-    Exit,
-    BlockBegin,
-    BlockEnd,
-    Call,
-    Return,
-    Commit,
-    CommitBegin,
-    CommitEnd,
-    Named,
-    Local,
-    Alloc,
-    Free,
+/// Defines the kinds of operations once: their numbers and their names.
+macro_rules! kinds {
+    ($($kind:ident $name:literal,)*) => {
+        /// The operations, numbered. Numbers are part of the file format: never reuse or renumber.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub(crate) enum Kind {
+            $($kind,)*
+        }
+
+        impl Kind {
+            /// All kinds, by number.
+            pub(crate) const ALL: &[Kind] = &[$(Kind::$kind,)*];
+
+            /// The name that outputs use.
+            pub(crate) fn name(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Read "read",
+    Write "write",
+    Load "load",
+    Store "store",
+    Rmw "rmw",
+    Fence "fence",
+    Request "request",
+    Acquire "acquire",
+    Release "release",
+    Fork "fork",
+    Join "join",
+    ThreadBegin "thread-begin",
+    ThreadEnd "thread-end",
+    Wait "wait",
+    Notify "notify",
+    Branch "branch",
+    Enter "enter",
+    Exit "exit",
+    BlockBegin "block-begin",
+    BlockEnd "block-end",
+    Call "call",
+    Return "return",
+    Commit "commit",
+    CommitBegin "commit-begin",
+    CommitEnd "commit-end",
+    Named "named",
+    Local "local",
+    Alloc "alloc",
+    Free "free",
 }
 
 impl Kind {
-    const ALL: [Kind; 29] = {
-        use Kind::*;
-        [
-            Read,
-            Write,
-            Load,
-            Store,
-            Rmw,
-            Fence,
-            Request,
-            Acquire,
-            Release,
-            Fork,
-            Join,
-            ThreadBegin,
-            ThreadEnd,
-            Wait,
-            Notify,
-            Branch,
-            Enter,
-            Exit,
-            BlockBegin,
-            BlockEnd,
-            Call,
-            Return,
-            Commit,
-            CommitBegin,
-            CommitEnd,
-            Named,
-            Local,
-            Alloc,
-            Free,
-        ]
-    };
-
     /// The kind with this number, if there is one.
     pub(crate) fn from_number(n: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(n)).copied()
-    }
-
-    /// The name that outputs use.
-    pub(crate) fn name(self) -> &'static str {
-        use Kind::*;
-        match self {
-            Read => "read",
-            Write => "write",
-            Load => "load",
-            Store => "store",
-            Rmw => "rmw",
-            Fence => "fence",
-            Request => "request",
-            Acquire => "acquire",
-            Release => "release",
-            Fork => "fork",
-            Join => "join",
-            ThreadBegin => "thread-begin",
-            ThreadEnd => "thread-end",
-            Wait => "wait",
-            Notify => "notify",
-            Branch => "branch",
-            Enter => "enter",
-            Exit => "exit",
-            BlockBegin => "block-begin",
-            BlockEnd => "block-end",
-            Call => "call",
-            Return => "return",
-            Commit => "commit",
-            CommitBegin => "commit-begin",
-            CommitEnd => "commit-end",
-            Named => "named",
-            Local => "local",
-            Alloc => "alloc",
-            Free => "free",
-        }
     }
 
     /// What the target of this kind is.

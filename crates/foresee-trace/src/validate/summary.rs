@@ -5,9 +5,6 @@ use crate::event::Event;
 use crate::flat::{Flat, Kind};
 use crate::names::Names;
 
-/// How many kinds of operation there are.
-pub(super) const KINDS: u8 = 29;
-
 /// A number of things; an estimate where an exact count would need too much memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
@@ -20,7 +17,7 @@ pub struct Count {
 /// Counts the events of a trace by kind, and what they use.
 #[derive(Default)]
 pub struct Summary {
-    kinds: [u64; KINDS as usize],
+    kinds: [u64; Kind::ALL.len()],
     threads: Used,
     locks: Used,
     locations: Used,

@@ -165,12 +165,6 @@ fn many_problems_are_counted_but_few_are_kept() {
 }
 
 #[test]
-fn every_kind_has_a_counter() {
-    use crate::flat::Kind;
-    assert!(Kind::from_number(summary::KINDS - 1).is_some() && Kind::from_number(summary::KINDS).is_none());
-}
-
-#[test]
 fn the_summary_counts() {
     let mut names = Names::new();
     let (t, l, x) = (names.thread("T"), names.lock("l"), names.symbol("x"));
