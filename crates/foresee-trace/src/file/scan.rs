@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use super::block::{HEADER_LEN, Header, Kind, le32, le64};
+use super::block::{HEADER_LEN, Header, Kind, is_intact, le32, le64};
 use super::{Bad, START_LEN};
 
 const TRAILER_LEN: usize = 24;
@@ -23,7 +23,7 @@ impl BlockRef {
         out.clear();
         out.resize(self.header.length as usize, 0);
         read_exact_at(file, out, self.offset + HEADER_LEN as u64)?;
-        if crc32fast::hash(out) == self.header.crc { Ok(()) } else { Err(Bad::new("a checksum is wrong")) }
+        if is_intact(out, self.header.crc) { Ok(()) } else { Err(Bad::new("a checksum is wrong")) }
     }
 }
 
@@ -55,7 +55,7 @@ fn from_index(file: &File, len: u64) -> Result<Vec<BlockRef>, Bad> {
     let mut end = [0; TRAILER_LEN];
     let trailer_at = len.checked_sub(TRAILER_LEN as u64).ok_or_else(|| Bad::new("no trailer"))?;
     read_exact_at(file, &mut end, trailer_at)?;
-    if end[8..16] != TRAILER_MAGIC || le32(&end, 20) != crc32fast::hash(&end[..20]) {
+    if end[8..16] != TRAILER_MAGIC || !is_intact(&end[..20], le32(&end, 20)) {
         return Err(Bad::new("no trailer"));
     }
     let index = header_at(file, le64(&end, 0), trailer_at)?;
