@@ -53,6 +53,12 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
         index += 1;
         analysis.event(names, &event).map_err(|why| CliError::input(&args.input, why))?;
     }
+    if let (0, Some(damage)) = (index, input.source().damage()) {
+        return Err(CliError::Usage(format!(
+            "{}: {damage}; nothing is left to check",
+            display_name(&args.input)
+        )));
+    }
     input.warn_of_damage();
     let verdict = validator.finish();
     let mut stage = Stage::new();

@@ -214,3 +214,17 @@ fn nothing_is_proven_by_a_run_that_cannot_have_happened() {
         assert_eq!(finding["certainty"], "candidate");
     }
 }
+
+#[test]
+fn a_damaged_trace_is_checked_as_far_as_it_goes() {
+    let folder = Folder::new();
+    folder.write("t.std", PREDICTED_RACE);
+    folder.foresee(&["trace", "convert", "t.std", "-o", "t.ft"]).success();
+    let bytes = folder.read("t.ft");
+    folder.write("short.ft", &bytes[..100]);
+    folder
+        .foresee(&["check", "short.ft"])
+        .one_message(2, &["short.ft: damaged at byte", "nothing is left to check"]);
+    folder.write("no_index.ft", &bytes[..bytes.len() - 10]);
+    assert_eq!(folder.foresee(&["check", "no_index.ft"]).code, Some(66));
+}
