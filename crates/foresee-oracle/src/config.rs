@@ -27,6 +27,8 @@ pub struct Config {
     pub allocation: u32,
     /// Weight of events that only thread order matters for.
     pub local: u32,
+    /// Weight of branches.
+    pub branches: u32,
     /// Percentage of executions whose first thread forks, and maybe joins, the others.
     pub forked: u32,
     /// Percentage of executions that are mostly about locks: as few threads as may be, which nest two locks.
@@ -57,6 +59,7 @@ impl Default for Config {
             blocks: 5,
             allocation: 1,
             local: 2,
+            branches: 0,
             forked: 50,
             lock_heavy: 25,
             values: 50,

@@ -2,7 +2,7 @@
 
 use foresee_trace::Op;
 
-use crate::facts::{Facts, exclude};
+use crate::facts::{Facts, Rule, exclude};
 
 impl Facts<'_> {
     /// Whether the schedule is a correct reordering.
@@ -38,8 +38,8 @@ impl Facts<'_> {
         })
     }
 
-    /// (c) What the event reads, if it reads, it reads from the write it read in the execution; and if that is a
-    /// read-modify-write, it wrote what it wrote in the execution, because it read as observed itself.
+    /// (c) What the event reads, if it reads, it reads from the write it read in the execution; and that wrote what it wrote in
+    /// the execution, because its thread had read as observed.
     fn reads_as_observed(&self, schedule: &[usize], i: usize) -> bool {
         let Some(touch) = self.touches[schedule[i]].as_ref().filter(|touch| touch.access.reads) else {
             return true;
@@ -49,15 +49,26 @@ impl Facts<'_> {
         };
         touch.cells.iter().zip(&touch.observed).all(|(&cell, &observed)| {
             match (0..i).rev().find(|&j| writes_to(j, cell)) {
-                Some(j) => Some(schedule[j]) == observed && self.reads_as_observed(schedule, j),
+                Some(j) => Some(schedule[j]) == observed && self.writes_as_observed(schedule, j),
                 None => observed.is_none(),
             }
         })
     }
 
-    /// (e) The event is its thread's last in the schedule, and no join depends on the thread ending there.
+    fn writes_as_observed(&self, schedule: &[usize], i: usize) -> bool {
+        let same_thread = |&j: &usize| self.thread(schedule[j]) == self.thread(schedule[i]);
+        !self.writes_a_value(schedule[i])
+            || (0..=i).filter(same_thread).all(|j| self.reads_as_observed(schedule, j))
+    }
+
+    /// (e) The event is its thread's last in the schedule, and no join depends on the thread ending there. Where branches
+    /// tell: it is not followed by one of its thread.
     fn is_exempt(&self, schedule: &[usize], i: usize) -> bool {
         let thread = self.thread(schedule[i]);
+        if self.rule == Rule::ReadsBeforeBranches {
+            let branches = |&e: &usize| self.thread(e) == thread && self.op(e) == Op::Branch;
+            return !schedule[i + 1..].iter().any(branches);
+        }
         let joins = |e: usize| matches!(self.op(e), Op::Join { child } if child.index() == thread);
         schedule[i + 1..].iter().all(|&e| self.thread(e) != thread) && !schedule.iter().any(|&e| joins(e))
     }

@@ -9,9 +9,19 @@ pub(crate) struct Touch {
     pub(crate) observed: Vec<Option<usize>>,
 }
 
+/// Which reads must read the write they read in the observed run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// All but a thread's last event.
+    AllReads,
+    /// Those that a branch of their thread follows in the schedule.
+    ReadsBeforeBranches,
+}
+
 /// Facts about the observed run.
 pub(crate) struct Facts<'e> {
     pub(crate) execution: &'e Execution,
+    pub(crate) rule: Rule,
     /// The events of each thread, in order.
     pub(crate) by_thread: Vec<Vec<usize>>,
     pub(crate) touches: Vec<Option<Touch>>,
@@ -24,7 +34,7 @@ pub(crate) struct Facts<'e> {
 }
 
 impl<'e> Facts<'e> {
-    pub(crate) fn of(execution: &'e Execution) -> Self {
+    pub(crate) fn of(execution: &'e Execution, rule: Rule) -> Self {
         let events = 0..execution.len();
         let threads = 0..execution.thread_count();
         let by_thread: Vec<Vec<usize>> =
@@ -38,6 +48,7 @@ impl<'e> Facts<'e> {
         };
         Facts {
             execution,
+            rule,
             touches: events.clone().map(|e| touch(execution, e)).collect(),
             forks: (0..by_thread.len()).map(fork_of).collect(),
             wakeups: events.clone().map(|e| wakeups(execution, e)).collect(),
@@ -52,6 +63,12 @@ impl<'e> Facts<'e> {
 
     pub(crate) fn op(&self, event: usize) -> Op<'e> {
         op(self.execution, event)
+    }
+
+    /// Whether what an event writes may depend on what its thread has read.
+    pub(crate) fn writes_a_value(&self, event: usize) -> bool {
+        let writes = self.touches[event].as_ref().is_some_and(|touch| touch.access.writes);
+        writes && !matches!(self.op(event), Op::Free { .. })
     }
 
     /// How many events of its thread come before this one.
@@ -73,10 +90,10 @@ impl<'e> Facts<'e> {
         }
     }
 
-    /// How an event accesses memory; one that `changed` reads another write than observed and may not have written.
+    /// How an event accesses memory; a read-modify-write that `changed` may not have written.
     pub(crate) fn access(&self, event: usize, changed: bool) -> Option<Access> {
         let access = self.touches[event].as_ref()?.access;
-        Some(Access { writes: access.writes && !changed, ..access })
+        Some(Access { writes: access.writes && !(changed && access.reads), ..access })
     }
 }
 

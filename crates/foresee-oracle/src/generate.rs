@@ -164,7 +164,7 @@ impl<'c> Run<'c> {
         }
         let c = self.config;
         let locking = if self.lock_heavy { 8 * c.locking } else { c.locking };
-        let weights = [c.plain, c.atomics, locking, c.waiting, c.blocks, c.allocation, c.local];
+        let weights = [c.plain, c.atomics, locking, c.waiting, c.blocks, c.allocation, c.local, c.branches];
         let mut ticket = self.random.below(weights.iter().sum::<u32>() as usize) as u32;
         let mut action = 0;
         while action + 1 < weights.len() && ticket >= weights[action] {
@@ -178,7 +178,8 @@ impl<'c> Run<'c> {
             3 => self.wait_or_notify(t),
             4 => self.block(t),
             5 => self.allocate(t),
-            _ => self.local(t),
+            6 => self.local(t),
+            _ => self.emit(t, Op::Branch),
         }
     }
 
@@ -312,7 +313,7 @@ impl<'c> Run<'c> {
     fn local(&mut self, t: usize) -> Turn {
         let name = StrId::EMPTY;
         let ops = [
-            Op::Branch,
+            Op::Exit { function: name },
             Op::Fence { order: Order::SeqCst },
             Op::Enter { function: name },
             Op::Named { name, args: &[] },

@@ -25,6 +25,9 @@
 //! * An exempt read-modify-write that reads another write than observed wrote something unknown or nothing: a later read
 //!   that is not exempt must not read it, and in races and conflicts it counts as an atomic load.
 //!
+//! * With [`Oracle::by_branches`], a changed read does not stop its thread before the next branch; what the thread writes
+//!   from there on is unknown, but for freed memory, and its read-modify-writes count as atomic loads.
+//!
 //! **Cost.** Exponential. Up to 64 events, but meant for about 14.
 
 mod atomicity;

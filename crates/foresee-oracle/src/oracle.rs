@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foresee_trace::{EventId, Execution, LockId, Mode, Op};
 
-use crate::facts::{Facts, exclude};
+use crate::facts::{Facts, Rule, exclude};
 use crate::search::{Events, Reached, State, has};
 
 /// A deadlock and a schedule that leads to it.
@@ -28,7 +28,17 @@ impl<'e> Oracle<'e> {
     /// If there are more events.
     pub fn new(execution: &'e Execution) -> Self {
         assert!(execution.len() <= Events::BITS as usize, "the oracle is for tiny executions");
-        Oracle { facts: Facts::of(execution) }
+        Oracle { facts: Facts::of(execution, Rule::AllReads) }
+    }
+
+    /// As [`Oracle::new`], but if there are branch events, only reads that a branch of their thread follows in the
+    /// schedule must read as observed. For races and schedules; deadlocks and atomicity stay with the strict rule.
+    pub fn by_branches(execution: &'e Execution) -> Self {
+        let mut oracle = Oracle::new(execution);
+        if execution.ids().any(|id| execution.op(id) == Op::Branch) {
+            oracle.facts.rule = Rule::ReadsBeforeBranches;
+        }
+        oracle
     }
 
     /// Whether a schedule is a correct reordering, by definition.
@@ -50,7 +60,10 @@ impl<'e> Oracle<'e> {
 
     /// All races, each with a shortest schedule that ends with it.
     pub fn race_witnesses(&self) -> BTreeMap<(EventId, EventId), Vec<EventId>> {
-        self.races_after(&self.reach_unchanged(|_, _| true))
+        self.races_after(&match self.facts.rule {
+            Rule::AllReads => self.reach_unchanged(|_, _| true),
+            Rule::ReadsBeforeBranches => self.facts.reach(|_, _| true),
+        })
     }
 
     /// The races that some correct reordering shows which keeps the observed order of all acquires of the same lock that it

@@ -2,14 +2,15 @@
 //!
 //! The state is what the next steps depend on: which events are done (each thread a prefix, hence also which locks are held),
 //! the last write of each cell, which reads read another write than observed, and which waits missed a notify they
-//! needed. A thread whose last read was such a changed one has stopped: it is not known what it does next.
+//! needed. A thread whose last read was such a changed one has stopped: it is not known what it does next. Where branches
+//! tell, it goes on to its next branch, and what it writes on the way has changed, too.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
 use foresee_trace::{EventId, LockId, Mode, Op};
 
-use crate::facts::{Facts, exclude};
+use crate::facts::{Facts, Rule, exclude};
 
 /// A set of events.
 pub(crate) type Events = u64;
@@ -20,7 +21,7 @@ pub(crate) struct State {
     pub(crate) done: Events,
     /// The last write of each cell.
     writers: Vec<Option<u8>>,
-    /// Reads that read another write than in the execution.
+    /// Reads that read another write than in the execution, and what their threads wrote then.
     pub(crate) changed: Events,
     /// Waits for which a notify that should wake them came too early.
     missed: Events,
@@ -49,6 +50,7 @@ impl Facts<'_> {
     /// The state after `event`, its thread's next; `None` if it cannot happen now.
     pub(crate) fn step(&self, state: &State, event: usize) -> Option<State> {
         let can = self.may_go_on(state, self.thread(event))
+            && self.may_branch(state, event)
             && self.may_join(state, event)
             && self.may_lock(state, event);
         if !can {
@@ -67,6 +69,9 @@ impl Facts<'_> {
                 }
             }
             if touch.access.writes {
+                if self.writes_a_value(event) && self.has_changed(&after, self.thread(event)) {
+                    after.changed |= 1 << event;
+                }
                 for &cell in &touch.cells {
                     after.writers[cell] = Some(event as u8);
                 }
@@ -87,14 +92,25 @@ impl Facts<'_> {
         }
         let Some(last) = self.progress(state, thread).checked_sub(1) else { return true };
         let last = self.by_thread[thread][last];
-        !has(state.changed, last)
+        let stopped = self.rule == Rule::AllReads && has(state.changed, last);
+        !stopped
             && !has(state.missed, last)
             && self.wakeups[last].iter().all(|&notify| has(state.done, notify))
     }
 
     fn may_join(&self, state: &State, event: usize) -> bool {
         let Op::Join { child } = self.op(event) else { return true };
-        self.by_thread[child.index()].iter().all(|&e| has(state.done, e) && !has(state.changed, e))
+        self.by_thread[child.index()].iter().all(|&e| has(state.done, e))
+            && (self.rule == Rule::ReadsBeforeBranches || !self.has_changed(state, child.index()))
+    }
+
+    fn may_branch(&self, state: &State, event: usize) -> bool {
+        self.op(event) != Op::Branch || !self.has_changed(state, self.thread(event))
+    }
+
+    /// Whether the thread has read another write than in the execution.
+    fn has_changed(&self, state: &State, thread: usize) -> bool {
+        self.by_thread[thread].iter().any(|&e| has(state.changed, e))
     }
 
     fn may_lock(&self, state: &State, event: usize) -> bool {

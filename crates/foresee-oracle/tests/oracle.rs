@@ -142,37 +142,45 @@ fn for_each_interleaving(run: &Execution, schedule: &mut Vec<EventId>, visit: &m
 
 #[test]
 fn search_finds_exactly_what_the_definition_allows() {
+    let config = Config { events: 4..=7, waiting: 10, variables: 1, locks: 2, ..Config::default() };
     for_each_seed(2_000, |seed| {
-        let config = Config { events: 4..=7, waiting: 10, variables: 1, locks: 2, ..Config::default() };
         let run = random_execution(seed, &config);
-        let oracle = Oracle::new(&run);
-        let mut by_definition = BTreeSet::new();
-        for_each_interleaving(&run, &mut Vec::new(), &mut |schedule| {
-            if oracle.is_correct(schedule) {
-                by_definition.insert(schedule.to_vec());
-            }
-        });
-        let mut by_search = BTreeSet::new();
-        oracle.for_each_maximal(&mut |maximal| {
-            by_search.extend((0..=maximal.len()).map(|n| maximal[..n].to_vec()));
-        });
-        assert_eq!(by_search, by_definition, "\n{run:?}");
-
-        let races = oracle.races();
-        for schedule in &by_definition {
-            if let [.., a, b] = schedule[..]
-                && races_at_the_end(&run, a, b)
-            {
-                let reads_in_doubt = [a, b].iter().any(|&id| matches!(run.op(id), Op::Rmw { .. }));
-                assert!(reads_in_doubt || races.contains(&(a.min(b), a.max(b))), "{schedule:?}\n{run:?}");
-            }
-        }
-        for &(a, b) in &races {
-            let shown = |schedule: &Vec<EventId>| schedule.ends_with(&[a, b]) || schedule.ends_with(&[b, a]);
-            assert!(by_definition.iter().any(shown) && races_at_the_end(&run, a, b), "{a:?} {b:?}\n{run:?}");
-        }
-        assert!(oracle.sync_preserving_races().is_subset(&races));
+        search_finds_what_the_definition_allows(&run, &Oracle::new(&run));
     });
+    let branching = Config { branches: 15, ..config };
+    for_each_seed(2_000, |seed| {
+        let run = random_execution(seed, &branching);
+        search_finds_what_the_definition_allows(&run, &Oracle::by_branches(&run));
+    });
+}
+
+fn search_finds_what_the_definition_allows(run: &Execution, oracle: &Oracle<'_>) {
+    let mut by_definition = BTreeSet::new();
+    for_each_interleaving(run, &mut Vec::new(), &mut |schedule| {
+        if oracle.is_correct(schedule) {
+            by_definition.insert(schedule.to_vec());
+        }
+    });
+    let mut by_search = BTreeSet::new();
+    oracle.for_each_maximal(&mut |maximal| {
+        by_search.extend((0..=maximal.len()).map(|n| maximal[..n].to_vec()));
+    });
+    assert_eq!(by_search, by_definition, "\n{run:?}");
+
+    let races = oracle.races();
+    for schedule in &by_definition {
+        if let [.., a, b] = schedule[..]
+            && races_at_the_end(run, a, b)
+        {
+            let reads_in_doubt = [a, b].iter().any(|&id| matches!(run.op(id), Op::Rmw { .. }));
+            assert!(reads_in_doubt || races.contains(&(a.min(b), a.max(b))), "{schedule:?}\n{run:?}");
+        }
+    }
+    for &(a, b) in &races {
+        let shown = |schedule: &Vec<EventId>| schedule.ends_with(&[a, b]) || schedule.ends_with(&[b, a]);
+        assert!(by_definition.iter().any(shown) && races_at_the_end(run, a, b), "{a:?} {b:?}\n{run:?}");
+    }
+    assert!(oracle.sync_preserving_races().is_subset(&races));
 }
 
 fn races_at_the_end(run: &Execution, a: EventId, b: EventId) -> bool {

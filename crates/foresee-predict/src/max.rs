@@ -5,8 +5,9 @@
 //! one and holds what the two need since then; what comes before it is as observed. Smaller windows are tried first:
 //! they are cheaper and mostly enough.
 //!
-//! Where no schedule keeps the writes that reads read and the trace has values, one that keeps the values is tried
-//! ([`Reads::SameValue`] has the argument); that part is not complete. Branch events are not used yet.
+//! Where no schedule keeps the writes that reads read, the rules are relaxed ([`Reads::Relaxed`] has the arguments). If
+//! the trace has branch events, only reads that control flow depends on count: the search is complete for that, too.
+//! If it has values, reads may read other writes of the same value; that part is not complete.
 //!
 //! A search of our own instead of a solver: propagation is saturation on clocks, linear memory per branch, and a schedule
 //! usually falls out of the first line. Work is counted, not timed: the same trace gives the same answers. A candidate
@@ -32,7 +33,7 @@ const WORK: u64 = 20_000_000;
 
 pub(crate) const METHOD: Method = Method {
     engine: "max",
-    effort: Effort { groups: 32, recent: 16, pairs: 64, reads: Reads::SameValue },
+    effort: Effort { groups: 32, recent: 16, pairs: 64, reads: Reads::Relaxed },
     search: Search::Complete { work: WORK },
     margins: &[0, WINDOW / 16, WINDOW],
     size: SIZE,

@@ -16,7 +16,7 @@ use foresee_trace::{EventId, Execution, LockId, Op, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::witness::Reads;
-use crate::witness::values::written;
+use crate::witness::values::{has_branches, written};
 
 /// How many other threads a clock knows at most.
 const KNOWN: usize = 128;
@@ -42,6 +42,10 @@ pub struct MustClocks<'e> {
     forks: FxHashMap<ThreadId, Stamp>,
     notifies: FxHashMap<LockId, Vec<Stamp>>,
     reads: Reads,
+    /// Whether a thread depends on what it reads only at its next branch.
+    by_branches: bool,
+    /// What each thread will depend on then.
+    read: Vec<Clock>,
     /// Values written, and whether more than once.
     values: FxHashMap<(VarId, u64), bool>,
     /// Threads that wait: for what, and how many notifies there had been.
@@ -50,7 +54,7 @@ pub struct MustClocks<'e> {
 
 impl<'e> MustClocks<'e> {
     /// Before the first event. If reads may read any write of the same value, one that has several to choose from
-    /// depends on none.
+    /// depends on none; if control flow is known, reads count from the next branch on.
     pub fn new(execution: &'e Execution, reads: Reads) -> Self {
         MustClocks {
             execution,
@@ -60,6 +64,8 @@ impl<'e> MustClocks<'e> {
             forks: FxHashMap::default(),
             notifies: FxHashMap::default(),
             reads,
+            by_branches: reads == Reads::Relaxed && has_branches(execution),
+            read: vec![Clock::default(); execution.thread_count()],
             values: FxHashMap::default(),
             waiting: FxHashMap::default(),
         }
@@ -106,14 +112,18 @@ impl<'e> MustClocks<'e> {
                         && !self.is_one_of_many(EventId(write.event))
                     {
                         let write = write.clone();
-                        self.learn(thread, &write);
+                        if self.by_branches {
+                            merge(&mut self.read[thread.index()], thread, &write);
+                        } else {
+                            self.learn(thread, &write);
+                        }
                     }
                 }
             }
             if access.writes {
                 let stamp = self.stamp(thread, id);
                 self.writes[cells].fill(Some(stamp));
-                if self.reads == Reads::SameValue
+                if self.reads == Reads::Relaxed
                     && let Some(value) = written(self.execution, id)
                 {
                     self.values.entry(value).and_modify(|again| *again = true).or_insert(false);
@@ -122,6 +132,12 @@ impl<'e> MustClocks<'e> {
             return;
         }
         match self.execution.op(id) {
+            Op::Branch if self.by_branches => {
+                let read = std::mem::take(&mut self.read[thread.index()]);
+                if let Some(clock) = &mut self.threads[thread.index()] {
+                    merge_all(clock, thread, &read);
+                }
+            }
             Op::Fork { child } => {
                 let stamp = self.stamp(thread, id);
                 self.forks.entry(child).or_insert(stamp);
@@ -143,7 +159,7 @@ impl<'e> MustClocks<'e> {
     }
 
     fn is_one_of_many(&self, write: EventId) -> bool {
-        self.reads == Reads::SameValue
+        self.reads == Reads::Relaxed
             && written(self.execution, write).is_some_and(|value| self.values.get(&value) == Some(&true))
     }
 
@@ -161,24 +177,40 @@ impl<'e> MustClocks<'e> {
         if self.has_learnt(thread, stamp) {
             return;
         }
-        let Some(clock) = &mut self.threads[thread.index()] else { return };
-        let mine = Rc::make_mut(clock);
-        for &(of, bound) in stamp.clock.iter().chain(&[(stamp.thread, stamp.event + 1)]) {
-            if of == thread {
-                continue;
-            }
-            match mine.binary_search_by_key(&of, |&(known, _)| known) {
-                Ok(at) => mine[at].1 = mine[at].1.max(bound),
-                Err(at) => mine.insert(at, (of, bound)),
-            }
+        if let Some(clock) = &mut self.threads[thread.index()] {
+            merge(clock, thread, stamp);
         }
-        if mine.len() > KNOWN {
-            let mut bounds: Vec<u32> = mine.iter().map(|&(_, bound)| bound).collect();
-            bounds.sort_unstable_by(|a, b| b.cmp(a));
-            // Half of them, so that this is rare.
-            let least = bounds[KNOWN / 2];
-            mine.retain(|&(_, bound)| bound > least);
+    }
+}
+
+/// Adds an event and what came before it to a clock of `thread`.
+fn merge(clock: &mut Clock, thread: ThreadId, stamp: &Stamp) {
+    if knows(clock, stamp.thread) <= stamp.event {
+        merge_all(clock, thread, &stamp.clock);
+        merge_all(clock, thread, &[(stamp.thread, stamp.event + 1)]);
+    }
+}
+
+fn merge_all(clock: &mut Clock, thread: ThreadId, entries: &[(ThreadId, u32)]) {
+    if entries.is_empty() {
+        return;
+    }
+    let mine = Rc::make_mut(clock);
+    for &(of, bound) in entries {
+        if of == thread {
+            continue;
         }
+        match mine.binary_search_by_key(&of, |&(known, _)| known) {
+            Ok(at) => mine[at].1 = mine[at].1.max(bound),
+            Err(at) => mine.insert(at, (of, bound)),
+        }
+    }
+    if mine.len() > KNOWN {
+        let mut bounds: Vec<u32> = mine.iter().map(|&(_, bound)| bound).collect();
+        bounds.sort_unstable_by(|a, b| b.cmp(a));
+        // Half of them, so that this is rare.
+        let least = bounds[KNOWN / 2];
+        mine.retain(|&(_, bound)| bound > least);
     }
 }
 

@@ -87,16 +87,17 @@ impl Method {
 
     fn decide(&self, job: &Job<'_>, facts: &Facts<'_>, candidate: &Candidate) -> Verdict {
         let mut unknown = false;
-        let by_value =
-            (self.effort.reads == Reads::SameValue && facts.has_values()).then_some(Reads::SameValue);
-        for reads in [Reads::SameWrite].into_iter().chain(by_value) {
+        let relaxes = self.effort.reads == Reads::Relaxed && (facts.has_values() || facts.has_branches());
+        for reads in [Reads::SameWrite].into_iter().chain(relaxes.then_some(Reads::Relaxed)) {
             for &(first, second) in &candidate.pairs {
                 if job.budget.is_exhausted() {
                     return Verdict::Undecided;
                 }
                 match self.decide_pair(facts, first, second, reads) {
                     (Some(schedule), _) => return Verdict::Race(Race { first, second, schedule, reads }),
-                    (None, undecided) => unknown |= undecided && reads == Reads::SameWrite,
+                    (None, undecided) => {
+                        unknown |= undecided && (reads == Reads::SameWrite || facts.has_branches());
+                    }
                 }
             }
         }
@@ -146,7 +147,7 @@ fn pool(threads: usize) -> Option<rayon::ThreadPool> {
 /// Which of the races the witness checker accepts.
 fn judge(job: &Job<'_>, found: &[(&Candidate, Race)]) -> Vec<bool> {
     let mut accepted = vec![false; found.len()];
-    for reads in [Reads::SameWrite, Reads::SameValue] {
+    for reads in [Reads::SameWrite, Reads::Relaxed] {
         let (numbers, claims): (Vec<usize>, Vec<(&Schedule, Claim<'_>)>) = (found.iter().enumerate())
             .filter(|(_, (_, race))| race.reads == reads)
             .map(|(number, (_, race))| {

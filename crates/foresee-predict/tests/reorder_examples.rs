@@ -31,6 +31,14 @@ const EXAMPLES: &[Example] = &[
     // T2 cannot tell whose flag it saw.
     ("same_value_by_another_thread", [&[], &[], &[[3, 10]]]),
     ("other_value_orders_it", [&[], &[], &[]]),
+    // Nothing that T2 does depends on what it read …
+    ("no_branch_after_the_read", [&[], &[], &[[1, 8]]]),
+    ("branch_before_the_read", [&[], &[], &[[0, 8]]]),
+    // … but here it does; …
+    ("branch_after_the_read", [&[], &[], &[]]),
+    // … and here T3 depends on what T2 writes, which depends on what T2 read.
+    ("branch_on_a_copied_value", [&[], &[], &[]]),
+    ("no_branch_on_a_copied_value", [&[], &[], &[[0, 13]]]),
     // Waking up T2 takes a notify that comes after the access of T1.
     ("notify_orders_it", [&[], &[], &[]]),
     ("notify_before_the_access", [&[[5, 6]], &[[5, 6]], &[[5, 6]]]),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use foresee_oracle::{Config, Oracle, Random, for_each_seed, random_execution};
-use foresee_predict::witness::{Checker, Claim};
+use foresee_predict::witness::{Checker, Claim, Reads, Refusal, Schedule};
 use foresee_trace::{EventId, Execution, Op};
 
 /// A random interleaving of the threads: with `careful`, only steps the oracle calls correct.
@@ -86,6 +86,55 @@ fn checker_accepts_exactly_the_correct_reorderings() {
         }
     });
     assert!(accepted * 20 > refused, "{accepted} of {} schedules were correct", accepted + refused);
+}
+
+#[test]
+fn checker_goes_by_branches_as_the_oracle_does() {
+    let (mut only_by_branches, mut refused, mut races) = (0, 0, 0);
+    for_each_seed(1_000, |seed| {
+        let config = Config { values: 0, branches: 12, variables: 2, ..Config::default() };
+        let copying =
+            Config { plain: 60, locking: 4, lock_heavy: 0, waiting: 0, forked: 20, ..config.clone() };
+        let config = if seed % 2 == 0 { config } else { copying };
+        let execution = random_execution(seed, &config);
+        let (strict, oracle) = (Oracle::new(&execution), Oracle::by_branches(&execution));
+        let checker = Checker::new(&execution);
+        let random = &mut Random::new(seed);
+        let check = |schedule: &[EventId]| {
+            let [.., first, second] = schedule[..] else { return Ok(()) };
+            let as_observed = schedule.iter().enumerate().take_while(|&(n, id)| n == id.index()).count();
+            let halves = [0, as_observed]
+                .map(|cut| Schedule::after(cut as u32, schedule[cut..].to_vec()))
+                .map(|halved| {
+                    let claim = Claim::Race { first, second };
+                    checker.check_all_with(&[(&halved, claim)], Reads::Relaxed).remove(0)
+                });
+            // Where both accesses are in the observed part, the claim is not seen to end the schedule.
+            assert!(as_observed + 2 > schedule.len() || halves[0] == halves[1], "{schedule:?}: {halves:?}");
+            halves[0].clone()
+        };
+        let some = [true, true, false].map(|careful| interleaving(&execution, &oracle, random, careful));
+        for schedule in &some {
+            let exist = |mutant: &&Vec<EventId>| mutant.iter().all(|id| id.index() < execution.len());
+            for mutant in mutations(&execution, schedule).iter().filter(exist).filter(|m| m.len() > 1) {
+                let (correct, verdict) = (oracle.is_correct(mutant), check(mutant));
+                let broken = matches!(verdict, Err(Refusal::Broken { .. }));
+                assert_eq!(broken, !correct, "{mutant:?}: {verdict:?}\n{execution:?}");
+                only_by_branches += u32::from(correct && !strict.is_correct(mutant));
+                refused += u32::from(broken);
+            }
+        }
+        for schedule in oracle.race_witnesses().values() {
+            assert!(oracle.is_correct(schedule), "{schedule:?}\n{execution:?}");
+            assert_eq!(check(schedule), Ok(()), "{schedule:?}\n{execution:?}");
+            races += 1;
+        }
+    });
+    let ran_many = std::env::var_os("FORESEE_TEST_SEED").is_none();
+    assert!(
+        !ran_many || only_by_branches.min(refused).min(races) > 100,
+        "{only_by_branches} {refused} {races}"
+    );
 }
 
 #[test]

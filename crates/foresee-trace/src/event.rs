@@ -149,6 +149,12 @@ pub enum Op<'a> {
     /// Wakes one waiting thread, or all.
     Notify { cond: LockId, all: bool },
     /// Control flow of the thread depended here on what it has read so far.
+    ///
+    /// A trace that has any branch has one wherever which event a thread does next, or on which address, lock or thread,
+    /// depends on what the thread has read so far: before that event. The same holds where a thread hands on what it
+    /// has read other than through recorded memory, such as arguments at a fork or a result at its end. Analyses may
+    /// then conclude that nothing but the values a thread writes depends on reads without a later branch. In a trace
+    /// without branches everything may depend on every read.
     Branch,
     /// Entered a function.
     Enter { function: StrId },

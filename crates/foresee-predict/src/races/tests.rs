@@ -7,7 +7,7 @@ use foresee_trace::{EventId, Execution, ExecutionBuilder};
 
 use super::Method;
 use crate::engine::{Budget, Job, Outcome, Proven, WholeEngine};
-use crate::finding::{Certainty, Place};
+use crate::finding::{Certainty, Kind, Place};
 use crate::lockset::Lockset;
 use crate::max::Max;
 use crate::reorder::Facts;
@@ -40,7 +40,7 @@ fn places_of(execution: &Execution, races: &Pairs) -> Places {
 }
 
 /// All pairs that the method shows; those it cannot decide fail the test.
-fn pairs(execution: &Execution, method: &Method) -> Pairs {
+fn pairs(execution: &Execution, method: &Method, reads: Reads) -> Pairs {
     let (facts, checker) = (Facts::of(execution), Checker::new(execution));
     let mut found = Pairs::new();
     for first in execution.ids() {
@@ -56,11 +56,12 @@ fn pairs(execution: &Execution, method: &Method) -> Pairs {
             {
                 continue;
             }
-            let (schedule, unknown) = method.decide_pair(&facts, first, second, Reads::SameWrite);
+            let (schedule, unknown) = method.decide_pair(&facts, first, second, reads);
             assert!(!(unknown && method.is_complete), "undecided: {first:?} {second:?}\n{execution:?}");
             if let Some(schedule) = schedule {
-                let verdict = checker.check(&schedule.to_vec(), &Claim::Race { first, second });
-                assert_eq!(verdict, Ok(()), "{first:?} {second:?} by {schedule:?}\n{execution:?}");
+                let claim = Claim::Race { first, second };
+                let verdict = checker.check_all_with(&[(&schedule, claim)], reads);
+                assert_eq!(verdict, [Ok(())], "{first:?} {second:?} by {schedule:?}\n{execution:?}");
                 found.insert((first, second));
             }
         }
@@ -72,7 +73,8 @@ fn pairs(execution: &Execution, method: &Method) -> Pairs {
 fn max_decides_every_pair_as_the_oracle_does() {
     for_each_seed(3000, |seed| {
         let execution = random_execution(seed, &Config::default());
-        let (found, races) = (pairs(&execution, &crate::max::METHOD), Oracle::new(&execution).races());
+        let (found, races) =
+            (pairs(&execution, &crate::max::METHOD, Reads::SameWrite), Oracle::new(&execution).races());
         assert_eq!(found, races, "max, then the oracle\n{execution:?}");
     });
 }
@@ -89,6 +91,43 @@ fn max_finds_all_places_that_race_and_no_others() {
         let candidates = places(&run(&execution, &Lockset));
         assert!(candidates.is_superset(&places(&outcome)), "lockset misses a race\n{execution:?}");
     });
+}
+
+#[test]
+fn max_uses_branches_as_the_oracle_does() {
+    let config = Config { values: 0, branches: 12, ..Config::default() };
+    let copying = Config { plain: 60, locking: 10, lock_heavy: 0, forked: 20, ..config.clone() };
+    let (mut strict, mut by_branches) = (0, 0);
+    for_each_seed(3000, |seed| {
+        let execution = random_execution(seed, if seed % 2 == 0 { &config } else { &copying });
+        let races = Oracle::by_branches(&execution).races();
+        let found = pairs(&execution, &crate::max::METHOD, Reads::Relaxed);
+        assert_eq!(found, races, "max, then the oracle\n{execution:?}");
+        let outcome = run(&execution, &Max);
+        assert_eq!((outcome.refused, outcome.undecided), (0, 0), "{execution:?}");
+        assert_eq!(places(&outcome), places_of(&execution, &races), "{execution:?}");
+        strict += Oracle::new(&execution).races().len();
+        by_branches += races.len();
+    });
+    println!("races: {strict}; where only reads before branches count: {by_branches}");
+    assert!(by_branches > strict);
+}
+
+#[test]
+fn values_and_branches_together_only_add_races() {
+    let config = Config { values: 100, branches: 12, variables: 2, plain: 60, ..Config::default() };
+    let (mut by_branches, mut by_both) = (0, 0);
+    for_each_seed(3000, |seed| {
+        let execution = random_execution(seed, &config);
+        let outcome = run(&execution, &Max);
+        assert_eq!((outcome.refused, outcome.undecided), (0, 0), "{execution:?}");
+        let races = places_of(&execution, &Oracle::by_branches(&execution).races());
+        assert!(places(&outcome).is_superset(&races), "{execution:?}");
+        by_branches += races.len();
+        by_both += outcome.findings.len();
+    });
+    println!("places that race by branches: {by_branches}; by values, too: {by_both}");
+    assert!(by_both > by_branches);
 }
 
 #[test]
@@ -114,7 +153,8 @@ fn reverse_finds_only_races_and_nearly_all() {
     for_each_seed(3000, |seed| {
         let execution = random_execution(seed, &Config::default());
         let oracle = Oracle::new(&execution);
-        let (races, reversed) = (oracle.races(), pairs(&execution, &crate::reverse::METHOD));
+        let (races, reversed) =
+            (oracle.races(), pairs(&execution, &crate::reverse::METHOD, Reads::SameWrite));
         assert!(reversed.is_subset(&races), "{execution:?}");
         assert_eq!(run(&execution, &Reverse).refused, 0, "{execution:?}");
         all += races.len();
@@ -154,8 +194,9 @@ fn the_number_of_threads_does_not_matter() {
 
 #[test]
 fn impossible_runs_do_no_harm() {
+    let config = Config { branches: 5, ..Config::default() };
     for_each_seed(1000, |seed| {
-        let run_of_a_program = random_execution(seed, &Config::default());
+        let run_of_a_program = random_execution(seed, &config);
         let mut ids: Vec<EventId> = run_of_a_program.ids().collect();
         let mut random = Random::new(seed);
         for last in (1..ids.len()).rev() {
@@ -169,10 +210,13 @@ fn impossible_runs_do_no_harm() {
         let checker = Checker::new(&shuffled);
         for engine in [&Lockset as &dyn WholeEngine, &Reverse, &Max] {
             for finding in run(&shuffled, engine).findings {
-                let (first, second) = (EventId(finding.events[0] as u32), EventId(finding.events[1] as u32));
-                let claim = Claim::Race { first, second };
+                let events: Vec<EventId> = finding.events.iter().map(|&id| EventId(id as u32)).collect();
+                let claim = match finding.kind {
+                    Kind::Race => Claim::Race { first: events[0], second: events[1] },
+                    _ => Claim::Deadlock { blocked: events },
+                };
                 if finding.certainty == Certainty::Predicted {
-                    let verdict = checker.check_all_with(&[(&finding.witness, claim)], Reads::SameValue);
+                    let verdict = checker.check_all_with(&[(&finding.witness, claim)], Reads::Relaxed);
                     assert_eq!(verdict, [Ok(())], "{shuffled:?}");
                 }
             }

@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Question;
 use super::facts::{self, Facts, NONE};
 use super::needs::{Needs, Stop};
-use super::window::{At, Cell, Handover, Lock, Reads, Section, Touch, Value, Wakeup, Window};
-use crate::witness::values::written;
+use super::window::{At, Cell, Handover, Lock, Reads, Section, Source, Touch, Value, Wakeup, Window};
+use crate::witness::values::{writes_a_value, written};
 
 /// How many clock entries a window may have: many threads make even few events expensive.
 const MAX_CLOCK_ENTRIES: usize = 1 << 21;
@@ -110,6 +110,9 @@ impl<'f> Builder<'f, '_> {
             needed: Vec::new(),
             stop: Vec::new(),
             clocks: Vec::new(),
+            counted: Vec::new(),
+            branches: vec![Vec::new(); threads.len()],
+            sources: Vec::new(),
             wakeups: Vec::new(),
             cells: Vec::new(),
             locks: Vec::new(),
@@ -122,12 +125,18 @@ impl<'f> Builder<'f, '_> {
             let part = self.needs.parts[thread];
             window.events.extend_from_slice(self.events(*thread, part.start..part.end));
             window.first.push(window.events.len() as u32);
-            let end = self.needed.parts.get(thread).map_or(part.start, |part| part.end);
-            window.needed.push(end - part.start);
+            let needed = self.needed.parts.get(thread);
+            window.needed.push(needed.map_or(0, |part| part.end - part.start));
+            let counted = needed.map_or(0, |part| part.counted - part.start);
+            window.counted.push(if self.needs.by_branches { counted } else { u32::MAX });
+            window.sources.push(Vec::new());
             window.stop.push(part.stop.saturating_sub(part.start));
         }
         let places = Places { builder: &self, threads: &threads };
         places.clocks(&mut window);
+        if self.needs.by_branches {
+            places.control_flow(&mut window);
+        }
         places.wakeups(&mut window, question);
         places.cells(&mut window, question);
         places.locks(&mut window, sections);
@@ -170,6 +179,7 @@ impl Places<'_, '_, '_> {
                 window.clocks.copy_within((node - 1) * threads..node * threads, node * threads);
             }
             window.clocks[node * threads + at.thread as usize] = at.position;
+            let counts = at.position < window.counted[at.thread as usize];
             let mut after = |before: u32| {
                 if let Some(before) = self.at(before) {
                     let from = window.node(before) * threads;
@@ -182,7 +192,31 @@ impl Places<'_, '_, '_> {
                 }
             };
             facts.enablers(event, &mut after);
-            self.builder.needs.sources(event, after);
+            if counts {
+                self.builder.needs.sources(event, after);
+            }
+        }
+    }
+
+    fn control_flow(&self, window: &mut Window) {
+        let (needs, execution) = (&self.builder.needs, self.builder.facts.execution);
+        for at in window.events.iter().filter_map(|&event| self.at(event)) {
+            let event = window.event(at);
+            if needs.is_branch(event) {
+                window.branches[at.thread as usize].push(at.position);
+            }
+            if !execution.access(EventId(event)).is_some_and(|(_, access)| access.reads) {
+                continue;
+            }
+            let (reads, read) = (&mut window.sources[at.thread as usize], at.position);
+            let known = reads.len();
+            needs.sources(event, |write| {
+                let has_value = writes_a_value(execution, EventId(write));
+                reads.push(Source { read, write: self.at(write), has_value });
+            });
+            if reads.len() == known {
+                reads.push(Source { read, write: None, has_value: false });
+            }
         }
     }
 
@@ -209,7 +243,7 @@ impl Places<'_, '_, '_> {
         let (facts, execution) = (self.builder.facts, self.builder.facts.execution);
         let mut numbers: FxHashMap<u32, (usize, Option<u32>)> = FxHashMap::default();
         let mut cells: Vec<(Cell, Vec<Read>)> = Vec::new();
-        let with_values = question.reads == crate::witness::Reads::SameValue;
+        let with_values = question.reads == crate::witness::Reads::Relaxed;
         let mut touched: Vec<(usize, usize, Touch)> = Vec::new();
         let mut number = |cell: u32, cells: &mut Vec<_>| {
             let next = cells.len();

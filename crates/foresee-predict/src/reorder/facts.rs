@@ -37,6 +37,7 @@ pub struct Facts<'e> {
     /// For the event after a wait: which of the condition's notifies came while it waited.
     woken_by: FxHashMap<u32, (LockId, Range<usize>)>,
     pub(super) sections: Vec<Section>,
+    has_branches: bool,
     /// The writes of each value to each variable, in order, where values were recorded.
     values: FxHashMap<(VarId, u64), Vec<u32>>,
     /// The sections of each lock in the order of their acquires, and the latest release of all up to each.
@@ -59,6 +60,7 @@ impl<'e> Facts<'e> {
             notifies: FxHashMap::default(),
             woken_by: FxHashMap::default(),
             values: FxHashMap::default(),
+            has_branches: false,
             sections: Vec::new(),
             by_lock: FxHashMap::default(),
         };
@@ -108,6 +110,7 @@ impl<'e> Facts<'e> {
                 Op::Fork { child } => {
                     facts.forks.entry(child.0).or_insert(id.0);
                 }
+                Op::Branch => facts.has_branches = true,
                 Op::Join { child } => joins.push((id.0, child.0)),
                 _ => {}
             }
@@ -222,6 +225,11 @@ impl<'e> Facts<'e> {
     /// Whether values were recorded.
     pub fn has_values(&self) -> bool {
         !self.values.is_empty()
+    }
+
+    /// Whether control flow was recorded.
+    pub fn has_branches(&self) -> bool {
+        self.has_branches
     }
 
     /// Other writes than observed that a read can read the observed value from, the latest before the read first.

@@ -47,7 +47,7 @@ pub(super) fn line(window: &Window, order: &Order) -> Vec<At> {
 }
 
 /// The first broken rule of a line, if any.
-pub(super) fn broken(window: &Window, line: &[At]) -> Option<Choice> {
+pub(super) fn broken(window: &Window, order: &Order, line: &[At]) -> Option<Choice> {
     let mut holders: Vec<Vec<Section>> = Vec::with_capacity(window.locks.len());
     for lock in &window.locks {
         holders.push(lock.sections.iter().filter(|section| section.acquire.is_none()).copied().collect());
@@ -76,7 +76,8 @@ pub(super) fn broken(window: &Window, line: &[At]) -> Option<Choice> {
                 Touch::Read { cell, value, write: Some(write) } => {
                     if let Some((other, written)) = writers[cell as usize]
                         && other != write
-                        && !is_same(value, written)
+                        && order.counts(at)
+                        && !(is_same(value, written) && order.is_known(window, other))
                     {
                         return Some(Choice::Write { write, read: at, other });
                     }

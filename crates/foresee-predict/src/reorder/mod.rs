@@ -17,9 +17,13 @@
 //! **Values.** Where reads may read another write of the same value, rules between a read and such writes are left out, and
 //! a read whose write is out of reach takes the latest such write instead. That is sound, but not complete.
 //!
+//! **Branches.** Where control flow is known, only some reads *count*: those before a branch of their thread that is in the
+//! schedule, and, as writes that are read by reads that count must have their values, those before such a write in its
+//! thread. Which ones depends on the schedule and grows with it; saturation keeps track.
+//!
 //! **Completeness** (for reads of the same write) within the window. Take any correct reordering that starts with the events before the cut and leads to
 //! the targets. Leave out of it everything but the needed set; wherever a section that is then left open stands in the
-//! way of a later one, put back its release and what that needs. Reads keep their writes and locks their exclusion. So
+//! way of a later one, put back its release and what that needs. Reads that count keep their writes, locks their exclusion. So
 //! it is enough to look at needed sets closed under "finish this section", which is how the search extends them. If
 //! every two conflicting sections are ordered, and every read and other write of its cell, then every line that keeps
 //! the order keeps the rules.

@@ -1,11 +1,16 @@
 //! What has to be done before an event can be: a prefix of each thread.
 //!
 //! Events before the cut count as done. Linear in the events added.
+//!
+//! Where control flow is known, only reads before a branch of their thread *count*, and those before a write that a read
+//! that counts is to read: such a write must have its value.
 
+use foresee_trace::{EventId, Op};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use crate::witness::Reads;
+use crate::witness::values::writes_a_value;
 
 /// Why a set cannot grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +26,17 @@ pub(super) enum Stop {
 pub(super) struct Part {
     pub(super) start: u32,
     pub(super) end: u32,
+    /// Reads before this position count.
+    pub(super) counted: u32,
     /// The position of the target.
     pub(super) stop: u32,
+}
+
+/// So many events of a thread, of which so many have to read as observed.
+struct Need {
+    thread: u32,
+    end: u32,
+    counted: u32,
 }
 
 /// A set of events that contains what its events need.
@@ -34,6 +48,8 @@ pub(super) struct Needs<'f, 'e> {
     room: usize,
     pub(super) parts: FxHashMap<u32, Part>,
     reads: Reads,
+    /// Whether only some reads count.
+    pub(super) by_branches: bool,
     /// Reads that read another write of the same value, because the observed one is out of reach.
     instead: FxHashMap<u32, u32>,
 }
@@ -43,7 +59,9 @@ const TRIED_WRITES: usize = 16;
 
 impl<'f, 'e> Needs<'f, 'e> {
     pub(super) fn new(facts: &'f Facts<'e>, cut: u32, room: usize, reads: Reads) -> Self {
-        Needs { facts, cut, room, parts: FxHashMap::default(), reads, instead: FxHashMap::default() }
+        let by_branches = reads == Reads::Relaxed && facts.has_branches();
+        let (parts, instead) = (FxHashMap::default(), FxHashMap::default());
+        Needs { facts, cut, room, parts, reads, by_branches, instead }
     }
 
     /// Calls `visit` with every write that `event` is to read.
@@ -97,59 +115,81 @@ impl<'f, 'e> Needs<'f, 'e> {
     /// Adds an event and what it needs.
     pub(super) fn add(&mut self, event: u32) -> Result<(), Stop> {
         let (thread, position) = self.place(event);
-        self.raise(vec![(thread, position + 1)])
+        self.raise(vec![Need { thread, end: position + 1, counted: 0 }])
     }
 
-    /// Adds what an event needs so that its thread can do it next; with `reads`, also the writes it reads.
+    /// Adds what an event needs so that its thread can do it next; with `reads`, so that it does as observed.
     pub(super) fn enable(&mut self, target: u32, reads: bool) -> Result<(), Stop> {
-        let mut todo = vec![self.place(target)];
-        let mut possible = true;
-        self.pre(target, reads, &mut todo, &mut possible);
-        if !possible {
-            return Err(Stop::Impossible);
+        let (thread, end) = self.place(target);
+        let mut todo = vec![Need { thread, end, counted: if reads { end } else { 0 } }];
+        self.enablers(target, &mut todo)?;
+        if reads {
+            self.writes(target, &mut todo)?;
         }
         self.raise(todo)
     }
 
-    fn pre(&self, event: u32, reads: bool, todo: &mut Vec<(u32, u32)>, possible: &mut bool) {
-        let mut need = |before: u32| {
-            // A join before the end of the joined thread, a thread that runs before its fork: no such run exists.
-            *possible &= before < event;
-            if before >= self.cut {
-                let (thread, position) = self.place(before);
-                todo.push((thread, position + 1));
-            }
-        };
-        self.facts.enablers(event, &mut need);
-        if reads {
-            self.sources(event, need);
+    fn enablers(&self, event: u32, todo: &mut Vec<Need>) -> Result<(), Stop> {
+        let mut possible = true;
+        self.facts.enablers(event, |before| possible &= self.need(before, event, false, todo));
+        if possible { Ok(()) } else { Err(Stop::Impossible) }
+    }
+
+    fn writes(&self, read: u32, todo: &mut Vec<Need>) -> Result<(), Stop> {
+        let mut possible = true;
+        self.sources(read, |write| {
+            let has_value = writes_a_value(self.facts.execution, EventId(write));
+            possible &= self.need(write, read, has_value, todo);
+        });
+        if possible { Ok(()) } else { Err(Stop::Impossible) }
+    }
+
+    /// Notes that an event comes before another one. A join before the end of the joined thread, a thread that runs before
+    /// its fork: no such run exists.
+    fn need(&self, before: u32, event: u32, as_observed: bool, todo: &mut Vec<Need>) -> bool {
+        if before >= self.cut {
+            let (thread, position) = self.place(before);
+            let end = position + 1;
+            todo.push(Need { thread, end, counted: if as_observed { end } else { 0 } });
         }
+        before < event
     }
 
     /// Raises the ends of threads, and those that this needs.
-    fn raise(&mut self, mut todo: Vec<(u32, u32)>) -> Result<(), Stop> {
-        while let Some((thread, end)) = todo.pop() {
+    fn raise(&mut self, mut todo: Vec<Need>) -> Result<(), Stop> {
+        let facts = self.facts;
+        while let Some(Need { thread, end, mut counted }) = todo.pop() {
+            let by_branches = self.by_branches;
             let part = self.part(thread);
             if end > part.stop {
                 return Err(Stop::Impossible);
             }
-            let from = part.end;
-            if end <= from {
-                continue;
+            let events = &facts.threads[thread as usize];
+            let new = part.end as usize..end.max(part.end) as usize;
+            part.end = new.end as u32;
+            if !by_branches {
+                counted = part.end;
+            } else if let Some(branch) = new.clone().rev().find(|&position| self.is_branch(events[position]))
+            {
+                counted = counted.max(branch as u32 + 1);
             }
-            part.end = end;
-            self.room = self.room.checked_sub((end - from) as usize).ok_or(Stop::TooLarge)?;
-            let mut possible = true;
-            let facts = self.facts;
-            for &event in &facts.threads[thread as usize][from as usize..end as usize] {
+            self.room = self.room.checked_sub(new.len()).ok_or(Stop::TooLarge)?;
+            for &event in &events[new] {
+                self.enablers(event, &mut todo)?;
+            }
+            let part = self.part(thread);
+            let new = part.counted as usize..counted.max(part.counted) as usize;
+            part.counted = new.end as u32;
+            for &event in &events[new] {
                 self.choose_write(event);
-                self.pre(event, true, &mut todo, &mut possible);
-            }
-            if !possible {
-                return Err(Stop::Impossible);
+                self.writes(event, &mut todo)?;
             }
         }
         Ok(())
+    }
+
+    pub(super) fn is_branch(&self, event: u32) -> bool {
+        self.facts.execution.op(EventId(event)) == Op::Branch
     }
 
     /// Makes a thread part of the set, if only with no events.
@@ -160,12 +200,12 @@ impl<'f, 'e> Needs<'f, 'e> {
     fn part(&mut self, thread: u32) -> &mut Part {
         self.parts.entry(thread).or_insert_with(|| {
             let start = self.facts.position_at(thread, self.cut);
-            Part { start, end: start, stop: u32::MAX }
+            Part { start, end: start, counted: start, stop: u32::MAX }
         })
     }
 
     fn place(&self, event: u32) -> (u32, u32) {
-        let thread = self.facts.execution.thread(foresee_trace::EventId(event)).0;
+        let thread = self.facts.execution.thread(EventId(event)).0;
         (thread, self.facts.position[event as usize])
     }
 }

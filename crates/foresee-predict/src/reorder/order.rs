@@ -14,13 +14,22 @@ pub(super) struct Contradiction;
 pub(super) struct Order {
     /// How many events of each thread are in the schedule.
     pub(super) ends: Vec<u32>,
+    /// The reads of each thread before this position count: they read what they are to read.
+    pub(super) counted: Vec<u32>,
+    /// How many of each thread's [`Source`](super::window::Source)s count and come before their reads.
+    pub(super) settled: Vec<usize>,
     /// How many events of each thread come before each node; row by row.
     clocks: Vec<u32>,
 }
 
 impl Order {
     pub(super) fn of(window: &Window) -> Order {
-        Order { ends: window.needed.clone(), clocks: window.clocks.clone() }
+        Order {
+            ends: window.needed.clone(),
+            counted: window.counted.clone(),
+            settled: vec![0; window.threads()],
+            clocks: window.clocks.clone(),
+        }
     }
 
     /// What comes before an event, as a number of events of each thread.
@@ -42,6 +51,17 @@ impl Order {
     /// Whether an event is in the schedule.
     pub(super) fn has(&self, at: At) -> bool {
         at.position < self.ends[at.thread as usize]
+    }
+
+    /// Whether an event, if it reads, has to read what it is to read.
+    pub(super) fn counts(&self, at: At) -> bool {
+        at.position < self.counted[at.thread as usize]
+    }
+
+    /// Whether a write has its observed value: all its thread has read before counts.
+    pub(super) fn is_known(&self, window: &Window, write: At) -> bool {
+        let next = window.sources[write.thread as usize].get(self.settled[write.thread as usize]);
+        next.is_none_or(|source| source.read > write.position)
     }
 
     /// Puts an event and all before it into the schedule. Whether they were not there yet.

@@ -4,6 +4,7 @@
 //! * A read `r` of the write `w` and another write `w'` of the cell: `w' → w` or `r → w'`.
 //! * Two sections of a lock that exclude each other: one ends before the other begins. A section that cannot be finished
 //!   comes last; one that has to end first is finished, which may add events.
+//! * A read before a branch counts: the write it reads comes before it, and has its observed value.
 //! * A wait that has returned: its notifies came after it.
 //! * A target that has to read as observed: no other write comes after the one it reads.
 //!
@@ -21,7 +22,8 @@ pub(super) fn saturate(window: &Window, order: &mut Order) -> Result<u64, Contra
     let mut rounds = 0;
     loop {
         rounds += 1;
-        let mut changed = wakeups(window, order)?;
+        let mut changed = counted_reads(window, order)?;
+        changed |= wakeups(window, order)?;
         for lock in &window.locks {
             changed |= sections(window, order, lock)?;
         }
@@ -34,6 +36,37 @@ pub(super) fn saturate(window: &Window, order: &mut Order) -> Result<u64, Contra
         if !changed {
             return Ok(rounds);
         }
+    }
+}
+
+fn counted_reads(window: &Window, order: &mut Order) -> Change {
+    let mut changed = false;
+    loop {
+        let mut grown = false;
+        for thread in 0..window.threads() {
+            let branches = &window.branches[thread];
+            let done = branches.partition_point(|&branch| branch < order.ends[thread]);
+            if let Some(&branch) = branches[..done].last() {
+                order.counted[thread] = order.counted[thread].max(branch + 1);
+            }
+            while let Some(source) = window.sources[thread].get(order.settled[thread])
+                && source.read < order.counted[thread]
+            {
+                order.settled[thread] += 1;
+                let Some(write) = source.write else { continue };
+                grown = true;
+                order.include(window, write);
+                order.add(window, write, At { thread: thread as u32, position: source.read })?;
+                if source.has_value {
+                    let counted = &mut order.counted[write.thread as usize];
+                    *counted = (*counted).max(write.position + 1);
+                }
+            }
+        }
+        if !grown {
+            return Ok(changed);
+        }
+        changed = true;
     }
 }
 
@@ -52,7 +85,7 @@ fn wakeups(window: &Window, order: &mut Order) -> Change {
 }
 
 fn reads_of(window: &Window, order: &mut Order, cell: &Cell, reads: &Reads) -> Change {
-    let end = order.ends[reads.thread as usize];
+    let end = order.ends[reads.thread as usize].min(order.counted[reads.thread as usize]);
     let Some(&position) = reads.positions[..reads.positions.partition_point(|&p| p < end)].last() else {
         return Ok(false);
     };
@@ -60,11 +93,12 @@ fn reads_of(window: &Window, order: &mut Order, cell: &Cell, reads: &Reads) -> C
     let mut changed = false;
     for &(thread, ref writes) in &cell.writes {
         let at = |n: usize| At { thread, position: writes[n].0 };
-        let counts = |&n: &usize| !is_same(reads.value, writes[n].1);
+        let is_as_good =
+            |order: &Order, n: usize| is_same(reads.value, writes[n].1) && order.is_known(window, at(n));
         let count = writes.partition_point(|&(p, _)| p < order.ends[thread as usize]);
         let Some(write) = reads.write else {
             if thread != read.thread
-                && let Some(later) = (0..count).find(counts)
+                && let Some(later) = (0..count).find(|&n| !is_as_good(order, n))
             {
                 changed |= order.add(window, read, at(later))?;
             }
@@ -72,13 +106,13 @@ fn reads_of(window: &Window, order: &mut Order, cell: &Cell, reads: &Reads) -> C
         };
         let before = order.before(window, read, thread);
         let earlier = writes[..count].partition_point(|&(p, _)| p < before);
-        let nearest = (0..earlier).rev().find(|n| at(*n) == write || counts(n));
+        let nearest = (0..earlier).rev().find(|&n| at(n) == write || !is_as_good(order, n));
         if let Some(earlier) = nearest.map(at).filter(|&earlier| earlier != write) {
             changed |= order.add(window, earlier, write)?;
         }
         if thread != read.thread {
             let later = partition_point(count, |n| !order.is_before(window, write, at(n)));
-            if let Some(later) = (later..count).find(counts) {
+            if let Some(later) = (later..count).find(|&n| !is_as_good(order, n)) {
                 changed |= order.add(window, read, at(later))?;
             }
         }

@@ -56,7 +56,7 @@ pub(super) fn search(window: &Window, search: Search) -> Answer {
             }
         }
         let line = line(window, &order);
-        let Some(choice) = broken(window, &line) else {
+        let Some(choice) = broken(window, &order, &line) else {
             return Answer::Schedule(line.into_iter().map(|at| EventId(window.event(at))).collect());
         };
         if search == Search::Greedy {

@@ -38,6 +38,14 @@ pub(super) struct Reads {
     pub(super) positions: Vec<u32>,
 }
 
+/// A read that may count, and a write it reads then; `None` if that is done before the window.
+pub(super) struct Source {
+    pub(super) read: u32,
+    pub(super) write: Option<At>,
+    /// Whether the write, to be as observed, depends on what its thread has read.
+    pub(super) has_value: bool,
+}
+
 /// A cell that is read and written.
 #[derive(Default)]
 pub(super) struct Cell {
@@ -106,6 +114,13 @@ pub(super) struct Window {
     pub(super) stop: Vec<u32>,
     /// How many events of each thread come before each node in every correct reordering; row by row.
     pub(super) clocks: Vec<u32>,
+    /// The reads of each thread that have to read as observed are those before this position; and those before a
+    /// branch that is in the schedule.
+    pub(super) counted: Vec<u32>,
+    /// The positions of the branches of each thread, if only reads before them count.
+    pub(super) branches: Vec<Vec<u32>>,
+    /// The reads of each thread, if only some count.
+    pub(super) sources: Vec<Vec<Source>>,
     pub(super) wakeups: Vec<Wakeup>,
     pub(super) cells: Vec<Cell>,
     pub(super) locks: Vec<Lock>,

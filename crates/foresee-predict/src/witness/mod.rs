@@ -21,11 +21,15 @@
 //! compare-exchange would fail). Hence what it wrote is never what a later read observed, and in claims it counts as an
 //! atomic load.
 //!
+//! Where an engine asks for it ([`Reads::Relaxed`]), the weaker rules (c′) and (c″) take the place of (c); the module `values`
+//! has them and their arguments.
+//!
 //! **Cost.** [`Checker::new`]: linear in the execution, 8 bytes per event. [`Checker::check`]: linear in the schedule and the
 //! claim, with memory for the threads, locks and cells of the schedule only; a wait costs one step for each notify that came
 //! while it waited.
 
 mod claim;
+mod exempt;
 mod observed;
 mod replay;
 mod schedule;
@@ -38,6 +42,7 @@ use std::fmt;
 use foresee_trace::{EventId, Execution, Op};
 
 pub use claim::Claim;
+use exempt::Exempt;
 use observed::Observed;
 use replay::Replay;
 pub use schedule::Schedule;
@@ -118,14 +123,13 @@ impl<'e> Checker<'e> {
 
     /// Accepts a correct reordering.
     pub fn check_schedule(&self, schedule: &[EventId]) -> Result<(), Refusal> {
-        Replay::run(self.execution, &self.observed, schedule, &[], &[]).map(|_| ())
+        let exempt = Exempt::last_reads(self.execution, schedule, &[]);
+        Replay::new(self.execution, &self.observed).go_on(schedule, &exempt, &[])
     }
 
     /// Accepts a correct reordering that shows the claim.
     pub fn check(&self, schedule: &[EventId], claim: &Claim<'_>) -> Result<(), Refusal> {
-        let (going_on, watched) = claim.needs(self.execution)?;
-        let replay = Replay::run(self.execution, &self.observed, schedule, &going_on, &watched)?;
-        claim.shown(&replay, schedule).map_err(|why| Refusal::NotShown { why })
+        self.finish(Replay::new(self.execution, &self.observed), schedule, claim)
     }
 
     /// Judges many witnesses. The observed pieces that their schedules begin with are replayed together, once.
@@ -168,20 +172,27 @@ impl<'e> Checker<'e> {
     ) -> Result<(), Refusal> {
         // A property looks at all events.
         if schedule.observed() == 0 || matches!(claim, Claim::Property(_)) {
-            let (going_on, watched) = claim.needs(self.execution)?;
-            let events = schedule.to_vec();
-            let mut replay = Replay::new(self.execution, &self.observed).reading(common.reads());
-            replay.go_on(&events, &going_on, &watched, true)?;
-            return claim.shown(&replay, &events).map_err(|why| Refusal::NotShown { why });
+            let replay = Replay::new(self.execution, &self.observed).reading(common.reads());
+            return self.finish(replay, &schedule.to_vec(), claim);
         }
         let done = common.len() as u32;
         let observed: Vec<EventId> = (done..schedule.observed()).map(EventId).collect();
         let ahead = |bound: u32| watched.partition_point(|id| id.0 < bound);
-        common.go_on(&observed, &[], &watched[ahead(done)..ahead(schedule.observed().max(done))], false)?;
+        let watched = &watched[ahead(done)..ahead(schedule.observed().max(done))];
+        common.go_on(&observed, &Exempt::default(), watched)?;
+        self.finish(common.branch(), schedule.then(), claim)
+    }
+
+    /// Replays the rest of a schedule and asks whether the whole shows the claim.
+    fn finish(&self, mut replay: Replay<'_>, rest: &[EventId], claim: &Claim<'_>) -> Result<(), Refusal> {
         let (going_on, watched) = claim.needs(self.execution)?;
-        let mut replay = common.branch();
-        replay.go_on(schedule.then(), &going_on, &watched, true)?;
-        claim.shown(&replay, schedule.then()).map_err(|why| Refusal::NotShown { why })
+        let by_branches = replay.reads() == Reads::Relaxed && self.observed.has_branches;
+        let exempt = match claim {
+            Claim::Race { .. } if by_branches => Exempt::after_branches(self.execution, rest),
+            _ => Exempt::last_reads(self.execution, rest, &going_on),
+        };
+        replay.go_on(rest, &exempt, &watched)?;
+        claim.shown(&replay, rest).map_err(|why| Refusal::NotShown { why })
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Observed {
     notifies: FxHashMap<LockId, Vec<EventId>>,
     /// For a wait that returned: which of its condition's notifies came meanwhile.
     woken_by: FxHashMap<EventId, (LockId, Range<usize>)>,
+    /// Whether there are branch events.
+    pub(super) has_branches: bool,
     /// Functions whose calls are atomic blocks.
     pub(super) atomic_functions: FxHashSet<StrId>,
 }
@@ -56,6 +58,7 @@ impl Observed {
                 Op::Fork { child } => {
                     observed.forks.entry(child).or_insert(id);
                 }
+                Op::Branch => observed.has_branches = true,
                 Op::Notify { cond, .. } => observed.notifies.entry(cond).or_default().push(id),
                 Op::Wait { cond } => {
                     waiting.insert(thread, (id, cond, observed.notifies.get(&cond).map_or(0, Vec::len)));

@@ -3,8 +3,9 @@
 use foresee_trace::{Access, Event, EventId, Execution, LockId, Mode, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::exempt::Exempt;
 use super::observed::Observed;
-use super::values::{Reads, seen, written};
+use super::values::{Reads, seen, writes_a_value, written};
 use super::{Refusal, Rule, describe};
 
 /// How a thread holds a lock.
@@ -49,8 +50,10 @@ pub(super) struct Replay<'a> {
     notified_at: FxHashMap<EventId, usize>,
     /// The outermost block each thread is in, and how many it is in.
     blocks: FxHashMap<ThreadId, (EventId, u32)>,
-    /// Exempt reads that read another write than observed.
+    /// Exempt reads that read another write than observed, and what their threads wrote then.
     changed: FxHashSet<EventId>,
+    /// The threads of these reads.
+    changed_threads: FxHashSet<ThreadId>,
     marks: FxHashMap<EventId, Mark>,
 }
 
@@ -73,38 +76,22 @@ impl<'a> Replay<'a> {
             notified_at: FxHashMap::default(),
             blocks: FxHashMap::default(),
             changed: FxHashSet::default(),
+            changed_threads: FxHashSet::default(),
             marks: FxHashMap::default(),
         }
     }
 
-    /// Replays the whole schedule. The threads `going_on` do something after the schedule, so their last reads are not
-    /// exempt; the events `watched` get a [`Mark`].
-    pub(super) fn run(
-        execution: &'a Execution,
-        observed: &'a Observed,
-        schedule: &[EventId],
-        going_on: &[ThreadId],
-        watched: &[EventId],
-    ) -> Result<Replay<'a>, Refusal> {
-        let mut replay = Replay::new(execution, observed);
-        replay.go_on(schedule, going_on, watched, true)?;
-        Ok(replay)
-    }
-
-    /// Replays more events; the schedule `ends` with them, or goes on. Stops at the first that breaks a rule.
+    /// Replays more events. Stops at the first that breaks a rule. The events `watched` get a [`Mark`].
     pub(super) fn go_on(
         &mut self,
         schedule: &[EventId],
-        going_on: &[ThreadId],
+        exempt: &Exempt,
         watched: &[EventId],
-        ends: bool,
     ) -> Result<(), Refusal> {
         let watched: FxHashSet<EventId> = watched.iter().copied().collect();
-        let exempt =
-            if ends { exempt_positions(self.execution, schedule, going_on) } else { FxHashMap::default() };
         for (nth, &id) in schedule.iter().enumerate() {
             let may_change =
-                id.index() < self.execution.len() && exempt.get(&self.execution.thread(id)) == Some(&nth);
+                id.index() < self.execution.len() && exempt.contains(self.execution.thread(id), nth);
             let position = self.length;
             (self.step(id, position, may_change, watched.contains(&id)))
                 .map_err(|(rule, why)| Refusal::Broken { rule, position, why })?;
@@ -125,7 +112,7 @@ impl<'a> Replay<'a> {
 
     /// Rule (c′): whether the read sees the observed value in this write.
     fn is_same_value(&self, read: EventId, now: Option<EventId>) -> bool {
-        let Some(now) = now.filter(|_| self.reads == Reads::SameValue) else { return false };
+        let Some(now) = now.filter(|_| self.reads == Reads::Relaxed) else { return false };
         let saw = seen(self.execution, read, self.observed.only_write(read));
         saw.is_some() && saw == written(self.execution, now)
     }
@@ -146,6 +133,7 @@ impl<'a> Replay<'a> {
             notified_at: self.notified_at.clone(),
             blocks: self.blocks.clone(),
             changed: self.changed.clone(),
+            changed_threads: self.changed_threads.clone(),
             marks: self.marks.clone(),
         }
     }
@@ -165,7 +153,7 @@ impl<'a> Replay<'a> {
         let Event { thread, op, .. } = self.execution.event(id);
         self.threads(id, thread, op)?;
         let handover = self.locks(id, thread, op)?;
-        self.memory(id, may_change)?;
+        self.memory(id, thread, may_change)?;
         if let Op::Notify { .. } = op {
             self.notified_at.insert(id, position);
         }
@@ -258,7 +246,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Rules (c) and (e).
-    fn memory(&mut self, id: EventId, may_change: bool) -> Result<(), Broken> {
+    fn memory(&mut self, id: EventId, thread: ThreadId, may_change: bool) -> Result<(), Broken> {
         let Some((var, access)) = self.execution.access(id) else { return Ok(()) };
         let cells = self.execution.cells(var);
         if access.reads {
@@ -273,9 +261,13 @@ impl<'a> Replay<'a> {
                     return Err(self.wrong_read(id, nth, now, unknown));
                 }
                 self.changed.insert(id);
+                self.changed_threads.insert(thread);
             }
         }
         if access.writes {
+            if writes_a_value(self.execution, id) && self.changed_threads.contains(&thread) {
+                self.changed.insert(id);
+            }
             self.writers.extend(cells.map(|cell| (cell, id)));
         }
         Ok(())
@@ -346,11 +338,11 @@ impl<'a> Replay<'a> {
         self.marks.get(&id).copied()
     }
 
-    /// How an event accesses memory in this schedule: a read-modify-write that read another write than observed may not
-    /// have written.
+    /// How an event accesses memory in this schedule: a read-modify-write that read another write than observed, or whose
+    /// thread did before, may not have written.
     pub(super) fn access(&self, id: EventId) -> Option<Access> {
         let (_, mut access) = self.execution.access(id)?;
-        access.writes &= !self.changed.contains(&id);
+        access.writes &= !(access.reads && self.changed.contains(&id));
         Some(access)
     }
 
@@ -361,22 +353,4 @@ impl<'a> Replay<'a> {
             _ => false,
         }
     }
-}
-
-/// Rule (e): the position of each thread's last event, but for threads whose fate depends on what they read last.
-fn exempt_positions(
-    execution: &Execution,
-    schedule: &[EventId],
-    going_on: &[ThreadId],
-) -> FxHashMap<ThreadId, usize> {
-    let mut last = FxHashMap::default();
-    let mut depended_on: FxHashSet<ThreadId> = going_on.iter().copied().collect();
-    for (position, &id) in schedule.iter().enumerate().filter(|(_, id)| id.index() < execution.len()) {
-        last.insert(execution.thread(id), position);
-        if let Op::Join { child } = execution.op(id) {
-            depended_on.insert(child);
-        }
-    }
-    last.retain(|thread, _| !depended_on.contains(thread));
-    last
 }

@@ -1,11 +1,26 @@
-//! Reading the same value instead of the same write.
+//! Reading something else than the same write: rules that go by values and by control flow.
 //!
-//! **The relaxed rule (c′).** A read may also read another write than observed if that write is of the same bytes and has the
+//! **By values (c′).** A read may also read another write than observed if that write is of the same bytes and has the
 //! value that the read saw. *Argument:* a thread is deterministic in what it reads, so as long as each of its reads
 //! gives the observed value it does the observed events, with the observed values; and the other write did write its
 //! observed value, because its thread, by the same argument on a shorter schedule, did as observed. A read-modify-write
 //! that reads the same value writes the same one. So the schedule is a run of the program, though not one that rule
 //! (c) knows. Values that were not recorded are unknown, and so is what was there initially.
+//!
+//! **By control flow (c″)** (Huang, Meredith, Roşu, "Maximal sound predictive race detection with control flow
+//! abstraction", 2014). If the execution has [branch](Op::Branch) events, a read that no branch of its thread follows in
+//! the schedule may read anything. What its thread then writes is unknown: a read that a branch of its own thread follows
+//! must not read it. *Argument,* by induction on the schedule: the contract of branches says that which events a
+//! thread does, and on what addresses, locks and threads, depends on its reads only through its branches. Before a
+//! branch all reads of the thread gave the observed values: each read the observed write (or one of the same
+//! value, (c′)), and the thread of that write had read only observed values before, so it wrote the observed one. Hence
+//! branches go as observed, and each thread does the events of the schedule; only the values of reads and writes after
+//! its last branch may differ. A race does not depend on them, with one exception: whether a read-modify-write
+//! writes may depend on all that the thread has read, so after a changed read it counts as an atomic load. A thread that
+//! is joined ends where it did, because no branch says otherwise. Freeing memory writes no value. Without branch
+//! events nothing is known of control flow, and every read matters.
+//!
+//! Only races are claimed by (c″): what properties see may be values, and for deadlocks and blocks it has not been needed.
 
 use foresee_trace::{EventId, Execution, Op, VarId};
 
@@ -15,8 +30,19 @@ pub enum Reads {
     /// The write it read in the execution: rule (c).
     #[default]
     SameWrite,
-    /// That, or another write of the same value to the same bytes: rule (c′).
-    SameValue,
+    /// That, or another write of the same value to the same bytes (rule (c′)); and anything at all in a race's schedule
+    /// where no branch of the thread follows, if the execution has branch events (rule (c″)).
+    Relaxed,
+}
+
+/// Whether the execution tells where control flow depends on reads.
+pub(crate) fn has_branches(execution: &Execution) -> bool {
+    execution.ids().any(|id| execution.op(id) == Op::Branch)
+}
+
+/// Whether what the event writes, if it writes, may depend on what its thread has read.
+pub(crate) fn writes_a_value(execution: &Execution, id: EventId) -> bool {
+    !matches!(execution.op(id), Op::Free { .. })
 }
 
 /// The bytes and the value that an event writes, if it writes and the value is known.

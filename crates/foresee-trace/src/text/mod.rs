@@ -39,6 +39,9 @@
 //! Numbers are decimal or `0x…`; values are signed by the size of their memory. What only looks similar is part of the
 //! name: `V[0]` and `a=b` are names.
 //!
+//! A trace that has any `branch` has one wherever what a thread does next depends on what it has read
+//! ([`Op::Branch`](crate::Op::Branch) has the contract).
+//!
 //! **One escape**, `\u{…}` with the hexadecimal number of a character (or with none: no character, which is how an empty
 //! name is written). The writer uses it where a name would not read back: for `|`, control characters, and whatever
 //! would mean something else in its place. Every other backslash is just a backslash, so names of the field (`C:\new`)

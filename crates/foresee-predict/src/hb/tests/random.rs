@@ -37,8 +37,8 @@ fn moved(mem: Mem, random: &mut Random) -> Mem {
 }
 
 fn configs() -> [Config; 3] {
-    let busy = Config { events: 20..=60, threads: 2..=6, ..Config::default() };
-    let atomic = Config { atomics: 60, local: 15, locking: 5, ..busy.clone() };
+    let busy = Config { events: 20..=60, threads: 2..=6, branches: 1, ..Config::default() };
+    let atomic = Config { atomics: 60, local: 12, branches: 3, locking: 5, ..busy.clone() };
     let mixed = Config { allocation: 15, overlap: 60, forked: 90, waiting: 20, variables: 1, ..busy.clone() };
     [busy, atomic, mixed]
 }
