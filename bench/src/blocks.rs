@@ -37,12 +37,12 @@ impl<S: EventSource> EventSource for Blocks<S> {
         let depth = &mut self.depths[thread.index()];
         let mut push = |op| self.pending.push_back(Event { thread, loc, op });
         match op {
-            Op::Acquire { lock, mode } => {
+            Op::Acquire { lock, mode, tried } => {
                 if *depth == 0 {
                     push(Op::BlockBegin { name });
                 }
                 *depth += 1;
-                push(Op::Acquire { lock, mode });
+                push(Op::Acquire { lock, mode, tried });
             }
             Op::Release { lock, mode } => {
                 push(Op::Release { lock, mode });

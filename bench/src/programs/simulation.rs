@@ -48,7 +48,7 @@ impl Script {
     }
 
     pub(crate) fn lock(&mut self, at: LocId, lock: LockId) {
-        self.push(at, Op::Acquire { lock, mode: Mode::Exclusive });
+        self.push(at, Op::Acquire { lock, mode: Mode::Exclusive, tried: false });
     }
 
     pub(crate) fn unlock(&mut self, at: LocId, lock: LockId) {
@@ -189,7 +189,7 @@ impl Simulation {
             return None;
         };
         match op {
-            Op::Acquire { lock, mode } => {
+            Op::Acquire { lock, mode, .. } => {
                 let holder = &mut self.holders[lock.index()];
                 if holder.is_some() {
                     let first = !std::mem::replace(&mut thread.requested, true);

@@ -39,6 +39,8 @@ pub struct Config {
     pub shared: u32,
     /// Percentage of acquires of a held lock that are tried.
     pub reentry: u32,
+    /// Percentage of acquires without a request that would not have waited.
+    pub tried: u32,
     /// Percentage of acquires with a request before them.
     pub requests: u32,
     /// Percentage of accesses to a part of a variable that overlaps other parts.
@@ -65,6 +67,7 @@ impl Default for Config {
             values: 50,
             shared: 15,
             reentry: 30,
+            tried: 5,
             requests: 25,
             overlap: 15,
         }

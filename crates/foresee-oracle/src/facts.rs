@@ -144,7 +144,7 @@ fn held_after(execution: &Execution, events: &[usize]) -> Vec<(LockId, Mode)> {
     let mut held: Vec<(LockId, Mode, u32)> = Vec::new();
     for &event in events {
         match op(execution, event) {
-            Op::Acquire { lock, mode } => match held.iter_mut().find(|(l, ..)| *l == lock) {
+            Op::Acquire { lock, mode, .. } => match held.iter_mut().find(|(l, ..)| *l == lock) {
                 Some((_, _, depth)) => *depth += 1,
                 None => held.push((lock, mode, 1)),
             },

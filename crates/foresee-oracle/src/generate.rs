@@ -222,7 +222,9 @@ impl<'c> Run<'c> {
             None if free => self.threads[t].held.push((lock, mode, 1)),
             None => return None,
         }
-        self.emit(t, Op::Acquire { lock, mode })
+        // Whoever has asked for a lock has waited for it.
+        let tried = self.threads[t].requested.is_none() && self.random.percent(self.config.tried);
+        self.emit(t, Op::Acquire { lock, mode, tried })
     }
 
     fn lock_or_unlock(&mut self, t: usize) -> Turn {

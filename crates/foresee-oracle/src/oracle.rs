@@ -179,9 +179,11 @@ impl<'e> Oracle<'e> {
         let (done, todo) = events.split_at(progress);
         let op = |event: Option<&usize>| event.map(|&e| facts.op(e));
         let (event, lock, mode) = match (op(todo.first()), op(todo.get(1))) {
-            (Some(Op::Acquire { lock, mode }), _) => (todo[0], lock, mode),
+            (Some(Op::Acquire { lock, mode, tried: false }), _) => (todo[0], lock, mode),
             (Some(Op::Request { lock, mode }), None) => (todo[0], lock, mode),
-            (Some(Op::Request { lock, mode }), next) if next == Some(Op::Acquire { lock, mode }) => {
+            (Some(Op::Request { lock, mode }), next)
+                if next == Some(Op::Acquire { lock, mode, tried: false }) =>
+            {
                 (todo[1], lock, mode)
             }
             (None, _) => match (done.last(), op(done.last())) {

@@ -114,7 +114,7 @@ impl Facts<'_> {
     }
 
     fn may_lock(&self, state: &State, event: usize) -> bool {
-        let Op::Acquire { lock, mode } = self.op(event) else { return true };
+        let Op::Acquire { lock, mode, .. } = self.op(event) else { return true };
         let me = self.thread(event);
         self.mode(state, me, lock).is_some() // re-entry
             || (0..self.by_thread.len()).all(|t| {

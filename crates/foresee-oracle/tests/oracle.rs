@@ -21,7 +21,7 @@ fn read<'a>(mem: Mem) -> Op<'a> {
 }
 
 fn acquire<'a>(lock: u32) -> Op<'a> {
-    Op::Acquire { lock: LockId(lock), mode: Mode::Exclusive }
+    Op::Acquire { lock: LockId(lock), mode: Mode::Exclusive, tried: false }
 }
 
 fn release<'a>(lock: u32) -> Op<'a> {

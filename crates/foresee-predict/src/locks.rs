@@ -129,7 +129,7 @@ impl LockHistory {
         let mut builder = Builder::new(execution.thread_count());
         for id in execution.ids() {
             match execution.op(id) {
-                Op::Acquire { lock, mode } => builder.acquire(execution.thread(id), id, lock, mode),
+                Op::Acquire { lock, mode, .. } => builder.acquire(execution.thread(id), id, lock, mode),
                 Op::Release { lock, .. } => builder.release(execution.thread(id), id, lock, false),
                 Op::Wait { cond } => builder.release(execution.thread(id), id, cond, true),
                 _ => {}

@@ -129,10 +129,11 @@ pub enum Op<'a> {
     Rmw { mem: Mem, order: Order, values: Option<(u64, u64)> },
     /// A memory fence.
     Fence { order: Order },
-    /// The thread wants the lock, and may block. Not every acquire has one (try-lock, old traces).
+    /// The thread wants the lock, and may block. Not every acquire has one (a try-lock, an old trace).
     Request { lock: LockId, mode: Mode },
-    /// The thread got the lock. Acquiring a lock one already holds is re-entry, and counts once.
-    Acquire { lock: LockId, mode: Mode },
+    /// The thread got the lock. Acquiring a lock one already holds is re-entry, and counts once. A lock that was only
+    /// `tried` for would not have been waited for: it is held like any other, but cannot block its thread.
+    Acquire { lock: LockId, mode: Mode, tried: bool },
     /// The thread gave the lock back (or left one level of re-entry).
     Release { lock: LockId, mode: Mode },
     /// Created the thread `child`.

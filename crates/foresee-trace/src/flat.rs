@@ -98,7 +98,8 @@ impl Kind {
         use Kind::*;
         match self {
             Load | Store | Rmw | Fence => Order::ALL.len() as u8,
-            Request | Acquire | Release | Notify => 2,
+            Request | Release | Notify => 2,
+            Acquire => 4,
             _ => 1,
         }
     }
@@ -165,7 +166,9 @@ impl Flat {
             ),
             Op::Fence { order } => (other(K::Fence, 0, order as u8), Payload::Nothing),
             Op::Request { lock, mode } => (other(K::Request, lock.0, mode as u8), Payload::Nothing),
-            Op::Acquire { lock, mode } => (other(K::Acquire, lock.0, mode as u8), Payload::Nothing),
+            Op::Acquire { lock, mode, tried } => {
+                (other(K::Acquire, lock.0, mode as u8 | u8::from(tried) << 1), Payload::Nothing)
+            }
             Op::Release { lock, mode } => (other(K::Release, lock.0, mode as u8), Payload::Nothing),
             Op::Fork { child } => (other(K::Fork, child.0, 0), Payload::Nothing),
             Op::Join { child } => (other(K::Join, child.0, 0), Payload::Nothing),
@@ -206,7 +209,7 @@ impl Flat {
         let (lock, cond, name, child) = (LockId(target), LockId(target), StrId(target), ThreadId(target));
         // Worked out only where it is needed: most operations have no order.
         let order = || Order::ALL[usize::from(self.modifier) % Order::ALL.len()];
-        let mode = if self.modifier == 0 { Mode::Exclusive } else { Mode::Shared };
+        let mode = if self.modifier & 1 == 0 { Mode::Exclusive } else { Mode::Shared };
         let value = if let Payload::One(v) = payload { Some(v) } else { None };
         let args = if let Payload::Args(args) = payload { args } else { &[] };
         match self.kind {
@@ -221,7 +224,7 @@ impl Flat {
             }
             K::Fence => Op::Fence { order: order() },
             K::Request => Op::Request { lock, mode },
-            K::Acquire => Op::Acquire { lock, mode },
+            K::Acquire => Op::Acquire { lock, mode, tried: self.modifier & 2 != 0 },
             K::Release => Op::Release { lock, mode },
             K::Fork => Op::Fork { child },
             K::Join => Op::Join { child },

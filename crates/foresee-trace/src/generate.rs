@@ -310,7 +310,10 @@ impl Generator {
         let may_nest = thread.sections.len() + 1 < self.shape.nesting as usize;
         let nests = may_nest && self.nest.happens(&mut self.random);
         thread.sections.push(Section { lock, accesses_left, nests });
-        (self.places.acquire.of(lock), Op::Acquire { lock: LockId(lock), mode: Mode::Exclusive })
+        (
+            self.places.acquire.of(lock),
+            Op::Acquire { lock: LockId(lock), mode: Mode::Exclusive, tried: false },
+        )
     }
 
     fn release(&mut self, me: u32, lock: u32) -> (LocId, Op<'static>) {

@@ -102,7 +102,7 @@ impl Collector {
             }
             Op::Enter { function } => state.calls.push(Frame { function, loc: event.loc }),
             Op::Exit { .. } => drop(state.calls.pop()),
-            Op::Acquire { lock, mode } => state.acquire(lock, mode, event.loc),
+            Op::Acquire { lock, mode, .. } => state.acquire(lock, mode, event.loc),
             Op::Release { lock, .. } => state.release(lock, false),
             Op::Wait { cond } => state.release(cond, true),
             _ => {}

@@ -44,7 +44,7 @@ fn handovers(execution: &Execution) -> Vec<Option<(bool, LockId, Mode)>> {
     let handover = |id: EventId| {
         let held = &mut held[execution.thread(id).index()];
         match execution.op(id) {
-            Op::Acquire { lock, mode } => match held.iter_mut().find(|h| h.0 == lock) {
+            Op::Acquire { lock, mode, .. } => match held.iter_mut().find(|h| h.0 == lock) {
                 Some(again) => {
                     again.2 += 1;
                     None

@@ -56,7 +56,7 @@ impl Dependencies {
 /// The lock that an acquire or request is about.
 fn wanted(execution: &Execution, id: EventId) -> Option<(LockId, Mode)> {
     match execution.op(id) {
-        Op::Acquire { lock, mode } | Op::Request { lock, mode } => Some((lock, mode)),
+        Op::Acquire { lock, mode, tried: false } | Op::Request { lock, mode } => Some((lock, mode)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@
 //! its requests, not the product.
 //!
 //! **What is no deadlock.** Two of the held sets have a lock in common that excludes (a gate); a thread twice in the circle;
-//! a shared request of a lock that is held shared; re-entry, which is no request; a lock given up by a wait, which is not
+//! a shared request of a lock that is held shared; re-entry, which is no request; a try-lock, which does not wait; a lock given up by a wait, which is not
 //! held. A request is the acquire event; a request event before it is optional. Where the run ended before the lock
 //! was got, the request event stands for it.
 //!

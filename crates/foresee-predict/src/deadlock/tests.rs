@@ -75,6 +75,13 @@ fn opposite_orders_deadlock() {
 }
 
 #[test]
+fn who_only_tries_does_not_wait() {
+    assert!(deadlocks_of(&AB_BA.replacen("T2|acq(a)", "T2|acq.try(a)", 1)).is_empty());
+    let held_by_trying = AB_BA.replacen("T2|acq(b)", "T2|acq.try(b)", 1);
+    assert_eq!(deadlocks_of(&held_by_trying), [[1, 5]]);
+}
+
+#[test]
 fn circles_of_three() {
     let text = "T1|acq(a)\nT1|acq(b)\nT1|rel(b)\nT1|rel(a)\nT2|acq(b)\nT2|acq(c)\nT2|rel(c)\nT2|rel(b)\n\
                 T3|acq(c)\nT3|acq(a)\nT3|rel(a)\nT3|rel(c)";

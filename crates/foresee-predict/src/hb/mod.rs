@@ -124,7 +124,7 @@ impl StreamEngine for HappensBefore {
             }
             Op::Alloc { mem } => self.shadow.forget(mem),
             Op::Fence { order } => self.fence(slot, time, order),
-            Op::Acquire { lock, mode } => self.acquire(slot, lock, mode),
+            Op::Acquire { lock, mode, .. } => self.acquire(slot, lock, mode),
             Op::Release { lock, .. } => self.release(slot, time, lock),
             Op::Fork { child } => self.fork(slot, time, child),
             Op::Join { child } => self.join(slot, time, child),

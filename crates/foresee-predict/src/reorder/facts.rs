@@ -100,7 +100,7 @@ impl<'e> Facts<'e> {
             }
             let held = &mut held[thread as usize];
             match execution.op(id) {
-                Op::Acquire { lock, mode } => facts.acquire(held, id.0, thread, lock, mode),
+                Op::Acquire { lock, mode, .. } => facts.acquire(held, id.0, thread, lock, mode),
                 Op::Release { lock, .. } => facts.release(held, id.0, lock, false),
                 Op::Wait { cond } => {
                     facts.release(held, id.0, cond, true);

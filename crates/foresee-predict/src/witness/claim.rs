@@ -121,7 +121,10 @@ fn blocked_at(replay: &Replay<'_>, id: EventId) -> Result<(LockId, Mode), String
     let thread = execution.thread(id);
     let (last, next) = (replay.last(thread), replay.next(thread));
     let (wanted, is_next) = match execution.op(id) {
-        Op::Acquire { lock, mode } => {
+        Op::Acquire { tried: true, .. } => {
+            return Err(format!("{} does not wait", describe(execution, id)));
+        }
+        Op::Acquire { lock, mode, .. } => {
             let request = next.filter(|&next| execution.op(next) == Op::Request { lock, mode });
             let after_request = request.and_then(|request| replay.observed.next(thread, Some(request)));
             ((lock, mode), next == Some(id) || after_request == Some(id))

@@ -212,7 +212,7 @@ impl<'a> Replay<'a> {
     /// Rule (b).
     fn locks(&mut self, id: EventId, thread: ThreadId, op: Op<'_>) -> Result<Option<Handover>, Broken> {
         match op {
-            Op::Acquire { lock, mode } => {
+            Op::Acquire { lock, mode, .. } => {
                 if let Some(held) = self.held.get_mut(&(thread, lock)) {
                     held.depth += 1;
                     return Ok(None);

@@ -29,11 +29,11 @@ fn rmw(mem: Mem) -> Op<'static> {
 }
 
 fn acq(lock: u32) -> Op<'static> {
-    Op::Acquire { lock: LockId(lock), mode: Mode::Exclusive }
+    Op::Acquire { lock: LockId(lock), mode: Mode::Exclusive, tried: false }
 }
 
 fn acq_shared(lock: u32) -> Op<'static> {
-    Op::Acquire { lock: LockId(lock), mode: Mode::Shared }
+    Op::Acquire { lock: LockId(lock), mode: Mode::Shared, tried: false }
 }
 
 fn req(lock: u32) -> Op<'static> {

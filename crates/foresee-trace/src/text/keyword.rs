@@ -62,7 +62,8 @@ pub(super) fn modifier_name(kind: Kind, number: u8) -> Option<&'static str> {
         Kind::Load | Kind::Store | Kind::Rmw | Kind::Fence => {
             Order::ALL.get(number).map(|order| order.name())
         }
-        Kind::Request | Kind::Acquire | Kind::Release => ["", "shared"].get(number).copied(),
+        Kind::Request | Kind::Release => ["", "shared"].get(number).copied(),
+        Kind::Acquire => ["", "shared", "try", "try_shared"].get(number).copied(),
         Kind::Notify => ["", "all"].get(number).copied(),
         _ => None,
     }

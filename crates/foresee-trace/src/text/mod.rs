@@ -27,7 +27,7 @@
 //! | `rmw`, with a memory order | `memory` or `memory=read->written` |
 //! | `alloc` `free` | `memory` |
 //! | `fence`, with a memory order; `thread_begin` `thread_end` `branch` | none |
-//! | `req` `acq` `rel`, each also `.shared` | a lock |
+//! | `req` `acq` `rel`, each also `.shared`; `acq.try` `acq.try_shared` (would not have waited) | a lock |
 //! | `wait`, `notify`, `notify.all` | a lock or condition |
 //! | `fork` `join` | a thread; the field also writes `T7\|fork(9)` for T9 |
 //! | `begin` `end` (atomic blocks), `enter` `exit`, `commit` `commit_begin` `commit_end` | a name, or none |

@@ -276,6 +276,7 @@ fn event_of<'a>(world: &World, draft: &Draft, args: &'a mut Vec<Arg>) -> Event<'
     let value = (part % 2 == 0).then(|| fit(one));
     let order = Order::ALL[part % 6];
     let mode = if part % 2 == 0 { Mode::Exclusive } else { Mode::Shared };
+    let tried = part % 3 == 0;
     let (lock, cond) = (LockId((what % count) as u32), LockId((what % count) as u32));
     let (child, name, function) = (ThreadId((what % count) as u32), string(what), string(what));
     let op = match kind {
@@ -286,7 +287,7 @@ fn event_of<'a>(world: &World, draft: &Draft, args: &'a mut Vec<Arg>) -> Event<'
         4 => Op::Rmw { mem, order, values: value.map(|value| (value, fit(two))) },
         5 => Op::Fence { order },
         6 => Op::Request { lock, mode },
-        7 => Op::Acquire { lock, mode },
+        7 => Op::Acquire { lock, mode, tried },
         8 => Op::Release { lock, mode },
         9 => Op::Fork { child },
         10 => Op::Join { child },

@@ -34,7 +34,7 @@ fn impossible(events: &[(ThreadId, Op<'static>)], what: &str) {
 }
 
 fn acquire(mode: Mode) -> Op<'static> {
-    Op::Acquire { lock: L, mode }
+    Op::Acquire { lock: L, mode, tried: false }
 }
 
 fn release(mode: Mode) -> Op<'static> {

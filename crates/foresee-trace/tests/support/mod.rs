@@ -56,6 +56,7 @@ pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static>
     let name = StrId(pick(random, names.string_count()));
     let child = ThreadId(pick(random, names.threads().len()));
     let mode = if random.below(2) == 0 { Mode::Exclusive } else { Mode::Shared };
+    let tried = random.below(3) == 0;
     let order = Order::ALL[pick(random, 6) as usize];
     let symbols = names.symbols();
     let mem = match random.below(4) {
@@ -79,7 +80,7 @@ pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static>
         4 => Op::Rmw { mem, order, values: value.map(|v| (v, v >> 1)) },
         5 => Op::Fence { order },
         6 => Op::Request { lock, mode },
-        7 => Op::Acquire { lock, mode },
+        7 => Op::Acquire { lock, mode, tried },
         8 => Op::Release { lock, mode },
         9 => Op::Fork { child },
         10 => Op::Join { child },

@@ -347,7 +347,7 @@ impl StreamEngine for ObservedAtomicity {
         match event.op {
             Op::Free { mem } => self.free(mem, step),
             Op::Alloc { mem } => self.memory.forget(mem),
-            Op::Acquire { lock, mode } => self.acquire(lock.index(), mode, step),
+            Op::Acquire { lock, mode, .. } => self.acquire(lock.index(), mode, step),
             Op::Release { lock, .. } => self.release(lock.index(), false, step),
             Op::Wait { cond } => self.release(cond.index(), true, step),
             Op::Fork { child } => self.fork(child, step),

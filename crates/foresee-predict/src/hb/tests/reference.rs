@@ -147,7 +147,7 @@ fn causality(execution: &Execution, with_reads: bool) -> Causality {
 /// Edges into the event.
 fn enter(state: &mut State, thread: ThreadId, op: &Op<'_>, past: &mut Past) {
     match *op {
-        Op::Acquire { lock, mode } => {
+        Op::Acquire { lock, mode, .. } => {
             let (depth, _) = state.held.entry((thread, lock)).or_insert((0, mode));
             *depth += 1;
             let left = state.locks.entry(lock).or_default();
