@@ -222,7 +222,7 @@ fn checker_refuses_claims_the_oracle_denies() {
 #[test]
 fn oracle_knows_all_that_the_checker_accepts() {
     let mut deadlocks_seen = 0;
-    for_each_seed(150, |seed| {
+    for_each_seed(300, |seed| {
         let config = Config {
             threads: 2..=3,
             events: 6..=9,
