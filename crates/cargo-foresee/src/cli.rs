@@ -1,5 +1,6 @@
 //! What can be typed: subcommands, flags, and the help that teaches them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -20,7 +21,9 @@ use crate::number;
     propagate_version = true,
     after_help = "\
 Examples:
-  foresee check run.ft                   find the bugs of the other schedules
+  foresee cc counter.c -o counter        build a program to be recorded
+  foresee run -- ./counter               record it, and find the bugs of the other schedules
+  foresee check run.ft                   the same from a recorded trace
   foresee trace info run.ft              what is in a recorded trace
   foresee trace dump run.ft | less       read it, event by event
   foresee trace gen --events 10M -o synthetic.ft
@@ -38,6 +41,24 @@ pub struct Cli {
 /// What foresee can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Record a program, then check its trace
+    #[command(after_help = RUN_HELP)]
+    Run(RunArgs),
+    /// Record a program
+    #[command(after_help = "\
+Examples:
+  foresee record -- ./server --port 8080
+  foresee record -o run.std --timeout 30s -- ./worker
+
+The program keeps its standard input and output and gets the signals; Ctrl-C ends it, and what it did until then is in
+the trace. The exit code is the program's own, 128 + n if signal n ended it.")]
+    Record(RecordArgs),
+    /// Compile and link C, instrumented: a drop-in for the compiler
+    #[command(name = "cc", override_usage = "foresee cc ARGS…", after_help = CC_HELP)]
+    Cc(CompileArgs),
+    /// Compile and link C++, instrumented: a drop-in for the compiler
+    #[command(name = "c++", override_usage = "foresee c++ ARGS…", after_help = CC_HELP)]
+    Cxx(CompileArgs),
     /// Find what could go wrong in the runs that did not happen, from a recorded trace
     #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
@@ -55,6 +76,22 @@ Examples:
         shell: Shell,
     },
 }
+
+const RUN_HELP: &str = "\
+Examples:
+  foresee cc counter.c -o counter && foresee run -- ./counter
+  foresee run --format json --output result.json -- ./counter 3
+  foresee run --trace run.ft --timeout 30s -- ./server
+
+Exit codes: 66 findings (--exit-code changes it), otherwise the program's own, 128 + n if signal n ended it.";
+
+const CC_HELP: &str = "\
+Examples:
+  foresee cc -O2 counter.c -o counter
+  make CC='foresee cc' CXX='foresee c++'
+  CC='foresee cc' CXX='foresee c++' cmake -B build
+
+FORESEE_CC and FORESEE_CXX name the compilers (gcc or clang) if not cc and c++, FORESEE_RUNTIME the runtime library.";
 
 const CHECK_HELP: &str = "\
 Engines, in the order in which they run:
@@ -82,6 +119,14 @@ pub struct CheckArgs {
     /// The trace, `-` for standard input
     #[arg(value_name = "TRACE")]
     pub input: PathBuf,
+    /// How to check it.
+    #[command(flatten)]
+    pub options: CheckOptions,
+}
+
+/// How a trace is checked, and how findings are shown.
+#[derive(Debug, Args)]
+pub struct CheckOptions {
     /// Which engines, separated by commas; all that apply if none is named
     #[arg(long, value_name = "E,…", value_delimiter = ',')]
     pub engine: Vec<String>,
@@ -107,6 +152,54 @@ pub struct CheckArgs {
     /// A function that is meant to be atomic; may be given more than once
     #[arg(long, value_name = "FUNCTION")]
     pub atomic: Vec<String>,
+}
+
+/// Arguments of `record`.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// The trace to write; its ending, .ft or .std, says which form
+    #[arg(short, long, value_name = "TRACE", default_value = "foresee.ft")]
+    pub output: PathBuf,
+    /// Keep what the program itself wrote, as TRACE with the ending .raw
+    #[arg(long)]
+    pub keep_raw: bool,
+    /// What to run.
+    #[command(flatten)]
+    pub options: RecordOptions,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Keep the trace in this file; its ending, .ft or .std, says which form
+    #[arg(long, value_name = "TRACE")]
+    pub trace: Option<PathBuf>,
+    /// How to check it.
+    #[command(flatten)]
+    pub check: CheckOptions,
+    /// What to run.
+    #[command(flatten)]
+    pub record: RecordOptions,
+}
+
+/// What to run, and how it is recorded.
+#[derive(Debug, Args)]
+pub struct RecordOptions {
+    /// End the program after so long (90s, 5m)
+    #[arg(long, value_name = "TIME", value_parser = number::duration)]
+    pub timeout: Option<std::time::Duration>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROG")]
+    pub program: Vec<OsString>,
+}
+
+/// Arguments of `cc` and `c++`.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub struct CompileArgs {
+    /// Whatever the compiler takes
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
 }
 
 /// How to print findings.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum as _;
 
-use crate::cli::{CheckArgs, ReportFormat};
+use crate::cli::{CheckOptions, ReportFormat};
 use crate::error::{CliError, without_code};
 use crate::number;
 
@@ -29,7 +29,7 @@ const KEYS: [&str; 8] =
     ["engine", "format", "output", "exit-code", "time", "memory", "suppressions", "atomic"];
 
 /// The settings for these arguments, with what file and variable add.
-pub(crate) fn settings(args: &CheckArgs) -> Result<Settings, CliError> {
+pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
     let mut settings = Settings::default();
     if let Some(path) = find_file() {
         settings.read_file(&path)?;

@@ -74,6 +74,7 @@ pub(crate) fn without_code(why: &io::Error) -> String {
 
 /// How bad a message is.
 pub(crate) enum Severity {
+    Note,
     Warning,
     Error,
 }
@@ -81,6 +82,7 @@ pub(crate) enum Severity {
 /// Prints a message to standard error, in colour on a terminal.
 pub(crate) fn print(severity: Severity, message: &dyn Display) {
     let (label, colour) = match severity {
+        Severity::Note => ("note", AnsiColor::Cyan),
         Severity::Warning => ("warning", AnsiColor::Yellow),
         Severity::Error => ("error", AnsiColor::Red),
     };

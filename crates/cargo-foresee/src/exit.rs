@@ -14,6 +14,9 @@
 //! use that part, warn, and exit with 0. `trace validate` exits with 2: the trace is not whole.
 //! Output whose reader has gone (`foresee trace dump t.ft | head`) is no failure: exit code 0, no message.
 
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+
 /// Nothing found.
 pub const NOTHING_FOUND: u8 = 0;
 
@@ -28,3 +31,9 @@ pub const UNDECIDED: u8 = 3;
 
 /// Findings.
 pub const FINDINGS: u8 = 66;
+
+/// A process's own code; 128 + n if signal n ended it.
+pub(crate) fn of_process(status: ExitStatus) -> u8 {
+    let own = status.code().or_else(|| status.signal().map(|signal| signal + 128));
+    own.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)
+}

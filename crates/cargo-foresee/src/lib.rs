@@ -5,6 +5,8 @@
 //! | [`cli`] | what can be typed: subcommands, flags, help |
 //! | [`exit`] | what exit codes mean |
 //! | `commands` | one file per subcommand |
+//! | `compiler` | driving a C or C++ compiler: what to instrument, what to link |
+//! | `recording`, `symbolize`, `signals` | running a program, packing its trace, names for its addresses, Ctrl-C |
 //! | `input`, `output` | traces by path: reading with context, writing without ever leaving half a file |
 //! | `progress` | the bar for long work |
 //! | `report` | from findings to what people and machines read: one file per format |
@@ -13,6 +15,7 @@
 
 pub mod cli;
 mod commands;
+mod compiler;
 mod config;
 mod error;
 pub mod exit;
@@ -20,8 +23,11 @@ mod input;
 mod number;
 mod output;
 mod progress;
+mod recording;
 mod report;
+mod signals;
 mod suppress;
+mod symbolize;
 
 use std::ffi::OsString;
 use std::io::Write as _;

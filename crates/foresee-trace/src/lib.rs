@@ -9,6 +9,7 @@
 //! | [`execution`](Execution) | a whole trace in memory, 16 bytes per event |
 //! | [`mod@file`] | the binary trace file: per-thread streams, compressed blocks, merge |
 //! | [`text`] | the STD text form of the field, extended to every event |
+//! | [`raw`] | what the runtime writes while a program runs |
 //! | [`open`](open()) | any of the above from a path |
 //! | [`validate`] | is a trace a possible run? what is in it? |
 //! | [`generate`] | seedable synthetic executions of any size |
@@ -25,6 +26,7 @@ pub mod generate;
 mod ids;
 mod names;
 mod open;
+pub mod raw;
 pub mod text;
 pub mod validate;
 

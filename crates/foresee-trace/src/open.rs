@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 
 use crate::file::{MAGIC, TraceReader};
+use crate::raw::{self, NoSymbols, RawReader};
 use crate::text::TextReader;
 use crate::{EventSource, TraceError};
 
@@ -50,7 +51,9 @@ pub fn open(path: &Path) -> Result<Box<dyn EventSource>, TraceError> {
     let binary = start == &MAGIC[..got];
     if kind.is_file() {
         file.rewind()?;
-        return if binary {
+        return if start == raw::format::MAGIC {
+            Ok(Box::new(RawReader::new(file, Box::new(NoSymbols))?))
+        } else if binary {
             Ok(Box::new(TraceReader::new(file)?))
         } else {
             Ok(Box::new(TextReader::with_length(file, kind.len())))

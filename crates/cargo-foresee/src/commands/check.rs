@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use foresee_predict::analysis::{Analysed, Analysis, Limits};
@@ -12,7 +12,7 @@ use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, e
 use foresee_trace::Names;
 use foresee_trace::validate::{Problem, Validator};
 
-use crate::cli::{CheckArgs, ReportFormat};
+use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
 use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
 use crate::exit;
@@ -20,10 +20,8 @@ use crate::input::Input;
 use crate::progress::Stage;
 use crate::report::details::Collector;
 use crate::report::{Report, Stats, human, json, junit, sarif, shown};
+use crate::signals;
 use crate::suppress::Suppressions;
-
-/// Set by Ctrl-C: finish soon and tell what is known. A second one ends the program.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// How long the search for what the fast engines cannot decide may take, unless `--time` says otherwise.
 const REST: Duration = Duration::from_secs(10);
@@ -32,32 +30,68 @@ const REST: Duration = Duration::from_secs(10);
 const BYTES_PER_EVENT: u64 = 160;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
-    let started = Instant::now();
-    let settings = settings(args)?;
-    let engines = engines(&settings.engine)?;
-    let mut suppressions = Suppressions::default();
-    for path in &settings.suppressions {
-        suppressions.read(path)?;
-    }
-    on_interrupt();
+    let checked = Check::prepare(&args.options)?.run(&args.input, &display_name(&args.input))?;
+    Ok(ExitCode::from(checked.code))
+}
 
-    let mut input = Input::open(&args.input)?;
+/// What to check a trace for, and what to do with what is found.
+pub(crate) struct Check {
+    settings: Settings,
+    engines: Vec<&'static EngineInfo>,
+    suppressions: Suppressions,
+}
+
+/// What came of it.
+pub(crate) struct Checked {
+    /// The exit code that says it.
+    pub(crate) code: u8,
+    /// Whether there is something to tell.
+    pub(crate) findings: bool,
+}
+
+impl Check {
+    /// Reads all settings, so that a mistake in them is told before anything long begins.
+    pub(crate) fn prepare(options: &CheckOptions) -> Result<Check, CliError> {
+        let settings = settings(options)?;
+        let engines = engines(&settings.engine)?;
+        let mut suppressions = Suppressions::default();
+        for path in &settings.suppressions {
+            suppressions.read(path)?;
+        }
+        Ok(Check { settings, engines, suppressions })
+    }
+
+    /// Checks the trace at `path`, which the report calls `name`.
+    pub(crate) fn run(self, path: &Path, name: &str) -> Result<Checked, CliError> {
+        let Check { settings, engines, mut suppressions } = self;
+        check(path, name, &settings, engines, &mut suppressions)
+    }
+}
+
+fn check(
+    path: &Path,
+    name: &str,
+    settings: &Settings,
+    engines: Vec<&'static EngineInfo>,
+    suppressions: &mut Suppressions,
+) -> Result<Checked, CliError> {
+    let started = Instant::now();
+    signals::finish_on_interrupt();
+
+    let mut input = Input::open(path)?;
     // What cannot be read twice is kept, for the details of what is found.
-    let keep = !args.input.is_file();
+    let keep = !path.is_file();
     let options = Options { atomic: settings.atomic.clone() };
-    let mut analysis = Analysis::new(engines, options, limits(&settings, started), keep);
+    let mut analysis = Analysis::new(engines, options, limits(settings, started), keep);
     let (mut validator, mut index) = (Validator::new(), 0);
-    while !INTERRUPTED.load(Ordering::Relaxed) && input.advance()? {
+    while !signals::interrupted().load(Ordering::Relaxed) && input.advance()? {
         let (names, event) = input.event();
         validator.event(names, index, &event);
         index += 1;
-        analysis.event(names, &event).map_err(|why| CliError::input(&args.input, why))?;
+        analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
     }
     if let (0, Some(damage)) = (index, input.source().damage()) {
-        return Err(CliError::Usage(format!(
-            "{}: {damage}; nothing is left to check",
-            display_name(&args.input)
-        )));
+        return Err(CliError::Usage(format!("{name}: {damage}; nothing is left to check")));
     }
     input.warn_of_damage();
     let verdict = validator.finish();
@@ -67,15 +101,15 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
 
     let names = input.source().names();
     if let Some(problem) = verdict.problems.first() {
-        doubt(&mut analysed, problem, names, &args.input);
+        doubt(&mut analysed, problem, names, name);
     }
-    let (details, created) = details(&args.input, &analysed, names)?;
+    let (details, created) = details(path, &analysed, names)?;
     let Analysed { execution, findings, engines, events, partial } = analysed;
     let mut all = shown(findings, &details, names);
     let before = all.len();
     all.retain(|one| !suppressions.suppresses(one, names));
     let report = Report {
-        trace: display_name(&args.input),
+        trace: name.to_owned(),
         names,
         execution: execution.as_ref(),
         stats: Stats {
@@ -83,25 +117,25 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
             partial,
             engines,
             damage: input.source().damage().cloned(),
-            interrupted: INTERRUPTED.load(Ordering::Relaxed),
+            interrupted: signals::interrupted().load(Ordering::Relaxed),
             suppressed: (before - all.len()) as u64,
             seconds: started.elapsed().as_secs_f64(),
         },
         findings: all,
         created,
     };
-    write(&report, &settings)?;
+    write(&report, settings)?;
     for unused in suppressions.unused() {
         error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
     }
-    Ok(ExitCode::from(exit_code(&report, &settings)))
+    Ok(Checked { code: exit_code(&report, settings), findings: !report.findings.is_empty() })
 }
 
 /// From a run that cannot have happened nothing follows: whatever was found is a candidate, and the user is told why.
-fn doubt(analysed: &mut Analysed, problem: &Problem, names: &Names, path: &Path) {
+fn doubt(analysed: &mut Analysed, problem: &Problem, names: &Names, name: &str) {
     analysed.findings.iter_mut().for_each(|finding| finding.certainty = Certainty::Candidate);
     let Problem { index, thread, what, .. } = problem;
-    let (name, thread) = (display_name(path), names.thread_name(*thread));
+    let thread = names.thread_name(*thread);
     error::print(
         Severity::Warning,
         &format!(
@@ -145,7 +179,7 @@ fn limits(settings: &Settings, started: Instant) -> Limits {
         rest: settings.time.unwrap_or(REST),
         events: (memory / BYTES_PER_EVENT).max(1),
         threads: std::thread::available_parallelism().map_or(1, Into::into),
-        interrupt: Some(&INTERRUPTED),
+        interrupt: Some(signals::interrupted()),
     }
 }
 
@@ -154,15 +188,6 @@ fn available_memory() -> u64 {
     let line = known.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib: Option<u64> = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
     kib.map_or(4 << 30, |kib| kib * 1024)
-}
-
-fn on_interrupt() {
-    // Without a handler Ctrl-C ends the program at once: no reason to fail.
-    let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    });
 }
 
 type Collected = (

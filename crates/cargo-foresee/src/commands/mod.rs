@@ -1,7 +1,10 @@
 //! One file per subcommand.
 
 mod check;
+mod compile;
 mod completions;
+mod record;
+mod run;
 mod trace_convert;
 mod trace_dump;
 mod trace_gen;
@@ -11,6 +14,7 @@ mod trace_validate;
 use std::process::ExitCode;
 
 use crate::cli::{Cli, Command, TraceCommand};
+use crate::compiler::Language;
 use crate::error::CliError;
 use crate::exit;
 
@@ -18,6 +22,10 @@ use crate::exit;
 pub(crate) fn run(cli: Cli) -> Result<ExitCode, CliError> {
     match cli.command {
         Command::Check(args) => return check::run(&args),
+        Command::Run(args) => return run::run(&args),
+        Command::Record(args) => return record::run(&args),
+        Command::Cc(args) => return compile::run(Language::C, &args.args),
+        Command::Cxx(args) => return compile::run(Language::Cxx, &args.args),
         Command::Trace(TraceCommand::Info(args)) => trace_info::run(&args)?,
         Command::Trace(TraceCommand::Dump(args)) => trace_dump::run(&args)?,
         Command::Trace(TraceCommand::Convert(args)) => trace_convert::run(&args)?,

@@ -5,5 +5,7 @@
 
 mod bad_input;
 mod check;
+mod programs;
+mod record;
 mod support;
 mod trace_commands;

@@ -85,7 +85,7 @@ impl Folder {
     }
 }
 
-fn outcome(output: std::process::Output) -> Outcome {
+pub(crate) fn outcome(output: std::process::Output) -> Outcome {
     Outcome {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -1,0 +1,152 @@
+//! Which compiler is driven, what it is told besides the user's own arguments, and where our runtime is.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::Language;
+use crate::error::{CliError, without_code};
+
+/// The runtime, as cargo builds it.
+const RUNTIME: &str = "libforesee_rt.a";
+
+/// The flags that instrument. A frame pointer and line tables cost little, and tell where an access is.
+const INSTRUMENT: &[&str] = &["-fsanitize=thread", "-g", "-fno-omit-frame-pointer"];
+
+/// After the user's flags: gcc instruments late, so that with link-time optimisation nothing would be instrumented by the
+/// compiler, and nothing by the linker either, as it is not told to.
+const AT_THE_END: &[&str] = &["-fno-lto"];
+
+/// gcc warns that ThreadSanitizer does not know fences; we do. And it copies memory by instructions that it does not
+/// instrument, where calls of `memcpy` and `memset` would be seen.
+const GCC_ONLY: &[&str] =
+    &["-Wno-tsan", "-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign"];
+
+/// clang leaves out a read that is followed by a write to the same address: for a race one of them is enough, for
+/// what a read may have seen it is not. And it warns of flags that are of no use to a step.
+const CLANG_ONLY: &[&str] = &[
+    "-mllvm",
+    "-tsan-instrument-read-before-write=1",
+    "-Qunused-arguments",
+    "-Wno-unused-command-line-argument",
+];
+
+/// The first clang that can keep such reads.
+const CLANG_WITH_READS: u32 = 12;
+
+/// The compiler that the user wants to be driven.
+pub(crate) struct Toolchain {
+    compiler: OsString,
+    flags: Vec<&'static str>,
+}
+
+impl Toolchain {
+    /// From `FORESEE_CC` or `FORESEE_CXX`, or the system's compiler.
+    pub(crate) fn find(language: Language) -> Result<Toolchain, CliError> {
+        let (variable, usual) = match language {
+            Language::C => ("FORESEE_CC", "cc"),
+            Language::Cxx => ("FORESEE_CXX", "c++"),
+        };
+        let compiler = std::env::var_os(variable).filter(|name| !name.is_empty()).unwrap_or(usual.into());
+        let asked = Command::new(&compiler).arg("--version").stderr(Stdio::null()).output();
+        let answer = asked.map_err(|why| {
+            let (name, why) = (compiler.display(), without_code(&why));
+            CliError::Usage(format!("{name}: cannot run the compiler: {why}; set {variable} to gcc or clang"))
+        })?;
+        let mut flags = INSTRUMENT.to_vec();
+        match clang_version(&String::from_utf8_lossy(&answer.stdout)) {
+            Some(version) if version >= CLANG_WITH_READS => flags.extend(CLANG_ONLY),
+            Some(_) => {}
+            None => flags.extend(GCC_ONLY),
+        }
+        Ok(Toolchain { compiler, flags })
+    }
+
+    /// The compiler, without arguments.
+    pub(crate) fn command(&self) -> Command {
+        Command::new(&self.compiler)
+    }
+
+    /// The compiler, told to instrument what these arguments compile.
+    pub(crate) fn instrument(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+        let mut command = self.command();
+        command.args(&self.flags).args(args).args(AT_THE_END);
+        command
+    }
+}
+
+/// `clang version 19.1.7 (3)` somewhere in the first line; `None` for gcc.
+fn clang_version(answer: &str) -> Option<u32> {
+    let (_, rest) = answer.lines().next()?.split_once("clang version ")?;
+    rest.split('.').next()?.parse().ok()
+}
+
+/// What to add to the command that links a program: our runtime, and what it needs.
+///
+/// The runtime is one object, which is linked even if the program itself asks for nothing in it: the C++ library and
+/// instrumented libraries do. These may also be loaded while the program runs, and then look for what is exported.
+pub(crate) fn runtime_arguments() -> Result<Vec<OsString>, CliError> {
+    let whole = ["-Wl,--undefined=__tsan_init", "-Wl,--export-dynamic-symbol=__tsan_*"].map(OsString::from);
+    let needs = ["-lpthread", "-ldl", "-lm", "-lrt"].map(OsString::from);
+    Ok(whole.into_iter().chain([runtime()?.into()]).chain(needs).collect())
+}
+
+fn runtime() -> Result<PathBuf, CliError> {
+    if let Some(given) = std::env::var_os("FORESEE_RUNTIME").filter(|given| !given.is_empty()) {
+        let given = PathBuf::from(given);
+        let path = if given.is_dir() { given.join(RUNTIME) } else { given };
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(CliError::Usage(format!(
+                "FORESEE_RUNTIME: {} is no file; expected {RUNTIME}",
+                path.display()
+            )))
+        };
+    }
+    let us = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
+    let beside = us.parent().unwrap_or(Path::new("."));
+    let places = [beside.join(RUNTIME), beside.join("../lib").join(RUNTIME)];
+    if let Some(path) = places.into_iter().find(|path| path.is_file()) {
+        return Ok(path);
+    }
+    build_in_checkout(beside).ok_or_else(|| {
+        let profile = if beside.ends_with("release") { " --release" } else { "" };
+        CliError::Usage(format!(
+            "{RUNTIME} is neither in {} nor in ../lib from there; build it (cargo build{profile} -p foresee-rt) or set \
+             FORESEE_RUNTIME to where it is",
+            beside.display()
+        ))
+    })
+}
+
+/// Where this program was built in a checkout of foresee, its runtime can be built as well: `cargo foresee cc` works from
+/// a fresh clone.
+fn build_in_checkout(beside: &Path) -> Option<PathBuf> {
+    let target = beside.parent()?;
+    let manifest = target.parent()?.join("Cargo.toml");
+    if !target.parent()?.join("crates/foresee-rt").is_dir() {
+        return None;
+    }
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.args(["build", "--quiet", "--package", "foresee-rt", "--manifest-path"]).arg(manifest);
+    cargo.arg("--target-dir").arg(target).stdout(Stdio::null());
+    if beside.ends_with("release") {
+        cargo.arg("--release");
+    }
+    let built = cargo.status().is_ok_and(|status| status.success());
+    let path = beside.join(RUNTIME);
+    (built && path.is_file()).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clang_is_told_from_gcc() {
+        assert_eq!(clang_version("Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu\n"), Some(14));
+        assert_eq!(clang_version("clang version 19.1.7 (3+b1)\n"), Some(19));
+        assert_eq!(clang_version("gcc (Debian 12.2.0-14) 12.2.0\n"), None);
+    }
+}

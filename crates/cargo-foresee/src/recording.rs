@@ -1,0 +1,138 @@
+//! Runs an instrumented program and packs what its runtime recorded into a trace.
+//!
+//! The runtime inside the program writes a raw trace, made to be cheap to write and to survive any death of the program.
+//! It goes to a folder of its own beside the trace, and is read, symbolised and packed when the program has ended.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use foresee_trace::EventSource as _;
+use foresee_trace::raw::RawReader;
+use rustix::process::Signal;
+
+use crate::cli::RecordOptions;
+use crate::error::{self, CliError, Severity, without_code};
+use crate::exit;
+use crate::output::{Output, Target};
+use crate::signals::{self, PassOn};
+use crate::symbolize::FileSymbols;
+
+/// How long a program that was told to end may take before it is killed.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The variable that tells the runtime where to record to.
+const RAW_VARIABLE: &str = "FORESEE_RAW";
+
+/// Runs the program and writes its trace; the program's exit code, with 128 + n for signal n. What the program itself
+/// wrote is moved to `keep`, if given.
+pub(crate) fn record(options: &RecordOptions, trace: &Path, keep: Option<&Path>) -> Result<u8, CliError> {
+    let target = Target::file(trace)?;
+    let folder = trace.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The program may go to another folder before it opens its trace.
+    let folder = folder.canonicalize().map_err(|why| CliError::output(folder.display(), why))?;
+    let beside = tempfile::Builder::new()
+        .prefix(".foresee-")
+        .tempdir_in(&folder)
+        .map_err(|why| CliError::output(folder.display(), why))?;
+    let raw = beside.path().join("raw");
+
+    let code = run(&options.program, &raw, options.timeout)?;
+    if !raw.exists() {
+        let name = program_name(&options.program);
+        return Err(CliError::Usage(format!(
+            "{name}: recorded nothing: it was not built by foresee; build it with `foresee cc` or `foresee c++` as \
+             compiler, and do not link it statically"
+        )));
+    }
+    let packed = pack(&raw, target);
+    if let Some(kept) = keep {
+        std::fs::rename(&raw, kept).map_err(|why| CliError::output(kept.display(), why))?;
+    }
+    packed.map(|()| code)
+}
+
+/// What the user called the program.
+pub(crate) fn program_name(program: &[OsString]) -> String {
+    program.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn run(program: &[OsString], raw: &Path, timeout: Option<Duration>) -> Result<u8, CliError> {
+    let Some((name, args)) = program.split_first() else {
+        return Err(CliError::Usage("which program? expected one after `--`".to_owned()));
+    };
+    let pass_on = PassOn::new();
+    let mut child = Command::new(name).args(args).env(RAW_VARIABLE, raw).spawn().map_err(|why| {
+        let path = Path::new(name);
+        let only_here = why.kind() == ErrorKind::NotFound && path.components().count() == 1 && path.is_file();
+        let hint = if only_here { format!("; did you mean ./{}?", path.display()) } else { String::new() };
+        CliError::Usage(format!("{}: cannot run: {}{hint}", name.display(), without_code(&why)))
+    })?;
+    let status = wait(&mut child, &pass_on, timeout).map_err(|why| CliError::output(name.display(), why))?;
+    Ok(told(&program_name(program), status))
+}
+
+/// Waits for the end of the program. Looks often at first, as most programs are short.
+fn wait(child: &mut Child, pass_on: &PassOn, timeout: Option<Duration>) -> std::io::Result<ExitStatus> {
+    let started = Instant::now();
+    let (mut told_to_end, mut killed) = (false, false);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        pass_on.pass_to(child);
+        let elapsed = started.elapsed();
+        if let Some(timeout) = timeout {
+            if elapsed >= timeout && !told_to_end {
+                told_to_end = true;
+                error::print(Severity::Note, &format!("the program still runs after {timeout:?}: ending it"));
+                signals::send(child, Signal::TERM);
+            }
+            if elapsed >= timeout.saturating_add(GRACE) && !killed {
+                killed = true;
+                signals::send(child, Signal::KILL);
+            }
+        }
+        std::thread::sleep((elapsed / 16).clamp(Duration::from_micros(200), Duration::from_millis(10)));
+    }
+}
+
+/// The exit code of the program, said if it is not success: it is no verdict of ours.
+fn told(name: &str, status: ExitStatus) -> u8 {
+    let code = exit::of_process(status);
+    if let Some(signal) = status.signal() {
+        let known = signal_hook::low_level::signal_name(signal).map(|name| format!(" ({name})"));
+        let known = known.unwrap_or_default();
+        error::print(Severity::Note, &format!("{name} was ended by signal {signal}{known}"));
+    } else if code != 0 {
+        error::print(Severity::Note, &format!("{name} exited with code {code}"));
+    }
+    code
+}
+
+/// From the raw trace to one that every command reads. Ctrl-C ends it with what was packed so far.
+fn pack(raw: &Path, target: Target) -> Result<(), CliError> {
+    signals::finish_on_interrupt();
+    let failed = |why| CliError::input(raw, why);
+    let mut reader = RawReader::open(raw, Box::new(FileSymbols::default())).map_err(failed)?;
+    let mut output = Output::new(target, reader.facts())?;
+    let stop = signals::interrupted();
+    let mut packed = 0_u64;
+    while !stop.load(std::sync::atomic::Ordering::Relaxed) && reader.advance().map_err(failed)? {
+        output.push(reader.names(), &reader.event())?;
+        packed += 1;
+    }
+    if stop.load(std::sync::atomic::Ordering::Relaxed) {
+        error::print(
+            Severity::Warning,
+            &format!("interrupted: only the first {packed} events are in the trace"),
+        );
+    }
+    if let Some(damage) = reader.damage() {
+        error::print(Severity::Warning, &format!("the recording is incomplete: {damage}"));
+    }
+    output.finish(reader.names())
+}

@@ -1,0 +1,229 @@
+//! From addresses of a recorded program to what its author wrote: functions, files, lines, and the names of statics.
+//!
+//! The trace has run-time addresses and the mappings of files they lie in. A mapping starts at an offset of its file, and the
+//! file's loadable segments say at which address the linker wanted that offset to be; the difference between the two is the
+//! module's *bias*, the same for position-independent programs, fixed ones and shared libraries. Line tables and symbol
+//! tables are then asked for the address without bias.
+//!
+//! - Of inlined calls, the innermost frame is given: it is the line that the access is on.
+//! - Without debug information the function comes from the symbol table, and the file is the module.
+//! - Statics without initial value lie behind the last page that comes from the file, in memory that belongs to no
+//!   mapping of a file: they are looked for in the module right below the address.
+//!
+//! Each file is read once, when the first address in it is asked for. A file that has gone or is no ELF file has no names.
+
+use std::path::Path;
+
+use addr2line::{Loader, demangle_auto};
+use foresee_trace::raw::{DataSymbol, Module, SourceLocation, Symbolizer};
+use object::read::elf::ElfFile64;
+use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, SymbolKind};
+use rustc_hash::FxHashMap;
+
+/// Mappings are in units of this.
+const PAGE: u64 = 4096;
+
+/// Symbols from the files a program was loaded from.
+#[derive(Default)]
+pub(crate) struct FileSymbols {
+    images: FxHashMap<String, Option<Image>>,
+}
+
+impl FileSymbols {
+    fn image(&mut self, path: &str) -> Option<&Image> {
+        if !self.images.contains_key(path) {
+            self.images.insert(path.to_owned(), Image::read(Path::new(path)));
+        }
+        self.images.get(path)?.as_ref()
+    }
+}
+
+impl Symbolizer for FileSymbols {
+    fn location(&mut self, modules: &[Module], pc: u64) -> SourceLocation {
+        let Some(module) = modules.iter().find(|module| (module.start..module.end).contains(&pc)) else {
+            return SourceLocation::default();
+        };
+        let known = self.image(&module.path).and_then(|image| {
+            let bias = image.bias(module)?;
+            image.location(pc.wrapping_sub(bias))
+        });
+        known.unwrap_or_else(|| SourceLocation { file: file_name(&module.path), ..Default::default() })
+    }
+
+    fn data(&mut self, modules: &[Module], addr: u64) -> Option<DataSymbol> {
+        let module =
+            modules.iter().filter(|module| module.start <= addr).max_by_key(|module| module.start)?;
+        let image = self.image(&module.path)?;
+        let bias = image.bias(module)?;
+        let symbol = image.data(addr.wrapping_sub(bias))?;
+        Some(DataSymbol { addr: symbol.addr.wrapping_add(bias), ..symbol })
+    }
+}
+
+/// One loadable segment: where it is in the file, and where the linker put it.
+struct Segment {
+    offset: u64,
+    in_file: u64,
+    addr: u64,
+}
+
+/// One program or library file.
+struct Image {
+    name: String,
+    segments: Vec<Segment>,
+    /// Statics, by address.
+    data: Vec<DataSymbol>,
+    lines: Option<Loader>,
+}
+
+impl Image {
+    fn read(path: &Path) -> Option<Image> {
+        let bytes = std::fs::read(path).ok()?;
+        let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).ok()?;
+        let segments = file.segments().map(|segment| {
+            let (offset, in_file) = segment.file_range();
+            Segment { offset, in_file, addr: segment.address() }
+        });
+        let statics = file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| {
+            let size = u32::try_from(symbol.size()).ok().filter(|&size| size > 0)?;
+            let wanted = symbol.kind() == SymbolKind::Data && symbol.is_definition();
+            let name = wanted.then(|| symbol.name().ok()).flatten()?;
+            Some(DataSymbol { name: demangled(name), addr: symbol.address(), size })
+        });
+        let mut data: Vec<DataSymbol> = statics.collect();
+        data.sort_by(|a, b| (a.addr, b.size, &a.name).cmp(&(b.addr, a.size, &b.name)));
+        data.dedup_by_key(|symbol| symbol.addr);
+        Some(Image {
+            name: file_name(&path.to_string_lossy()),
+            segments: segments.collect(),
+            data,
+            lines: Loader::new(path).ok(),
+        })
+    }
+
+    /// What to take from an address in this mapping to get the address that the file's tables use.
+    fn bias(&self, module: &Module) -> Option<u64> {
+        // Two segments may share a page of the file; a mapping that starts with that page is the later one's.
+        let segment = self.segments.iter().rev().find(|segment| {
+            let first = segment.offset / PAGE * PAGE;
+            first <= module.offset && module.offset < segment.offset.saturating_add(segment.in_file)
+        })?;
+        let loaded = module.start.wrapping_sub(module.offset).wrapping_add(segment.offset);
+        Some(loaded.wrapping_sub(segment.addr))
+    }
+
+    fn location(&self, addr: u64) -> Option<SourceLocation> {
+        let lines = self.lines.as_ref()?;
+        let innermost = lines.find_frames(addr).ok().and_then(|mut frames| frames.next().ok().flatten());
+        let mut found = SourceLocation::default();
+        if let Some(frame) = innermost {
+            if let Some(Ok(name)) = frame.function.as_ref().map(|function| function.raw_name()) {
+                found.function = demangled(&name);
+            }
+            if let Some(place) = frame.location {
+                found.file = place.file.unwrap_or_default().to_owned();
+                found.line = place.line.unwrap_or(0);
+                found.column = place.column.unwrap_or(0);
+            }
+        }
+        if found.function.is_empty() {
+            let symbol = lines.find_symbol(addr).unwrap_or_default();
+            found.function = demangled(symbol);
+        }
+        if found.file.is_empty() {
+            found.file.clone_from(&self.name);
+        }
+        Some(found)
+    }
+
+    fn data(&self, addr: u64) -> Option<DataSymbol> {
+        let after = self.data.partition_point(|symbol| symbol.addr <= addr);
+        let symbol = self.data.get(after.checked_sub(1)?)?;
+        (addr - symbol.addr < u64::from(symbol.size)).then(|| symbol.clone())
+    }
+}
+
+/// The name as it was written. What is not mangled stays as it is: a C++ demangler takes `x` for `long long`.
+fn demangled(name: &str) -> String {
+    let mangled = ["_Z", "_R"].iter().any(|start| name.starts_with(start));
+    if mangled { demangle_auto(name.into(), None).into_owned() } else { name.to_owned() }
+}
+
+fn file_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The mappings of files of this very process.
+    fn own_modules() -> Vec<Module> {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let parsed = maps.lines().filter_map(|line| {
+            let mut fields = line.split_ascii_whitespace();
+            let (start, end) = fields.next()?.split_once('-')?;
+            let offset = fields.nth(1)?;
+            let path = fields.nth(2).filter(|path| path.starts_with('/'))?;
+            let number = |text| u64::from_str_radix(text, 16).unwrap();
+            Some(Module {
+                path: path.to_owned(),
+                start: number(start),
+                end: number(end),
+                offset: number(offset),
+            })
+        });
+        parsed.collect()
+    }
+
+    static INITIALISED: [std::sync::atomic::AtomicU32; 3] =
+        [const { std::sync::atomic::AtomicU32::new(7) }; 3];
+    static ZERO: [std::sync::atomic::AtomicU32; 100_000] =
+        [const { std::sync::atomic::AtomicU32::new(0) }; 100_000];
+
+    #[test]
+    fn functions_have_name_file_and_line() {
+        let (mut symbols, modules) = (FileSymbols::default(), own_modules());
+        let found = symbols.location(&modules, own_modules as fn() -> Vec<Module> as usize as u64);
+        assert!(found.function.ends_with("symbolize::tests::own_modules"), "{found:?}");
+        assert!(found.file.ends_with("symbolize.rs") && found.line > 100, "{found:?}");
+        assert_eq!(symbols.location(&modules, 1), SourceLocation::default());
+    }
+
+    #[test]
+    fn statics_have_names_with_and_without_initial_value() {
+        let (mut symbols, modules) = (FileSymbols::default(), own_modules());
+        for (name, array) in [("INITIALISED", &INITIALISED[..]), ("ZERO", &ZERO[..])] {
+            let first = array.as_ptr() as u64;
+            for element in [array.first().unwrap(), array.last().unwrap()] {
+                element.store(1, std::sync::atomic::Ordering::Relaxed);
+                let found = symbols.data(&modules, std::ptr::from_ref(element) as u64).unwrap();
+                assert!(found.name.ends_with(&format!("symbolize::tests::{name}")), "{found:?}");
+                assert_eq!((found.addr, found.size as usize), (first, size_of_val(array)));
+            }
+        }
+        let on_heap = Box::new(0_u8);
+        assert_eq!(symbols.data(&modules, std::ptr::from_ref(&*on_heap) as u64), None);
+    }
+
+    #[test]
+    fn only_mangled_names_are_demangled() {
+        assert_eq!(demangled("_ZN4Bank5totalE"), "Bank::total");
+        assert_eq!(demangled("_RNvC7mycrate3foo"), "mycrate::foo");
+        for plain in ["x", "f", "_M_run", "counter.0", "_Zero", "_Root", ""] {
+            assert_eq!(demangled(plain), plain);
+        }
+    }
+
+    #[test]
+    fn without_line_tables_there_is_the_module() {
+        let (mut symbols, modules) = (FileSymbols::default(), own_modules());
+        let libc = modules.iter().find(|module| module.path.contains("/libc.so")).unwrap();
+        let inside = modules.iter().rfind(|module| module.path == libc.path).unwrap();
+        let found = symbols.location(&modules, inside.start);
+        assert!(found.file.starts_with("libc.so"), "{found:?}");
+        let gone = [Module { path: "/no/such/lib.so".to_owned(), start: 4096, end: 8192, offset: 0 }];
+        let expected = SourceLocation { file: "lib.so".to_owned(), ..Default::default() };
+        assert_eq!(symbols.location(&gone, 5000), expected);
+    }
+}

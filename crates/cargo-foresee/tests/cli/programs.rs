@@ -1,0 +1,170 @@
+//! Small C and C++ programs, and building them by foresee.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use crate::support::{Folder, Outcome, outcome};
+
+/// Two threads count under a mutex; exits with code 3.
+pub(crate) const GUARDED: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static int counter;
+static void *work(void *unused) {
+    for (int i = 0; i < 100; i++) {
+        pthread_mutex_lock(&guard);
+        counter++;
+        pthread_mutex_unlock(&guard);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    printf("%d\n", counter);
+    return 3;
+}
+"#;
+
+/// Two threads count without a lock, in line 5.
+pub(crate) const UNGUARDED: &str = r#"#include <pthread.h>
+#include <stdio.h>
+int counter;
+static void *work(void *unused) {
+    counter++;
+    return unused;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+/// Two threads take two mutexes in opposite orders; nothing but time keeps them apart.
+pub(crate) const INVERSION: &str = r#"#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static void *forward(void *unused) {
+    pthread_mutex_lock(&first);
+    pthread_mutex_lock(&second);
+    pthread_mutex_unlock(&second);
+    pthread_mutex_unlock(&first);
+    return unused;
+}
+static void *backward(void *unused) {
+    usleep(100000);
+    pthread_mutex_lock(&second);
+    pthread_mutex_lock(&first);
+    pthread_mutex_unlock(&first);
+    pthread_mutex_unlock(&second);
+    return unused;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, forward, 0);
+    pthread_create(&b, 0, backward, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+/// A queue of C++: threads, a mutex, a condition variable, an atomic.
+pub(crate) const CXX_QUEUE: &str = r#"
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <iostream>
+#include <mutex>
+#include <thread>
+struct Queue {
+    std::mutex guard;
+    std::condition_variable filled;
+    std::deque<int> items;
+    void put(int item) {
+        { std::lock_guard<std::mutex> held(guard); items.push_back(item); }
+        filled.notify_one();
+    }
+    int take() {
+        std::unique_lock<std::mutex> held(guard);
+        filled.wait(held, [&] { return !items.empty(); });
+        int item = items.front();
+        items.pop_front();
+        return item;
+    }
+};
+static Queue queue;
+static std::atomic<int> sum;
+int main() {
+    std::thread taker([] { for (int i = 0; i < 20; i++) sum += queue.take(); });
+    std::thread putter([] { for (int i = 0; i < 20; i++) queue.put(i); });
+    putter.join();
+    taker.join();
+    std::cout << sum << std::endl;
+}
+"#;
+
+/// A C++ data race on a static of a class, in line 5.
+pub(crate) const CXX_RACE: &str = r#"#include <thread>
+#include <mutex>
+struct Bank {
+    static long total;
+    void pay(long amount) { total += amount; }
+};
+long Bank::total = 5;
+int main() {
+    Bank bank;
+    std::thread other([&] { bank.pay(1); });
+    bank.pay(2);
+    other.join();
+}
+"#;
+
+/// The runtime library, built as the program under test was.
+static RUNTIME: LazyLock<PathBuf> = LazyLock::new(|| {
+    let profile = Path::new(env!("CARGO_BIN_EXE_foresee")).parent().unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["build", "--quiet", "--locked", "-p", "foresee-rt", "--target-dir"])
+        .arg(profile.parent().unwrap());
+    cargo.args(profile.ends_with("release").then_some("--release"));
+    let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let library = profile.join("libforesee_rt.a");
+    assert!(library.is_file(), "{} expected", library.display());
+    library
+});
+
+impl Folder {
+    /// `foresee cc …` or `foresee c++ …`, with the runtime in its place.
+    pub(crate) fn compile(&self, args: &[&str]) -> Outcome {
+        LazyLock::force(&RUNTIME);
+        self.foresee(args)
+    }
+
+    /// A program of one source, built in one command.
+    pub(crate) fn build(&self, source: &str, text: &str) {
+        self.write(source, text);
+        let driver = if source.ends_with(".c") { "cc" } else { "c++" };
+        self.compile(&[driver, "-Wall", "-Werror", "-O1", source, "-o", "prog", "-pthread"]).success();
+    }
+
+    /// `make` with foresee as compilers.
+    pub(crate) fn make(&self, makefile: &str) -> Outcome {
+        LazyLock::force(&RUNTIME);
+        self.write("Makefile", makefile);
+        let foresee = env!("CARGO_BIN_EXE_foresee");
+        let mut make = Command::new("make");
+        make.arg(format!("CC={foresee} cc")).arg(format!("CXX={foresee} c++")).current_dir(self.path("."));
+        outcome(make.output().unwrap())
+    }
+}

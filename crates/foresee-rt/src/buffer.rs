@@ -1,0 +1,191 @@
+//! Each thread's own chunk of the trace, and the counter that orders threads.
+
+use std::cell::Cell;
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
+};
+
+use crate::format::{CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, Tag, UNIT, first_word};
+use crate::rawfile;
+
+/// Counts what synchronises; see the crate's documentation for how keys come from it.
+pub(crate) static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
+
+/// A thread that has no number yet.
+const NOBODY: u32 = u32::MAX;
+
+/// What a thread knows of itself. Without destructor and constant at first, so that using it never allocates or registers
+/// anything.
+pub(crate) struct Local {
+    /// Where the next record goes, and where the chunk ends; null without a chunk.
+    next: Cell<*mut u64>,
+    end: Cell<*mut u64>,
+    chunk: Cell<*mut u64>,
+    /// The length of the last chunk.
+    len: Cell<u64>,
+    thread: Cell<u32>,
+    /// The thread is inside of the runtime: what happens now is the runtime's own doing, or a signal handler's.
+    inside: AtomicBool,
+    /// The thread has written its last record.
+    ended: Cell<bool>,
+}
+
+thread_local! {
+    static LOCAL: Local = const {
+        Local {
+            next: Cell::new(std::ptr::null_mut()),
+            end: Cell::new(std::ptr::null_mut()),
+            chunk: Cell::new(std::ptr::null_mut()),
+            len: Cell::new(0),
+            thread: Cell::new(NOBODY),
+            inside: AtomicBool::new(false),
+            ended: Cell::new(false),
+        }
+    };
+}
+
+/// A number for a thread that is about to exist; `None` if there are too many, which ends the recording.
+pub(crate) fn new_thread() -> Option<u32> {
+    let thread = NEXT_THREAD.fetch_add(1, SeqCst);
+    if u64::from(thread) < MAX_THREADS {
+        return Some(thread);
+    }
+    rawfile::stop(b"the program has more threads than a trace can hold");
+    None
+}
+
+/// Does `record` as this thread, if events are recorded and the thread is not in the runtime already.
+#[inline(always)]
+pub(crate) fn inside<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
+    if !rawfile::recording() {
+        return None;
+    }
+    LOCAL.with(|local| {
+        if !local.enter() {
+            return None;
+        }
+        let result = record(local);
+        local.leave();
+        Some(result)
+    })
+}
+
+/// Records something that synchronises nothing.
+#[inline(always)]
+pub(crate) fn plain<const N: usize>(tag: Tag, detail: u8, words: [u64; N]) {
+    inside(|local| local.plain(tag, detail, words));
+}
+
+/// Records something whose place in the order matters, at this moment.
+#[inline(always)]
+pub(crate) fn stamped<const N: usize>(tag: Tag, detail: u8, words: [u64; N]) {
+    inside(|local| local.stamped(tag, detail, words));
+}
+
+impl Local {
+    /// Enters the runtime, unless the thread is in it, or has ended.
+    #[inline(always)]
+    pub(crate) fn enter(&self) -> bool {
+        if self.inside.load(Relaxed) || self.ended.get() {
+            return false;
+        }
+        self.inside.store(true, Relaxed);
+        compiler_fence(SeqCst);
+        true
+    }
+
+    /// Leaves it.
+    #[inline(always)]
+    pub(crate) fn leave(&self) {
+        compiler_fence(SeqCst);
+        self.inside.store(false, Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn plain<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
+        self.write(first_word(tag, detail, 2 * COUNTER.load(Relaxed)), words);
+    }
+
+    #[inline(always)]
+    pub(crate) fn stamped<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
+        self.write(first_word(tag, detail, 2 * COUNTER.fetch_add(1, SeqCst) + 1), words);
+    }
+
+    /// The thread's number, given to it before its first record. A signal handler may have been earlier: what it did
+    /// stays with the number it got.
+    pub(crate) fn set_thread(&self, thread: u32) {
+        self.drop_chunk();
+        self.thread.set(thread);
+    }
+
+    /// The thread's last record is written: its chunk is given back.
+    pub(crate) fn end(&self) {
+        self.ended.set(true);
+        self.drop_chunk();
+    }
+
+    #[inline(always)]
+    fn write<const N: usize>(&self, first: u64, words: [u64; N]) {
+        let room = (self.end.get() as usize).wrapping_sub(self.next.get() as usize);
+        if room < 8 * (N + 1) && !self.new_chunk(first) {
+            return;
+        }
+        let next = self.next.get();
+        // SAFETY: the chunk is mapped and has room for N + 1 words, and only this thread writes to it. Each is a store
+        // of one word: the first, which makes the record valid, comes last, and the compiler may not move it.
+        unsafe {
+            for (i, &word) in words.iter().enumerate() {
+                next.add(1 + i).write_volatile(word);
+            }
+            AtomicU64::from_ptr(next).store(first, Release);
+            self.next.set(next.add(N + 1));
+        }
+    }
+
+    /// Maps the next chunk; `first` is of the record that needs it.
+    #[cold]
+    #[inline(never)]
+    fn new_chunk(&self, first: u64) -> bool {
+        // SAFETY: `errno` belongs to the program, which may look at it after an operation that has no business with it.
+        let errno = unsafe { *libc::__errno_location() };
+        let done = self.try_new_chunk(first);
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = errno };
+        done
+    }
+
+    fn try_new_chunk(&self, first: u64) -> bool {
+        let unknown = self.thread.get() == NOBODY;
+        if unknown {
+            let Some(thread) = new_thread() else { return false };
+            self.thread.set(thread);
+        }
+        self.drop_chunk();
+        let len = (2 * self.len.get()).clamp(UNIT, MAX_CHUNK);
+        let Some(chunk) = rawfile::chunk(u64::from(self.thread.get()), len) else { return false };
+        self.chunk.set(chunk);
+        self.len.set(len);
+        // SAFETY: both are within the chunk, or at its end.
+        unsafe {
+            self.next.set(chunk.add(CHUNK_HEADER_WORDS));
+            self.end.set(chunk.add(len as usize / 8));
+        }
+        if unknown {
+            // The main thread, or one that was not made by `pthread_create`. It begins with the key of its first record.
+            self.write(first_word(Tag::Begin, 0, first >> 16), []);
+        }
+        true
+    }
+
+    fn drop_chunk(&self) {
+        let chunk = self.chunk.replace(std::ptr::null_mut());
+        self.next.set(std::ptr::null_mut());
+        self.end.set(std::ptr::null_mut());
+        if !chunk.is_null() {
+            // SAFETY: the chunk was mapped with this length and nothing points into it any more.
+            unsafe { libc::munmap(chunk.cast(), self.len.get() as usize) };
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Entry points that know who called them.
+//!
+//! The ABI does not pass the program counter; it is the return address. Rust has no way to ask for it, so every entry
+//! point is a stub of two instructions that passes it as one more argument and jumps on. The stub leaves the stack as it
+//! is, so unwinding passes through as if it were not there.
+
+/// Defines exported entry points: `name => function, "register of the argument after its own"`.
+///
+/// SAFETY of each use: the register is that of the System V argument position after the last one of the C signature, and
+/// the function takes the C arguments and then the return address.
+macro_rules! entries {
+    ($($name:ident => $function:path, $register:literal;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            extern "C-unwind" fn $name() {
+                core::arch::naked_asm!(concat!("mov ", $register, ", [rsp]"), "jmp {}", sym $function)
+            }
+        )*
+    };
+}
+pub(crate) use entries;

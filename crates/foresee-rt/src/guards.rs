@@ -1,0 +1,81 @@
+//! What is done once: `pthread_once` (and so C++'s `call_once`), and C++'s function-local statics.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
+
+use libc::{c_int, c_void};
+
+use crate::atomics::{Did, acquire_edge, atomic, release_edge};
+use crate::entry::entries;
+use crate::real::{Real, call_real};
+
+type Initialiser = extern "C-unwind" fn();
+
+thread_local! {
+    /// What the `pthread_once` that this thread is in would run, for which control, called from where.
+    static ONCE: Cell<Option<(Initialiser, u64, u64)>> = const { Cell::new(None) };
+}
+
+extern "C-unwind" fn once(control: *mut c_void, initialiser: Initialiser, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_once");
+    let outer = ONCE.replace(Some((initialiser, control as u64, pc)));
+    // SAFETY: the control is the caller's own; `initialise` runs within this call, on this thread.
+    let result = unsafe { call_real!(REAL, (*mut c_void, Initialiser) -> c_int, control, initialise) };
+    ONCE.set(outer);
+    acquire_edge(control as u64, pc);
+    result
+}
+
+/// Runs the program's initialiser, and publishes what it did before anyone can see that it is done.
+extern "C-unwind" fn initialise() {
+    if let Some((initialiser, control, pc)) = ONCE.get() {
+        initialiser();
+        release_edge(control, pc);
+    }
+}
+
+/// SAFETY of the uses: the compiler passes the address of the static's guard, whose first byte says that it is
+/// initialised and is an atomic of the program: the check before these calls is compiled into it.
+fn done(guard: *mut c_void) -> u8 {
+    unsafe { AtomicU8::from_ptr(guard.cast()) }.load(SeqCst)
+}
+
+const ACQUIRE: i32 = 2;
+const RELEASE: i32 = 3;
+
+extern "C-unwind" fn guard_acquire(guard: *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"__cxa_guard_acquire");
+    // SAFETY: the arguments are the caller's own.
+    let initialise = unsafe { call_real!(REAL, (*mut c_void) -> c_int, guard) };
+    if initialise == 0 {
+        // Another thread did it.
+        atomic(guard as u64, 0, pc, || {
+            let value = done(guard);
+            ((), Did::Load(value.into()), ACQUIRE)
+        });
+    }
+    initialise
+}
+
+extern "C-unwind" fn guard_release(guard: *mut c_void, pc: u64) {
+    static REAL: Real = Real::new(c"__cxa_guard_release");
+    atomic(guard as u64, 0, pc, || {
+        // SAFETY: the arguments are the caller's own.
+        unsafe { call_real!(REAL, (*mut c_void) -> (), guard) };
+        ((), Did::Store(done(guard).into()), RELEASE)
+    });
+}
+
+/// Here so that a statically linked C++ library does not bring its own three.
+extern "C-unwind" fn guard_abort(guard: *mut c_void, _pc: u64) {
+    static REAL: Real = Real::new(c"__cxa_guard_abort");
+    // SAFETY: the arguments are the caller's own.
+    unsafe { call_real!(REAL, (*mut c_void) -> (), guard) };
+}
+
+entries! {
+    pthread_once => once, "rdx";
+    __cxa_guard_acquire => guard_acquire, "rsi";
+    __cxa_guard_release => guard_release, "rsi";
+    __cxa_guard_abort => guard_abort, "rsi";
+}

@@ -1,0 +1,70 @@
+//! The runtime inside the recorded program.
+//!
+//! Compilers instrument for ThreadSanitizer: they call `__tsan_read4` before a read of four bytes, and so on. This crate
+//! is linked instead of TSan's runtime. It implements those calls, and functions of the C library that order threads
+//! (`pthread_mutex_lock`) or give memory a new life (`malloc`), and writes what happens to a raw trace
+//! (`foresee_trace::raw` describes the file). With `FORESEE_RAW` unset it only forwards.
+//!
+//! # Order
+//!
+//! There is one counter. What synchronises takes `stamp = counter++` at a moment when the real order is fixed: an
+//! acquire after it got the lock, a release before it gives it back, an atomic while it holds a spin lock chosen by its
+//! address, a fork before the thread exists, a join after it is gone. Its key is `2 * stamp + 1`. Everything else only looks at
+//! the counter: its key is `2 * counter`. Sorting by key (ties: by thread) then gives an order in which
+//!
+//! * each thread's order is kept: after its own stamp `s` a thread sees the counter at `s + 1` or more, so keys never fall;
+//! * locks exclude, and an atomic's modification order is the order of its records, since their stamps are so ordered;
+//! * what happens-before orders is in that order: if a plain access `a` precedes a release (stamp `s`) whose acquire
+//!   (stamp `t > s`) precedes `b`, then key(a) ≤ 2s < 2t + 2 ≤ key(b).
+//!
+//! A free takes a stamp too, before memory goes back: whoever gets that memory next has a larger key.
+//! Records are written before the operation can have an effect on others (release, atomic: within the spin lock), so a process
+//! killed at any moment leaves a trace in which everything that an event depends on is there.
+//!
+//! # Rules for code in this crate
+//!
+//! * It is built without instrumentation, and calls nothing that is instrumented.
+//! * It shares no lock with the program and holds none of its own while it calls out.
+//! * Hot paths do not allocate and do no system call but for a new chunk of the file.
+//! * It may run in a signal handler: a thread that is already inside the runtime (`buffer::Local::enter`) does not
+//!   enter again; the operation is done, not recorded.
+//! * It never panics where outside conditions can make it: no panic may cross into C.
+//! * `errno` is left alone where the interposed function does not set it.
+//! * No value with a destructor lives across a call that may be unwound (cancellation, C++ exceptions).
+//!
+//! # Known limits
+//!
+//! What happens in a signal handler that interrupts the runtime is not recorded; a process after `fork` is not recorded
+//! (its parent's locks would look taken by nobody); C11 `thrd_*`/`mtx_*` and string functions other than `memcpy`,
+//! `memmove` and `memset` are not seen; a thread cancelled in a condition wait lacks the acquire of its mutex.
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]
+compile_error!("foresee records programs on x86_64 Linux with the GNU C library only");
+
+mod atomics;
+mod buffer;
+mod entry;
+mod exit;
+#[path = "../../foresee-trace/src/raw/format.rs"]
+#[allow(dead_code, unreachable_pub)] // What only the reader needs.
+mod format;
+mod guards;
+mod locks;
+mod memory;
+mod rawfile;
+mod real;
+mod signals;
+mod threads;
+mod tsan;
+
+/// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
+/// the latest when the first instrumented object is initialised.
+extern "C" fn start() {
+    rawfile::start();
+    threads::start();
+}
+
+// SAFETY: `.init_array` holds pointers to functions that the C library calls with arguments `start` may ignore.
+#[used]
+#[unsafe(link_section = ".init_array.00101")]
+static START: extern "C" fn() = start;

@@ -1,0 +1,130 @@
+//! Mutexes, reader-writer locks, spin locks: a request before a call that may block, an acquire after it got the lock,
+//! a release before the lock is given back. A try-lock acquires without a request.
+
+use libc::{c_int, c_void, timespec};
+
+use crate::buffer::{plain, stamped};
+use crate::entry::entries;
+use crate::format::{AS_HELD, EXCLUSIVE, SHARED, Tag};
+use crate::real::{Real, call_real};
+
+pub(crate) fn requested(lock: *mut c_void, mode: u8, pc: u64) {
+    plain(Tag::Request, mode, [pc, lock as u64]);
+}
+
+/// Notes the result of an attempt to lock. A robust mutex whose owner died is locked, too.
+pub(crate) fn tried(result: c_int, lock: *mut c_void, mode: u8, pc: u64) -> c_int {
+    if result == 0 || result == libc::EOWNERDEAD {
+        stamped(Tag::Acquire, mode, [pc, lock as u64]);
+    }
+    result
+}
+
+pub(crate) fn released(lock: *mut c_void, mode: u8, pc: u64) {
+    stamped(Tag::Release, mode, [pc, lock as u64]);
+}
+
+/// Functions that take a lock and nothing else: `function of "C name", mode, may block`.
+macro_rules! lockers {
+    ($($function:ident of $name:literal, $mode:expr, $blocks:literal;)*) => {
+        $(extern "C-unwind" fn $function(lock: *mut c_void, pc: u64) -> c_int {
+            static REAL: Real = Real::new($name);
+            if $blocks {
+                requested(lock, $mode, pc);
+            }
+            // SAFETY: the arguments are the caller's own.
+            let result = unsafe { call_real!(REAL, (*mut c_void) -> c_int, lock) };
+            tried(result, lock, $mode, pc)
+        })*
+    };
+}
+
+lockers! {
+    mutex_lock of c"pthread_mutex_lock", EXCLUSIVE, true;
+    mutex_trylock of c"pthread_mutex_trylock", EXCLUSIVE, false;
+    rwlock_rdlock of c"pthread_rwlock_rdlock", SHARED, true;
+    rwlock_tryrdlock of c"pthread_rwlock_tryrdlock", SHARED, false;
+    rwlock_wrlock of c"pthread_rwlock_wrlock", EXCLUSIVE, true;
+    rwlock_trywrlock of c"pthread_rwlock_trywrlock", EXCLUSIVE, false;
+    spin_lock of c"pthread_spin_lock", EXCLUSIVE, true;
+    spin_trylock of c"pthread_spin_trylock", EXCLUSIVE, false;
+}
+
+/// Functions that wait for a lock until some time: `function of "C name", mode`.
+macro_rules! timed_lockers {
+    ($($function:ident of $name:literal, $mode:expr;)*) => {
+        $(extern "C-unwind" fn $function(lock: *mut c_void, until: *const timespec, pc: u64) -> c_int {
+            static REAL: Real = Real::new($name);
+            // SAFETY: the arguments are the caller's own.
+            let result = unsafe { call_real!(REAL, (*mut c_void, *const timespec) -> c_int, lock, until) };
+            tried(result, lock, $mode, pc)
+        })*
+    };
+}
+
+timed_lockers! {
+    mutex_timedlock of c"pthread_mutex_timedlock", EXCLUSIVE;
+    rwlock_timedrdlock of c"pthread_rwlock_timedrdlock", SHARED;
+    rwlock_timedwrlock of c"pthread_rwlock_timedwrlock", EXCLUSIVE;
+}
+
+/// The same by a given clock.
+macro_rules! clock_lockers {
+    ($($function:ident of $name:literal, $mode:expr;)*) => {
+        $(extern "C-unwind" fn $function(
+            lock: *mut c_void,
+            clock: c_int,
+            until: *const timespec,
+            pc: u64,
+        ) -> c_int {
+            static REAL: Real = Real::new($name);
+            // SAFETY: the arguments are the caller's own.
+            let result =
+                unsafe { call_real!(REAL, (*mut c_void, c_int, *const timespec) -> c_int, lock, clock, until) };
+            tried(result, lock, $mode, pc)
+        })*
+    };
+}
+
+clock_lockers! {
+    mutex_clocklock of c"pthread_mutex_clocklock", EXCLUSIVE;
+    rwlock_clockrdlock of c"pthread_rwlock_clockrdlock", SHARED;
+    rwlock_clockwrlock of c"pthread_rwlock_clockwrlock", EXCLUSIVE;
+}
+
+macro_rules! unlockers {
+    ($($function:ident of $name:literal, $mode:expr;)*) => {
+        $(extern "C-unwind" fn $function(lock: *mut c_void, pc: u64) -> c_int {
+            static REAL: Real = Real::new($name);
+            released(lock, $mode, pc);
+            // SAFETY: the arguments are the caller's own.
+            unsafe { call_real!(REAL, (*mut c_void) -> c_int, lock) }
+        })*
+    };
+}
+
+unlockers! {
+    mutex_unlock of c"pthread_mutex_unlock", EXCLUSIVE;
+    rwlock_unlock of c"pthread_rwlock_unlock", AS_HELD;
+    spin_unlock of c"pthread_spin_unlock", EXCLUSIVE;
+}
+
+entries! {
+    pthread_mutex_lock => mutex_lock, "rsi";
+    pthread_mutex_trylock => mutex_trylock, "rsi";
+    pthread_mutex_timedlock => mutex_timedlock, "rdx";
+    pthread_mutex_clocklock => mutex_clocklock, "rcx";
+    pthread_mutex_unlock => mutex_unlock, "rsi";
+    pthread_rwlock_rdlock => rwlock_rdlock, "rsi";
+    pthread_rwlock_tryrdlock => rwlock_tryrdlock, "rsi";
+    pthread_rwlock_timedrdlock => rwlock_timedrdlock, "rdx";
+    pthread_rwlock_clockrdlock => rwlock_clockrdlock, "rcx";
+    pthread_rwlock_wrlock => rwlock_wrlock, "rsi";
+    pthread_rwlock_trywrlock => rwlock_trywrlock, "rsi";
+    pthread_rwlock_timedwrlock => rwlock_timedwrlock, "rdx";
+    pthread_rwlock_clockwrlock => rwlock_clockwrlock, "rcx";
+    pthread_rwlock_unlock => rwlock_unlock, "rsi";
+    pthread_spin_lock => spin_lock, "rsi";
+    pthread_spin_trylock => spin_trylock, "rsi";
+    pthread_spin_unlock => spin_unlock, "rsi";
+}

@@ -1,0 +1,227 @@
+//! The raw trace: creating it, getting chunks of it, giving up on it.
+//!
+//! The file grows by chunks. Each is allocated on disk before it is mapped: a full disk is an error here, where the
+//! recording can stop with a message, and never a SIGBUS at some store.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+use crate::buffer::COUNTER;
+use crate::format::{
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, MAGIC, NAME_LEN, NAMES, STOP_WORD, TEXT_FACTS, TEXT_MAPS,
+    TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
+};
+
+/// Whether events are recorded.
+static RECORDING: AtomicBool = AtomicBool::new(false);
+static STARTED: AtomicBool = AtomicBool::new(false);
+static FILE: AtomicI32 = AtomicI32::new(-1);
+/// The header, mapped for as long as the process lives.
+static HEADER: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
+static NEXT_CHUNK: AtomicU64 = AtomicU64::new(HEADER_LEN);
+
+#[inline(always)]
+pub(crate) fn recording() -> bool {
+    RECORDING.load(Relaxed)
+}
+
+/// Ends recording for this process, and for nobody who shares the file: for the child of a fork.
+pub(crate) fn forsake() {
+    RECORDING.store(false, SeqCst);
+}
+
+/// Creates the trace that `FORESEE_RAW` names, if it does.
+pub(crate) fn start() {
+    if STARTED.swap(true, SeqCst) {
+        return;
+    }
+    // SAFETY: the name ends in a zero byte; the value is used before the program can change its environment.
+    let path = unsafe {
+        let path = libc::getenv(c"FORESEE_RAW".as_ptr());
+        if path.is_null() || *path == 0 {
+            return;
+        }
+        CStr::from_ptr(path)
+    };
+    let fd = create(path);
+    if fd < 0 {
+        return say(&[
+            b"foresee: cannot create the trace ",
+            path.to_bytes(),
+            b"; the program runs unrecorded\n",
+        ]);
+    }
+    FILE.store(fd, SeqCst);
+    let Some(header) = map(fd, 0, HEADER_LEN) else {
+        return say(&[
+            b"foresee: cannot write the trace ",
+            path.to_bytes(),
+            b"; the program runs unrecorded\n",
+        ]);
+    };
+    HEADER.store(header, SeqCst);
+    // SAFETY: the header's first words are mapped, and nobody else uses them yet.
+    unsafe {
+        header.add(VERSION_WORD).write(VERSION);
+        header.write(u64::from_le_bytes(MAGIC));
+    }
+    write_facts();
+    write_maps();
+    RECORDING.store(true, SeqCst);
+}
+
+/// A new file of this name. One that has content is another process's (a program may start itself again): then the
+/// process id is added to the name.
+fn create(path: &CStr) -> i32 {
+    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC;
+    // SAFETY: paths end in a zero byte, `stat` is plain data that `fstat` fills.
+    unsafe {
+        let fd = libc::open(path.as_ptr(), flags, 0o666);
+        let mut stat: libc::stat = std::mem::zeroed();
+        if fd < 0 || (libc::fstat(fd, &mut stat) == 0 && stat.st_size == 0) {
+            return out_of_the_way(fd);
+        }
+        libc::close(fd);
+        let mut other = [0u8; libc::PATH_MAX as usize];
+        libc::snprintf(
+            other.as_mut_ptr().cast(),
+            other.len(),
+            c"%s.%d".as_ptr(),
+            path.as_ptr(),
+            libc::getpid() as libc::c_int,
+        );
+        out_of_the_way(libc::open(other.as_ptr().cast(), flags | libc::O_EXCL, 0o666))
+    }
+}
+
+/// Moves a file descriptor to a high number: programs expect the low ones to be theirs.
+fn out_of_the_way(fd: i32) -> i32 {
+    if fd < 0 {
+        return fd;
+    }
+    // SAFETY: duplicates and closes a descriptor that is ours.
+    unsafe {
+        let high = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 512);
+        if high < 0 {
+            return fd;
+        }
+        libc::close(fd);
+        high
+    }
+}
+
+fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
+    // SAFETY: `limit` is plain data; a mapping at an address of the kernel's choice touches nothing that exists.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) == 0 && offset + len > limit.rlim_cur {
+            // Growing the file would raise a signal that ends the program.
+            return None;
+        }
+        if libc::posix_fallocate(fd, offset as i64, len as i64) != 0 {
+            return None;
+        }
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let at =
+            libc::mmap(std::ptr::null_mut(), len as usize, protection, libc::MAP_SHARED, fd, offset as i64);
+        (at != libc::MAP_FAILED).then_some(at.cast())
+    }
+}
+
+/// A new chunk of `len` bytes, a multiple of the unit; `None` if there is none to be had, which ends the recording.
+pub(crate) fn chunk(owner: u64, len: u64) -> Option<*mut u64> {
+    let offset = NEXT_CHUNK.fetch_add(len, SeqCst);
+    let Some(at) = map(FILE.load(Relaxed), offset, len) else {
+        stop(b"the disk is full, or the file as large as it may be");
+        return None;
+    };
+    // SAFETY: the chunk is mapped and longer than its header; its magic comes last.
+    unsafe {
+        at.add(1).write(owner);
+        at.add(2).write(len);
+        AtomicU64::from_ptr(at).store(CHUNK_MAGIC, SeqCst);
+    }
+    Some(at)
+}
+
+/// Stops recording for good, and notes in the header from where on the threads' records are incomplete.
+#[cold]
+pub(crate) fn stop(why: &[u8]) {
+    if !RECORDING.swap(false, SeqCst) {
+        return;
+    }
+    let header = HEADER.load(SeqCst);
+    if !header.is_null() {
+        // SAFETY: the header is mapped for as long as the process lives. Key 0 would mean "never stopped".
+        unsafe {
+            AtomicU64::from_ptr(header.add(STOP_WORD)).store((2 * COUNTER.load(SeqCst)).max(1), SeqCst)
+        };
+    }
+    say(&[b"foresee: recording stops: ", why, b"; the program goes on, and the trace up to here is valid\n"]);
+}
+
+/// Names a thread in the header's table, if the table is that long.
+pub(crate) fn name_thread(thread: u32, name: &[u8]) {
+    let header = HEADER.load(SeqCst);
+    let at = NAMES + u64::from(thread) * NAME_LEN;
+    if header.is_null() || at + NAME_LEN > HEADER_LEN {
+        return;
+    }
+    let name = &name[..name.len().min(NAME_LEN as usize)];
+    // SAFETY: the slot is within the mapped header; two threads that name a third one may garble its name, no more.
+    unsafe {
+        let slot = header.cast::<u8>().add(at as usize);
+        slot.write_bytes(0, NAME_LEN as usize);
+        slot.copy_from(name.as_ptr(), name.len());
+    }
+}
+
+fn write_facts() {
+    let mut facts = Vec::new();
+    let mut fact = |name: &str, value: &[u8]| {
+        facts.extend_from_slice(name.as_bytes());
+        facts.push(0);
+        facts.extend(value.iter().filter(|&&byte| byte != 0));
+        facts.push(0);
+    };
+    let command: Vec<u8> = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let words: Vec<&[u8]> = command.split(|&byte| byte == 0).collect();
+    fact("command", words.join(&b' ').trim_ascii_end());
+    if let Ok(directory) = std::env::current_dir() {
+        fact("directory", directory.as_os_str().as_encoded_bytes());
+    }
+    fact("pid", std::process::id().to_string().as_bytes());
+    if let Ok(time) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
+        fact("time", time.as_secs().to_string().as_bytes());
+    }
+    write_text(TEXT_FACTS, &facts);
+}
+
+/// Writes which files are mapped where: at the start, and whenever that may have changed.
+pub(crate) fn write_maps() {
+    if let Ok(maps) = std::fs::read("/proc/self/maps") {
+        write_text(TEXT_MAPS, &maps);
+    }
+}
+
+fn write_text(kind: u64, text: &[u8]) {
+    let header = 8 * (CHUNK_HEADER_WORDS as u64 + 2);
+    let len = (header + text.len() as u64).next_multiple_of(UNIT);
+    let Some(at) = chunk(TEXT_OWNER, len) else { return };
+    // SAFETY: the chunk has room for its header, the text's two words and the text. The kind comes last.
+    unsafe {
+        let body = at.add(CHUNK_HEADER_WORDS);
+        body.add(2).cast::<u8>().copy_from(text.as_ptr(), text.len());
+        body.add(1).write(text.len() as u64);
+        AtomicU64::from_ptr(body).store(kind, SeqCst);
+        libc::munmap(at.cast(), len as usize);
+    }
+}
+
+/// Tells the user something, on standard error, without allocating.
+pub(crate) fn say(parts: &[&[u8]]) {
+    for part in parts {
+        // SAFETY: writes bytes that are there. If it fails there is nobody to tell.
+        unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
+    }
+}

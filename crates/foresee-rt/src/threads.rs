@@ -1,0 +1,218 @@
+//! Threads begin, get names, end, and are joined.
+//!
+//! A thread ends when it can do nothing more of the program's: after the destructors of its thread-local variables.
+//! C++'s run first; those of `pthread_key_create` run in rounds, and ours puts itself off to the last round.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+
+use libc::{c_char, c_int, c_void, pthread_t, timespec};
+
+use crate::buffer::{inside, new_thread, stamped};
+use crate::entry::entries;
+use crate::format::{MAX_THREADS, Tag};
+use crate::memory::{real_free, real_malloc};
+use crate::rawfile;
+use crate::real::{Real, call_real};
+
+/// Which handle each thread has, by the thread's number. A handle may be used again: the last thread that has it counts.
+static HANDLES: [AtomicU64; MAX_THREADS as usize] = [const { AtomicU64::new(0) }; MAX_THREADS as usize];
+static NEWEST: AtomicU32 = AtomicU32::new(0);
+
+/// The key whose destructor sees threads end.
+static END: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// How often the C library runs destructors of keys that are set again.
+const ROUNDS: usize = 4;
+
+pub(crate) fn start() {
+    if !rawfile::recording() || END.load(SeqCst) != u32::MAX {
+        return;
+    }
+    let mut key = 0;
+    // SAFETY: `key` is written, `ending` has the signature of a key's destructor.
+    if unsafe { libc::pthread_key_create(&mut key, Some(ending)) } == 0 {
+        END.store(key, SeqCst);
+    }
+    // The main thread is the first to get a number.
+    inside(|local| {
+        if let Some(thread) = new_thread() {
+            local.set_thread(thread);
+            local.stamped(Tag::Begin, 0, []);
+            // SAFETY: no preconditions.
+            note_handle(thread, unsafe { libc::pthread_self() });
+        }
+    });
+}
+
+fn note_handle(thread: u32, handle: pthread_t) {
+    if let Some(slot) = HANDLES.get(thread as usize) {
+        slot.store(handle, SeqCst);
+        NEWEST.fetch_max(thread, SeqCst);
+    }
+}
+
+fn thread_of(handle: pthread_t) -> Option<u32> {
+    let newest = NEWEST.load(SeqCst);
+    (0..=newest)
+        .rev()
+        .find(|&thread| HANDLES.get(thread as usize).is_some_and(|slot| slot.load(SeqCst) == handle))
+}
+
+type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+
+/// What a new thread has to do, handed over in memory of the C library.
+struct Start {
+    routine: Routine,
+    argument: *mut c_void,
+    thread: u32,
+}
+
+extern "C-unwind" fn create(
+    handle: *mut pthread_t,
+    attributes: *const c_void,
+    routine: Routine,
+    argument: *mut c_void,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"pthread_create");
+    let thread = if rawfile::recording() { new_thread() } else { None };
+    let (mut run, mut with) = (routine, argument);
+    let mut start = std::ptr::null_mut();
+    if let Some(thread) = thread {
+        // SAFETY: memory for one `Start`; without it, the thread runs unnumbered.
+        unsafe {
+            start = real_malloc(size_of::<Start>()).cast::<Start>();
+            if !start.is_null() {
+                start.write(Start { routine, argument, thread });
+                (run, with) = (first as Routine, start.cast());
+            }
+        }
+        stamped(Tag::Fork, 0, [pc, u64::from(thread)]);
+    }
+    // SAFETY: the arguments are the caller's own, or those of `first`.
+    unsafe {
+        let result = call_real!(
+            REAL,
+            (*mut pthread_t, *const c_void, Routine, *mut c_void) -> c_int,
+            handle, attributes, run, with
+        );
+        if result != 0 {
+            real_free(start.cast());
+        } else if let Some(thread) = thread {
+            note_handle(thread, *handle);
+        }
+        result
+    }
+}
+
+/// Where a new thread begins.
+extern "C-unwind" fn first(start: *mut c_void) -> *mut c_void {
+    // SAFETY: `create` handed this memory over to us.
+    let Start { routine, argument, thread } = unsafe { start.cast::<Start>().read() };
+    // SAFETY: it is read and nobody else has it.
+    unsafe { real_free(start) };
+    // SAFETY: no preconditions; the key is set so that its destructor runs.
+    unsafe {
+        note_handle(thread, libc::pthread_self());
+        libc::pthread_setspecific(END.load(SeqCst), ROUNDS as *const c_void);
+    }
+    inside(|local| {
+        local.set_thread(thread);
+        local.stamped(Tag::Begin, 0, []);
+        if let Some((addr, size)) = stack() {
+            // Stacks are used again: what an earlier thread did there is another life.
+            local.plain(Tag::Alloc, 0, [0, addr, size]);
+        }
+    });
+    routine(argument)
+}
+
+/// The stack of this thread.
+fn stack() -> Option<(u64, u64)> {
+    // SAFETY: the attributes are filled by the first call and destroyed by the last.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return None;
+        }
+        let (mut addr, mut size) = (std::ptr::null_mut(), 0);
+        let found = libc::pthread_attr_getstack(&attributes, &mut addr, &mut size) == 0;
+        libc::pthread_attr_destroy(&mut attributes);
+        (found && size > 0).then_some((addr as u64, size as u64))
+    }
+}
+
+/// The destructor of our key: runs when the thread ends, and puts itself off to the last round.
+unsafe extern "C" fn ending(rounds: *mut c_void) {
+    let rounds = rounds as usize;
+    if rounds > 1 {
+        // SAFETY: the key exists for as long as the process.
+        unsafe { libc::pthread_setspecific(END.load(SeqCst), (rounds - 1) as *const c_void) };
+        return;
+    }
+    inside(|local| {
+        local.stamped(Tag::End, 0, []);
+        local.end();
+    });
+}
+
+fn joined(result: c_int, thread: Option<u32>, pc: u64) -> c_int {
+    if let (0, Some(thread)) = (result, thread) {
+        stamped(Tag::Join, 0, [pc, u64::from(thread)]);
+    }
+    result
+}
+
+extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_join");
+    // Before the call: once it is joined, its handle may be another's.
+    let thread = thread_of(handle);
+    // SAFETY: the arguments are the caller's own.
+    let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
+    joined(result, thread, pc)
+}
+
+extern "C-unwind" fn tryjoin(handle: pthread_t, value: *mut *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_tryjoin_np");
+    let thread = thread_of(handle);
+    // SAFETY: the arguments are the caller's own.
+    let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
+    joined(result, thread, pc)
+}
+
+extern "C-unwind" fn timedjoin(
+    handle: pthread_t,
+    value: *mut *mut c_void,
+    until: *const timespec,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"pthread_timedjoin_np");
+    let thread = thread_of(handle);
+    // SAFETY: the arguments are the caller's own.
+    let result = unsafe {
+        call_real!(REAL, (pthread_t, *mut *mut c_void, *const timespec) -> c_int, handle, value, until)
+    };
+    joined(result, thread, pc)
+}
+
+extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char, _pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_setname_np");
+    // SAFETY: the arguments are the caller's own.
+    let result = unsafe { call_real!(REAL, (pthread_t, *const c_char) -> c_int, handle, name) };
+    if result == 0
+        && rawfile::recording()
+        && let Some(thread) = thread_of(handle)
+    {
+        // SAFETY: the C library has accepted the name: it ends in a zero byte.
+        rawfile::name_thread(thread, unsafe { std::ffi::CStr::from_ptr(name) }.to_bytes());
+    }
+    result
+}
+
+entries! {
+    pthread_create => create, "r8";
+    pthread_join => join, "rdx";
+    pthread_tryjoin_np => tryjoin, "rdx";
+    pthread_timedjoin_np => timedjoin, "rcx";
+    pthread_setname_np => set_name, "rdx";
+}

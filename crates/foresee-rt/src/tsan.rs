@@ -1,0 +1,112 @@
+//! The ThreadSanitizer ABI, except for atomics: accesses, functions, copies.
+
+use crate::buffer::{inside, plain};
+use crate::entry::entries;
+use crate::format::Tag;
+
+extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {
+    plain(Tag::Read, SIZE, [pc, addr]);
+}
+
+extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
+    plain(Tag::Write, SIZE, [pc, addr]);
+}
+
+extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
+    inside(|local| {
+        local.plain(Tag::Read, SIZE, [pc, addr]);
+        local.plain(Tag::Write, SIZE, [pc, addr]);
+    });
+}
+
+pub(crate) extern "C" fn read_range(addr: u64, size: u64, pc: u64) {
+    if size > 0 {
+        plain(Tag::ReadRange, 0, [pc, addr, size]);
+    }
+}
+
+pub(crate) extern "C" fn write_range(addr: u64, size: u64, pc: u64) {
+    if size > 0 {
+        plain(Tag::WriteRange, 0, [pc, addr, size]);
+    }
+}
+
+/// A virtual destructor sets the pointer to the table it already has: no write that anyone could see.
+extern "C" fn vptr_update(at: *const u64, table: u64, pc: u64) {
+    // SAFETY: the program is about to write to this pointer.
+    if unsafe { at.read_volatile() } != table {
+        write::<8>(at as u64, pc);
+    }
+}
+
+extern "C" fn enter(call: u64, callee: u64) {
+    plain(Tag::Enter, 0, [call, callee]);
+}
+
+extern "C" fn exit(_pc: u64) {
+    plain(Tag::Exit, 0, []);
+}
+
+/// Every instrumented object calls this before its constructors.
+extern "C" fn init(_pc: u64) {
+    crate::start();
+}
+
+entries! {
+    __tsan_init => init, "rdi";
+    __tsan_func_entry => enter, "rsi";
+    __tsan_func_exit => exit, "rdi";
+    __tsan_vptr_update => vptr_update, "rdx";
+    __tsan_vptr_read => read::<8>, "rsi";
+    __tsan_read_range => read_range, "rdx";
+    __tsan_write_range => write_range, "rdx";
+}
+
+macro_rules! accesses {
+    ($($function:path: $($name:ident)*;)*) => {
+        $(entries! { $($name => $function, "rsi";)* })*
+    };
+}
+
+accesses! {
+    read::<1>: __tsan_read1 __tsan_volatile_read1;
+    read::<2>: __tsan_read2 __tsan_volatile_read2 __tsan_unaligned_read2 __tsan_unaligned_volatile_read2;
+    read::<4>: __tsan_read4 __tsan_volatile_read4 __tsan_unaligned_read4 __tsan_unaligned_volatile_read4;
+    read::<8>: __tsan_read8 __tsan_volatile_read8 __tsan_unaligned_read8 __tsan_unaligned_volatile_read8;
+    read::<16>: __tsan_read16 __tsan_volatile_read16 __tsan_unaligned_read16 __tsan_unaligned_volatile_read16;
+    write::<1>: __tsan_write1 __tsan_volatile_write1;
+    write::<2>: __tsan_write2 __tsan_volatile_write2 __tsan_unaligned_write2 __tsan_unaligned_volatile_write2;
+    write::<4>: __tsan_write4 __tsan_volatile_write4 __tsan_unaligned_write4 __tsan_unaligned_volatile_write4;
+    write::<8>: __tsan_write8 __tsan_volatile_write8 __tsan_unaligned_write8 __tsan_unaligned_volatile_write8;
+    write::<16>: __tsan_write16 __tsan_volatile_write16 __tsan_unaligned_write16 __tsan_unaligned_volatile_write16;
+    read_write::<1>: __tsan_read_write1;
+    read_write::<2>: __tsan_read_write2 __tsan_unaligned_read_write2;
+    read_write::<4>: __tsan_read_write4 __tsan_unaligned_read_write4;
+    read_write::<8>: __tsan_read_write8 __tsan_unaligned_read_write8;
+    read_write::<16>: __tsan_read_write16 __tsan_unaligned_read_write16;
+}
+
+/// Entry points to which the compiler passes the program counter itself.
+macro_rules! accesses_with_pc {
+    ($($function:path: $($name:ident)*;)*) => {
+        $($(
+            #[unsafe(no_mangle)]
+            extern "C" fn $name(addr: u64, pc: u64) {
+                $function(addr, pc);
+            }
+        )*)*
+    };
+}
+
+accesses_with_pc! {
+    read::<1>: __tsan_read1_pc;
+    read::<2>: __tsan_read2_pc __tsan_unaligned_read2_pc;
+    read::<4>: __tsan_read4_pc __tsan_unaligned_read4_pc;
+    read::<8>: __tsan_read8_pc __tsan_unaligned_read8_pc;
+    read::<16>: __tsan_read16_pc __tsan_unaligned_read16_pc;
+    write::<1>: __tsan_write1_pc;
+    write::<2>: __tsan_write2_pc __tsan_unaligned_write2_pc;
+    write::<4>: __tsan_write4_pc __tsan_unaligned_write4_pc;
+    write::<8>: __tsan_write8_pc __tsan_unaligned_write8_pc;
+    write::<16>: __tsan_write16_pc __tsan_unaligned_write16_pc;
+}

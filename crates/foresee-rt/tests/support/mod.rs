@@ -1,0 +1,134 @@
+//! Compiles a program with the compiler's instrumentation, links the runtime, records a run and reads it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::OnceLock;
+
+use foresee_predict::engine::StreamEngine as _;
+use foresee_predict::finding::Finding;
+use foresee_predict::hb::HappensBefore;
+use foresee_trace::raw::{NoSymbols, RawReader};
+use foresee_trace::validate::Validator;
+use foresee_trace::{EventSource as _, Facts, Mode, Op};
+
+/// The static library, built as the driver builds it.
+fn runtime() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let status = Command::new(env!("CARGO")).args(["build", "-q", "-p", "foresee-rt"]).status().unwrap();
+        assert!(status.success());
+        // The test is target/debug/deps/name-hash.
+        let test = std::env::current_exe().unwrap();
+        test.ancestors().nth(2).unwrap().join("libforesee_rt.a")
+    })
+}
+
+/// A compiled program in a directory of its own.
+pub(crate) struct Program {
+    directory: tempfile::TempDir,
+}
+
+/// One recorded run.
+pub(crate) struct Run {
+    pub status: ExitStatus,
+    pub facts: Facts,
+    /// Each event as `thread operation`, in order.
+    pub events: Vec<String>,
+    pub races: Vec<Finding>,
+}
+
+impl Program {
+    /// Compiles `programs/<name>`, C or C++ by its ending.
+    pub(crate) fn compile(name: &str) -> Program {
+        let directory = tempfile::tempdir().unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+        let compiler = if name.ends_with(".cpp") { "g++" } else { "gcc" };
+        let object = directory.path().join("program.o");
+        // Copies that the compiler expands in place would not be seen.
+        let copies = ["-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign"];
+        let compile = Command::new(compiler)
+            .args(["-g", "-O1", "-fsanitize=thread", "-c"])
+            .args(copies)
+            .arg("-o")
+            .args([&object, &source])
+            .status()
+            .unwrap();
+        assert!(compile.success(), "compiling {name}");
+        let link = Command::new(compiler)
+            .arg("-o")
+            .args([&directory.path().join("program"), &object])
+            .arg(runtime())
+            .args(["-lpthread", "-ldl", "-lm", "-lrt"])
+            .status()
+            .unwrap();
+        assert!(link.success(), "linking {name}");
+        Program { directory }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("timeout");
+        command.arg("60").arg(self.directory.path().join("program"));
+        command
+    }
+
+    /// Runs it unrecorded.
+    pub(crate) fn run_plain(&self) -> ExitStatus {
+        self.command().env_remove("FORESEE_RAW").status().unwrap()
+    }
+
+    /// Records a run; the trace must be a possible one.
+    pub(crate) fn record(&self) -> Run {
+        let raw = self.directory.path().join("trace.raw");
+        let _ = std::fs::remove_file(&raw);
+        let status = self.command().env("FORESEE_RAW", &raw).status().unwrap();
+        let mut reader = RawReader::open(&raw, Box::new(NoSymbols)).unwrap();
+        let mut validator = Validator::new();
+        let mut engine = Box::new(HappensBefore::new());
+        let mut events = Vec::new();
+        while reader.advance().unwrap() {
+            let (names, event) = (reader.names(), reader.event());
+            let index = events.len() as u64;
+            validator.event(names, index, &event);
+            engine.event(index, &event);
+            let shared = matches!(
+                event.op,
+                Op::Acquire { mode: Mode::Shared, .. } | Op::Release { mode: Mode::Shared, .. }
+            );
+            let mode = if shared { "-shared" } else { "" };
+            events.push(format!("{} {}{mode}", names.thread_name(event.thread), event.op.name()));
+        }
+        assert_eq!(reader.damage(), None);
+        // The reader leaves such values out: without this, atomics in a wrong order would go unnoticed.
+        assert_eq!(reader.unexplained(), 0);
+        let verdict = validator.finish();
+        assert!(verdict.is_valid(), "{:#?}", verdict.problems);
+        let races = engine.finish(reader.names()).findings;
+        Run { status, facts: reader.facts().clone(), events, races }
+    }
+
+    /// Nothing is reported of this program, run after run.
+    pub(crate) fn assert_clean(&self) -> Run {
+        assert!(self.run_plain().success());
+        for _ in 0..5 {
+            let run = self.record();
+            assert!(run.status.success(), "{:?}", run.status);
+            assert!(run.races.is_empty(), "{:#?}", run.describe_races());
+        }
+        self.record()
+    }
+}
+
+impl Run {
+    /// How many events of this kind the threads whose names begin so did.
+    pub(crate) fn count(&self, thread: &str, operation: &str) -> usize {
+        let is = |event: &&String| {
+            event.split_once(' ').is_some_and(|(t, o)| t.starts_with(thread) && o == operation)
+        };
+        self.events.iter().filter(is).count()
+    }
+
+    fn describe_races(&self) -> Vec<Vec<&str>> {
+        let event = |&index: &u64| self.events[index as usize].as_str();
+        self.races.iter().map(|race| race.events.iter().map(event).collect()).collect()
+    }
+}

@@ -1,0 +1,163 @@
+//! The layout of a raw trace: what the runtime inside the program writes, and the reader reads.
+//!
+//! This file is compiled into both, so it uses nothing of either. All numbers are little-endian `u64` words.
+//!
+//! ```text
+//! file    = header (HEADER_LEN bytes), then chunks, each a multiple of UNIT long and aligned to it
+//! header  = MAGIC, version, state words, at NAMES a table of thread names: NAME_LEN bytes each, zero-padded, by thread number
+//! chunk   = CHUNK_MAGIC, owner, length in bytes, 0, then records (owner: a thread) or texts (owner: TEXT_OWNER)
+//! text    = kind, length in bytes, the bytes, padded to a word
+//! record  = tag | detail << 8 | key << 16, then `words(tag) - 1` words
+//! ```
+//!
+//! **A reader knows where the records of a chunk end**: chunks begin as zeroes, and the first word of a record, which
+//! is never 0, is stored after its other words. So whatever kills the process, what is found up to the first zero word is
+//! whole. A chunk whose owner died before it wrote the chunk's header is a unit that begins with zeroes, and passed over.
+//!
+//! **Chunks of a thread** follow each other in the file in the thread's order.
+
+/// The first bytes of a raw trace.
+pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
+/// The version this code writes and reads.
+pub const VERSION: u64 = 1;
+/// Where chunks begin.
+pub const HEADER_LEN: u64 = 1 << 16;
+/// Chunks are a multiple of this long and begin at a multiple of it.
+pub const UNIT: u64 = 1 << 16;
+/// The longest chunk.
+pub const MAX_CHUNK: u64 = 1 << 20;
+/// Where in the header, in bytes, the table of thread names begins.
+pub const NAMES: u64 = 4096;
+/// The length of a thread's name in that table: the kernel's limit.
+pub const NAME_LEN: u64 = 16;
+/// How many threads one trace can have.
+pub const MAX_THREADS: u64 = 1 << 16;
+
+/// The header's word that holds the version.
+pub const VERSION_WORD: usize = 1;
+/// The header's word that holds the first key that was not recorded by all threads, or 0 if recording never stopped.
+pub const STOP_WORD: usize = 2;
+
+/// The first word of a chunk.
+pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"FORchunk");
+/// The length of a chunk's header in words.
+pub const CHUNK_HEADER_WORDS: usize = 4;
+/// The owner of a chunk of texts.
+pub const TEXT_OWNER: u64 = u64::MAX;
+
+/// A text of facts: name and value in turn, each ended by a zero byte.
+pub const TEXT_FACTS: u64 = 1;
+/// A text that is a copy of `/proc/self/maps`.
+pub const TEXT_MAPS: u64 = 2;
+
+/// Added to the address of a barrier, semaphore or once control to get the address of the atomic that stands for it:
+/// no program has memory there, so it conflicts with nothing, not even with freeing the object.
+pub const SYNC_SPACE: u64 = 1 << 58;
+
+/// What a record says; the doc of each is its words after the first, and its detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Tag {
+    /// pc, address; detail: size.
+    Read = 1,
+    /// As `Read`.
+    Write,
+    /// pc, address, size.
+    ReadRange,
+    /// As `ReadRange`.
+    WriteRange,
+    /// pc, address, value; detail: order | log2(size) << 4.
+    Load,
+    /// As `Load`.
+    Store,
+    /// pc, address, value read, value written; detail as `Load`.
+    Rmw,
+    /// pc; detail: order.
+    Fence,
+    /// pc, address of the lock; detail: `EXCLUSIVE` or `SHARED`.
+    Request,
+    /// As `Request`.
+    Acquire,
+    /// As `Request`, or detail `AS_HELD`.
+    Release,
+    /// pc, number of the thread.
+    Fork,
+    /// As `Fork`.
+    Join,
+    /// Nothing.
+    Begin,
+    /// Nothing.
+    End,
+    /// pc, address of the condition.
+    Wait,
+    /// As `Wait`; detail: 1 if all are woken.
+    Notify,
+    /// Where the call is, an address within the function that was entered.
+    Enter,
+    /// Nothing.
+    Exit,
+    /// pc, address, size.
+    Alloc,
+    /// As `Alloc`.
+    Free,
+}
+
+/// All tags, by their number less one.
+pub const TAGS: [Tag; 21] = [
+    Tag::Read,
+    Tag::Write,
+    Tag::ReadRange,
+    Tag::WriteRange,
+    Tag::Load,
+    Tag::Store,
+    Tag::Rmw,
+    Tag::Fence,
+    Tag::Request,
+    Tag::Acquire,
+    Tag::Release,
+    Tag::Fork,
+    Tag::Join,
+    Tag::Begin,
+    Tag::End,
+    Tag::Wait,
+    Tag::Notify,
+    Tag::Enter,
+    Tag::Exit,
+    Tag::Alloc,
+    Tag::Free,
+];
+
+/// The lock is held by one.
+pub const EXCLUSIVE: u8 = 0;
+/// The lock is held by any number.
+pub const SHARED: u8 = 1;
+/// The lock is released as it was acquired.
+pub const AS_HELD: u8 = 2;
+
+impl Tag {
+    /// The length of a record with this tag.
+    pub const fn words(self) -> usize {
+        match self {
+            Tag::Begin | Tag::End | Tag::Exit => 1,
+            Tag::Fence => 2,
+            Tag::Read
+            | Tag::Write
+            | Tag::Request
+            | Tag::Acquire
+            | Tag::Release
+            | Tag::Fork
+            | Tag::Join
+            | Tag::Wait
+            | Tag::Notify
+            | Tag::Enter => 3,
+            Tag::ReadRange | Tag::WriteRange | Tag::Load | Tag::Store | Tag::Alloc | Tag::Free => 4,
+            Tag::Rmw => 5,
+        }
+    }
+}
+
+/// The first word of a record.
+#[inline]
+pub const fn first_word(tag: Tag, detail: u8, key: u64) -> u64 {
+    tag as u64 | (detail as u64) << 8 | key << 16
+}

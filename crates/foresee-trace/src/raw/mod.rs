@@ -1,0 +1,23 @@
+//! Raw traces: what the runtime leaves behind when the recorded program ends, however it ends.
+//!
+//! [`format`](mod@format) describes the file. [`RawReader`] turns it into events: it merges the threads by their keys
+//! (the runtime's documentation argues why that is an order the program really had), finds the names of threads, locks, code and
+//! data with a [`Symbolizer`], and so gives what every other part of foresee works on. A raw trace is meant to be packed
+//! soon: its program counters mean something only as long as the program's files are there unchanged.
+//!
+//! **Damage.** Nothing in the file is trusted. A chunk or record that cannot be is where reading stops, with the events before
+//! it delivered; records from there on in any thread's order may depend on what is lost.
+
+pub mod format;
+mod modules;
+mod naming;
+mod reader;
+mod stream;
+mod values;
+
+pub use modules::Module;
+pub use naming::{DataSymbol, NoSymbols, SourceLocation, Symbolizer};
+pub use reader::RawReader;
+
+#[cfg(test)]
+mod tests;

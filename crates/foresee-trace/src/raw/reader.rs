@@ -1,0 +1,351 @@
+//! Reads a raw trace as a stream of events in the observed order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+use super::format::{
+    AS_HELD, CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, MAGIC, MAX_CHUNK, MAX_THREADS, NAMES, SHARED,
+    STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag, UNIT, VERSION, VERSION_WORD,
+};
+use super::modules::{Module, add_modules};
+use super::naming::{Naming, Symbolizer};
+use super::stream::{Ended, Record, Stream};
+use super::values::Values;
+use crate::event::{Event, Mem, Mode, Op, Order};
+use crate::ids::{LocId, LockId, StrId, ThreadId};
+use crate::names::Names;
+use crate::{Damage, EventSource, Facts, TraceError};
+
+/// The longest text that is read: facts or maps.
+const MAX_TEXT: u64 = 1 << 24;
+
+/// A reader of a raw trace.
+pub struct RawReader {
+    file: File,
+    bytes: u64,
+    facts: Facts,
+    naming: Naming,
+    streams: Vec<Stream>,
+    /// The next record of each stream that has one, and the streams by the keys of these.
+    pending: Vec<Option<Record>>,
+    queue: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Records from this key on are not of all threads.
+    stop: u64,
+    /// Reader-writer locks held: how, and how often.
+    held: FxHashMap<(u64, u64), (Mode, u32)>,
+    /// The lock that each thread has asked for last.
+    requested: FxHashMap<u64, u64>,
+    /// The functions each thread is in.
+    calls: FxHashMap<u64, Vec<StrId>>,
+    values: Values,
+    current: Option<Event<'static>>,
+    damage: Option<Damage>,
+    delivered: u64,
+    words_read: u64,
+}
+
+impl RawReader {
+    /// Opens the raw trace at `path`; the symbolizer finds the names of its addresses.
+    pub fn open(path: &Path, symbolizer: Box<dyn Symbolizer>) -> Result<RawReader, TraceError> {
+        RawReader::new(File::open(path)?, symbolizer)
+    }
+
+    /// Reads the raw trace in this file.
+    pub fn new(file: File, symbolizer: Box<dyn Symbolizer>) -> Result<RawReader, TraceError> {
+        let bytes = file.metadata()?.len();
+        let mut header = vec![0; HEADER_LEN.min(bytes) as usize];
+        file.read_exact_at(&mut header, 0)?;
+        let word = |i: usize| {
+            header.get(8 * i..8 * i + 8).and_then(|b| Some(u64::from_le_bytes(b.try_into().ok()?)))
+        };
+        if word(0) != Some(u64::from_le_bytes(MAGIC)) {
+            return Err(TraceError::NotATrace { offset: 0, why: "no raw trace of foresee".to_owned() });
+        }
+        let version = word(VERSION_WORD).unwrap_or(VERSION);
+        if version > VERSION {
+            return Err(TraceError::NewerVersion {
+                found: version.min(u16::MAX.into()) as u16,
+                known: VERSION as u16,
+            });
+        }
+        let stop = word(STOP_WORD).filter(|&stop| stop != 0).unwrap_or(u64::MAX);
+        let thread_names = header.get(NAMES as usize..).unwrap_or_default().to_vec();
+        let chunks = Chunks::scan(&file, bytes)?;
+        let naming = Naming::new(symbolizer, chunks.modules, thread_names);
+        let mut reader = RawReader {
+            file,
+            bytes,
+            facts: chunks.facts,
+            naming,
+            pending: vec![None; chunks.streams.len()],
+            streams: chunks.streams,
+            queue: BinaryHeap::new(),
+            stop,
+            held: FxHashMap::default(),
+            requested: FxHashMap::default(),
+            calls: FxHashMap::default(),
+            values: Values::default(),
+            current: None,
+            damage: chunks.damage,
+            delivered: 0,
+            words_read: 0,
+        };
+        for stream in 0..reader.streams.len() {
+            if let Some(key) = reader.pull(stream)? {
+                reader.queue.push(Reverse((key, stream)));
+            }
+        }
+        Ok(reader)
+    }
+
+    /// How many atomic operations so far read a value that no recorded write explains; their values are left out.
+    pub fn unexplained(&self) -> u64 {
+        self.values.unexplained
+    }
+
+    /// Reads the next record of a stream; its key, if there is one.
+    fn pull(&mut self, stream: usize) -> Result<Option<u64>, TraceError> {
+        let record = match self.streams[stream].next(&self.file)? {
+            Ok(record) => Some(record),
+            Err(Ended::Done) => None,
+            Err(Ended::Cut) => {
+                self.stop = self.stop.min(self.streams[stream].last_key() + 1);
+                None
+            }
+            Err(Ended::Bad(offset)) => {
+                // What other threads did after this may depend on what is lost here.
+                self.stop = self.stop.min(self.streams[stream].last_key() + 1);
+                self.note_damage(offset, "not a record");
+                None
+            }
+        };
+        self.pending[stream] = record;
+        Ok(record.map(|record| record.key))
+    }
+
+    fn note_damage(&mut self, offset: u64, what: &str) {
+        if self.damage.is_none() {
+            self.damage = Some(Damage { offset, what: what.to_owned(), delivered: 0 });
+        }
+    }
+
+    /// Takes the record with the smallest key of all threads.
+    fn pop(&mut self) -> Result<Option<(u64, Record)>, TraceError> {
+        let Some(&Reverse((key, stream))) = self.queue.peek() else { return Ok(None) };
+        if key >= self.stop {
+            self.queue.clear();
+            return Ok(None);
+        }
+        let Some(record) = self.pending[stream] else { return Ok(None) };
+        let next = self.pull(stream)?;
+        if let Some(mut first) = self.queue.peek_mut() {
+            match next {
+                Some(key) => *first = Reverse((key, stream)),
+                None => {
+                    PeekMut::pop(first);
+                }
+            }
+        }
+        self.words_read += record.tag.words() as u64;
+        Ok(Some((self.streams[stream].thread, record)))
+    }
+
+    /// The event of a record; `None` for one that says nothing an event can.
+    fn interpret(&mut self, thread: u64, record: Record) -> Option<Event<'static>> {
+        let [pc, addr, third, fourth] = record.words;
+        let id = self.naming.thread(thread);
+        let mem = |size: u64| Mem { addr, size: size.min(u64::from(u32::MAX)) as u32 };
+        let small = mem(record.detail.into());
+        let wide = mem(third);
+        let atomic = mem(1 << (record.detail >> 4).min(4));
+        let order = Order::ALL.get(usize::from(record.detail & 15)).copied().unwrap_or(Order::SeqCst);
+        let known = atomic.size <= 8 && addr < SYNC_SPACE;
+        let mode = if record.detail == SHARED { Mode::Shared } else { Mode::Exclusive };
+        let op = match record.tag {
+            Tag::Read => Op::Read { mem: small, value: None },
+            Tag::Write => Op::Write { mem: small, value: None },
+            Tag::ReadRange => Op::Read { mem: wide, value: None },
+            Tag::WriteRange => Op::Write { mem: wide, value: None },
+            Tag::Load => Op::Load { mem: atomic, order, value: known.then_some(third) },
+            Tag::Store => Op::Store { mem: atomic, order, value: known.then_some(third) },
+            Tag::Rmw => Op::Rmw { mem: atomic, order, values: known.then_some((third, fourth)) },
+            Tag::Fence => Op::Fence { order },
+            Tag::Request => {
+                self.requested.insert(thread, addr);
+                Op::Request { lock: self.naming.lock(addr), mode }
+            }
+            Tag::Acquire => {
+                self.held.entry((thread, addr)).or_insert((mode, 0)).1 += 1;
+                // The runtime notes a request wherever a thread would have waited.
+                let tried = self.requested.remove(&thread) != Some(addr);
+                Op::Acquire { lock: self.naming.lock(addr), mode, tried }
+            }
+            Tag::Release => {
+                Op::Release { lock: self.naming.lock(addr), mode: self.release(thread, addr, record, mode) }
+            }
+            Tag::Fork => Op::Fork { child: self.other(addr)? },
+            Tag::Join => Op::Join { child: self.other(addr)? },
+            Tag::Begin => Op::ThreadBegin,
+            Tag::End => Op::ThreadEnd,
+            Tag::Wait => Op::Wait { cond: self.lock(addr) },
+            Tag::Notify => Op::Notify { cond: self.lock(addr), all: record.detail != 0 },
+            Tag::Enter => {
+                let function = self.naming.function(addr);
+                self.calls.entry(thread).or_default().push(function);
+                Op::Enter { function }
+            }
+            // A function left that was never entered: the trace begins within it.
+            Tag::Exit => Op::Exit { function: self.calls.get_mut(&thread)?.pop()? },
+            Tag::Alloc => Op::Alloc { mem: wide },
+            Tag::Free => Op::Free { mem: wide },
+        };
+        if let Some(mem) = op.mem() {
+            if mem.size == 0 || mem.end() > 1 << 64 {
+                return None;
+            }
+            if op.access().is_some() && !matches!(op, Op::Free { .. }) {
+                self.naming.touch(mem);
+            }
+        }
+        let loc = match record.tag {
+            Tag::Begin | Tag::End | Tag::Exit => LocId::UNKNOWN,
+            _ => self.naming.location(pc),
+        };
+        Some(Event { thread: id, loc, op: self.values.explained(op) })
+    }
+
+    fn lock(&mut self, addr: u64) -> LockId {
+        self.naming.lock(addr)
+    }
+
+    fn other(&mut self, number: u64) -> Option<ThreadId> {
+        (number < MAX_THREADS).then(|| self.naming.thread(number))
+    }
+
+    /// How a lock is released: unlocking a reader-writer lock does not say.
+    fn release(&mut self, thread: u64, addr: u64, record: Record, said: Mode) -> Mode {
+        let Some((mode, depth)) = self.held.get_mut(&(thread, addr)) else { return said };
+        let held = *mode;
+        *depth -= 1;
+        if *depth == 0 {
+            self.held.remove(&(thread, addr));
+        }
+        if record.detail == AS_HELD { held } else { said }
+    }
+}
+
+impl EventSource for RawReader {
+    fn advance(&mut self) -> Result<bool, TraceError> {
+        while let Some((thread, record)) = self.pop()? {
+            if let Some(event) = self.interpret(thread, record) {
+                self.current = Some(event);
+                self.delivered += 1;
+                return Ok(true);
+            }
+        }
+        if let Some(damage) = &mut self.damage {
+            damage.delivered = self.delivered;
+        }
+        Ok(false)
+    }
+
+    fn event(&self) -> Event<'_> {
+        self.current.unwrap_or(Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch })
+    }
+
+    fn names(&self) -> &Names {
+        &self.naming.names
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
+    }
+
+    fn progress(&self) -> (u64, Option<u64>) {
+        ((8 * self.words_read).min(self.bytes), Some(self.bytes))
+    }
+}
+
+/// What is in the file's chunks, before any record is read.
+#[derive(Default)]
+struct Chunks {
+    streams: Vec<Stream>,
+    facts: Facts,
+    modules: Vec<Module>,
+    damage: Option<Damage>,
+}
+
+impl Chunks {
+    fn scan(file: &File, bytes: u64) -> Result<Chunks, TraceError> {
+        let mut chunks = Chunks::default();
+        let mut stream_of = FxHashMap::default();
+        let mut offset = HEADER_LEN;
+        while offset + 8 * CHUNK_HEADER_WORDS as u64 <= bytes {
+            let mut header = [0; 8 * CHUNK_HEADER_WORDS];
+            file.read_exact_at(&mut header, offset)?;
+            let word = |i: usize| header.as_chunks::<8>().0.get(i).map_or(0, |b| u64::from_le_bytes(*b));
+            let (magic, owner, len) = (word(0), word(1), word(2));
+            if magic == 0 {
+                // Whoever wanted this chunk did not live to use it.
+                offset += UNIT;
+                continue;
+            }
+            let longest = if owner == TEXT_OWNER { MAX_TEXT } else { MAX_CHUNK };
+            let fits = len > 0 && len.is_multiple_of(UNIT) && len <= longest;
+            if magic != CHUNK_MAGIC || !fits || (owner >= MAX_THREADS && owner != TEXT_OWNER) {
+                let what = "not a chunk".to_owned();
+                chunks.damage = Some(Damage { offset, what, delivered: 0 });
+                break;
+            }
+            let body = offset + 8 * CHUNK_HEADER_WORDS as u64;
+            let end = (offset + len).min(bytes);
+            if end < offset + len {
+                let what = "the file ends within a chunk".to_owned();
+                chunks.damage = Some(Damage { offset: end, what, delivered: 0 });
+            }
+            if owner == TEXT_OWNER {
+                chunks.text(file, body, end)?;
+            } else {
+                let stream = *stream_of.entry(owner).or_insert(chunks.streams.len());
+                if stream == chunks.streams.len() {
+                    chunks.streams.push(Stream::new(owner));
+                }
+                chunks.streams[stream].add_chunk(body, end);
+            }
+            offset += len;
+        }
+        chunks.streams.sort_by_key(|stream| stream.thread);
+        Ok(chunks)
+    }
+
+    fn text(&mut self, file: &File, start: u64, end: u64) -> Result<(), TraceError> {
+        let mut text = vec![0; (end - start) as usize];
+        file.read_exact_at(&mut text, start)?;
+        let (words, _) = text.as_chunks::<8>();
+        let [kind, len, ..] = words else { return Ok(()) };
+        let (kind, len) = (u64::from_le_bytes(*kind), u64::from_le_bytes(*len));
+        let Some(body) = text.get(16..).and_then(|body| body.get(..usize::try_from(len).ok()?)) else {
+            return Ok(());
+        };
+        match kind {
+            TEXT_FACTS => {
+                let parts: Vec<_> = body.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect();
+                let (pairs, _) = parts.as_chunks::<2>();
+                self.facts.extend(pairs.iter().map(|[name, value]| (name.to_string(), value.to_string())));
+            }
+            TEXT_MAPS => add_modules(&mut self.modules, &String::from_utf8_lossy(body)),
+            _ => {}
+        }
+        Ok(())
+    }
+}

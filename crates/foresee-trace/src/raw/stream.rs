@@ -1,0 +1,134 @@
+//! The records of one thread, in its order, read a little at a time.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+use super::format::{TAGS, Tag};
+
+/// How much of a chunk is read at once.
+const WINDOW: u64 = 1 << 14;
+const LONGEST: usize = 5;
+
+/// One record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    pub(super) tag: Tag,
+    pub(super) detail: u8,
+    /// Never smaller than that of the record before.
+    pub(super) key: u64,
+    pub(super) words: [u64; LONGEST - 1],
+}
+
+pub(super) struct Stream {
+    pub(super) thread: u64,
+    /// The bodies of the thread's chunks, each from its first byte to its end, and which comes next.
+    chunks: Vec<(u64, u64)>,
+    next_chunk: usize,
+    /// What of the current chunk is left to read.
+    left: (u64, u64),
+    window: Vec<u8>,
+    at: usize,
+    last_key: u64,
+    /// Whether the records of the current chunk go up to its end, and do not end with the thread.
+    goes_on: bool,
+}
+
+/// Why a stream gave no record.
+pub(super) enum Ended {
+    /// There are no more.
+    Done,
+    /// There are no more, but the last chunk is full: there may have been another, which is lost.
+    Cut,
+    /// At this byte of the file is no record.
+    Bad(u64),
+}
+
+impl Stream {
+    pub(super) fn new(thread: u64) -> Stream {
+        let (chunks, window) = (Vec::new(), Vec::new());
+        Stream { thread, chunks, next_chunk: 0, left: (0, 0), window, at: 0, last_key: 0, goes_on: false }
+    }
+
+    pub(super) fn add_chunk(&mut self, start: u64, end: u64) {
+        self.chunks.push((start, end));
+    }
+
+    /// The key of the last record read.
+    pub(super) fn last_key(&self) -> u64 {
+        self.last_key
+    }
+
+    /// The next record.
+    pub(super) fn next(&mut self, file: &File) -> io::Result<Result<Record, Ended>> {
+        loop {
+            if self.window.len() - self.at < 8 * LONGEST {
+                self.fill(file)?;
+            }
+            let Some(first) = self.word(0).filter(|&first| first != 0) else {
+                // The end of the chunk's records.
+                let rest = self.left.1 - self.left.0 + (self.window.len() - self.at) as u64;
+                let full = rest < 8 * LONGEST as u64;
+                let Some(&(start, end)) = self.chunks.get(self.next_chunk) else {
+                    self.window = Vec::new();
+                    self.at = 0;
+                    return Ok(Err(if self.goes_on && full { Ended::Cut } else { Ended::Done }));
+                };
+                self.next_chunk += 1;
+                self.left = (start, end);
+                self.window.clear();
+                self.at = 0;
+                continue;
+            };
+            let here = self.left.0 - (self.window.len() - self.at) as u64;
+            let Some(&tag) = TAGS.get((first as u8).wrapping_sub(1) as usize) else {
+                return Ok(Err(Ended::Bad(here)));
+            };
+            let mut words = [0; LONGEST - 1];
+            for (i, word) in words.iter_mut().enumerate().take(tag.words() - 1) {
+                match self.word(1 + i) {
+                    Some(found) => *word = found,
+                    None => return Ok(Err(Ended::Bad(here))),
+                }
+            }
+            self.at += 8 * tag.words();
+            self.goes_on = tag != Tag::End;
+            // A signal handler may have stamped later and written earlier.
+            self.last_key = self.last_key.max(first >> 16);
+            return Ok(Ok(Record { tag, detail: (first >> 8) as u8, key: self.last_key, words }));
+        }
+    }
+
+    fn word(&self, i: usize) -> Option<u64> {
+        let at = self.at + 8 * i;
+        let bytes = self.window.get(at..at + 8)?;
+        Some(u64::from_le_bytes(bytes.try_into().ok()?))
+    }
+
+    /// Reads on in the current chunk; a file that is shorter than the chunk ends it.
+    fn fill(&mut self, file: &File) -> io::Result<()> {
+        let len = WINDOW.min(self.left.1 - self.left.0) as usize;
+        if len == 0 {
+            return Ok(());
+        }
+        self.window.drain(..self.at);
+        self.at = 0;
+        let kept = self.window.len();
+        self.window.resize(kept + len, 0);
+        let mut got = 0;
+        while got < len {
+            match file.read_at(&mut self.window[kept + got..], self.left.0 + got as u64) {
+                Ok(0) => break,
+                Ok(n) => got += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.window.truncate(kept + got);
+        self.left.0 += got as u64;
+        if got < len {
+            self.left.1 = self.left.0;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! Raw traces made by hand: order, and files that are cut or wrong.
+
+use std::io::Write as _;
+
+use super::format::*;
+use super::{NoSymbols, RawReader};
+use crate::{EventSource, TraceError};
+
+fn header() -> Vec<u8> {
+    let mut file = vec![0; HEADER_LEN as usize];
+    file[..8].copy_from_slice(&MAGIC);
+    file[8..16].copy_from_slice(&VERSION.to_le_bytes());
+    file
+}
+
+fn chunk(owner: u64, records: &[&[u64]]) -> Vec<u8> {
+    let mut words = vec![CHUNK_MAGIC, owner, UNIT, 0];
+    records.iter().for_each(|record| words.extend_from_slice(record));
+    words.resize(UNIT as usize / 8, 0);
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn read(file: &[u8]) -> Result<(Vec<&'static str>, bool), TraceError> {
+    let mut temporary = tempfile::tempfile()?;
+    temporary.write_all(file)?;
+    let mut reader = RawReader::new(temporary, Box::new(NoSymbols))?;
+    let mut events = Vec::new();
+    while reader.advance()? {
+        events.push(reader.event().op.name());
+    }
+    Ok((events, reader.damage().is_some()))
+}
+
+fn two_threads() -> Vec<u8> {
+    let first = |tag, key| first_word(tag, 0, key);
+    let mut file = header();
+    file.extend(chunk(
+        0,
+        &[&[first(Tag::Begin, 1)], &[first(Tag::Fork, 3), 9, 1], &[first(Tag::Join, 11), 9, 1]],
+    ));
+    file.extend(vec![0; UNIT as usize]);
+    file.extend(chunk(
+        1,
+        &[&[first(Tag::Begin, 5)], &[first_word(Tag::Write, 4, 6), 9, 0x100], &[first(Tag::End, 7)]],
+    ));
+    file
+}
+
+#[test]
+fn threads_are_merged_by_key() {
+    let (events, damaged) = read(&two_threads()).unwrap();
+    let names = ["thread-begin", "fork", "thread-begin", "write", "thread-end", "join"];
+    assert_eq!(events, names);
+    assert!(!damaged);
+}
+
+#[test]
+fn a_cut_file_gives_a_prefix_of_each_thread() {
+    let whole = two_threads();
+    for len in
+        (8..whole.len()).step_by(509).chain(whole.len() - UNIT as usize..whole.len() - UNIT as usize + 120)
+    {
+        let (events, _) = read(&whole[..len]).unwrap();
+        assert!(events.len() <= 6, "cut at {len}");
+    }
+}
+
+#[test]
+fn wrong_bytes_never_panic() {
+    let whole = two_threads();
+    let places = [HEADER_LEN as usize, HEADER_LEN as usize + 2 * UNIT as usize];
+    for place in places.into_iter().flat_map(|place| place..place + 104) {
+        for byte in [1, 0x7f, 0xff] {
+            let mut file = whole.clone();
+            file[place] = byte;
+            let _ = read(&file);
+        }
+    }
+}
+
+#[test]
+fn recording_that_stopped_is_read_up_to_there() {
+    let mut file = two_threads();
+    file[8 * STOP_WORD..8 * STOP_WORD + 8].copy_from_slice(&6u64.to_le_bytes());
+    assert_eq!(read(&file).unwrap().0.len(), 3);
+}
+
+#[test]
+fn a_bad_record_ends_what_may_depend_on_it() {
+    let mut file = two_threads();
+    let at = HEADER_LEN as usize + 2 * UNIT as usize + 8 * CHUNK_HEADER_WORDS + 8;
+    file[at] = 200;
+    let (events, damaged) = read(&file).unwrap();
+    assert!(damaged);
+    assert!(events.iter().all(|event| *event != "join"));
+}
+
+#[test]
+fn what_follows_a_lost_chunk_in_time_is_left_out() {
+    let first = |tag, key| first_word(tag, 0, key);
+    let begin = [first(Tag::Begin, 1)];
+    let write = [first_word(Tag::Write, 4, 6), 9, 0x100];
+    let full: Vec<&[u64]> =
+        std::iter::once(&begin[..]).chain(std::iter::repeat_n(&write[..], 2729)).collect();
+    let mut file = header();
+    file.extend(chunk(0, &full));
+    file.extend(chunk(1, &[&[first(Tag::Begin, 3)], &[first(Tag::End, 9)]]));
+    let (events, _) = read(&file).unwrap();
+    assert!(events.contains(&"write") && !events.contains(&"thread-end"));
+}
