@@ -5,6 +5,7 @@
 //! finding, with the best certainty and a witness if any engine had one.
 
 use std::cell::OnceCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use foresee_trace::{Event, Execution, ExecutionBuilder, Names, TraceError};
@@ -29,7 +30,14 @@ pub struct Limits {
     /// Threads for engines that can use several.
     pub threads: usize,
     /// Set from outside to stop soon and tell what is known.
-    pub interrupt: Option<&'static std::sync::atomic::AtomicBool>,
+    pub interrupt: Option<&'static AtomicBool>,
+}
+
+impl Limits {
+    /// Whether somebody wants it to stop.
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
 }
 
 /// What one engine did.
@@ -143,8 +151,14 @@ impl Analysis {
                 together.add(info.name, Outcome::default(), Some(Duration::ZERO), engines);
                 continue;
             }
-            starting(info.name);
             let start = Instant::now();
+            // Even preparing takes an engine a pass over the execution: without time left, it does not start.
+            let no_time = self.limits.deadline.is_some_and(|deadline| start >= deadline);
+            if no_time || (info.rest && left.is_zero()) || self.limits.is_interrupted() {
+                together.add(info.name, Outcome { undecided: 1, ..Outcome::default() }, None, engines);
+                continue;
+            }
+            starting(info.name);
             let checker = checker.get_or_init(|| match functions.is_empty() {
                 true => Checker::new(execution),
                 false => Checker::new(execution).with_atomic_functions(|name| functions.matches(name)),

@@ -23,6 +23,9 @@ use crate::report::{Report, Stats, human, json, junit, sarif, shown};
 use crate::signals;
 use crate::suppress::Suppressions;
 
+/// How many events are read between two looks at the clock.
+const LOOK_AT_CLOCK: u64 = 1 << 16;
+
 /// How long the search for what the fast engines cannot decide may take, unless `--time` says otherwise.
 const REST: Duration = Duration::from_secs(10);
 
@@ -84,7 +87,15 @@ fn check(
     let options = Options { atomic: settings.atomic.clone() };
     let mut analysis = Analysis::new(engines, options, limits(settings, started), keep);
     let (mut validator, mut index) = (Validator::new(), 0);
+    let deadline = settings.time.and_then(|time| started.checked_add(time));
+    let mut out_of_time = false;
     while !signals::interrupted().load(Ordering::Relaxed) && input.advance()? {
+        // What was read until then is the beginning of the run, and can be checked like any other.
+        out_of_time =
+            index % LOOK_AT_CLOCK == 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if out_of_time {
+            break;
+        }
         let (names, event) = input.event();
         validator.event(names, index, &event);
         index += 1;
@@ -117,7 +128,7 @@ fn check(
             partial,
             engines,
             damage: input.source().damage().cloned(),
-            interrupted: signals::interrupted().load(Ordering::Relaxed),
+            interrupted: out_of_time || signals::interrupted().load(Ordering::Relaxed),
             suppressed: (before - all.len()) as u64,
             seconds: started.elapsed().as_secs_f64(),
         },

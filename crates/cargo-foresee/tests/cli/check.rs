@@ -228,3 +228,11 @@ fn a_damaged_trace_is_checked_as_far_as_it_goes() {
     folder.write("no_index.ft", &bytes[..bytes.len() - 10]);
     assert_eq!(folder.foresee(&["check", "no_index.ft"]).code, Some(66));
 }
+
+#[test]
+fn without_time_nothing_is_decided() {
+    let folder = Folder::new();
+    folder.write("t.std", PREDICTED_RACE);
+    assert_eq!(folder.foresee(&["check", "t.std", "--time", "0s"]).code, Some(3));
+    assert_eq!(folder.foresee(&["check", "t.std", "--time", "1h"]).code, Some(66));
+}
