@@ -72,7 +72,7 @@ impl Candidates {
             clocks.begin(id);
             if let Some((var, access)) = execution.access(id) {
                 let thread = execution.thread(id);
-                let place = Place::new(execution.loc(id), execution.mem(var).addr);
+                let place = Place::of_access(execution, id, var);
                 let key = Key { thread, lockset: held.before(thread, id), place, access };
                 for cell in execution.cells(var) {
                     let groups = &mut cells[cell as usize];

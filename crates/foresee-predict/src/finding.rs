@@ -1,6 +1,6 @@
 //! Findings: what there is to tell the user, and the schedule that shows it.
 
-use foresee_trace::LocId;
+use foresee_trace::{EventId, Execution, LocId, VarId};
 
 use crate::witness::Schedule;
 
@@ -82,6 +82,12 @@ impl Place {
     #[inline]
     pub fn new(loc: LocId, target: u64) -> Place {
         if loc == LocId::UNKNOWN { Place(1 << 63 | target) } else { Place(u64::from(loc.0)) }
+    }
+
+    /// The place of an access to a variable.
+    #[inline]
+    pub fn of_access(execution: &Execution, access: EventId, var: VarId) -> Place {
+        Place::new(execution.loc(access), execution.mem(var).addr)
     }
 
     /// Two places as a key: the order does not matter.

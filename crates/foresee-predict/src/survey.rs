@@ -81,7 +81,7 @@ impl Survey {
                 continue;
             };
             let lockset = held.before(thread, id);
-            let place = Place::new(execution.loc(id), execution.mem(var).addr);
+            let place = Place::of_access(execution, id, var);
             for cell in execution.cells(var) {
                 let classes = &mut cells[cell as usize];
                 let same = |class: &Class| {

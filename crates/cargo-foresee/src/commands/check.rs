@@ -85,14 +85,14 @@ fn check(
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !path.is_file();
     let options = Options { atomic: settings.atomic.clone() };
-    let mut analysis = Analysis::new(engines, options, limits(settings, started), keep);
+    let limits = limits(settings, started);
+    let mut analysis = Analysis::new(engines, options, limits, keep);
     let (mut validator, mut index) = (Validator::new(), 0);
-    let deadline = settings.time.and_then(|time| started.checked_add(time));
     let mut out_of_time = false;
     while !signals::interrupted().load(Ordering::Relaxed) && input.advance()? {
         // What was read until then is the beginning of the run, and can be checked like any other.
         out_of_time =
-            index % LOOK_AT_CLOCK == 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            index % LOOK_AT_CLOCK == 0 && limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if out_of_time {
             break;
         }

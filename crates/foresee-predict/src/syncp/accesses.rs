@@ -1,6 +1,6 @@
 //! The accesses that can race, listed by cell.
 
-use foresee_trace::{Access, EventId, Execution, LockId, Mode, ThreadId, VarId};
+use foresee_trace::{Access, EventId, Execution, LockId, Mode, ThreadId};
 use rustc_hash::FxHashMap;
 
 use crate::finding::Place;
@@ -81,7 +81,7 @@ impl Accesses {
                 let class = *class.get_or_insert_with(|| {
                     let thread = execution.thread(id);
                     let lockset = held.before(thread, id);
-                    let place = place(execution, id, var);
+                    let place = Place::of_access(execution, id, var);
                     interner.class(self, thread, Site { place, access }, lockset)
                 });
                 let range = &mut self.cells[number as usize];
@@ -115,10 +115,6 @@ impl Accesses {
     fn site(&self, entry: Entry) -> Site {
         self.sites[self.class(entry).site as usize]
     }
-}
-
-fn place(execution: &Execution, id: EventId, var: VarId) -> Place {
-    Place::new(execution.loc(id), execution.mem(var).addr)
 }
 
 /// Place, and how it is accessed.
