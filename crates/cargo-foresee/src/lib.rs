@@ -22,6 +22,7 @@ pub mod exit;
 mod input;
 mod number;
 mod output;
+mod prebuilt;
 mod progress;
 mod recording;
 mod report;

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use foresee_trace::EventSource as _;
-use foresee_trace::raw::RawReader;
+use foresee_trace::raw::{LockTable, RawReader};
 use rustix::process::Signal;
 
 use crate::cli::RecordOptions;
@@ -117,7 +117,8 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 fn pack(raw: &Path, target: Target) -> Result<(), CliError> {
     signals::finish_on_interrupt();
     let failed = |why| CliError::input(raw, why);
-    let mut reader = RawReader::open(raw, Box::new(FileSymbols::default())).map_err(failed)?;
+    let mut reader =
+        RawReader::open(raw, Box::new(FileSymbols::default()), LockTable::default()).map_err(failed)?;
     let mut output = Output::new(target, reader.facts())?;
     let stop = signals::interrupted();
     let mut packed = 0_u64;

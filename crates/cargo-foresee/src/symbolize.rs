@@ -5,7 +5,8 @@
 //! module's *bias*, the same for position-independent programs, fixed ones and shared libraries. Line tables and symbol
 //! tables are then asked for the address without bias.
 //!
-//! - Of inlined calls, the innermost frame is given: it is the line that the access is on.
+//! - Of inlined calls all frames are given, innermost first.
+//! - Rust's standard library comes prebuilt, without instrumentation: its compile units are told apart ([`Prebuilt`]).
 //! - Without debug information the function comes from the symbol table, and the file is the module.
 //! - Statics without initial value lie behind the last page that comes from the file, in memory that belongs to no
 //!   mapping of a file: they are looked for in the module right below the address.
@@ -15,10 +16,12 @@
 use std::path::Path;
 
 use addr2line::{Loader, demangle_auto};
-use foresee_trace::raw::{DataSymbol, Module, SourceLocation, Symbolizer};
+use foresee_trace::raw::{Code, DataSymbol, Module, Origin, SourceLocation, Symbolizer};
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, SymbolKind};
 use rustc_hash::FxHashMap;
+
+use crate::prebuilt::Prebuilt;
 
 /// Mappings are in units of this.
 const PAGE: u64 = 4096;
@@ -39,15 +42,18 @@ impl FileSymbols {
 }
 
 impl Symbolizer for FileSymbols {
-    fn location(&mut self, modules: &[Module], pc: u64) -> SourceLocation {
+    fn code(&mut self, modules: &[Module], pc: u64) -> Code {
         let Some(module) = modules.iter().find(|module| (module.start..module.end).contains(&pc)) else {
-            return SourceLocation::default();
+            return Code::default();
         };
         let known = self.image(&module.path).and_then(|image| {
             let bias = image.bias(module)?;
-            image.location(pc.wrapping_sub(bias))
+            image.code(pc.wrapping_sub(bias))
         });
-        known.unwrap_or_else(|| SourceLocation { file: file_name(&module.path), ..Default::default() })
+        known.unwrap_or_else(|| {
+            let unknown = SourceLocation { file: file_name(&module.path), ..Default::default() };
+            Code { frames: vec![unknown], origin: Origin::Program }
+        })
     }
 
     fn data(&mut self, modules: &[Module], addr: u64) -> Option<DataSymbol> {
@@ -74,6 +80,7 @@ struct Image {
     /// Statics, by address.
     data: Vec<DataSymbol>,
     lines: Option<Loader>,
+    prebuilt: Prebuilt,
 }
 
 impl Image {
@@ -98,6 +105,7 @@ impl Image {
             segments: segments.collect(),
             data,
             lines: Loader::new(path).ok(),
+            prebuilt: Prebuilt::of(&file),
         })
     }
 
@@ -112,28 +120,35 @@ impl Image {
         Some(loaded.wrapping_sub(segment.addr))
     }
 
-    fn location(&self, addr: u64) -> Option<SourceLocation> {
+    fn code(&self, addr: u64) -> Option<Code> {
         let lines = self.lines.as_ref()?;
-        let innermost = lines.find_frames(addr).ok().and_then(|mut frames| frames.next().ok().flatten());
-        let mut found = SourceLocation::default();
-        if let Some(frame) = innermost {
-            if let Some(Ok(name)) = frame.function.as_ref().map(|function| function.raw_name()) {
-                found.function = demangled(&name);
+        let mut frames = Vec::new();
+        if let Ok(mut inlined) = lines.find_frames(addr) {
+            while let Ok(Some(frame)) = inlined.next() {
+                let mut found = SourceLocation::default();
+                if let Some(Ok(name)) = frame.function.as_ref().map(|function| function.raw_name()) {
+                    found.function = demangled(&name);
+                }
+                if let Some(place) = frame.location {
+                    found.file = place.file.unwrap_or_default().to_owned();
+                    found.line = place.line.unwrap_or(0);
+                    found.column = place.column.unwrap_or(0);
+                }
+                frames.push(found);
             }
-            if let Some(place) = frame.location {
-                found.file = place.file.unwrap_or_default().to_owned();
-                found.line = place.line.unwrap_or(0);
-                found.column = place.column.unwrap_or(0);
+        }
+        if frames.is_empty() {
+            frames.push(SourceLocation::default());
+        }
+        for frame in &mut frames {
+            if frame.function.is_empty() {
+                frame.function = demangled(lines.find_symbol(addr).unwrap_or_default());
+            }
+            if frame.file.is_empty() {
+                frame.file.clone_from(&self.name);
             }
         }
-        if found.function.is_empty() {
-            let symbol = lines.find_symbol(addr).unwrap_or_default();
-            found.function = demangled(symbol);
-        }
-        if found.file.is_empty() {
-            found.file.clone_from(&self.name);
-        }
-        Some(found)
+        Some(Code { frames, origin: self.prebuilt.origin(addr) })
     }
 
     fn data(&self, addr: u64) -> Option<DataSymbol> {
@@ -143,10 +158,14 @@ impl Image {
     }
 }
 
-/// The name as it was written. What is not mangled stays as it is: a C++ demangler takes `x` for `long long`.
+/// The name as it was written. What is not mangled stays as it is: a C++ demangler takes `x` for `long long`. A mangled
+/// name may end in `.0`, for a static that the optimiser has taken apart.
 fn demangled(name: &str) -> String {
-    let mangled = ["_Z", "_R"].iter().any(|start| name.starts_with(start));
-    if mangled { demangle_auto(name.into(), None).into_owned() } else { name.to_owned() }
+    if !["_Z", "_R"].iter().any(|start| name.starts_with(start)) {
+        return name.to_owned();
+    }
+    let whole = name.split_once('.').map_or(name, |(whole, _)| whole);
+    demangle_auto(whole.into(), None).into_owned()
 }
 
 fn file_name(path: &str) -> String {
@@ -184,10 +203,11 @@ mod tests {
     #[test]
     fn functions_have_name_file_and_line() {
         let (mut symbols, modules) = (FileSymbols::default(), own_modules());
-        let found = symbols.location(&modules, own_modules as fn() -> Vec<Module> as usize as u64);
+        let code = symbols.code(&modules, own_modules as fn() -> Vec<Module> as usize as u64);
+        let found = code.frames.last().unwrap();
         assert!(found.function.ends_with("symbolize::tests::own_modules"), "{found:?}");
         assert!(found.file.ends_with("symbolize.rs") && found.line > 100, "{found:?}");
-        assert_eq!(symbols.location(&modules, 1), SourceLocation::default());
+        assert_eq!(symbols.code(&modules, 1), Code::default());
     }
 
     #[test]
@@ -210,6 +230,7 @@ mod tests {
     fn only_mangled_names_are_demangled() {
         assert_eq!(demangled("_ZN4Bank5totalE"), "Bank::total");
         assert_eq!(demangled("_RNvC7mycrate3foo"), "mycrate::foo");
+        assert_eq!(demangled("_RNvC7mycrate3foo.0"), "mycrate::foo");
         for plain in ["x", "f", "_M_run", "counter.0", "_Zero", "_Root", ""] {
             assert_eq!(demangled(plain), plain);
         }
@@ -220,10 +241,10 @@ mod tests {
         let (mut symbols, modules) = (FileSymbols::default(), own_modules());
         let libc = modules.iter().find(|module| module.path.contains("/libc.so")).unwrap();
         let inside = modules.iter().rfind(|module| module.path == libc.path).unwrap();
-        let found = symbols.location(&modules, inside.start);
-        assert!(found.file.starts_with("libc.so"), "{found:?}");
+        let found = symbols.code(&modules, inside.start);
+        assert!(found.frames[0].file.starts_with("libc.so"), "{found:?}");
         let gone = [Module { path: "/no/such/lib.so".to_owned(), start: 4096, end: 8192, offset: 0 }];
         let expected = SourceLocation { file: "lib.so".to_owned(), ..Default::default() };
-        assert_eq!(symbols.location(&gone, 5000), expected);
+        assert_eq!(symbols.code(&gone, 5000).frames, [expected]);
     }
 }

@@ -1,7 +1,7 @@
 //! Atomic operations of the ThreadSanitizer ABI.
 //!
-//! The call *is* the operation: it is done here, sequentially consistent whatever was asked for, together with its stamp and
-//! record under a spin lock that its address chooses. So the stamps of an atomic's operations are in its modification
+//! The call *is* the operation: it is done here, sequentially consistent whatever was asked for, between its stamp and its
+//! record, under a spin lock that its address chooses. So the stamps of an atomic's operations are in its modification
 //! order, and every value read is that of the write before it. The lock covers 16 bytes: atomics of different sizes that
 //! overlap share it. Code that is not recorded does its operations without the lock; they are atomic all the same.
 
@@ -9,7 +9,7 @@ use std::arch::asm;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::atomic::{Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-use crate::buffer::{inside, stamped};
+use crate::buffer::{inside, stamp, stamped};
 use crate::entry::entries;
 use crate::format::{SYNC_SPACE, Tag};
 
@@ -59,12 +59,15 @@ pub(crate) fn atomic<R>(
 ) -> R {
     let recorded = inside(|local| {
         let lock = lock(addr);
+        // Before the operation: code that is not recorded may act on what it wrote at once, and its thread's next record
+        // has to come later.
+        let stamp = stamp();
         let (result, did, order) = operation();
         let detail = detail(order, size_log2);
         match did {
-            Did::Load(value) => local.stamped(Tag::Load, detail, [pc, addr, value]),
-            Did::Store(value) => local.stamped(Tag::Store, detail, [pc, addr, value]),
-            Did::Rmw(old, new) => local.stamped(Tag::Rmw, detail, [pc, addr, old, new]),
+            Did::Load(value) => local.stamped_at(stamp, Tag::Load, detail, [pc, addr, value]),
+            Did::Store(value) => local.stamped_at(stamp, Tag::Store, detail, [pc, addr, value]),
+            Did::Rmw(old, new) => local.stamped_at(stamp, Tag::Rmw, detail, [pc, addr, old, new]),
         }
         lock.store(false, Release);
         result

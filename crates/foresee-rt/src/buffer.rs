@@ -72,6 +72,12 @@ pub(crate) fn inside<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
     })
 }
 
+/// Takes a place in the order of what synchronises.
+#[inline(always)]
+pub(crate) fn stamp() -> u64 {
+    COUNTER.fetch_add(1, SeqCst)
+}
+
 /// Records something that synchronises nothing.
 #[inline(always)]
 pub(crate) fn plain<const N: usize>(tag: Tag, detail: u8, words: [u64; N]) {
@@ -110,7 +116,13 @@ impl Local {
 
     #[inline(always)]
     pub(crate) fn stamped<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
-        self.write(first_word(tag, detail, 2 * COUNTER.fetch_add(1, SeqCst) + 1), words);
+        self.stamped_at(stamp(), tag, detail, words);
+    }
+
+    /// Records something whose place in the order was taken before, by [`stamp`].
+    #[inline(always)]
+    pub(crate) fn stamped_at<const N: usize>(&self, stamp: u64, tag: Tag, detail: u8, words: [u64; N]) {
+        self.write(first_word(tag, detail, 2 * stamp + 1), words);
     }
 
     /// The thread's number, given to it before its first record. A signal handler may have been earlier: what it did

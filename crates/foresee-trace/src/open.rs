@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 
 use crate::file::{MAGIC, TraceReader};
-use crate::raw::{self, NoSymbols, RawReader};
+use crate::raw::{self, LockTable, NoSymbols, RawReader};
 use crate::text::TextReader;
 use crate::{EventSource, TraceError};
 
@@ -52,7 +52,7 @@ pub fn open(path: &Path) -> Result<Box<dyn EventSource>, TraceError> {
     if kind.is_file() {
         file.rewind()?;
         return if start == raw::format::MAGIC {
-            Ok(Box::new(RawReader::new(file, Box::new(NoSymbols))?))
+            Ok(Box::new(RawReader::new(file, Box::new(NoSymbols), LockTable::default())?))
         } else if binary {
             Ok(Box::new(TraceReader::new(file)?))
         } else {

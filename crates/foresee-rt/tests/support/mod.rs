@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use foresee_predict::engine::StreamEngine as _;
 use foresee_predict::finding::Finding;
 use foresee_predict::hb::HappensBefore;
-use foresee_trace::raw::{NoSymbols, RawReader};
+use foresee_trace::raw::{LockTable, NoSymbols, RawReader};
 use foresee_trace::validate::Validator;
 use foresee_trace::{EventSource as _, Facts, Mode, Op};
 
@@ -81,7 +81,7 @@ impl Program {
         let raw = self.directory.path().join("trace.raw");
         let _ = std::fs::remove_file(&raw);
         let status = self.command().env("FORESEE_RAW", &raw).status().unwrap();
-        let mut reader = RawReader::open(&raw, Box::new(NoSymbols)).unwrap();
+        let mut reader = RawReader::open(&raw, Box::new(NoSymbols), LockTable::default()).unwrap();
         let mut validator = Validator::new();
         let mut engine = Box::new(HappensBefore::new());
         let mut events = Vec::new();

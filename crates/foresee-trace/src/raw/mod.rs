@@ -12,12 +12,15 @@ pub mod format;
 mod modules;
 mod naming;
 mod reader;
+mod roles;
+mod sections;
 mod stream;
 mod values;
 
 pub use modules::Module;
-pub use naming::{DataSymbol, NoSymbols, SourceLocation, Symbolizer};
+pub use naming::{Code, DataSymbol, NoSymbols, Origin, SourceLocation, Symbolizer};
 pub use reader::RawReader;
+pub use roles::{LockTable, Role};
 
 #[cfg(test)]
 mod tests;

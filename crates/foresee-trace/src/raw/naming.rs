@@ -1,17 +1,22 @@
 //! Names for addresses: each asked for once.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::format::{NAME_LEN, SYNC_SPACE};
 use super::modules::Module;
+use super::roles::{LockTable, Role, crate_of, is_between, plain_path};
 use crate::event::Mem;
 use crate::ids::{LocId, LockId, StrId, ThreadId};
 use crate::names::{Location, Names};
 
 /// Where some code comes from. Empty and 0 are unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
-    /// The innermost function, inlined ones included.
+    /// The function.
     pub function: String,
     /// Its file.
     pub file: String,
@@ -19,6 +24,13 @@ pub struct SourceLocation {
     pub line: u32,
     /// From 1.
     pub column: u32,
+}
+
+impl SourceLocation {
+    /// Whether this is code of the standard library, wherever it was compiled.
+    fn is_library(&self) -> bool {
+        self.file.starts_with("/rustc/") || self.file.contains("/lib/rustlib/src/rust/library/")
+    }
 }
 
 /// A static variable.
@@ -32,10 +44,31 @@ pub struct DataSymbol {
     pub size: u32,
 }
 
+/// Where the code of a function comes from, which says how its accesses to memory are to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// Built with the program, instrumented.
+    #[default]
+    Program,
+    /// A prebuilt part of the standard library that works on its caller's data (`alloc`, `core`).
+    Container,
+    /// A prebuilt part of the standard library that works on data of its own, and has unseen ways to order it.
+    Foreign,
+}
+
+/// What is known about an instruction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Code {
+    /// The calls it is in, innermost first: inlined ones, then the function itself.
+    pub frames: Vec<SourceLocation>,
+    /// Where the function comes from.
+    pub origin: Origin,
+}
+
 /// Finds the names of code and data of a program that ran.
 pub trait Symbolizer {
     /// What is at `pc`, an address within an instruction (the return address of a call less one).
-    fn location(&mut self, modules: &[Module], pc: u64) -> SourceLocation;
+    fn code(&mut self, modules: &[Module], pc: u64) -> Code;
 
     /// The static variable that has the byte at `addr`.
     fn data(&mut self, modules: &[Module], addr: u64) -> Option<DataSymbol>;
@@ -46,17 +79,48 @@ pub trait Symbolizer {
 pub struct NoSymbols;
 
 impl Symbolizer for NoSymbols {
-    fn location(&mut self, modules: &[Module], pc: u64) -> SourceLocation {
+    fn code(&mut self, modules: &[Module], pc: u64) -> Code {
         let file = match modules.iter().find(|module| (module.start..module.end).contains(&pc)) {
             Some(module) => format!("{}+{:#x}", module.path, pc - module.start + module.offset),
             None => format!("{pc:#x}"),
         };
-        SourceLocation { file, ..SourceLocation::default() }
+        let frames = vec![SourceLocation { file, ..SourceLocation::default() }];
+        Code { frames, origin: Origin::Program }
     }
 
     fn data(&mut self, _modules: &[Module], _addr: u64) -> Option<DataSymbol> {
         None
     }
+}
+
+/// What the reader wants to know about a program counter, worked out once.
+#[derive(Debug)]
+pub(super) struct Site {
+    /// The innermost place that is the user's, or else the innermost of all.
+    pub(super) loc: LocId,
+    /// Whether it is the user's.
+    pub(super) users: bool,
+    /// The innermost crate other than `core`, if there is one.
+    pub(super) krate: Option<StrId>,
+    /// The function itself.
+    pub(super) function: StrId,
+    /// What the function itself does to locks, and its crate.
+    pub(super) entry: Option<(Role, StrId)>,
+    pub(super) origin: Origin,
+    /// The operations on locks that this is in, outermost first.
+    pub(super) roles: Vec<Inlined>,
+}
+
+/// An operation on a lock that has a site inlined.
+#[derive(Debug)]
+pub(super) struct Inlined {
+    pub(super) role: Role,
+    /// The same for all sites of one inlined call, and for no others.
+    pub(super) instance: u64,
+    pub(super) krate: StrId,
+    /// Where the operation is called from, and whether that is a place of the user's.
+    pub(super) loc: LocId,
+    pub(super) users: bool,
 }
 
 /// All names of a raw trace as they become known.
@@ -66,9 +130,9 @@ pub(super) struct Naming {
     modules: Vec<Module>,
     thread_names: Vec<u8>,
     threads: FxHashMap<u64, ThreadId>,
-    locks: FxHashMap<u64, LockId>,
-    locations: FxHashMap<u64, LocId>,
-    functions: FxHashMap<u64, StrId>,
+    locks: BTreeMap<u64, LockId>,
+    sites: FxHashMap<u64, Rc<Site>>,
+    table: LockTable,
     /// Addresses in modules that have been looked up.
     data: FxHashSet<u64>,
 }
@@ -76,6 +140,7 @@ pub(super) struct Naming {
 impl Naming {
     pub(super) fn new(
         symbolizer: Box<dyn Symbolizer>,
+        table: LockTable,
         modules: Vec<Module>,
         thread_names: Vec<u8>,
     ) -> Naming {
@@ -85,9 +150,9 @@ impl Naming {
             modules,
             thread_names,
             threads: FxHashMap::default(),
-            locks: FxHashMap::default(),
-            locations: FxHashMap::default(),
-            functions: FxHashMap::default(),
+            locks: BTreeMap::new(),
+            sites: FxHashMap::default(),
+            table,
             data: FxHashSet::default(),
         }
     }
@@ -119,12 +184,14 @@ impl Naming {
         if let Some(&id) = self.locks.get(&addr) {
             return id;
         }
-        let mut name = self.object_name(addr).unwrap_or_else(|| format!("l@{addr:#x}"));
+        let first = self.object_name(addr).unwrap_or_else(|| format!("l@{addr:#x}"));
+        let (mut name, mut again) = (first.clone(), 1);
         let locks = self.names.locks().len();
         let mut id = self.names.lock(&name);
         while id.index() < locks {
-            // Statics of two files may have the same name.
-            name = format!("{name}@{addr:#x}");
+            // Statics of two files may have the same name, and memory is used again.
+            again += 1;
+            name = format!("{first}#{again}");
             id = self.names.lock(&name);
         }
         self.locks.insert(addr, id);
@@ -141,36 +208,67 @@ impl Naming {
         }
     }
 
-    /// Where the call that returns to `pc` is.
-    pub(super) fn location(&mut self, pc: u64) -> LocId {
-        if pc == 0 {
-            return LocId::UNKNOWN;
+    /// All about the call that returns to `pc`.
+    pub(super) fn site(&mut self, pc: u64) -> Rc<Site> {
+        if let Some(site) = self.sites.get(&pc) {
+            return Rc::clone(site);
         }
-        if let Some(&id) = self.locations.get(&pc) {
-            return id;
-        }
-        let found = self.symbolizer.location(&self.modules, pc - 1);
-        let location = Location {
-            file: self.names.intern(&found.file),
-            line: found.line,
-            column: found.column,
-            function: self.names.intern(&found.function),
-        };
-        let id = self.names.location(location);
-        self.locations.insert(pc, id);
-        id
+        let code = if pc == 0 { Code::default() } else { self.symbolizer.code(&self.modules, pc - 1) };
+        let site = Rc::new(self.new_site(&code));
+        self.sites.insert(pc, Rc::clone(&site));
+        site
     }
 
-    /// The function that has the call that returns to `pc`.
-    pub(super) fn function(&mut self, pc: u64) -> StrId {
-        if let Some(&id) = self.functions.get(&pc) {
-            return id;
+    fn new_site(&mut self, code: &Code) -> Site {
+        let paths: Vec<String> = code.frames.iter().map(|frame| plain_path(&frame.function)).collect();
+        let own = paths.iter().position(|path| crate_of(path) != "core" && !path.is_empty());
+        let (loc, users) = self.nearest(code, &paths, 0);
+        let function = code.frames.last().map_or(StrId::EMPTY, |frame| {
+            let name = if frame.function.is_empty() { &frame.file } else { &frame.function };
+            self.names.intern(name)
+        });
+        let entry = paths.last().and_then(|path| {
+            let role = self.table.role(path)?;
+            Some((role, self.names.intern(crate_of(path))))
+        });
+        let mut roles = Vec::new();
+        for (at, path) in paths.iter().enumerate().rev() {
+            if let Some(role) = self.table.role(path) {
+                let mut hasher = FxHasher::default();
+                at.abs_diff(paths.len()).hash(&mut hasher);
+                path.hash(&mut hasher);
+                code.frames[at + 1..].hash(&mut hasher);
+                let (loc, users) = self.nearest(code, &paths, at + 1);
+                let krate = self.names.intern(crate_of(path));
+                roles.push(Inlined { role, instance: hasher.finish(), krate, loc, users });
+            }
         }
-        let found = self.symbolizer.location(&self.modules, pc.saturating_sub(1));
-        let name = if found.function.is_empty() { found.file } else { found.function };
-        let id = self.names.intern(&name);
-        self.functions.insert(pc, id);
-        id
+        let krate = own.map(|at| self.names.intern(crate_of(&paths[at])));
+        Site { loc, users, krate, function, entry, origin: code.origin, roles }
+    }
+
+    /// The innermost place from this frame on that is the user's, or else just the innermost; and whether it is the user's.
+    fn nearest(&mut self, code: &Code, paths: &[String], from: usize) -> (LocId, bool) {
+        let users = (from..paths.len()).find(|&at| !is_between(&paths[at]) && !code.frames[at].is_library());
+        let Some(frame) = code.frames.get(users.unwrap_or(from)).or(code.frames.last()) else {
+            return (LocId::UNKNOWN, false);
+        };
+        let location = Location {
+            file: self.names.intern(&frame.file),
+            line: frame.line,
+            column: frame.column,
+            function: self.names.intern(&frame.function),
+        };
+        (self.names.location(location), users.is_some())
+    }
+
+    /// Locks within memory that is given out anew are other locks from now on.
+    pub(super) fn forget_locks(&mut self, mem: Mem) {
+        while let Some((&addr, _)) =
+            self.locks.range(mem.addr..).next().filter(|(addr, _)| u128::from(**addr) < mem.end())
+        {
+            self.locks.remove(&addr);
+        }
     }
 
     /// Learns the name of what an access touches, if it is a static, or a stand-in for a barrier or semaphore.

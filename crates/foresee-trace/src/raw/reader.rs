@@ -1,8 +1,8 @@
 //! Reads a raw trace as a stream of events in the observed order.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -14,11 +14,13 @@ use super::format::{
     STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag, UNIT, VERSION, VERSION_WORD,
 };
 use super::modules::{Module, add_modules};
-use super::naming::{Naming, Symbolizer};
+use super::naming::{Naming, Origin, Symbolizer};
+use super::roles::LockTable;
+use super::sections::{Action, Fate, Sections, Step};
 use super::stream::{Ended, Record, Stream};
 use super::values::Values;
 use crate::event::{Event, Mem, Mode, Op, Order};
-use crate::ids::{LocId, LockId, StrId, ThreadId};
+use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
 use crate::{Damage, EventSource, Facts, TraceError};
 
@@ -37,27 +39,37 @@ pub struct RawReader {
     queue: BinaryHeap<Reverse<(u64, usize)>>,
     /// Records from this key on are not of all threads.
     stop: u64,
-    /// Reader-writer locks held: how, and how often.
-    held: FxHashMap<(u64, u64), (Mode, u32)>,
+    /// The calls and locks of each thread, and what it does to locks by atomics.
+    sections: Sections,
+    steps: Vec<Step>,
     /// The lock that each thread has asked for last.
     requested: FxHashMap<u64, u64>,
-    /// The functions each thread is in.
-    calls: FxHashMap<u64, Vec<StrId>>,
     values: Values,
     current: Option<Event<'static>>,
+    /// Events that follow the current one, before another record is read.
+    following: VecDeque<Event<'static>>,
     damage: Option<Damage>,
     delivered: u64,
     words_read: u64,
 }
 
 impl RawReader {
-    /// Opens the raw trace at `path`; the symbolizer finds the names of its addresses.
-    pub fn open(path: &Path, symbolizer: Box<dyn Symbolizer>) -> Result<RawReader, TraceError> {
-        RawReader::new(File::open(path)?, symbolizer)
+    /// Opens the raw trace at `path`; the symbolizer finds the names of its addresses, the table which functions are
+    /// operations on locks.
+    pub fn open(
+        path: &Path,
+        symbolizer: Box<dyn Symbolizer>,
+        table: LockTable,
+    ) -> Result<RawReader, TraceError> {
+        RawReader::new(File::open(path)?, symbolizer, table)
     }
 
     /// Reads the raw trace in this file.
-    pub fn new(file: File, symbolizer: Box<dyn Symbolizer>) -> Result<RawReader, TraceError> {
+    pub fn new(
+        file: File,
+        symbolizer: Box<dyn Symbolizer>,
+        table: LockTable,
+    ) -> Result<RawReader, TraceError> {
         let bytes = file.metadata()?.len();
         let mut header = vec![0; HEADER_LEN.min(bytes) as usize];
         file.read_exact_at(&mut header, 0)?;
@@ -77,7 +89,7 @@ impl RawReader {
         let stop = word(STOP_WORD).filter(|&stop| stop != 0).unwrap_or(u64::MAX);
         let thread_names = header.get(NAMES as usize..).unwrap_or_default().to_vec();
         let chunks = Chunks::scan(&file, bytes)?;
-        let naming = Naming::new(symbolizer, chunks.modules, thread_names);
+        let naming = Naming::new(symbolizer, table, chunks.modules, thread_names);
         let mut reader = RawReader {
             file,
             bytes,
@@ -87,11 +99,12 @@ impl RawReader {
             streams: chunks.streams,
             queue: BinaryHeap::new(),
             stop,
-            held: FxHashMap::default(),
+            sections: Sections::default(),
+            steps: Vec::new(),
             requested: FxHashMap::default(),
-            calls: FxHashMap::default(),
             values: Values::default(),
             current: None,
+            following: VecDeque::new(),
             damage: chunks.damage,
             delivered: 0,
             words_read: 0,
@@ -156,10 +169,40 @@ impl RawReader {
         Ok(Some((self.streams[stream].thread, record)))
     }
 
-    /// The event of a record; `None` for one that says nothing an event can.
-    fn interpret(&mut self, thread: u64, record: Record) -> Option<Event<'static>> {
-        let [pc, addr, third, fourth] = record.words;
+    /// Appends the events of a record to those that follow: none, or it and what it tells about locks.
+    fn interpret(&mut self, thread: u64, record: Record) {
         let id = self.naming.thread(thread);
+        let mut steps = std::mem::take(&mut self.steps);
+        let fate = self.sections.record(thread, &record, &mut self.naming, &mut steps);
+        for step in steps.drain(..) {
+            let op = self.step(step);
+            self.following.push_back(Event { thread: id, loc: step.loc, op });
+        }
+        self.steps = steps;
+        let event = if fate == Fate::Drop { None } else { self.event_of(thread, record, fate) };
+        self.following.extend(event.map(|(loc, op)| Event { thread: id, loc, op }));
+        if record.tag == Tag::Exit {
+            self.sections.pop(thread);
+        }
+    }
+
+    fn step(&mut self, step: Step) -> Op<'static> {
+        let lock = self.naming.lock(step.addr);
+        match step.action {
+            Action::Request(mode) => Op::Request { lock, mode },
+            Action::Acquire { mode, tried } => Op::Acquire { lock, mode, tried },
+            Action::Release(mode) => Op::Release { lock, mode },
+            Action::Wait => Op::Wait { cond: lock },
+            Action::Notify { all } => Op::Notify { cond: lock, all },
+        }
+    }
+
+    /// The event of a record, and where it is; `None` for one that says nothing an event can.
+    fn event_of(&mut self, thread: u64, record: Record, fate: Fate) -> Option<(LocId, Op<'static>)> {
+        let [pc, mut addr, third, fourth] = record.words;
+        if fate == Fate::Move {
+            addr |= SYNC_SPACE;
+        }
         let mem = |size: u64| Mem { addr, size: size.min(u64::from(u32::MAX)) as u32 };
         let small = mem(record.detail.into());
         let wide = mem(third);
@@ -181,73 +224,69 @@ impl RawReader {
                 Op::Request { lock: self.naming.lock(addr), mode }
             }
             Tag::Acquire => {
-                self.held.entry((thread, addr)).or_insert((mode, 0)).1 += 1;
+                self.sections.acquired(thread, addr, mode);
                 // The runtime notes a request wherever a thread would have waited.
                 let tried = self.requested.remove(&thread) != Some(addr);
                 Op::Acquire { lock: self.naming.lock(addr), mode, tried }
             }
             Tag::Release => {
-                Op::Release { lock: self.naming.lock(addr), mode: self.release(thread, addr, record, mode) }
+                // Unlocking a reader-writer lock does not say how it was held.
+                let held = self.sections.released(thread, addr).filter(|_| record.detail == AS_HELD);
+                Op::Release { lock: self.naming.lock(addr), mode: held.unwrap_or(mode) }
             }
             Tag::Fork => Op::Fork { child: self.other(addr)? },
             Tag::Join => Op::Join { child: self.other(addr)? },
             Tag::Begin => Op::ThreadBegin,
             Tag::End => Op::ThreadEnd,
-            Tag::Wait => Op::Wait { cond: self.lock(addr) },
-            Tag::Notify => Op::Notify { cond: self.lock(addr), all: record.detail != 0 },
-            Tag::Enter => {
-                let function = self.naming.function(addr);
-                self.calls.entry(thread).or_default().push(function);
-                Op::Enter { function }
-            }
+            Tag::Wait => Op::Wait { cond: self.naming.lock(addr) },
+            Tag::Notify => Op::Notify { cond: self.naming.lock(addr), all: record.detail != 0 },
+            Tag::Enter => Op::Enter { function: self.sections.function(thread)? },
             // A function left that was never entered: the trace begins within it.
-            Tag::Exit => Op::Exit { function: self.calls.get_mut(&thread)?.pop()? },
+            Tag::Exit => Op::Exit { function: self.sections.function(thread)? },
             Tag::Alloc => Op::Alloc { mem: wide },
             Tag::Free => Op::Free { mem: wide },
         };
+        if matches!(record.tag, Tag::Begin | Tag::End | Tag::Exit) {
+            return Some((LocId::UNKNOWN, op));
+        }
+        let site = self.naming.site(pc);
         if let Some(mem) = op.mem() {
             if mem.size == 0 || mem.end() > 1 << 64 {
                 return None;
             }
-            if op.access().is_some() && !matches!(op, Op::Free { .. }) {
-                self.naming.touch(mem);
+            let unseen = match op {
+                Op::Read { .. } | Op::Write { .. } => site.origin != Origin::Program,
+                Op::Free { .. } => site.origin == Origin::Foreign,
+                _ => false,
+            };
+            if unseen {
+                return None;
+            }
+            match op {
+                Op::Alloc { mem } => self.naming.forget_locks(mem),
+                Op::Free { .. } => {}
+                _ => self.naming.touch(mem),
             }
         }
-        let loc = match record.tag {
-            Tag::Begin | Tag::End | Tag::Exit => LocId::UNKNOWN,
-            _ => self.naming.location(pc),
-        };
-        Some(Event { thread: id, loc, op: self.values.explained(op) })
-    }
-
-    fn lock(&mut self, addr: u64) -> LockId {
-        self.naming.lock(addr)
+        let loc = if record.tag == Tag::Enter { site.loc } else { self.sections.place(thread, &site) };
+        Some((loc, self.values.explained(op)))
     }
 
     fn other(&mut self, number: u64) -> Option<ThreadId> {
         (number < MAX_THREADS).then(|| self.naming.thread(number))
     }
-
-    /// How a lock is released: unlocking a reader-writer lock does not say.
-    fn release(&mut self, thread: u64, addr: u64, record: Record, said: Mode) -> Mode {
-        let Some((mode, depth)) = self.held.get_mut(&(thread, addr)) else { return said };
-        let held = *mode;
-        *depth -= 1;
-        if *depth == 0 {
-            self.held.remove(&(thread, addr));
-        }
-        if record.detail == AS_HELD { held } else { said }
-    }
 }
 
 impl EventSource for RawReader {
     fn advance(&mut self) -> Result<bool, TraceError> {
-        while let Some((thread, record)) = self.pop()? {
-            if let Some(event) = self.interpret(thread, record) {
+        loop {
+            if let Some(event) = self.following.pop_front() {
                 self.current = Some(event);
                 self.delivered += 1;
                 return Ok(true);
             }
+            let Some((thread, record)) = self.pop()? else { break };
+            self.interpret(thread, record);
         }
         if let Some(damage) = &mut self.damage {
             damage.delivered = self.delivered;

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use super::format::*;
-use super::{NoSymbols, RawReader};
+use super::{LockTable, NoSymbols, RawReader};
 use crate::{EventSource, TraceError};
 
 fn header() -> Vec<u8> {
@@ -23,7 +23,7 @@ fn chunk(owner: u64, records: &[&[u64]]) -> Vec<u8> {
 fn read(file: &[u8]) -> Result<(Vec<&'static str>, bool), TraceError> {
     let mut temporary = tempfile::tempfile()?;
     temporary.write_all(file)?;
-    let mut reader = RawReader::new(temporary, Box::new(NoSymbols))?;
+    let mut reader = RawReader::new(temporary, Box::new(NoSymbols), LockTable::default())?;
     let mut events = Vec::new();
     while reader.advance()? {
         events.push(reader.event().op.name());

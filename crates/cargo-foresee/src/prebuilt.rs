@@ -1,0 +1,70 @@
+//! Which code of a Rust program came prebuilt, and so without instrumentation.
+//!
+//! The standard library is compiled by those who ship the toolchain: its compile units say that they were built in
+//! `/rustc/<commit>`. Generic code of it that the program instantiates is in the program's own units, and instrumented.
+
+use std::borrow::Cow;
+
+use foresee_trace::raw::Origin;
+use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
+use object::read::elf::ElfFile64;
+use object::{Object as _, ObjectSection as _};
+
+/// Where such units were built.
+const BUILT_IN: &str = "/rustc/";
+
+/// Units of these crates work on their callers' data.
+const CONTAINERS: [&str; 2] = ["library/alloc/", "library/core/"];
+
+/// The prebuilt pieces of one file, by address.
+#[derive(Default)]
+pub(crate) struct Prebuilt {
+    /// From, to, and where from.
+    ranges: Vec<(u64, u64, Origin)>,
+}
+
+impl Prebuilt {
+    /// Reads the units of a file; without debug information none is known.
+    pub(crate) fn of(file: &ElfFile64<'_>) -> Prebuilt {
+        let mut prebuilt = Prebuilt::default();
+        // What cannot be read is taken for the program's own.
+        let _ = prebuilt.read(file);
+        prebuilt.ranges.sort_unstable_by_key(|&(from, ..)| from);
+        prebuilt
+    }
+
+    /// Where the code at this address comes from.
+    pub(crate) fn origin(&self, addr: u64) -> Origin {
+        let after = self.ranges.partition_point(|&(from, ..)| from <= addr);
+        match self.ranges[..after].last() {
+            Some(&(_, to, origin)) if addr < to => origin,
+            _ => Origin::Program,
+        }
+    }
+
+    fn read(&mut self, file: &ElfFile64<'_>) -> gimli::Result<()> {
+        let load = |id: SectionId| -> gimli::Result<Cow<'_, [u8]>> {
+            let section = file.section_by_name(id.name());
+            Ok(section.and_then(|section| section.uncompressed_data().ok()).unwrap_or_default())
+        };
+        let sections = DwarfSections::load(load)?;
+        let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
+        let mut units = dwarf.units();
+        while let Some(header) = units.next()? {
+            let unit = dwarf.unit(header)?;
+            let built_in =
+                unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+            if !built_in.starts_with(BUILT_IN) {
+                continue;
+            }
+            let name = unit.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let container = CONTAINERS.iter().any(|start| name.starts_with(start));
+            let origin = if container { Origin::Container } else { Origin::Foreign };
+            let mut ranges = dwarf.unit_ranges(&unit)?;
+            while let Some(range) = ranges.next()? {
+                self.ranges.push((range.begin, range.end, origin));
+            }
+        }
+        Ok(())
+    }
+}
