@@ -13,6 +13,8 @@ use crate::event::Mem;
 use crate::ids::{LocId, LockId, StrId, ThreadId};
 use crate::names::{Location, Names};
 
+const PAGE_BITS: u32 = 12;
+
 /// Where some code comes from. Empty and 0 are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
@@ -104,20 +106,28 @@ pub(super) struct Site {
     pub(super) krate: Option<StrId>,
     /// The function itself.
     pub(super) function: StrId,
-    /// What the function itself does to locks, and its crate.
-    pub(super) entry: Option<(Role, StrId)>,
+    /// What the function itself does to locks.
+    pub(super) entry: Option<RoleOf>,
     pub(super) origin: Origin,
     /// The operations on locks that this is in, outermost first.
     pub(super) roles: Vec<Inlined>,
 }
 
+/// The role of a function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoleOf {
+    pub(super) role: Role,
+    /// The function's crate, and whether that is a library of locks, and nothing else.
+    pub(super) krate: StrId,
+    pub(super) is_library: bool,
+}
+
 /// An operation on a lock that has a site inlined.
 #[derive(Debug)]
 pub(super) struct Inlined {
-    pub(super) role: Role,
+    pub(super) what: RoleOf,
     /// The same for all sites of one inlined call, and for no others.
     pub(super) instance: u64,
-    pub(super) krate: StrId,
     /// Where the operation is called from, and whether that is a place of the user's.
     pub(super) loc: LocId,
     pub(super) users: bool,
@@ -131,6 +141,8 @@ pub(super) struct Naming {
     thread_names: Vec<u8>,
     threads: FxHashMap<u64, ThreadId>,
     locks: BTreeMap<u64, LockId>,
+    /// The pages that had a lock.
+    lock_pages: FxHashSet<u64>,
     sites: FxHashMap<u64, Rc<Site>>,
     table: LockTable,
     /// Addresses in modules that have been looked up.
@@ -151,6 +163,7 @@ impl Naming {
             thread_names,
             threads: FxHashMap::default(),
             locks: BTreeMap::new(),
+            lock_pages: FxHashSet::default(),
             sites: FxHashMap::default(),
             table,
             data: FxHashSet::default(),
@@ -195,6 +208,7 @@ impl Naming {
             id = self.names.lock(&name);
         }
         self.locks.insert(addr, id);
+        self.lock_pages.insert(addr >> PAGE_BITS);
         id
     }
 
@@ -227,24 +241,25 @@ impl Naming {
             let name = if frame.function.is_empty() { &frame.file } else { &frame.function };
             self.names.intern(name)
         });
-        let entry = paths.last().and_then(|path| {
-            let role = self.table.role(path)?;
-            Some((role, self.names.intern(crate_of(path))))
-        });
+        let entry = paths.last().and_then(|path| self.role(path));
         let mut roles = Vec::new();
         for (at, path) in paths.iter().enumerate().rev() {
-            if let Some(role) = self.table.role(path) {
+            if let Some(what) = self.role(path) {
                 let mut hasher = FxHasher::default();
                 at.abs_diff(paths.len()).hash(&mut hasher);
                 path.hash(&mut hasher);
                 code.frames[at + 1..].hash(&mut hasher);
                 let (loc, users) = self.nearest(code, &paths, at + 1);
-                let krate = self.names.intern(crate_of(path));
-                roles.push(Inlined { role, instance: hasher.finish(), krate, loc, users });
+                roles.push(Inlined { what, instance: hasher.finish(), loc, users });
             }
         }
         let krate = own.map(|at| self.names.intern(crate_of(&paths[at])));
         Site { loc, users, krate, function, entry, origin: code.origin, roles }
+    }
+
+    fn role(&mut self, path: &str) -> Option<RoleOf> {
+        let role = self.table.role(path)?;
+        Some(RoleOf { role, krate: self.names.intern(crate_of(path)), is_library: is_between(path) })
     }
 
     /// The innermost place from this frame on that is the user's, or else just the innermost; and whether it is the user's.
@@ -262,13 +277,19 @@ impl Naming {
         (self.names.location(location), users.is_some())
     }
 
-    /// Locks within memory that is given out anew are other locks from now on.
-    pub(super) fn forget_locks(&mut self, mem: Mem) {
-        while let Some((&addr, _)) =
-            self.locks.range(mem.addr..).next().filter(|(addr, _)| u128::from(**addr) < mem.end())
-        {
-            self.locks.remove(&addr);
+    /// A lock at or after this address within memory that is given out or written anew.
+    pub(super) fn lock_in(&self, from: u64, mem: Mem) -> Option<u64> {
+        let pages = (from >> PAGE_BITS, (mem.addr + u64::from(mem.size) - 1) >> PAGE_BITS);
+        if pages.0 == pages.1 && !self.lock_pages.contains(&pages.0) {
+            return None;
         }
+        let (&addr, _) = self.locks.range(from..).next()?;
+        (u128::from(addr) < mem.end()).then_some(addr)
+    }
+
+    /// Whatever lock is at this address from now on is another.
+    pub(super) fn forget_lock(&mut self, addr: u64) {
+        self.locks.remove(&addr);
     }
 
     /// Learns the name of what an access touches, if it is a static, or a stand-in for a barrier or semaphore.

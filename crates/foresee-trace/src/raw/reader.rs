@@ -122,6 +122,12 @@ impl RawReader {
         self.values.unexplained
     }
 
+    /// How many atomics so far changed the word of a lock in a way that is not understood: then the lock events are not
+    /// all there, and nothing that follows from them is proven.
+    pub fn unclear(&self) -> u64 {
+        self.sections.unclear()
+    }
+
     /// Reads the next record of a stream; its key, if there is one.
     fn pull(&mut self, stream: usize) -> Result<Option<u64>, TraceError> {
         let record = match self.streams[stream].next(&self.file)? {
@@ -263,13 +269,29 @@ impl RawReader {
                 return None;
             }
             match op {
-                Op::Alloc { mem } => self.naming.forget_locks(mem),
+                Op::Alloc { mem } => self.renew(mem),
                 Op::Free { .. } => {}
+                Op::Write { mem, .. } => {
+                    self.renew(mem);
+                    self.naming.touch(mem);
+                }
                 _ => self.naming.touch(mem),
             }
         }
         let loc = if record.tag == Tag::Enter { site.loc } else { self.sections.place(thread, &site) };
         Some((loc, self.values.explained(op)))
+    }
+
+    /// Memory is given out anew, or written as no lock is while it is one: a lock that is there now is another than before.
+    fn renew(&mut self, mem: Mem) {
+        let mut from = mem.addr;
+        while let Some(lock) = self.naming.lock_in(from, mem) {
+            if !self.sections.is_held(lock) {
+                self.sections.forget(lock);
+                self.naming.forget_lock(lock);
+            }
+            from = lock + 1;
+        }
     }
 
     fn other(&mut self, number: u64) -> Option<ThreadId> {

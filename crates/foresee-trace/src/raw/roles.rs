@@ -19,8 +19,10 @@ use crate::event::Mode;
 pub enum Role {
     /// Takes it, waiting as long as need be.
     Lock(Mode),
-    /// Takes it if that is possible now, or within some time.
+    /// Takes it if that is possible now: then the word of the lock changes.
     TryLock(Mode),
+    /// Takes it if that is possible within some time: then the value of these bits of the word grows.
+    TimedLock(Mode, u64),
     /// Gives it back.
     Unlock,
     /// Holds it in this mode from now on, without having given it back.
@@ -51,6 +53,10 @@ const LOCK: Role = Role::Lock(Mode::Exclusive);
 const SHARE: Role = Role::Lock(Mode::Shared);
 const TRY_LOCK: Role = Role::TryLock(Mode::Exclusive);
 const TRY_SHARE: Role = Role::TryLock(Mode::Shared);
+// Bits of `parking_lot`'s words; the lower ones of a reader-writer lock are about waiting and upgrading.
+const TIMED_LOCK: Role = Role::TimedLock(Mode::Exclusive, 1);
+const TIMED_WRITE: Role = Role::TimedLock(Mode::Exclusive, 8);
+const TIMED_READ: Role = Role::TimedLock(Mode::Shared, !15);
 
 /// Types with the functions that have a role.
 const KNOWN: &[(&str, &[(&str, Role)])] = &[
@@ -76,8 +82,8 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
         &[
             ("lock", LOCK),
             ("try_lock", TRY_LOCK),
-            ("try_lock_for", TRY_LOCK),
-            ("try_lock_until", TRY_LOCK),
+            ("try_lock_for", TIMED_LOCK),
+            ("try_lock_until", TIMED_LOCK),
             ("unlock", Role::Unlock),
             ("unlock_fair", Role::Unlock),
         ],
@@ -87,15 +93,15 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
         &[
             ("lock_exclusive", LOCK),
             ("try_lock_exclusive", TRY_LOCK),
-            ("try_lock_exclusive_for", TRY_LOCK),
-            ("try_lock_exclusive_until", TRY_LOCK),
+            ("try_lock_exclusive_for", TIMED_WRITE),
+            ("try_lock_exclusive_until", TIMED_WRITE),
             ("unlock_exclusive", Role::Unlock),
             ("unlock_exclusive_fair", Role::Unlock),
             ("lock_shared", SHARE),
             ("lock_shared_recursive", SHARE),
             ("try_lock_shared", TRY_SHARE),
-            ("try_lock_shared_for", TRY_SHARE),
-            ("try_lock_shared_until", TRY_SHARE),
+            ("try_lock_shared_for", TIMED_READ),
+            ("try_lock_shared_until", TIMED_READ),
             ("try_lock_shared_recursive", TRY_SHARE),
             ("unlock_shared", Role::Unlock),
             ("unlock_shared_fair", Role::Unlock),

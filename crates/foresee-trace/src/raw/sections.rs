@@ -14,16 +14,21 @@
 //!   moment, and the thread does nothing else in between;
 //! * the lock is known by the address of the first atomic that the lock's own crate touches in the operation.
 //!
+//! Optimisers merge equal code of different calls, and then an atomic on the word of a lock may be in no function that is known.
+//! If its thread holds the lock and it releases, it is the release; if it takes a lock that is only ever taken by one, it
+//! is an acquire. Whatever else changes such a word is counted as unclear, and the run is doubted.
+//!
 //! Order between threads stays right because the runtime takes the stamp of an atomic before it is done: whoever gets a
 //! lock in unseen code after such a release has later keys.
 //!
 //! **Known limits.** Changing the mode of a held lock (downgrade, upgrade) is a release and an acquire with nothing between;
-//! upgradable locks count as shared. A timed `parking_lot` lock that is handed over in the moment it waits is not seen.
+//! upgradable locks count as shared. A timed `parking_lot` lock that runs out of time just while the holder gives the lock back
+//! is taken for one that got it, which makes the run one that cannot be, not one that proves something wrong.
 
 use rustc_hash::FxHashMap;
 
 use super::format::{SYNC_SPACE, Tag};
-use super::naming::{Naming, Site};
+use super::naming::{Naming, RoleOf, Site};
 use super::roles::Role;
 use super::stream::Record;
 use crate::event::Mode;
@@ -62,6 +67,23 @@ pub(super) enum Action {
 #[derive(Default)]
 pub(super) struct Sections {
     threads: Vec<Thread>,
+    words: Words,
+    /// What was unclear about words that are no locks any more.
+    unclear: u64,
+}
+
+/// The words that are locks.
+type Words = FxHashMap<u64, Word>;
+
+/// What is known about the word of a lock.
+#[derive(Default)]
+struct Word {
+    value: u64,
+    holders: u32,
+    /// Whether it was ever held by any number.
+    is_shared: bool,
+    /// How many atomics changed it in a way that is not understood.
+    unclear: u64,
 }
 
 #[derive(Default)]
@@ -91,6 +113,8 @@ struct Operation {
     /// Where it is inlined; `None` for a function of its own.
     instance: Option<u64>,
     krate: StrId,
+    /// Whether that is a library of locks, and nothing else.
+    is_library: bool,
     loc: LocId,
     first_pc: u64,
     lock: Option<u64>,
@@ -102,6 +126,38 @@ struct Operation {
     given_back: Option<u64>,
 }
 
+impl Operation {
+    /// The word of the lock was changed, or written as it was.
+    fn note(&mut self, old: u64, new: u64) {
+        match self.role {
+            Role::TimedLock(_, bits) if old & bits == new & bits => {}
+            Role::TimedLock(_, bits) => self.changed = new & bits > old & bits,
+            _ => self.changed |= old != new,
+        }
+    }
+
+    /// Whether an atomic at a place inlined like this operation begins the next one.
+    ///
+    /// Two calls of one line of the source are inlined alike (the locks that are given back at the end of a block), and
+    /// so are two rounds of a loop. Lock libraries touch no word but the lock's in their own code.
+    fn is_over(&self, pc: u64, (addr, krate): (u64, StrId)) -> bool {
+        let Some(lock) = self.lock else { return false };
+        let other = lock != addr;
+        let is_about_locks =
+            !matches!(self.role, Role::Wait | Role::NotifyOne | Role::NotifyAll | Role::Foreign);
+        (pc == self.first_pc && (other || self.changed))
+            || (other && is_about_locks && self.is_library && krate == self.krate)
+    }
+
+    /// Whether a lock that was waited for came without the thread's own doing: nobody holds it, and it is not free.
+    fn was_handed_over(&self, word: Option<&Word>) -> bool {
+        match self.role {
+            Role::TimedLock(_, bits) => word.is_some_and(|word| word.holders == 0 && word.value & bits != 0),
+            _ => false,
+        }
+    }
+}
+
 impl Sections {
     fn thread(&mut self, thread: u64) -> &mut Thread {
         let thread = thread as usize;
@@ -111,14 +167,29 @@ impl Sections {
         &mut self.threads[thread]
     }
 
-    /// A thread has got a lock.
+    /// A thread has got a lock of the C library.
     pub(super) fn acquired(&mut self, thread: u64, lock: u64, mode: Mode) {
-        self.thread(thread).acquired(lock, mode);
+        self.thread(thread).hold(lock, mode);
     }
 
-    /// A thread gives a lock back; how it held it, if it did.
+    /// A thread gives a lock of the C library back; how it held it, if it did.
     pub(super) fn released(&mut self, thread: u64, lock: u64) -> Option<Mode> {
-        self.thread(thread).released(lock)
+        self.thread(thread).give_back(lock)
+    }
+
+    /// How many atomics changed the word of a lock in a way that is not understood.
+    pub(super) fn unclear(&self) -> u64 {
+        self.unclear + self.words.values().map(|word| word.unclear).sum::<u64>()
+    }
+
+    /// Memory is given out or written anew: what was a lock there is none any more.
+    pub(super) fn forget(&mut self, lock: u64) {
+        self.unclear += self.words.remove(&lock).map_or(0, |word| word.unclear);
+    }
+
+    /// Whether somebody holds a lock that is made of atomics.
+    pub(super) fn is_held(&self, lock: u64) -> bool {
+        self.words.get(&lock).is_some_and(|word| word.holders > 0)
     }
 
     /// The next record of a thread: what it did to locks before the record, and what becomes of the record.
@@ -129,16 +200,18 @@ impl Sections {
         naming: &mut Naming,
         steps: &mut Vec<Step>,
     ) -> Fate {
-        let thread = self.thread(thread);
+        self.thread(thread);
+        let Some(thread) = self.threads.get_mut(thread as usize) else { return Fate::Keep };
+        let words = &mut self.words;
         match record.tag {
-            Tag::Enter => thread.enter(record.words[0], record.words[1], naming, steps),
-            Tag::Exit => thread.exit(steps),
+            Tag::Enter => thread.enter(record.words[0], record.words[1], naming, words, steps),
+            Tag::Exit => thread.exit(words, steps),
             Tag::Begin => Fate::Keep,
             Tag::End => {
-                thread.leave_from(0, steps);
+                thread.leave_from(0, words, steps);
                 Fate::Keep
             }
-            _ => thread.act(record, naming, steps),
+            _ => thread.act(record, naming, words, steps),
         }
     }
 
@@ -162,11 +235,11 @@ impl Sections {
 }
 
 impl Thread {
-    fn acquired(&mut self, lock: u64, mode: Mode) {
+    fn hold(&mut self, lock: u64, mode: Mode) {
         self.held.entry(lock).or_insert((mode, 0)).1 += 1;
     }
 
-    fn released(&mut self, lock: u64) -> Option<Mode> {
+    fn give_back(&mut self, lock: u64) -> Option<Mode> {
         let (mode, depth) = self.held.get_mut(&lock)?;
         let held = *mode;
         *depth -= 1;
@@ -174,6 +247,20 @@ impl Thread {
             self.held.remove(&lock);
         }
         Some(held)
+    }
+
+    fn acquired(&mut self, lock: u64, mode: Mode, words: &mut Words) {
+        self.hold(lock, mode);
+        let word = words.entry(lock).or_default();
+        word.holders += 1;
+        word.is_shared |= mode == Mode::Shared;
+    }
+
+    fn released(&mut self, lock: u64, words: &mut Words) -> Option<Mode> {
+        if let Some(word) = words.get_mut(&lock) {
+            word.holders = word.holders.saturating_sub(1);
+        }
+        self.give_back(lock)
     }
 
     fn user(&self, site: &Site) -> Option<LocId> {
@@ -184,55 +271,73 @@ impl Thread {
         site.krate.unwrap_or_else(|| self.calls.last().map_or(StrId::EMPTY, |call| call.krate))
     }
 
-    fn enter(&mut self, call: u64, callee: u64, naming: &mut Naming, steps: &mut Vec<Step>) -> Fate {
+    fn enter(
+        &mut self,
+        call: u64,
+        callee: u64,
+        naming: &mut Naming,
+        words: &mut Words,
+        steps: &mut Vec<Step>,
+    ) -> Fate {
         let site = naming.site(call);
-        self.leave_outside(&site, call, None, steps);
+        self.leave_outside(&site, call, None, words, steps);
         self.begin_inlined(&site, call);
-        let silent = self.is_hidden();
         let (user, krate) = (self.user(&site), self.krate(&site));
         let function = naming.site(callee);
+        let silent = self.is_hidden() || function.entry.is_some();
         let depth = self.calls.len();
         self.calls.push(Call { function: function.function, user, krate, silent });
-        if let Some((role, krate)) = function.entry
+        if let Some(role) = function.entry
             && self.may_begin()
         {
-            self.begin(role, depth, None, krate, user.unwrap_or(site.loc), callee);
+            self.begin(role, depth, None, user.unwrap_or(site.loc), callee);
         }
         if silent { Fate::Drop } else { Fate::Keep }
     }
 
     /// Before the call is popped, which is up to the caller of [`Sections::pop`].
-    fn exit(&mut self, steps: &mut Vec<Step>) -> Fate {
+    fn exit(&mut self, words: &mut Words, steps: &mut Vec<Step>) -> Fate {
         let depth = self.calls.len();
         let ended = self.operations.iter().position(|operation| {
             let own = operation.instance.is_none();
             if own { operation.depth + 1 >= depth } else { operation.depth >= depth }
         });
         if let Some(first) = ended {
-            self.leave_from(first, steps);
+            self.leave_from(first, words, steps);
         }
         if self.calls.last().is_some_and(|call| call.silent) { Fate::Drop } else { Fate::Keep }
     }
 
-    fn act(&mut self, record: &Record, naming: &mut Naming, steps: &mut Vec<Step>) -> Fate {
-        let [pc, addr, ..] = record.words;
+    fn act(
+        &mut self,
+        record: &Record,
+        naming: &mut Naming,
+        words: &mut Words,
+        steps: &mut Vec<Step>,
+    ) -> Fate {
+        let [pc, addr, old, new] = record.words;
         let site = naming.site(pc);
         let is_atomic = matches!(record.tag, Tag::Load | Tag::Store | Tag::Rmw) && addr < SYNC_SPACE;
-        self.leave_outside(&site, pc, is_atomic.then_some(addr), steps);
+        let krate = self.krate(&site);
+        self.leave_outside(&site, pc, is_atomic.then_some((addr, krate)), words, steps);
         self.begin_inlined(&site, pc);
         if self.operations.is_empty() {
-            return Fate::Keep;
+            let loc = self.user(&site).unwrap_or(site.loc);
+            return if is_atomic { self.outside(record, loc, words, steps) } else { Fate::Keep };
         }
-        let krate = self.krate(&site);
         if is_atomic {
-            self.identify(addr, krate, steps);
+            self.identify(addr, krate, words, steps);
         }
         let Some(operation) = self.operations.last_mut() else { return Fate::Keep };
         if operation.transparent {
             return Fate::Keep;
         }
-        if operation.lock == Some(addr) && record.tag == Tag::Rmw {
-            operation.changed |= record.words[2] != record.words[3];
+        if operation.lock == Some(addr) && is_atomic {
+            let value = if record.tag == Tag::Rmw { new } else { old };
+            words.entry(addr).or_default().value = value;
+            if record.tag == Tag::Rmw {
+                operation.note(old, new);
+            }
         }
         match record.tag {
             Tag::Alloc | Tag::Free | Tag::Fork | Tag::Join => Fate::Keep,
@@ -245,6 +350,30 @@ impl Thread {
             }
             _ => Fate::Drop,
         }
+    }
+
+    /// An atomic that is in no operation, as far as one can see, but may be on the word of a lock.
+    fn outside(&mut self, record: &Record, loc: LocId, words: &mut Words, steps: &mut Vec<Step>) -> Fate {
+        let [_, addr, old, new] = record.words;
+        if record.tag == Tag::Load {
+            return Fate::Keep;
+        }
+        let Some(word) = words.get_mut(&addr) else { return Fate::Keep };
+        let mode = match self.held.get(&addr) {
+            Some(&(mode, _)) => {
+                steps.push(Step { action: Action::Release(mode), addr, loc });
+                self.released(addr, words);
+                return Fate::Drop;
+            }
+            None => Mode::Exclusive,
+        };
+        if record.tag == Tag::Rmw && old != new && !word.is_shared && word.holders == 0 {
+            steps.push(Step { action: Action::Acquire { mode, tried: true }, addr, loc });
+            self.acquired(addr, mode, words);
+            return Fate::Drop;
+        }
+        word.unclear += 1;
+        Fate::Keep
     }
 
     /// Whether what happens now is inside of an operation that tells nothing of it.
@@ -264,17 +393,18 @@ impl Thread {
                 let user = if inlined.users { Some(inlined.loc) } else { None };
                 let user = user.or_else(|| self.calls.last().and_then(|call| call.user));
                 let loc = user.unwrap_or(inlined.loc);
-                self.begin(inlined.role, depth, Some(inlined.instance), inlined.krate, loc, pc);
+                self.begin(inlined.what, depth, Some(inlined.instance), loc, pc);
             }
         }
     }
 
-    fn begin(&mut self, role: Role, depth: usize, instance: Option<u64>, krate: StrId, loc: LocId, pc: u64) {
+    fn begin(&mut self, what: RoleOf, depth: usize, instance: Option<u64>, loc: LocId, pc: u64) {
         self.operations.push(Operation {
-            role,
+            role: what.role,
             depth,
             instance,
-            krate,
+            krate: what.krate,
+            is_library: what.is_library,
             loc,
             first_pc: pc,
             lock: None,
@@ -285,7 +415,7 @@ impl Thread {
     }
 
     /// The first atomic of the lock's own crate is the lock.
-    fn identify(&mut self, addr: u64, krate: StrId, steps: &mut Vec<Step>) {
+    fn identify(&mut self, addr: u64, krate: StrId, words: &mut Words, steps: &mut Vec<Step>) {
         let Some((operation, outer)) = self.operations.split_last_mut() else { return };
         if operation.lock.is_some() || operation.krate != krate || operation.transparent {
             return;
@@ -310,63 +440,68 @@ impl Thread {
                         step(Action::Wait, condition);
                     }
                 }
-                self.released(addr);
+                self.released(addr, words);
             }
-            Role::TryLock(_) | Role::Change(_) | Role::Wait | Role::Foreign => {}
+            Role::TryLock(_) | Role::TimedLock(..) | Role::Change(_) | Role::Wait | Role::Foreign => {}
         }
     }
 
     /// Leaves the operations that a record at this site is not within.
-    fn leave_outside(&mut self, site: &Site, pc: u64, atomic: Option<u64>, steps: &mut Vec<Step>) {
+    fn leave_outside(
+        &mut self,
+        site: &Site,
+        pc: u64,
+        atomic: Option<(u64, StrId)>,
+        words: &mut Words,
+        steps: &mut Vec<Step>,
+    ) {
         let depth = self.calls.len();
         let left = self.operations.iter().position(|operation| {
             if depth > operation.depth {
                 return false;
             }
             let inlined = site.roles.iter().any(|inlined| Some(inlined.instance) == operation.instance);
-            // The same place once more: a loop within the operation, or the next operation of the program's own loop.
-            let again = operation.first_pc == pc
-                && operation.lock.is_some()
-                && atomic.is_some_and(|addr| operation.lock != Some(addr) || operation.changed);
-            depth < operation.depth || !inlined || again
+            depth < operation.depth || !inlined || atomic.is_some_and(|atomic| operation.is_over(pc, atomic))
         });
         if let Some(first) = left {
-            self.leave_from(first, steps);
+            self.leave_from(first, words, steps);
         }
     }
 
-    fn leave_from(&mut self, first: usize, steps: &mut Vec<Step>) {
+    fn leave_from(&mut self, first: usize, words: &mut Words, steps: &mut Vec<Step>) {
         while self.operations.len() > first {
             if let Some(operation) = self.operations.pop() {
-                self.left(&operation, steps);
+                self.left(&operation, words, steps);
             }
         }
     }
 
-    fn left(&mut self, operation: &Operation, steps: &mut Vec<Step>) {
+    fn left(&mut self, operation: &Operation, words: &mut Words, steps: &mut Vec<Step>) {
         let mut step = |action, addr| steps.push(Step { action, addr, loc: operation.loc });
         let Some(lock) = operation.lock.or(operation.given_back) else { return };
         match operation.role {
             Role::Lock(mode) => {
                 step(Action::Acquire { mode, tried: false }, lock);
-                self.acquired(lock, mode);
+                self.acquired(lock, mode, words);
             }
-            Role::TryLock(mode) if operation.changed => {
+            Role::TryLock(mode) | Role::TimedLock(mode, _)
+                if operation.changed || operation.was_handed_over(words.get(&lock)) =>
+            {
                 step(Action::Acquire { mode, tried: true }, lock);
-                self.acquired(lock, mode);
+                self.acquired(lock, mode, words);
             }
             Role::Change(mode) => {
-                if let Some(held) = self.released(lock) {
+                if let Some(held) = self.released(lock, words) {
                     step(Action::Release(held), lock);
                     step(Action::Acquire { mode, tried: true }, lock);
-                    self.acquired(lock, mode);
+                    self.acquired(lock, mode, words);
                 }
             }
             Role::Wait => {
                 if let Some(lock) = operation.given_back.filter(|lock| !self.held.contains_key(lock)) {
                     step(Action::Request(Mode::Exclusive), lock);
                     step(Action::Acquire { mode: Mode::Exclusive, tried: false }, lock);
-                    self.acquired(lock, Mode::Exclusive);
+                    self.acquired(lock, Mode::Exclusive, words);
                 }
             }
             _ => {}
