@@ -8,6 +8,7 @@
 //! **Damage.** Nothing in the file is trusted. A chunk or record that cannot be is where reading stops, with the events before
 //! it delivered; records from there on in any thread's order may depend on what is lost.
 
+mod ahead;
 pub mod format;
 mod modules;
 mod naming;

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
+use super::ahead::Ahead;
 use super::format::{
     AS_HELD, CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, MAGIC, MAX_CHUNK, MAX_THREADS, NAMES, SHARED,
     STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag, UNIT, VERSION, VERSION_WORD,
@@ -155,7 +156,7 @@ impl RawReader {
     }
 
     /// Takes the record with the smallest key of all threads.
-    fn pop(&mut self) -> Result<Option<(u64, Record)>, TraceError> {
+    fn pop(&mut self) -> Result<Option<(usize, Record)>, TraceError> {
         let Some(&Reverse((key, stream))) = self.queue.peek() else { return Ok(None) };
         if key >= self.stop {
             self.queue.clear();
@@ -172,14 +173,17 @@ impl RawReader {
             }
         }
         self.words_read += record.tag.words() as u64;
-        Ok(Some((self.streams[stream].thread, record)))
+        Ok(Some((stream, record)))
     }
 
     /// Appends the events of a record to those that follow: none, or it and what it tells about locks.
-    fn interpret(&mut self, thread: u64, record: Record) {
+    fn interpret(&mut self, from: usize, record: Record) {
+        let stream = &self.streams[from];
+        let thread = stream.thread;
         let id = self.naming.thread(thread);
         let mut steps = std::mem::take(&mut self.steps);
-        let fate = self.sections.record(thread, &record, &mut self.naming, &mut steps);
+        let ahead = Ahead { current: record, pending: self.pending[from], stream, file: &self.file };
+        let fate = self.sections.record(thread, &record, ahead, &mut self.naming, &mut steps);
         for step in steps.drain(..) {
             let op = self.step(step);
             self.following.push_back(Event { thread: id, loc: step.loc, op });
@@ -307,8 +311,8 @@ impl EventSource for RawReader {
                 self.delivered += 1;
                 return Ok(true);
             }
-            let Some((thread, record)) = self.pop()? else { break };
-            self.interpret(thread, record);
+            let Some((stream, record)) = self.pop()? else { break };
+            self.interpret(stream, record);
         }
         if let Some(damage) = &mut self.damage {
             damage.delivered = self.delivered;

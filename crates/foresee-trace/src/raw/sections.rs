@@ -12,6 +12,8 @@
 //!   thread did while holding it;
 //! * giving a lock back is a release at the operation's first atomic: likewise, it is held until some later
 //!   moment, and the thread does nothing else in between;
+//! * whether waiting for some time got the lock is seen by a change of its word, or else (it may be handed over) by what the
+//!   thread does to the word next: if that is giving it back, it had it;
 //! * the lock is known by the address of the first atomic that the lock's own crate touches in the operation.
 //!
 //! Optimisers merge equal code of different calls, and then an atomic on the word of a lock may be in no function that is known.
@@ -22,11 +24,11 @@
 //! lock in unseen code after such a release has later keys.
 //!
 //! **Known limits.** Changing the mode of a held lock (downgrade, upgrade) is a release and an acquire with nothing between;
-//! upgradable locks count as shared. A timed `parking_lot` lock that runs out of time just while the holder gives the lock back
-//! is taken for one that got it, which makes the run one that cannot be, not one that proves something wrong.
+//! upgradable locks count as shared.
 
 use rustc_hash::FxHashMap;
 
+use super::ahead::Ahead;
 use super::format::{SYNC_SPACE, Tag};
 use super::naming::{Naming, RoleOf, Site};
 use super::roles::Role;
@@ -63,6 +65,20 @@ pub(super) enum Action {
     Notify { all: bool },
 }
 
+/// What is at hand while a record is looked at.
+struct Context<'a> {
+    naming: &'a mut Naming,
+    words: &'a mut Words,
+    steps: &'a mut Vec<Step>,
+    ahead: Ahead<'a>,
+}
+
+impl Context<'_> {
+    fn step(&mut self, loc: LocId, action: Action, addr: u64) {
+        self.steps.push(Step { action, addr, loc });
+    }
+}
+
 /// All threads of a run.
 #[derive(Default)]
 pub(super) struct Sections {
@@ -78,7 +94,6 @@ type Words = FxHashMap<u64, Word>;
 /// What is known about the word of a lock.
 #[derive(Default)]
 struct Word {
-    value: u64,
     holders: u32,
     /// Whether it was ever held by any number.
     is_shared: bool,
@@ -148,14 +163,6 @@ impl Operation {
         (pc == self.first_pc && (other || self.changed))
             || (other && is_about_locks && self.is_library && krate == self.krate)
     }
-
-    /// Whether a lock that was waited for came without the thread's own doing: nobody holds it, and it is not free.
-    fn was_handed_over(&self, word: Option<&Word>) -> bool {
-        match self.role {
-            Role::TimedLock(_, bits) => word.is_some_and(|word| word.holders == 0 && word.value & bits != 0),
-            _ => false,
-        }
-    }
 }
 
 impl Sections {
@@ -197,21 +204,22 @@ impl Sections {
         &mut self,
         thread: u64,
         record: &Record,
+        ahead: Ahead<'_>,
         naming: &mut Naming,
         steps: &mut Vec<Step>,
     ) -> Fate {
         self.thread(thread);
         let Some(thread) = self.threads.get_mut(thread as usize) else { return Fate::Keep };
-        let words = &mut self.words;
+        let mut cx = Context { naming, words: &mut self.words, steps, ahead };
         match record.tag {
-            Tag::Enter => thread.enter(record.words[0], record.words[1], naming, words, steps),
-            Tag::Exit => thread.exit(words, steps),
+            Tag::Enter => thread.enter(record.words[0], record.words[1], &mut cx),
+            Tag::Exit => thread.exit(&mut cx),
             Tag::Begin => Fate::Keep,
             Tag::End => {
-                thread.leave_from(0, words, steps);
+                thread.leave_from(0, &mut cx);
                 Fate::Keep
             }
-            _ => thread.act(record, naming, words, steps),
+            _ => thread.act(record, &mut cx),
         }
     }
 
@@ -249,15 +257,15 @@ impl Thread {
         Some(held)
     }
 
-    fn acquired(&mut self, lock: u64, mode: Mode, words: &mut Words) {
+    fn acquired(&mut self, lock: u64, mode: Mode, cx: &mut Context<'_>) {
         self.hold(lock, mode);
-        let word = words.entry(lock).or_default();
+        let word = cx.words.entry(lock).or_default();
         word.holders += 1;
         word.is_shared |= mode == Mode::Shared;
     }
 
-    fn released(&mut self, lock: u64, words: &mut Words) -> Option<Mode> {
-        if let Some(word) = words.get_mut(&lock) {
+    fn released(&mut self, lock: u64, cx: &mut Context<'_>) -> Option<Mode> {
+        if let Some(word) = cx.words.get_mut(&lock) {
             word.holders = word.holders.saturating_sub(1);
         }
         self.give_back(lock)
@@ -271,19 +279,12 @@ impl Thread {
         site.krate.unwrap_or_else(|| self.calls.last().map_or(StrId::EMPTY, |call| call.krate))
     }
 
-    fn enter(
-        &mut self,
-        call: u64,
-        callee: u64,
-        naming: &mut Naming,
-        words: &mut Words,
-        steps: &mut Vec<Step>,
-    ) -> Fate {
-        let site = naming.site(call);
-        self.leave_outside(&site, call, None, words, steps);
+    fn enter(&mut self, call: u64, callee: u64, cx: &mut Context<'_>) -> Fate {
+        let site = cx.naming.site(call);
+        self.leave_outside(&site, call, None, cx);
         self.begin_inlined(&site, call);
         let (user, krate) = (self.user(&site), self.krate(&site));
-        let function = naming.site(callee);
+        let function = cx.naming.site(callee);
         let silent = self.is_hidden() || function.entry.is_some();
         let depth = self.calls.len();
         self.calls.push(Call { function: function.function, user, krate, silent });
@@ -296,48 +297,38 @@ impl Thread {
     }
 
     /// Before the call is popped, which is up to the caller of [`Sections::pop`].
-    fn exit(&mut self, words: &mut Words, steps: &mut Vec<Step>) -> Fate {
+    fn exit(&mut self, cx: &mut Context<'_>) -> Fate {
         let depth = self.calls.len();
         let ended = self.operations.iter().position(|operation| {
             let own = operation.instance.is_none();
             if own { operation.depth + 1 >= depth } else { operation.depth >= depth }
         });
         if let Some(first) = ended {
-            self.leave_from(first, words, steps);
+            self.leave_from(first, cx);
         }
         if self.calls.last().is_some_and(|call| call.silent) { Fate::Drop } else { Fate::Keep }
     }
 
-    fn act(
-        &mut self,
-        record: &Record,
-        naming: &mut Naming,
-        words: &mut Words,
-        steps: &mut Vec<Step>,
-    ) -> Fate {
+    fn act(&mut self, record: &Record, cx: &mut Context<'_>) -> Fate {
         let [pc, addr, old, new] = record.words;
-        let site = naming.site(pc);
+        let site = cx.naming.site(pc);
         let is_atomic = matches!(record.tag, Tag::Load | Tag::Store | Tag::Rmw) && addr < SYNC_SPACE;
         let krate = self.krate(&site);
-        self.leave_outside(&site, pc, is_atomic.then_some((addr, krate)), words, steps);
+        self.leave_outside(&site, pc, is_atomic.then_some((addr, krate)), cx);
         self.begin_inlined(&site, pc);
         if self.operations.is_empty() {
             let loc = self.user(&site).unwrap_or(site.loc);
-            return if is_atomic { self.outside(record, loc, words, steps) } else { Fate::Keep };
+            return if is_atomic { self.outside(record, loc, cx) } else { Fate::Keep };
         }
         if is_atomic {
-            self.identify(addr, krate, words, steps);
+            self.identify(addr, krate, cx);
         }
         let Some(operation) = self.operations.last_mut() else { return Fate::Keep };
         if operation.transparent {
             return Fate::Keep;
         }
-        if operation.lock == Some(addr) && is_atomic {
-            let value = if record.tag == Tag::Rmw { new } else { old };
-            words.entry(addr).or_default().value = value;
-            if record.tag == Tag::Rmw {
-                operation.note(old, new);
-            }
+        if operation.lock == Some(addr) && record.tag == Tag::Rmw {
+            operation.note(old, new);
         }
         match record.tag {
             Tag::Alloc | Tag::Free | Tag::Fork | Tag::Join => Fate::Keep,
@@ -353,23 +344,23 @@ impl Thread {
     }
 
     /// An atomic that is in no operation, as far as one can see, but may be on the word of a lock.
-    fn outside(&mut self, record: &Record, loc: LocId, words: &mut Words, steps: &mut Vec<Step>) -> Fate {
+    fn outside(&mut self, record: &Record, loc: LocId, cx: &mut Context<'_>) -> Fate {
         let [_, addr, old, new] = record.words;
         if record.tag == Tag::Load {
             return Fate::Keep;
         }
-        let Some(word) = words.get_mut(&addr) else { return Fate::Keep };
+        let Some(word) = cx.words.get_mut(&addr) else { return Fate::Keep };
         let mode = match self.held.get(&addr) {
             Some(&(mode, _)) => {
-                steps.push(Step { action: Action::Release(mode), addr, loc });
-                self.released(addr, words);
+                cx.steps.push(Step { action: Action::Release(mode), addr, loc });
+                self.released(addr, cx);
                 return Fate::Drop;
             }
             None => Mode::Exclusive,
         };
         if record.tag == Tag::Rmw && old != new && !word.is_shared && word.holders == 0 {
-            steps.push(Step { action: Action::Acquire { mode, tried: true }, addr, loc });
-            self.acquired(addr, mode, words);
+            cx.steps.push(Step { action: Action::Acquire { mode, tried: true }, addr, loc });
+            self.acquired(addr, mode, cx);
             return Fate::Drop;
         }
         word.unclear += 1;
@@ -415,17 +406,17 @@ impl Thread {
     }
 
     /// The first atomic of the lock's own crate is the lock.
-    fn identify(&mut self, addr: u64, krate: StrId, words: &mut Words, steps: &mut Vec<Step>) {
+    fn identify(&mut self, addr: u64, krate: StrId, cx: &mut Context<'_>) {
         let Some((operation, outer)) = self.operations.split_last_mut() else { return };
         if operation.lock.is_some() || operation.krate != krate || operation.transparent {
             return;
         }
         operation.lock = Some(addr);
-        let mut step = |action, addr| steps.push(Step { action, addr, loc: operation.loc });
+        let loc = operation.loc;
         match operation.role {
-            Role::Lock(mode) => step(Action::Request(mode), addr),
+            Role::Lock(mode) => cx.step(loc, Action::Request(mode), addr),
             Role::NotifyOne | Role::NotifyAll => {
-                step(Action::Notify { all: operation.role == Role::NotifyAll }, addr);
+                cx.step(loc, Action::Notify { all: operation.role == Role::NotifyAll }, addr);
             }
             Role::Unlock => {
                 let Some(&(mode, _)) = self.held.get(&addr) else {
@@ -433,28 +424,21 @@ impl Thread {
                     operation.transparent = true;
                     return;
                 };
-                step(Action::Release(mode), addr);
+                cx.step(loc, Action::Release(mode), addr);
                 if let Some(wait) = outer.last_mut() {
                     wait.given_back = Some(addr);
                     if let Some(condition) = wait.lock {
-                        step(Action::Wait, condition);
+                        cx.step(loc, Action::Wait, condition);
                     }
                 }
-                self.released(addr, words);
+                self.released(addr, cx);
             }
             Role::TryLock(_) | Role::TimedLock(..) | Role::Change(_) | Role::Wait | Role::Foreign => {}
         }
     }
 
     /// Leaves the operations that a record at this site is not within.
-    fn leave_outside(
-        &mut self,
-        site: &Site,
-        pc: u64,
-        atomic: Option<(u64, StrId)>,
-        words: &mut Words,
-        steps: &mut Vec<Step>,
-    ) {
+    fn leave_outside(&mut self, site: &Site, pc: u64, atomic: Option<(u64, StrId)>, cx: &mut Context<'_>) {
         let depth = self.calls.len();
         let left = self.operations.iter().position(|operation| {
             if depth > operation.depth {
@@ -464,44 +448,45 @@ impl Thread {
             depth < operation.depth || !inlined || atomic.is_some_and(|atomic| operation.is_over(pc, atomic))
         });
         if let Some(first) = left {
-            self.leave_from(first, words, steps);
+            self.leave_from(first, cx);
         }
     }
 
-    fn leave_from(&mut self, first: usize, words: &mut Words, steps: &mut Vec<Step>) {
+    fn leave_from(&mut self, first: usize, cx: &mut Context<'_>) {
         while self.operations.len() > first {
             if let Some(operation) = self.operations.pop() {
-                self.left(&operation, words, steps);
+                self.left(&operation, cx);
             }
         }
     }
 
-    fn left(&mut self, operation: &Operation, words: &mut Words, steps: &mut Vec<Step>) {
-        let mut step = |action, addr| steps.push(Step { action, addr, loc: operation.loc });
+    fn left(&mut self, operation: &Operation, cx: &mut Context<'_>) {
         let Some(lock) = operation.lock.or(operation.given_back) else { return };
         match operation.role {
             Role::Lock(mode) => {
-                step(Action::Acquire { mode, tried: false }, lock);
-                self.acquired(lock, mode, words);
+                cx.step(operation.loc, Action::Acquire { mode, tried: false }, lock);
+                self.acquired(lock, mode, cx);
             }
-            Role::TryLock(mode) | Role::TimedLock(mode, _)
-                if operation.changed || operation.was_handed_over(words.get(&lock)) =>
-            {
-                step(Action::Acquire { mode, tried: true }, lock);
-                self.acquired(lock, mode, words);
+            Role::TryLock(mode) if operation.changed => {
+                cx.step(operation.loc, Action::Acquire { mode, tried: true }, lock);
+                self.acquired(lock, mode, cx);
+            }
+            Role::TimedLock(mode, _) if operation.changed || cx.ahead.gives_back(lock, cx.naming) => {
+                cx.step(operation.loc, Action::Acquire { mode, tried: true }, lock);
+                self.acquired(lock, mode, cx);
             }
             Role::Change(mode) => {
-                if let Some(held) = self.released(lock, words) {
-                    step(Action::Release(held), lock);
-                    step(Action::Acquire { mode, tried: true }, lock);
-                    self.acquired(lock, mode, words);
+                if let Some(held) = self.released(lock, cx) {
+                    cx.step(operation.loc, Action::Release(held), lock);
+                    cx.step(operation.loc, Action::Acquire { mode, tried: true }, lock);
+                    self.acquired(lock, mode, cx);
                 }
             }
             Role::Wait => {
                 if let Some(lock) = operation.given_back.filter(|lock| !self.held.contains_key(lock)) {
-                    step(Action::Request(Mode::Exclusive), lock);
-                    step(Action::Acquire { mode: Mode::Exclusive, tried: false }, lock);
-                    self.acquired(lock, Mode::Exclusive, words);
+                    cx.step(operation.loc, Action::Request(Mode::Exclusive), lock);
+                    cx.step(operation.loc, Action::Acquire { mode: Mode::Exclusive, tried: false }, lock);
+                    self.acquired(lock, Mode::Exclusive, cx);
                 }
             }
             _ => {}

@@ -20,6 +20,7 @@ pub(super) struct Record {
     pub(super) words: [u64; LONGEST - 1],
 }
 
+#[derive(Clone)]
 pub(super) struct Stream {
     pub(super) thread: u64,
     /// The bodies of the thread's chunks, each from its first byte to its end, and which comes next.

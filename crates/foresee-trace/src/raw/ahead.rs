@@ -1,0 +1,47 @@
+//! A look at what a thread does next.
+
+use std::fs::File;
+
+use super::format::Tag;
+use super::naming::Naming;
+use super::roles::Role;
+use super::stream::{Record, Stream};
+
+/// How many records are looked at: a lock that is held for longer than that was not waited for with a limit of time.
+const FAR: usize = 1 << 20;
+
+/// The records of a thread from the current one on.
+pub(super) struct Ahead<'a> {
+    pub(super) current: Record,
+    pub(super) pending: Option<Record>,
+    pub(super) stream: &'a Stream,
+    pub(super) file: &'a File,
+}
+
+impl Ahead<'_> {
+    /// Whether the next thing that the thread does to the word of a lock is giving it back.
+    pub(super) fn gives_back(&self, lock: u64, naming: &mut Naming) -> bool {
+        let mut stream = self.stream.clone();
+        let mut first = [Some(self.current), self.pending].into_iter().flatten();
+        let mut entered = None;
+        for _ in 0..FAR {
+            let record = match first.next() {
+                Some(record) => record,
+                None => match stream.next(self.file) {
+                    Ok(Ok(record)) => record,
+                    _ => return false,
+                },
+            };
+            let [pc, addr, ..] = record.words;
+            match record.tag {
+                Tag::Enter => entered = naming.site(addr).entry.map(|of| of.role).or(entered),
+                Tag::Load | Tag::Store | Tag::Rmw if addr == lock => {
+                    let inlined = naming.site(pc).roles.first().map(|inlined| inlined.what.role);
+                    return inlined.or(entered) == Some(Role::Unlock);
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+}
