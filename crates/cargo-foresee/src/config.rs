@@ -2,11 +2,16 @@
 //!
 //! Both have the flags' names and meanings; flags win over the variable, the variable over the file. The file is looked
 //! for in this folder and the ones above it, as cargo does with its own.
+//!
+//! The file can also name functions of the user's own locks, which are then recorded as locks and not as the atomics they
+//! are made of: `lock = ["mylib::SpinLock::lock"]`, and likewise `try-lock`, `unlock`, `lock-shared`, `try-lock-shared` and
+//! `unlock-shared`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum as _;
+use foresee_trace::raw::{LockTable, Role};
 
 use crate::cli::{CheckOptions, ReportFormat};
 use crate::error::{CliError, without_code};
@@ -23,13 +28,15 @@ pub(crate) struct Settings {
     pub(crate) memory: Option<u64>,
     pub(crate) suppressions: Vec<PathBuf>,
     pub(crate) atomic: Vec<String>,
+    /// Functions that are operations on locks.
+    locks: Vec<(String, Role)>,
 }
 
 const KEYS: [&str; 8] =
     ["engine", "format", "output", "exit-code", "time", "memory", "suppressions", "atomic"];
 
-/// The settings for these arguments, with what file and variable add.
-pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
+/// The settings of file and variable.
+fn without_flags() -> Result<Settings, CliError> {
     let mut settings = Settings::default();
     if let Some(path) = find_file() {
         settings.read_file(&path)?;
@@ -37,6 +44,21 @@ pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
     if let Ok(options) = std::env::var("FORESEE_OPTIONS") {
         settings.read_variable(&options)?;
     }
+    Ok(settings)
+}
+
+/// The functions that are operations on locks: those we know, and the user's own.
+pub(crate) fn lock_table() -> Result<LockTable, CliError> {
+    let mut table = LockTable::default();
+    for (function, role) in without_flags()?.locks {
+        table.add(&function, role);
+    }
+    Ok(table)
+}
+
+/// The settings for these arguments, with what file and variable add.
+pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
+    let mut settings = without_flags()?;
     if !args.engine.is_empty() {
         settings.engine.clone_from(&args.engine);
     }
@@ -109,7 +131,14 @@ impl Settings {
                     one()?.parse().map_err(|_| context("expected a number from 0 to 255".to_owned()))?;
                 self.exit_code = Some(code);
             }
-            _ => return Err(format!("unknown setting `{key}`; expected one of {}", KEYS.join(", "))),
+            _ => {
+                let Some((_, role)) = Role::WORDS.into_iter().find(|(word, _)| *word == key) else {
+                    let words = Role::WORDS.map(|(word, _)| word).join(", ");
+                    let keys = KEYS.join(", ");
+                    return Err(format!("unknown setting `{key}`; expected one of {keys}, {words}"));
+                };
+                self.locks.extend(values.iter().map(|function| (function.clone(), role)));
+            }
         }
         Ok(())
     }

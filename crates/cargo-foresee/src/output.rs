@@ -77,6 +77,11 @@ impl Output {
         self.sink.push(names, event).map_err(|why| failed(&self.target, why))
     }
 
+    /// Adds a fact about the run that became known only now.
+    pub(crate) fn fact(&mut self, key: &str, value: &str) -> Result<(), CliError> {
+        self.sink.fact(key, value).map_err(|why| failed(&self.target, why))
+    }
+
     /// Completes the trace, and gives its file the name it was meant to have.
     pub(crate) fn finish(mut self, names: &Names) -> Result<(), CliError> {
         self.sink.finish(names).map_err(|why| failed(&self.target, why))?;

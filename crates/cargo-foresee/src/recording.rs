@@ -10,11 +10,12 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use foresee_trace::EventSource as _;
 use foresee_trace::raw::{LockTable, RawReader};
+use foresee_trace::{DOUBT, EventSource as _};
 use rustix::process::Signal;
 
 use crate::cli::RecordOptions;
+use crate::config;
 use crate::error::{self, CliError, Severity, without_code};
 use crate::exit;
 use crate::output::{Output, Target};
@@ -31,6 +32,7 @@ const RAW_VARIABLE: &str = "FORESEE_RAW";
 /// wrote is moved to `keep`, if given.
 pub(crate) fn record(options: &RecordOptions, trace: &Path, keep: Option<&Path>) -> Result<u8, CliError> {
     let target = Target::file(trace)?;
+    let table = config::lock_table()?;
     let folder = trace.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // The program may go to another folder before it opens its trace.
     let folder = folder.canonicalize().map_err(|why| CliError::output(folder.display(), why))?;
@@ -48,7 +50,7 @@ pub(crate) fn record(options: &RecordOptions, trace: &Path, keep: Option<&Path>)
              compiler, and do not link it statically"
         )));
     }
-    let packed = pack(&raw, target);
+    let packed = pack(&raw, target, table);
     if let Some(kept) = keep {
         std::fs::rename(&raw, kept).map_err(|why| CliError::output(kept.display(), why))?;
     }
@@ -114,11 +116,10 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 }
 
 /// From the raw trace to one that every command reads. Ctrl-C ends it with what was packed so far.
-fn pack(raw: &Path, target: Target) -> Result<(), CliError> {
+fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
     signals::finish_on_interrupt();
     let failed = |why| CliError::input(raw, why);
-    let mut reader =
-        RawReader::open(raw, Box::new(FileSymbols::default()), LockTable::default()).map_err(failed)?;
+    let mut reader = RawReader::open(raw, Box::new(FileSymbols::default()), table).map_err(failed)?;
     let mut output = Output::new(target, reader.facts())?;
     let stop = signals::interrupted();
     let mut packed = 0_u64;
@@ -135,5 +136,22 @@ fn pack(raw: &Path, target: Target) -> Result<(), CliError> {
     if let Some(damage) = reader.damage() {
         error::print(Severity::Warning, &format!("the recording is incomplete: {damage}"));
     }
+    if let Some(doubt) = doubt(&reader) {
+        output.fact(DOUBT, &doubt)?;
+    }
     output.finish(reader.names())
+}
+
+/// Why a recording may not tell all that matters, if so.
+fn doubt(reader: &RawReader) -> Option<String> {
+    let is_rust = reader.facts().iter().any(|(key, _)| key == "rust");
+    if is_rust && reader.lacks_debug_info() {
+        return Some("the program has no debug information, by which Rust's locks are recognised".to_owned());
+    }
+    match reader.unclear() {
+        0 => None,
+        unclear => {
+            Some(format!("{unclear} atomic operations on locks could not be told to lock or to unlock"))
+        }
+    }
 }

@@ -40,6 +40,9 @@ pub use open::{Format, open};
 /// Facts about a recorded run: its command line, host, time, …, in the order they were written.
 pub type Facts = Vec<(String, String)>;
 
+/// The fact that says why nothing in a trace is proven, if that is so.
+pub const DOUBT: &str = "doubt";
+
 /// A stream of events in the observed order.
 ///
 /// ```
@@ -92,6 +95,9 @@ pub trait EventSource {
 pub trait EventSink {
     /// Appends an event whose ids are in `names`. Names may only grow from one call to the next.
     fn push(&mut self, names: &Names, event: &Event<'_>) -> Result<(), TraceError>;
+
+    /// Adds a fact about the run that became known only now.
+    fn fact(&mut self, key: &str, value: &str) -> Result<(), TraceError>;
 
     /// Completes the output. Without this call the output is readable, but incomplete.
     fn finish(&mut self, names: &Names) -> Result<(), TraceError>;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use foresee_predict::analysis::{Analysed, Analysis, Limits};
 use foresee_predict::finding::Certainty;
 use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
-use foresee_trace::Names;
 use foresee_trace::validate::{Problem, Validator};
+use foresee_trace::{DOUBT, Names};
 
 use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
 use crate::config::{Settings, settings};
@@ -111,8 +111,13 @@ fn check(
     stage.end();
 
     let names = input.source().names();
-    if let Some(problem) = verdict.problems.first() {
-        doubt(&mut analysed, problem, names, name);
+    let told = input.source().facts().iter().find(|(key, _)| key == DOUBT);
+    let why = match verdict.problems.first() {
+        Some(problem) => Some(impossible(problem, names)),
+        None => told.map(|(_, why)| why.clone()),
+    };
+    if let Some(why) = why {
+        doubt(&mut analysed, &why, name);
     }
     let (details, created) = details(path, &analysed, names)?;
     let Analysed { execution, findings, engines, events, partial } = analysed;
@@ -142,18 +147,17 @@ fn check(
     Ok(Checked { code: exit_code(&report, settings), findings: !report.findings.is_empty() })
 }
 
-/// From a run that cannot have happened nothing follows: whatever was found is a candidate, and the user is told why.
-fn doubt(analysed: &mut Analysed, problem: &Problem, names: &Names, name: &str) {
+/// From a run that cannot have happened, or of which something that matters is not known, nothing follows: whatever was
+/// found is a candidate, and the user is told why.
+fn doubt(analysed: &mut Analysed, why: &str, name: &str) {
     analysed.findings.iter_mut().for_each(|finding| finding.certainty = Certainty::Candidate);
+    error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
+}
+
+fn impossible(problem: &Problem, names: &Names) -> String {
     let Problem { index, thread, what, .. } = problem;
     let thread = names.thread_name(*thread);
-    error::print(
-        Severity::Warning,
-        &format!(
-            "{name}: not a possible run: event {index} of `{thread}` {what}; what is found in it is not proven \
-             (more: foresee trace validate)"
-        ),
-    );
+    format!("not a possible run (see foresee trace validate): event {index} of `{thread}` {what}")
 }
 
 fn exit_code(report: &Report<'_>, settings: &Settings) -> u8 {

@@ -25,10 +25,13 @@ fn copy(input: &mut Input<'_>, target: Target) -> Result<(), CliError> {
     // The facts of a text trace are known when its first event is.
     let mut more = input.advance()?;
     let mut output = Output::new(target, input.source().facts())?;
+    let known = input.source().facts().len();
     while more {
         let (names, event) = input.event();
         output.push(names, &event)?;
         more = input.advance()?;
     }
+    let facts = input.source().facts();
+    facts[known..].iter().try_for_each(|(key, value)| output.fact(key, value))?;
     output.finish(input.source().names())
 }

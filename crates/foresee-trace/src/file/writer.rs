@@ -165,6 +165,10 @@ impl<W: Write> EventSink for TraceWriter<W> {
         Ok(())
     }
 
+    fn fact(&mut self, key: &str, value: &str) -> Result<(), TraceError> {
+        self.table(Kind::Facts, &write_facts(&vec![(key.to_owned(), value.to_owned())]))
+    }
+
     fn finish(&mut self, names: &Names) -> Result<(), TraceError> {
         self.checkpoint(names)?;
         let index_at = self.offset;

@@ -102,6 +102,8 @@ pub(super) struct Site {
     pub(super) loc: LocId,
     /// Whether it is the user's.
     pub(super) users: bool,
+    /// Whether its line is known.
+    pub(super) has_line: bool,
     /// The innermost crate other than `core`, if there is one.
     pub(super) krate: Option<StrId>,
     /// The function itself.
@@ -237,6 +239,7 @@ impl Naming {
         let paths: Vec<String> = code.frames.iter().map(|frame| plain_path(&frame.function)).collect();
         let own = paths.iter().position(|path| crate_of(path) != "core" && !path.is_empty());
         let (loc, users) = self.nearest(code, &paths, 0);
+        let has_line = self.names.location_at(loc).line > 0;
         let function = code.frames.last().map_or(StrId::EMPTY, |frame| {
             let name = if frame.function.is_empty() { &frame.file } else { &frame.function };
             self.names.intern(name)
@@ -254,7 +257,7 @@ impl Naming {
             }
         }
         let krate = own.map(|at| self.names.intern(crate_of(&paths[at])));
-        Site { loc, users, krate, function, entry, origin: code.origin, roles }
+        Site { loc, users, has_line, krate, function, entry, origin: code.origin, roles }
     }
 
     fn role(&mut self, path: &str) -> Option<RoleOf> {

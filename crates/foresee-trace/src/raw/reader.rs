@@ -46,6 +46,9 @@ pub struct RawReader {
     /// The lock that each thread has asked for last.
     requested: FxHashMap<u64, u64>,
     values: Values,
+    /// How many accesses there were, and how many of them at no known line.
+    accesses: u64,
+    nowhere: u64,
     current: Option<Event<'static>>,
     /// Events that follow the current one, before another record is read.
     following: VecDeque<Event<'static>>,
@@ -104,6 +107,8 @@ impl RawReader {
             steps: Vec::new(),
             requested: FxHashMap::default(),
             values: Values::default(),
+            accesses: 0,
+            nowhere: 0,
             current: None,
             following: VecDeque::new(),
             damage: chunks.damage,
@@ -127,6 +132,11 @@ impl RawReader {
     /// all there, and nothing that follows from them is proven.
     pub fn unclear(&self) -> u64 {
         self.sections.unclear()
+    }
+
+    /// Whether most accesses so far are at no known line: the program has no debug information.
+    pub fn lacks_debug_info(&self) -> bool {
+        2 * self.nowhere > self.accesses
     }
 
     /// Reads the next record of a stream; its key, if there is one.
@@ -260,6 +270,10 @@ impl RawReader {
             return Some((LocId::UNKNOWN, op));
         }
         let site = self.naming.site(pc);
+        if op.access().is_some() {
+            self.accesses += 1;
+            self.nowhere += u64::from(!site.has_line);
+        }
         if let Some(mem) = op.mem() {
             if mem.size == 0 || mem.end() > 1 << 64 {
                 return None;

@@ -36,14 +36,7 @@ impl<W: Write> TextWriter<W> {
     /// A writer of a trace with these facts about its run.
     pub fn new(writer: W, facts: &Facts) -> Self {
         let mut text = String::new();
-        for (key, value) in facts {
-            text.push_str("#meta ");
-            escape(&mut text, key, |_, c| c == ' ');
-            text.push(' ');
-            // Blanks at the end of a line are dropped when it is read.
-            escape(&mut text, value, |at, c| c == ' ' && at + 1 == value.len());
-            text.push('\n');
-        }
+        facts.iter().for_each(|(key, value)| push_fact(&mut text, key, value));
         TextWriter {
             out: writer,
             text,
@@ -220,11 +213,25 @@ fn escape_plain(out: &mut String, name: &str) {
     escape(out, name, |_, _| false);
 }
 
+fn push_fact(text: &mut String, key: &str, value: &str) {
+    text.push_str("#meta ");
+    escape(text, key, |_, c| c == ' ');
+    text.push(' ');
+    // Blanks at the end of a line are dropped when it is read.
+    escape(text, value, |at, c| c == ' ' && at + 1 == value.len());
+    text.push('\n');
+}
+
 impl<W: Write> EventSink for TextWriter<W> {
     fn push(&mut self, names: &Names, event: &Event<'_>) -> Result<(), TraceError> {
         self.take_new_names(names);
         self.write_event(names, event);
         if self.text.len() >= BUFFER { self.write_out() } else { Ok(()) }
+    }
+
+    fn fact(&mut self, key: &str, value: &str) -> Result<(), TraceError> {
+        push_fact(&mut self.text, key, value);
+        Ok(())
     }
 
     fn finish(&mut self, names: &Names) -> Result<(), TraceError> {
