@@ -90,6 +90,16 @@ pub(crate) fn stamped<const N: usize>(tag: Tag, detail: u8, words: [u64; N]) {
     inside(|local| local.stamped(tag, detail, words));
 }
 
+/// From here on, this thread is the runtime's own.
+pub(crate) fn silence() {
+    LOCAL.with(|local| local.enter());
+}
+
+/// Where this thread's next record goes: it is another place after each record.
+pub(crate) fn position() -> usize {
+    LOCAL.with(|local| local.next.get() as usize)
+}
+
 impl Local {
     /// Enters the runtime, unless the thread is in it, or has ended.
     #[inline(always)]

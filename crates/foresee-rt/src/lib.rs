@@ -32,6 +32,11 @@
 //! * `errno` is left alone where the interposed function does not set it.
 //! * No value with a destructor lives across a call that may be unwound (cancellation, C++ exceptions).
 //!
+//! # Rust's library
+//!
+//! It is linked into Rust programs as it comes, without instrumentation. Calls of what orders threads in it are redirected
+//! (`std_sync`); of what it does itself nothing is recorded.
+//!
 //! # Known limits
 //!
 //! What happens in a signal handler that interrupts the runtime is not recorded; a process after `fork` is not recorded
@@ -54,6 +59,7 @@ mod memory;
 mod rawfile;
 mod real;
 mod signals;
+mod std_sync;
 mod threads;
 mod tsan;
 

@@ -11,6 +11,7 @@ use crate::entry::entries;
 use crate::format::Tag;
 use crate::rawfile;
 use crate::real::{Real, call_real};
+use crate::std_sync::{asked_for, has_ended, is_rust_program};
 use crate::tsan::{read_range, write_range};
 
 unsafe extern "C" {
@@ -34,6 +35,7 @@ fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
     if !block.is_null() && rawfile::recording() {
         // SAFETY: the block is the allocator's.
         let size = unsafe { libc::malloc_usable_size(block) };
+        let (size, pc) = asked_for(block, size).unwrap_or((size, pc));
         plain(Tag::Alloc, 0, [pc, block as u64, size as u64]);
     }
     block
@@ -41,11 +43,12 @@ fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
 
 /// A block's life ends: stamped before the allocator can give it to another thread.
 fn ends(block: *mut c_void, pc: u64) {
-    if !block.is_null() && rawfile::recording() {
+    if !block.is_null() && rawfile::recording() && !has_ended(block) {
         // SAFETY: the block is the allocator's, or the program is about to do something forbidden anyway.
         let size = unsafe { libc::malloc_usable_size(block) };
         if size > 0 {
-            stamped(Tag::Free, 0, [pc, block as u64, size as u64]);
+            let tag = if is_rust_library(pc) { Tag::Alloc } else { Tag::Free };
+            stamped(tag, 0, [pc, block as u64, size as u64]);
         }
     }
 }
@@ -101,32 +104,61 @@ fn is_program(pc: u64) -> bool {
     (start..end).contains(&pc)
 }
 
+/// Whether this may be Rust's library. It is linked into the program without instrumentation, so what orders its
+/// accesses is not seen, and they must not be either: the end of its memory is only the begin of a new life, and its
+/// copies are nothing. Rust code that is instrumented frees and copies by other functions. C code in a Rust program
+/// cannot be told from the library.
+fn is_rust_library(pc: u64) -> bool {
+    is_program(pc) && is_rust_program()
+}
+
 /// Whether a copy is to be recorded: it is the program's, and the runtime is not copying for itself.
 fn counts(pc: u64) -> bool {
     rawfile::recording() && is_program(pc) && inside(|_| ()).is_some()
 }
 
-extern "C" fn copy(to: *mut c_void, from: *const c_void, size: size_t, pc: u64) -> *mut c_void {
+/// Who calls `memcpy` itself: code of gcc, instrumented or not, and Rust's library. Other instrumented code calls
+/// `__tsan_memcpy`.
+const PLAIN: bool = true;
+const INSTRUMENTED: bool = false;
+
+fn copies<const PLAIN_CALL: bool>(to: *mut c_void, from: *const c_void, size: size_t, pc: u64) {
+    if counts(pc) && !(PLAIN_CALL && is_rust_program()) {
+        read_range(from as u64, size as u64, pc);
+        write_range(to as u64, size as u64, pc);
+    }
+}
+
+extern "C" fn copy<const PLAIN_CALL: bool>(
+    to: *mut c_void,
+    from: *const c_void,
+    size: size_t,
+    pc: u64,
+) -> *mut c_void {
     static REAL: Real = Real::new(c"memcpy");
-    if counts(pc) {
-        read_range(from as u64, size as u64, pc);
-        write_range(to as u64, size as u64, pc);
-    }
+    copies::<PLAIN_CALL>(to, from, size, pc);
     unsafe { call_real!(REAL, (*mut c_void, *const c_void, size_t) -> *mut c_void, to, from, size) }
 }
 
-extern "C" fn copy_within(to: *mut c_void, from: *const c_void, size: size_t, pc: u64) -> *mut c_void {
+extern "C" fn copy_within<const PLAIN_CALL: bool>(
+    to: *mut c_void,
+    from: *const c_void,
+    size: size_t,
+    pc: u64,
+) -> *mut c_void {
     static REAL: Real = Real::new(c"memmove");
-    if counts(pc) {
-        read_range(from as u64, size as u64, pc);
-        write_range(to as u64, size as u64, pc);
-    }
+    copies::<PLAIN_CALL>(to, from, size, pc);
     unsafe { call_real!(REAL, (*mut c_void, *const c_void, size_t) -> *mut c_void, to, from, size) }
 }
 
-extern "C" fn fill(to: *mut c_void, byte: c_int, size: size_t, pc: u64) -> *mut c_void {
+extern "C" fn fill<const PLAIN_CALL: bool>(
+    to: *mut c_void,
+    byte: c_int,
+    size: size_t,
+    pc: u64,
+) -> *mut c_void {
     static REAL: Real = Real::new(c"memset");
-    if counts(pc) {
+    if counts(pc) && !(PLAIN_CALL && is_rust_program()) {
         write_range(to as u64, size as u64, pc);
     }
     unsafe { call_real!(REAL, (*mut c_void, c_int, size_t) -> *mut c_void, to, byte, size) }
@@ -140,10 +172,10 @@ entries! {
     memalign => allocate_aligned, "rdx";
     aligned_alloc => allocate_aligned, "rdx";
     posix_memalign => allocate_aligned_to, "rcx";
-    memcpy => copy, "rcx";
-    memmove => copy_within, "rcx";
-    memset => fill, "rcx";
-    __tsan_memcpy => copy, "rcx";
-    __tsan_memmove => copy_within, "rcx";
-    __tsan_memset => fill, "rcx";
+    memcpy => copy::<PLAIN>, "rcx";
+    memmove => copy_within::<PLAIN>, "rcx";
+    memset => fill::<PLAIN>, "rcx";
+    __tsan_memcpy => copy::<INSTRUMENTED>, "rcx";
+    __tsan_memmove => copy_within::<INSTRUMENTED>, "rcx";
+    __tsan_memset => fill::<INSTRUMENTED>, "rcx";
 }

@@ -11,6 +11,7 @@ use crate::format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, MAGIC, NAME_LEN, NAMES, STOP_WORD, TEXT_FACTS, TEXT_MAPS,
     TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
 };
+use crate::std_sync::is_rust_program;
 
 /// Whether events are recorded.
 static RECORDING: AtomicBool = AtomicBool::new(false);
@@ -193,6 +194,9 @@ fn write_facts() {
     fact("pid", std::process::id().to_string().as_bytes());
     if let Ok(time) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
         fact("time", time.as_secs().to_string().as_bytes());
+    }
+    if is_rust_program() {
+        fact("rust", b"yes");
     }
     write_text(TEXT_FACTS, &facts);
 }

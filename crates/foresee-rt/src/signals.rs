@@ -19,13 +19,13 @@ const COND_VERSION: &std::ffi::CStr = c"GLIBC_2.3.2";
 
 /// The mutex is given up and the wait begins. Both are recorded while the mutex is still held, so a notification under
 /// the mutex comes after them.
-fn waits(cond: *mut c_void, mutex: *mut c_void, pc: u64) {
+pub(crate) fn waits(cond: *mut c_void, mutex: *mut c_void, pc: u64) {
     released(mutex, EXCLUSIVE, pc);
     stamped(Tag::Wait, 0, [pc, cond as u64]);
 }
 
 /// The wait has returned, for whatever reason; the mutex is held again unless the arguments were wrong.
-fn waited(result: c_int, mutex: *mut c_void, pc: u64) -> c_int {
+pub(crate) fn waited(result: c_int, mutex: *mut c_void, pc: u64) -> c_int {
     requested(mutex, EXCLUSIVE, pc);
     tried(0, mutex, EXCLUSIVE, pc);
     result

@@ -11,10 +11,13 @@
 //! |---|---|
 //! | [`arguments`] | what a command line asks for: inputs, output, whether to link |
 //! | [`response`] | arguments in files, `@file` |
+//! | [`std_wraps`] | what makes Rust's own library, which is not instrumented, be seen |
 //! | [`toolchain`] | which compiler, its flags, and where our runtime is |
 
 pub(crate) mod arguments;
 pub(crate) mod response;
+#[cfg_attr(not(test), expect(dead_code, reason = "for the commands that build Rust programs"))]
+pub(crate) mod std_wraps;
 pub(crate) mod toolchain;
 
 /// What is compiled.

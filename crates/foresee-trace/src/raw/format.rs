@@ -54,6 +54,9 @@ pub const TEXT_MAPS: u64 = 2;
 /// no program has memory there, so it conflicts with nothing, not even with freeing the object.
 pub const SYNC_SPACE: u64 = 1 << 58;
 
+/// In the detail of an atomic operation: its values are not known. An uninstrumented library did it, before or after the record.
+pub const UNKNOWN_VALUE: u8 = 0x80;
+
 /// What a record says; the doc of each is its words after the first, and its detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -66,7 +69,7 @@ pub enum Tag {
     ReadRange,
     /// As `ReadRange`.
     WriteRange,
-    /// pc, address, value; detail: order | log2(size) << 4.
+    /// pc, address, value; detail: order | log2(size) << 4, or also `UNKNOWN_VALUE`.
     Load,
     /// As `Load`.
     Store,

@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 use super::ahead::Ahead;
 use super::format::{
     AS_HELD, CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, MAGIC, MAX_CHUNK, MAX_THREADS, NAMES, SHARED,
-    STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag, UNIT, VERSION, VERSION_WORD,
+    STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag, UNIT, UNKNOWN_VALUE, VERSION,
+    VERSION_WORD,
 };
 use super::modules::{Module, add_modules};
 use super::naming::{Naming, Origin, Symbolizer};
@@ -226,9 +227,9 @@ impl RawReader {
         let mem = |size: u64| Mem { addr, size: size.min(u64::from(u32::MAX)) as u32 };
         let small = mem(record.detail.into());
         let wide = mem(third);
-        let atomic = mem(1 << (record.detail >> 4).min(4));
+        let atomic = mem(1 << (record.detail >> 4 & 7).min(4));
         let order = Order::ALL.get(usize::from(record.detail & 15)).copied().unwrap_or(Order::SeqCst);
-        let known = atomic.size <= 8 && addr < SYNC_SPACE;
+        let known = atomic.size <= 8 && addr < SYNC_SPACE && record.detail & UNKNOWN_VALUE == 0;
         let mode = if record.detail == SHARED { Mode::Shared } else { Mode::Exclusive };
         let op = match record.tag {
             Tag::Read => Op::Read { mem: small, value: None },

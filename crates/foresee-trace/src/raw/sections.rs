@@ -174,13 +174,19 @@ impl Sections {
         &mut self.threads[thread]
     }
 
-    /// A thread has got a lock of the C library.
+    /// The runtime has seen a thread get a lock.
     pub(super) fn acquired(&mut self, thread: u64, lock: u64, mode: Mode) {
         self.thread(thread).hold(lock, mode);
+        if let Some(word) = self.words.get_mut(&lock) {
+            word.holders += 1;
+        }
     }
 
-    /// A thread gives a lock of the C library back; how it held it, if it did.
+    /// The runtime has seen a thread give a lock back; how it held it, if it did.
     pub(super) fn released(&mut self, thread: u64, lock: u64) -> Option<Mode> {
+        if let Some(word) = self.words.get_mut(&lock) {
+            word.holders = word.holders.saturating_sub(1);
+        }
         self.thread(thread).give_back(lock)
     }
 

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use super::format::*;
 use super::{LockTable, NoSymbols, RawReader};
-use crate::{EventSource, TraceError};
+use crate::{EventSource, Op, TraceError};
 
 fn header() -> Vec<u8> {
     let mut file = vec![0; HEADER_LEN as usize];
@@ -107,4 +107,25 @@ fn what_follows_a_lost_chunk_in_time_is_left_out() {
     file.extend(chunk(1, &[&[first(Tag::Begin, 3)], &[first(Tag::End, 9)]]));
     let (events, _) = read(&file).unwrap();
     assert!(events.contains(&"write") && !events.contains(&"thread-end"));
+}
+
+#[test]
+fn after_a_store_of_unknown_value_any_value_is_explained() {
+    let size = 2 << 4;
+    let store = |detail, key, value| [first_word(Tag::Store, size | detail, key), 9, 0x100, value];
+    let load = |key, value| [first_word(Tag::Load, size, key), 9, 0x100, value];
+    let mut file = header();
+    file.extend(chunk(0, &[&store(0, 1, 7), &load(3, 8), &store(UNKNOWN_VALUE, 5, 0), &load(7, 9)]));
+    let mut temporary = tempfile::tempfile().unwrap();
+    temporary.write_all(&file).unwrap();
+    let mut reader = RawReader::new(temporary, Box::new(NoSymbols), LockTable::default()).unwrap();
+    let mut seen = Vec::new();
+    while reader.advance().unwrap() {
+        if let Op::Load { mem, value, .. } | Op::Store { mem, value, .. } = reader.event().op {
+            assert_eq!(mem.size, 4);
+            seen.push(value);
+        }
+    }
+    assert_eq!(seen, [Some(7), None, None, Some(9)]);
+    assert_eq!(reader.unexplained(), 1);
 }

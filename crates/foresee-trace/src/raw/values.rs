@@ -39,7 +39,7 @@ impl Values {
                 self.unexplained += 1;
                 Op::Rmw { mem, order, values: None }
             }
-            Op::Write { mem, .. } => {
+            Op::Store { mem, .. } | Op::Rmw { mem, .. } | Op::Write { mem, .. } => {
                 self.last.remove(&mem);
                 op
             }

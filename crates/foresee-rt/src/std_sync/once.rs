@@ -1,0 +1,105 @@
+//! `Once`, and so `OnceLock` and `LazyLock`.
+//!
+//! Whoever finds a `Once` completed finds it out by an acquire load of its state word, compiled into the user's crate. What
+//! makes this load see the initialisation is a release store to that word, deep in `Once::call`, after the closure. To
+//! have a record of it in time, before the word changes, the library is given a closure of ours, which calls the program's
+//! and then writes the record.
+//!
+//! Relied on: the state word is the first of `Once`; a closure is passed as data and table, the table of a `dyn FnMut` is
+//! drop, size, align, `call_once`, `call_mut`. A table that does not look like this is left alone.
+//! An initialisation that panics publishes nothing here: who goes on in spite of that is on their own.
+
+use libc::c_void;
+
+use super::{Width, load, reals, store};
+use crate::entry::entries;
+use crate::rawfile;
+
+reals! {
+    foresee_real_once_call(
+        once: *mut c_void,
+        ignore_poisoning: u64,
+        closure: *mut c_void,
+        table: *const Table,
+        caller: u64
+    );
+    foresee_real_once_wait(once: *mut c_void);
+    foresee_real_once_wait_force(once: *mut c_void);
+}
+
+type Call = extern "C-unwind" fn(*mut c_void, *mut c_void);
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Table {
+    drop: usize,
+    size: usize,
+    align: usize,
+    call_once: usize,
+    call_mut: Call,
+}
+
+/// The program's closure, and for whom it is called.
+struct Initialiser {
+    closure: *mut c_void,
+    call_mut: Call,
+    once: u64,
+    pc: u64,
+}
+
+/// The library calls this as it would call the program's closure.
+extern "C-unwind" fn initialise(initialiser: *mut c_void, state: *mut c_void) {
+    // SAFETY: `call` waits for us with this on its stack.
+    let Initialiser { closure, call_mut, once, pc } = unsafe { initialiser.cast::<Initialiser>().read() };
+    call_mut(closure, state);
+    store(once, Width::U32, pc);
+}
+
+extern "C-unwind" fn call(
+    once: *mut c_void,
+    ignore_poisoning: u64,
+    closure: *mut c_void,
+    table: *const Table,
+    caller: u64,
+    pc: u64,
+) {
+    /// No closure is larger.
+    const LARGEST: usize = 1 << 40;
+    // SAFETY: the first three words are there for each `dyn`; the others, if these are what we think.
+    unsafe {
+        let shape = table.cast::<[usize; 3]>().read();
+        let known = shape[1] < LARGEST && shape[2].is_power_of_two();
+        if !rawfile::recording() || !known {
+            return foresee_real_once_call(once, ignore_poisoning, closure, table, caller);
+        }
+        let theirs = table.read();
+        let ours = Table { call_mut: initialise, ..theirs };
+        let mut initialiser = Initialiser { closure, call_mut: theirs.call_mut, once: once as u64, pc };
+        foresee_real_once_call(
+            once,
+            ignore_poisoning,
+            (&raw mut initialiser).cast(),
+            &raw const ours,
+            caller,
+        );
+    }
+    load(once as u64, Width::U32, pc);
+}
+
+// SAFETY of the calls below: the arguments are the caller's own.
+
+extern "C-unwind" fn wait(once: *mut c_void, pc: u64) {
+    unsafe { foresee_real_once_wait(once) };
+    load(once as u64, Width::U32, pc);
+}
+
+extern "C-unwind" fn wait_force(once: *mut c_void, pc: u64) {
+    unsafe { foresee_real_once_wait_force(once) };
+    load(once as u64, Width::U32, pc);
+}
+
+entries! {
+    foresee_std_once_call => call, "r9";
+    foresee_std_once_wait => wait, "rsi";
+    foresee_std_once_wait_force => wait_force, "rsi";
+}
