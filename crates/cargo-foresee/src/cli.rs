@@ -21,6 +21,8 @@ use crate::number;
     propagate_version = true,
     after_help = "\
 Examples:
+  cargo foresee run --example bank       build a Rust program, record it, and find the bugs of the other schedules
+  cargo foresee test                     the same for each test
   foresee cc counter.c -o counter        build a program to be recorded
   foresee run -- ./counter               record it, and find the bugs of the other schedules
   foresee check run.ft                   the same from a recorded trace
@@ -41,6 +43,10 @@ pub struct Cli {
 /// What foresee can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Build, run and test a cargo project, recorded: `cargo foresee run`, `test`, `build`, `nextest`
+    #[command(subcommand, after_help = CARGO_HELP, override_usage = "cargo foresee run|test|build|nextest [ARGS]\n       \
+        foresee cargo run|test|build|nextest [ARGS]")]
+    Cargo(CargoCommand),
     /// Record a program, then check its trace
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
@@ -76,6 +82,51 @@ Examples:
         shell: Shell,
     },
 }
+
+/// What cargo is asked to do.
+#[derive(Debug, Subcommand)]
+pub enum CargoCommand {
+    /// `run`, `test`, `build`, `nextest`, with all their arguments as they are.
+    #[command(external_subcommand)]
+    Any(Vec<OsString>),
+}
+
+/// `cargo foresee run|test|build|nextest`: options of foresee; all others are cargo's.
+///
+/// Builds with your own cargo, instrumented, to target/foresee; runs, records and checks. Every option that is not listed here
+/// goes to cargo, and what follows `--` to the program, or to the test harness.
+#[derive(Debug, Parser)]
+#[command(
+    no_binary_name = true,
+    disable_version_flag = true,
+    override_usage = "cargo foresee run|test|build|nextest [OPTIONS] [CARGO'S OPTIONS] [-- ARGS]",
+    after_help = CARGO_HELP
+)]
+pub struct CargoOptions {
+    /// Keep the trace in this file (.ft or .std); of tests, one trace each in this folder
+    #[arg(long, value_name = "TRACE")]
+    pub trace: Option<PathBuf>,
+    /// End a program or test after so long (90s, 5m)
+    #[arg(long, value_name = "TIME", value_parser = number::duration)]
+    pub timeout: Option<std::time::Duration>,
+    /// How to check it.
+    #[command(flatten)]
+    pub check: CheckOptions,
+}
+
+const CARGO_HELP: &str = "\
+Examples:
+  cargo foresee run --example bank
+  cargo foresee run --release --bin server --timeout 30s -- --port 8080
+  cargo foresee test -p my-crate --engine hb,syncp -- queue::
+  cargo foresee test --format junit --output foresee.xml
+  cargo foresee nextest --workspace
+  cargo foresee build && foresee run -- target/foresee/x86_64-unknown-linux-gnu/debug/server
+
+Options of foresee may stand anywhere before `--`. Each test runs in a process of its own and is checked by itself.
+Your RUSTFLAGS, cargo's configuration and your own runner are kept. `foresee run -- PROG` runs a program that is built;
+`cargo foresee run` is cargo's run.
+Exit codes: 66 findings (--exit-code changes it), 101 the build or a test failed, otherwise the program's own.";
 
 const RUN_HELP: &str = "\
 Examples:
@@ -203,7 +254,7 @@ pub struct CompileArgs {
 }
 
 /// How to print findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
 pub enum ReportFormat {
     /// For people, on standard error
     Human,

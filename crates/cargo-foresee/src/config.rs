@@ -12,13 +12,14 @@ use std::time::Duration;
 
 use clap::ValueEnum as _;
 use foresee_trace::raw::{LockTable, Role};
+use serde::{Deserialize, Serialize};
 
 use crate::cli::{CheckOptions, ReportFormat};
 use crate::error::{CliError, without_code};
 use crate::number;
 
 /// What `foresee check` goes by.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Settings {
     pub(crate) engine: Vec<String>,
     pub(crate) format: Option<ReportFormat>,
@@ -28,7 +29,8 @@ pub(crate) struct Settings {
     pub(crate) memory: Option<u64>,
     pub(crate) suppressions: Vec<PathBuf>,
     pub(crate) atomic: Vec<String>,
-    /// Functions that are operations on locks.
+    /// Functions that are operations on locks: for recording.
+    #[serde(skip)]
     locks: Vec<(String, Role)>,
 }
 

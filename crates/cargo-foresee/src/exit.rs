@@ -7,7 +7,7 @@
 //! | 2 | bad usage or bad input; one message names the file, the line or byte, and what was expected |
 //! | 3 | undecided: nothing was found, but `--time` ended the search before it was complete |
 //! | 66 | findings (as ThreadSanitizer does; `--exit-code N` changes it) |
-//! | 101 | the instrumented build failed |
+//! | 101 | the instrumented build failed; as cargo has it, also: a test failed, and nothing was found |
 //! | other | the recorded program's own exit code; 128 + n if signal n ended it |
 //!
 //! A damaged trace is no bad input where its readable part serves the user: `trace info`, `trace dump` and `trace convert`
@@ -28,6 +28,9 @@ pub const BAD_INPUT: u8 = 2;
 
 /// Undecided within the budget given.
 pub const UNDECIDED: u8 = 3;
+
+/// The instrumented build failed.
+pub const BUILD_FAILED: u8 = 101;
 
 /// Findings.
 pub const FINDINGS: u8 = 66;

@@ -20,6 +20,10 @@ impl<'a> Input<'a> {
         Ok(Input { path, source, progress: Progress::new() })
     }
 
+    pub(crate) fn hide_progress(&mut self) {
+        self.progress.hide();
+    }
+
     pub(crate) fn source(&self) -> &dyn EventSource {
         &*self.source
     }

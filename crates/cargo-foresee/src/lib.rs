@@ -5,6 +5,7 @@
 //! | [`cli`] | what can be typed: subcommands, flags, help |
 //! | [`exit`] | what exit codes mean |
 //! | `commands` | one file per subcommand |
+//! | `cargo` | driving cargo: flags, the runner, one result of many tests |
 //! | `compiler` | driving a C or C++ compiler: what to instrument, what to link |
 //! | `recording`, `symbolize`, `signals` | running a program, packing its trace, names for its addresses, Ctrl-C |
 //! | `input`, `output` | traces by path: reading with context, writing without ever leaving half a file |
@@ -13,6 +14,7 @@
 //! | `config`, `suppress` | settings from `.config/foresee.toml` and `FORESEE_OPTIONS`; findings not to show |
 //! | `error` | every message a user can get |
 
+mod cargo;
 pub mod cli;
 mod commands;
 mod compiler;
@@ -42,7 +44,14 @@ use error::CliError;
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
-    let (name, args) = invocation(std::env::args_os().collect());
+    let args: Vec<OsString> = std::env::args_os().collect();
+    // Not for people, and every argument is the program's.
+    if let [_, runner, program @ ..] = &args[..]
+        && runner == commands::runner::NAME
+    {
+        return commands::runner::run(program);
+    }
+    let (name, args) = invocation(args);
     let command = Cli::command().bin_name(name);
     let cli = match command.try_get_matches_from(args).and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
@@ -62,6 +71,9 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What `cargo foresee` does by running cargo.
+const OF_CARGO: [&str; 4] = ["run", "test", "build", "nextest"];
+
 /// The name the user called, and the arguments without what cargo adds: `cargo foresee x` runs `cargo-foresee foresee x`.
 fn invocation(mut args: Vec<OsString>) -> (&'static str, Vec<OsString>) {
     let called = args.first().map(Path::new).and_then(Path::file_stem);
@@ -70,6 +82,10 @@ fn invocation(mut args: Vec<OsString>) -> (&'static str, Vec<OsString>) {
     }
     if args.get(1).is_some_and(|arg| arg == "foresee") {
         args.remove(1);
+    }
+    // `cargo foresee run` is cargo's run; `foresee run` runs a program that is there.
+    if args.get(1).is_some_and(|arg| OF_CARGO.iter().any(|command| arg == command)) {
+        args.insert(1, "cargo".into());
     }
     ("cargo foresee", args)
 }
@@ -97,6 +113,8 @@ mod tests {
         };
         assert_eq!(of(&["/bin/cargo-foresee", "foresee", "trace"]), ("cargo foresee", vec!["trace".into()]));
         assert_eq!(of(&["target/cargo-foresee", "trace"]), ("cargo foresee", vec!["trace".into()]));
+        assert_eq!(of(&["cargo-foresee", "foresee", "run", "--", "x"]).1, ["cargo", "run", "--", "x"]);
+        assert_eq!(of(&["foresee", "run", "--", "x"]).1, ["run", "--", "x"]);
         assert_eq!(of(&["foresee", "trace"]), ("foresee", vec!["trace".into()]));
         assert_eq!(of(&["cargo-foresee"]), ("cargo foresee", vec![]));
     }

@@ -24,6 +24,11 @@ impl Progress {
         Progress { events: 0, started: Instant::now(), bar: None, wanted: io::stderr().is_terminal() }
     }
 
+    /// Never to be shown.
+    pub(crate) fn hide(&mut self) {
+        self.wanted = false;
+    }
+
     /// Counts an event; whether it is time to [`show`](Progress::show).
     #[inline]
     pub(crate) fn is_due(&mut self) -> bool {
@@ -69,8 +74,8 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    pub(crate) fn new() -> Self {
-        Stage { bar: io::stderr().is_terminal().then(ProgressBar::new_spinner) }
+    pub(crate) fn new(wanted: bool) -> Self {
+        Stage { bar: (wanted && io::stderr().is_terminal()).then(ProgressBar::new_spinner) }
     }
 
     /// This engine starts now.

@@ -4,17 +4,17 @@
 //! It goes to a folder of its own beside the trace, and is read, symbolised and packed when the program has ended.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use foresee_trace::raw::{LockTable, RawReader};
 use foresee_trace::{DOUBT, EventSource as _};
 use rustix::process::Signal;
 
-use crate::cli::RecordOptions;
 use crate::config;
 use crate::error::{self, CliError, Severity, without_code};
 use crate::exit;
@@ -28,9 +28,22 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The variable that tells the runtime where to record to.
 const RAW_VARIABLE: &str = "FORESEE_RAW";
 
+/// What to run, and how.
+#[derive(Debug, Default)]
+pub(crate) struct Program<'a> {
+    /// The program and its arguments.
+    pub(crate) line: &'a [OsString],
+    /// When to end it.
+    pub(crate) timeout: Option<Duration>,
+    /// Where everything that it prints goes, instead of to the user; how it ends is not told either.
+    pub(crate) printed: Option<&'a File>,
+    /// Variables to set or to remove.
+    pub(crate) environment: &'a [(String, Option<OsString>)],
+}
+
 /// Runs the program and writes its trace; the program's exit code, with 128 + n for signal n. What the program itself
 /// wrote is moved to `keep`, if given.
-pub(crate) fn record(options: &RecordOptions, trace: &Path, keep: Option<&Path>) -> Result<u8, CliError> {
+pub(crate) fn record(program: &Program<'_>, trace: &Path, keep: Option<&Path>) -> Result<u8, CliError> {
     let target = Target::file(trace)?;
     let table = config::lock_table()?;
     let folder = trace.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -42,12 +55,13 @@ pub(crate) fn record(options: &RecordOptions, trace: &Path, keep: Option<&Path>)
         .map_err(|why| CliError::output(folder.display(), why))?;
     let raw = beside.path().join("raw");
 
-    let code = run(&options.program, &raw, options.timeout)?;
+    let code = run(program, &raw)?;
+    signals::was_for_the_program();
     if !raw.exists() {
-        let name = program_name(&options.program);
+        let name = program_name(program.line);
         return Err(CliError::Usage(format!(
-            "{name}: recorded nothing: it was not built by foresee; build it with `foresee cc` or `foresee c++` as \
-             compiler, and do not link it statically"
+            "{name}: recorded nothing: it was not built by foresee; build it with `cargo foresee build`, or with \
+             `foresee cc` or `foresee c++` as compiler, and do not link it statically"
         )));
     }
     let packed = pack(&raw, target, table);
@@ -62,23 +76,51 @@ pub(crate) fn program_name(program: &[OsString]) -> String {
     program.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn run(program: &[OsString], raw: &Path, timeout: Option<Duration>) -> Result<u8, CliError> {
-    let Some((name, args)) = program.split_first() else {
-        return Err(CliError::Usage("which program? expected one after `--`".to_owned()));
-    };
+impl Program<'_> {
+    /// The program with its arguments and variables, not yet told to record.
+    pub(crate) fn command(&self) -> Result<Command, CliError> {
+        let Some((name, args)) = self.line.split_first() else {
+            return Err(CliError::Usage("which program? expected one after `--`".to_owned()));
+        };
+        let mut command = Command::new(name);
+        command.args(args);
+        for (variable, value) in self.environment {
+            match value {
+                Some(value) => command.env(variable, value),
+                None => command.env_remove(variable),
+            };
+        }
+        if let Some(file) = self.printed {
+            let copy = || file.try_clone().map_err(|why| CliError::output("what the program prints", why));
+            command.stdout(copy()?).stderr(copy()?).stdin(Stdio::null());
+        }
+        Ok(command)
+    }
+}
+
+fn run(program: &Program<'_>, raw: &Path) -> Result<u8, CliError> {
+    let mut command = program.command()?;
     let pass_on = PassOn::new();
-    let mut child = Command::new(name).args(args).env(RAW_VARIABLE, raw).spawn().map_err(|why| {
-        let path = Path::new(name);
-        let only_here = why.kind() == ErrorKind::NotFound && path.components().count() == 1 && path.is_file();
-        let hint = if only_here { format!("; did you mean ./{}?", path.display()) } else { String::new() };
-        CliError::Usage(format!("{}: cannot run: {}{hint}", name.display(), without_code(&why)))
-    })?;
-    let status = wait(&mut child, &pass_on, timeout).map_err(|why| CliError::output(name.display(), why))?;
-    Ok(told(&program_name(program), status))
+    let mut child = command.env(RAW_VARIABLE, raw).spawn().map_err(|why| cannot_run(&command, &why))?;
+    let name = program_name(program.line);
+    let status = wait(&mut child, &pass_on, program.timeout).map_err(|why| CliError::output(&name, why))?;
+    Ok(if program.printed.is_some() { exit::of_process(status) } else { told(&name, status) })
+}
+
+/// The program is not there, or not to be executed.
+pub(crate) fn cannot_run(command: &Command, why: &std::io::Error) -> CliError {
+    let path = Path::new(command.get_program());
+    let only_here = why.kind() == ErrorKind::NotFound && path.components().count() == 1 && path.is_file();
+    let hint = if only_here { format!("; did you mean ./{}?", path.display()) } else { String::new() };
+    CliError::Usage(format!("{}: cannot run: {}{hint}", path.display(), without_code(why)))
 }
 
 /// Waits for the end of the program. Looks often at first, as most programs are short.
-fn wait(child: &mut Child, pass_on: &PassOn, timeout: Option<Duration>) -> std::io::Result<ExitStatus> {
+pub(crate) fn wait(
+    child: &mut Child,
+    pass_on: &PassOn,
+    timeout: Option<Duration>,
+) -> std::io::Result<ExitStatus> {
     let started = Instant::now();
     let (mut told_to_end, mut killed) = (false, false);
     loop {

@@ -31,6 +31,11 @@ pub(crate) fn finish_on_interrupt() {
     });
 }
 
+/// A program that was being recorded got the Ctrl-C: what we do with its recording is not to be cut short by it.
+pub(crate) fn was_for_the_program() {
+    INTERRUPTED.store(false, Ordering::Relaxed);
+}
+
 /// Passes signals on to a program, as long as it lives.
 pub(crate) struct PassOn {
     received: Arc<AtomicUsize>,

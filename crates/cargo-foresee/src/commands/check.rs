@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use foresee_predict::analysis::{Analysed, Analysis, Limits};
@@ -41,10 +42,14 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
 pub(crate) struct Check {
     settings: Settings,
     engines: Vec<&'static EngineInfo>,
-    suppressions: Suppressions,
+    /// Whether to show how far it has come, where there is a terminal.
+    pub(crate) shows_progress: bool,
+    /// Notes which lines are of use, whatever the number of checks.
+    suppressions: Mutex<Suppressions>,
 }
 
 /// What came of it.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Checked {
     /// The exit code that says it.
     pub(crate) code: u8,
@@ -55,38 +60,75 @@ pub(crate) struct Checked {
 impl Check {
     /// Reads all settings, so that a mistake in them is told before anything long begins.
     pub(crate) fn prepare(options: &CheckOptions) -> Result<Check, CliError> {
-        let settings = settings(options)?;
+        Check::by(settings(options)?)
+    }
+
+    /// The same for settings that are complete.
+    pub(crate) fn by(settings: Settings) -> Result<Check, CliError> {
         let engines = engines(&settings.engine)?;
         let mut suppressions = Suppressions::default();
         for path in &settings.suppressions {
             suppressions.read(path)?;
         }
-        Ok(Check { settings, engines, suppressions })
+        Ok(Check { settings, engines, suppressions: Mutex::new(suppressions), shows_progress: true })
     }
 
-    /// Checks the trace at `path`, which the report calls `name`.
-    pub(crate) fn run(self, path: &Path, name: &str) -> Result<Checked, CliError> {
-        let Check { settings, engines, mut suppressions } = self;
-        check(path, name, &settings, engines, &mut suppressions)
+    /// Checks the trace at `path`, which the report calls `name`, and shows what was found.
+    pub(crate) fn run(&self, path: &Path, name: &str) -> Result<Checked, CliError> {
+        let checked = self.report(path, name, &mut |report, checked| {
+            write(&self.render(report), &self.settings).map(|()| checked)
+        })?;
+        for unused in self.unused_suppressions() {
+            error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
+        }
+        Ok(checked)
+    }
+
+    /// Checks the trace at `path`, and hands the report, which calls it `name`, to `then`.
+    pub(crate) fn report<R>(
+        &self,
+        path: &Path,
+        name: &str,
+        then: &mut dyn FnMut(&Report<'_>, Checked) -> Result<R, CliError>,
+    ) -> Result<R, CliError> {
+        check(path, name, self, then)
+    }
+
+    /// The report in the form that was asked for.
+    pub(crate) fn render(&self, report: &Report<'_>) -> String {
+        match self.settings.format.unwrap_or(ReportFormat::Human) {
+            ReportFormat::Human => human::write(report),
+            ReportFormat::Json => json::write(report),
+            ReportFormat::Sarif => sarif::write(report),
+            ReportFormat::Junit => junit::write(report),
+        }
+    }
+
+    /// Lines that suppressed nothing so far.
+    pub(crate) fn unused_suppressions(&self) -> Vec<String> {
+        let suppressions = self.suppressions.lock().unwrap_or_else(PoisonError::into_inner);
+        suppressions.unused().map(str::to_owned).collect()
     }
 }
 
-fn check(
+fn check<R>(
     path: &Path,
     name: &str,
-    settings: &Settings,
-    engines: Vec<&'static EngineInfo>,
-    suppressions: &mut Suppressions,
-) -> Result<Checked, CliError> {
+    Check { settings, engines, suppressions, shows_progress }: &Check,
+    then: &mut dyn FnMut(&Report<'_>, Checked) -> Result<R, CliError>,
+) -> Result<R, CliError> {
     let started = Instant::now();
     signals::finish_on_interrupt();
 
     let mut input = Input::open(path)?;
+    if !shows_progress {
+        input.hide_progress();
+    }
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !path.is_file();
     let options = Options { atomic: settings.atomic.clone() };
     let limits = limits(settings, started);
-    let mut analysis = Analysis::new(engines, options, limits, keep);
+    let mut analysis = Analysis::new(engines.clone(), options, limits, keep);
     let (mut validator, mut index) = (Validator::new(), 0);
     let mut out_of_time = false;
     while !signals::interrupted().load(Ordering::Relaxed) && input.advance()? {
@@ -106,7 +148,7 @@ fn check(
     }
     input.warn_of_damage();
     let verdict = validator.finish();
-    let mut stage = Stage::new();
+    let mut stage = Stage::new(*shows_progress);
     let mut analysed = analysis.finish(input.source().names(), &mut |name| stage.show(name));
     stage.end();
 
@@ -123,7 +165,10 @@ fn check(
     let Analysed { execution, findings, engines, events, partial } = analysed;
     let mut all = shown(findings, &details, names);
     let before = all.len();
-    all.retain(|one| !suppressions.suppresses(one, names));
+    {
+        let mut suppressions = suppressions.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| !suppressions.suppresses(one, names));
+    }
     let report = Report {
         trace: name.to_owned(),
         names,
@@ -140,11 +185,7 @@ fn check(
         findings: all,
         created,
     };
-    write(&report, settings)?;
-    for unused in suppressions.unused() {
-        error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
-    }
-    Ok(Checked { code: exit_code(&report, settings), findings: !report.findings.is_empty() })
+    then(&report, Checked { code: exit_code(&report, settings), findings: !report.findings.is_empty() })
 }
 
 /// From a run that cannot have happened, or of which something that matters is not known, nothing follows: whatever was
@@ -235,20 +276,14 @@ fn details(path: &Path, analysed: &Analysed, names: &Names) -> Result<Collected,
     Ok(collector.finish())
 }
 
-fn write(report: &Report<'_>, settings: &Settings) -> Result<(), CliError> {
-    let format = settings.format.unwrap_or(ReportFormat::Human);
-    let text = match format {
-        ReportFormat::Human => human::write(report),
-        ReportFormat::Json => json::write(report),
-        ReportFormat::Sarif => sarif::write(report),
-        ReportFormat::Junit => junit::write(report),
-    };
+/// Puts a rendered report where the settings want it.
+pub(crate) fn write(text: &str, settings: &Settings) -> Result<(), CliError> {
     match &settings.output {
         Some(path) => {
-            let text = anstream::adapter::strip_str(&text).to_string();
+            let text = anstream::adapter::strip_str(text).to_string();
             std::fs::write(path, text).map_err(|why| CliError::output(path.display(), why))
         }
-        None if format == ReportFormat::Human => anstream::stderr()
+        None if settings.format.unwrap_or(ReportFormat::Human) == ReportFormat::Human => anstream::stderr()
             .write_all(text.as_bytes())
             .map_err(|why| CliError::output("standard error", why)),
         None => crate::print(text.as_bytes()),

@@ -1,10 +1,12 @@
 //! One file per subcommand.
 
+mod cargo;
 mod check;
 mod compile;
 mod completions;
 mod record;
 mod run;
+pub(crate) mod runner;
 mod trace_convert;
 mod trace_dump;
 mod trace_gen;
@@ -13,7 +15,7 @@ mod trace_validate;
 
 use std::process::ExitCode;
 
-use crate::cli::{Cli, Command, TraceCommand};
+use crate::cli::{CargoCommand, Cli, Command, TraceCommand};
 use crate::compiler::Language;
 use crate::error::CliError;
 use crate::exit;
@@ -24,6 +26,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Check(args) => return check::run(&args),
         Command::Run(args) => return run::run(&args),
         Command::Record(args) => return record::run(&args),
+        Command::Cargo(CargoCommand::Any(args)) => return cargo::run(&args),
         Command::Cc(args) => return compile::run(Language::C, &args.args),
         Command::Cxx(args) => return compile::run(Language::Cxx, &args.args),
         Command::Trace(TraceCommand::Info(args)) => trace_info::run(&args)?,

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 
 use crate::cli::RecordArgs;
 use crate::error::CliError;
-use crate::recording::record;
+use crate::recording::{Program, record};
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, CliError> {
     let raw = args.keep_raw.then(|| args.output.with_extension("raw"));
-    record(&args.options, &args.output, raw.as_deref()).map(ExitCode::from)
+    let program =
+        Program { line: &args.options.program, timeout: args.options.timeout, ..Program::default() };
+    record(&program, &args.output, raw.as_deref()).map(ExitCode::from)
 }

@@ -16,7 +16,6 @@
 
 pub(crate) mod arguments;
 pub(crate) mod response;
-#[cfg_attr(not(test), expect(dead_code, reason = "for the commands that build Rust programs"))]
 pub(crate) mod std_wraps;
 pub(crate) mod toolchain;
 

@@ -91,7 +91,8 @@ pub(crate) fn runtime_arguments() -> Result<Vec<OsString>, CliError> {
     Ok(whole.into_iter().chain([runtime()?.into()]).chain(needs).collect())
 }
 
-fn runtime() -> Result<PathBuf, CliError> {
+/// Where our runtime is.
+pub(crate) fn runtime() -> Result<PathBuf, CliError> {
     if let Some(given) = std::env::var_os("FORESEE_RUNTIME").filter(|given| !given.is_empty()) {
         let given = PathBuf::from(given);
         let path = if given.is_dir() { given.join(RUNTIME) } else { given };

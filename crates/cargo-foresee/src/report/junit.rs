@@ -1,8 +1,9 @@
-//! JUnit XML: one test case per kind of check, failed if it found something.
+//! JUnit XML: one test case per kind of check, failed if it found something; or one per test of the user's.
 
 use std::fmt::Write as _;
 
 use foresee_predict::finding::Kind;
+use serde::{Deserialize, Serialize};
 
 use super::{Report, human};
 
@@ -37,6 +38,76 @@ pub(crate) fn write(report: &Report<'_>) -> String {
         out.push_str("    </testcase>\n");
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
+    out
+}
+
+/// A finding, as far as it is told here.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    pub(crate) kind: String,
+    pub(crate) message: String,
+    pub(crate) text: String,
+}
+
+/// One of the user's tests.
+pub(crate) struct Case<'a> {
+    /// The test program.
+    pub(crate) suite: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) seconds: f64,
+    pub(crate) ignored: bool,
+    /// Its exit code and what it printed, if it failed by itself.
+    pub(crate) failed: Option<(u8, &'a str)>,
+    pub(crate) findings: &'a [Failure],
+}
+
+impl Case<'_> {
+    fn has_failed(&self) -> bool {
+        self.failed.is_some() || !self.findings.is_empty()
+    }
+
+    fn write(&self, out: &mut String) {
+        let (name, suite) = (escape(self.name), escape(self.suite));
+        let _ = writeln!(
+            out,
+            "    <testcase name=\"{name}\" classname=\"{suite}\" time=\"{:.3}\">",
+            self.seconds
+        );
+        if self.ignored {
+            out.push_str("      <skipped/>\n");
+        }
+        if let Some((code, printed)) = self.failed {
+            let printed = escape(printed);
+            let _ = writeln!(
+                out,
+                "      <failure message=\"the test failed (exit code {code})\" type=\"test\">{printed}</failure>"
+            );
+        }
+        for Failure { kind, message, text } in self.findings {
+            let (message, text) = (escape(message), escape(text));
+            let _ = writeln!(out, "      <failure message=\"{message}\" type=\"{kind}\">{text}</failure>");
+        }
+        out.push_str("    </testcase>\n");
+    }
+}
+
+/// One suite per test program, with its tests; cases of a suite follow each other.
+pub(crate) fn of_tests<'a>(cases: impl Iterator<Item = Case<'a>>) -> String {
+    let cases: Vec<Case<'_>> = cases.collect();
+    let counts = |cases: &[Case<'_>]| {
+        let failures = cases.iter().filter(|case| case.has_failed()).count();
+        let seconds: f64 = cases.iter().map(|case| case.seconds).sum();
+        format!("tests=\"{}\" failures=\"{failures}\" time=\"{seconds:.3}\"", cases.len())
+    };
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(out, "<testsuites {}>", counts(&cases));
+    for suite in cases.chunk_by(|a, b| a.suite == b.suite) {
+        let name = suite.first().map_or("", |case| case.suite);
+        let _ = writeln!(out, "  <testsuite name=\"{}\" {} errors=\"0\">", escape(name), counts(suite));
+        suite.iter().for_each(|case| case.write(&mut out));
+        out.push_str("  </testsuite>\n");
+    }
+    out.push_str("</testsuites>\n");
     out
 }
 

@@ -8,6 +8,11 @@ use super::{Report, Shown, title};
 
 pub(crate) fn write(report: &Report<'_>) -> String {
     let results: Vec<Value> = report.findings.iter().map(|shown| result(report, shown)).collect();
+    format!("{:#}\n", log(results))
+}
+
+/// The document for these results.
+pub(crate) fn log(results: Vec<Value>) -> Value {
     let rules: Vec<Value> = [Kind::Race, Kind::Deadlock, Kind::Atomicity, Kind::Property, Kind::Refinement]
         .into_iter()
         .map(|kind| {
@@ -15,7 +20,7 @@ pub(crate) fn write(report: &Report<'_>) -> String {
             json!({ "id": kind.name(), "name": kind.name(), "shortDescription": { "text": name } })
         })
         .collect();
-    let log = json!({
+    json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -26,8 +31,7 @@ pub(crate) fn write(report: &Report<'_>) -> String {
             } },
             "results": results,
         }],
-    });
-    format!("{log:#}\n")
+    })
 }
 
 fn result(report: &Report<'_>, shown: &Shown) -> Value {

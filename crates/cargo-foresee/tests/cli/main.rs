@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;
+mod cargo;
 mod check;
 mod programs;
 mod record;

@@ -1,0 +1,115 @@
+//! The user's project, as cargo sees it: which cargo and rustc, where builds go, what is configured.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cargo_config2::{Config, PathAndArgs};
+
+use super::TARGET;
+use super::arguments::Arguments;
+use crate::error::{CliError, without_code};
+
+/// What cargo tells programs that it runs. Where we are such a program (`cargo run`, an alias), it is not meant for the
+/// cargo that we run.
+const OF_AN_OUTER_CARGO: &[&str] =
+    &["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"];
+
+/// What cargo needs to know of the user's project.
+pub(crate) struct Project {
+    config: Config,
+    /// Where instrumented builds go.
+    pub(crate) target_dir: PathBuf,
+}
+
+impl Project {
+    /// Asks cargo; `None` if it fails, in which case it has said why.
+    pub(crate) fn find(arguments: &Arguments) -> Result<Option<Project>, CliError> {
+        let config =
+            Config::load().map_err(|why| CliError::Usage(format!("cargo's configuration: {why}")))?;
+        let target_dir = match &arguments.target_dir {
+            Some(given) => std::path::absolute(given).unwrap_or_else(|_| given.clone()),
+            None => match target_dir(arguments)? {
+                Some(folder) => folder,
+                None => return Ok(None),
+            },
+        };
+        let target_dir = target_dir.join("foresee");
+        writable(&target_dir)?;
+        Ok(Some(Project { config, target_dir }))
+    }
+
+    /// The user's flags for rustc: from the variables, or else the configuration.
+    pub(crate) fn rustflags(&self) -> Result<Vec<String>, CliError> {
+        let flags = self.config.rustflags(TARGET).map_err(wrong)?;
+        Ok(flags.map(|flags| flags.flags).unwrap_or_default())
+    }
+
+    /// The same for rustdoc.
+    pub(crate) fn rustdocflags(&self) -> Result<Vec<String>, CliError> {
+        let flags = self.config.rustdocflags(TARGET).map_err(wrong)?;
+        Ok(flags.map(|flags| flags.flags).unwrap_or_default())
+    }
+
+    /// The user's own runner, if there is one.
+    pub(crate) fn runner(&self) -> Result<Vec<OsString>, CliError> {
+        let line = |PathAndArgs { path, args, .. }: PathAndArgs| -> Vec<OsString> {
+            [path.into_os_string()].into_iter().chain(args).collect()
+        };
+        Ok(self.config.runner(TARGET).map_err(wrong)?.map(line).unwrap_or_default())
+    }
+
+    /// The compiler that cargo will use.
+    pub(crate) fn rustc(&self) -> &Path {
+        &self.config.rustc().path
+    }
+}
+
+fn wrong(why: cargo_config2::Error) -> CliError {
+    CliError::Usage(format!("cargo's configuration: {why}"))
+}
+
+/// The user's cargo, with what an outer one added taken away.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if OF_AN_OUTER_CARGO.iter().any(|start| text.starts_with(start)) {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+/// Where cargo would build to.
+fn target_dir(arguments: &Arguments) -> Result<Option<PathBuf>, CliError> {
+    let mut command = cargo();
+    command.args(["metadata", "--no-deps", "--format-version=1"]).stderr(Stdio::inherit());
+    if let Some(path) = &arguments.manifest {
+        command.arg("--manifest-path").arg(path);
+    }
+    let answer = command.output().map_err(|why| {
+        let name = command.get_program().display();
+        CliError::Usage(format!("{name}: cannot run cargo: {}; expected it on the PATH", without_code(&why)))
+    })?;
+    if !answer.status.success() {
+        return Ok(None);
+    }
+    let known: Option<serde_json::Value> = serde_json::from_slice(&answer.stdout).ok();
+    let folder = known.as_ref().and_then(|known| known.get("target_directory")?.as_str());
+    folder
+        .map(|folder| Some(folder.into()))
+        .ok_or_else(|| CliError::Usage("`cargo metadata` does not name a target directory".to_owned()))
+}
+
+/// Cargo's message for this is long and names a file that means nothing to the user.
+fn writable(folder: &Path) -> Result<(), CliError> {
+    let tried = std::fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+    tried.map(drop).map_err(|why| {
+        CliError::Usage(format!(
+            "{}: cannot write: {}; instrumented builds go there: give another folder with --target-dir",
+            folder.display(),
+            without_code(&why)
+        ))
+    })
+}

@@ -1,0 +1,65 @@
+//! What the runner has to know, in one variable.
+//!
+//! Cargo stands between us and the runner and may change to another folder, so everything is complete and absolute here: the
+//! runner looks for no file of settings and no variable of its own.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Settings;
+use crate::error::CliError;
+
+/// The variable: one JSON object.
+pub(crate) const VARIABLE: &str = "FORESEE_RUNNER";
+
+/// What cargo calls the runner for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Mode {
+    /// One program, `cargo run`.
+    Run,
+    /// Test programs and doctests, `cargo test`.
+    Test,
+    /// One test at a time, `cargo nextest run`.
+    Nextest,
+}
+
+/// Everything that the runner goes by.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RunnerSettings {
+    pub(crate) mode: Mode,
+    /// How to check.
+    pub(crate) check: Settings,
+    /// When to end a program.
+    pub(crate) timeout: Option<Duration>,
+    /// Where to keep the trace; for tests a folder.
+    pub(crate) trace: Option<PathBuf>,
+    /// The folder for what was found.
+    pub(crate) results: PathBuf,
+    /// The user's own runner, which every program is run through.
+    pub(crate) through: Vec<OsString>,
+    /// What was in the environment before we added to it: programs get that.
+    pub(crate) environment: Vec<(String, Option<OsString>)>,
+}
+
+impl RunnerSettings {
+    /// For the environment of cargo.
+    pub(crate) fn to_variable(&self) -> Result<String, CliError> {
+        serde_json::to_string(self)
+            .map_err(|_| CliError::Usage("foresee takes no path that is not UTF-8".to_owned()))
+    }
+
+    /// In the runner.
+    pub(crate) fn from_variable() -> Result<RunnerSettings, CliError> {
+        let known = std::env::var(VARIABLE).ok().and_then(|text| serde_json::from_str(&text).ok());
+        known.ok_or_else(|| {
+            CliError::Usage(
+                "this is called by cargo, for `cargo foresee run` and `test`; expected its settings in the variable \
+                 FORESEE_RUNNER"
+                    .to_owned(),
+            )
+        })
+    }
+}

@@ -1,0 +1,194 @@
+//! `cargo foresee run|test|build|nextest`: cargo itself, with an environment in which what it builds and runs is recorded.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+use crate::cargo::arguments::Arguments;
+use crate::cargo::project::{Project, cargo};
+use crate::cargo::results::{self, Outcome};
+use crate::cargo::settings::{Mode, RunnerSettings, VARIABLE};
+use crate::cargo::{TARGET, flags};
+use crate::cli::{CargoOptions, ReportFormat};
+use crate::commands::check::{self, Check};
+use crate::commands::runner;
+use crate::compiler::{std_wraps, toolchain};
+use crate::config::{self, Settings};
+use crate::error::{self, CliError, Severity, without_code};
+use crate::exit;
+use crate::signals::PassOn;
+
+const RUSTFLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
+const RUSTDOCFLAGS: &str = "CARGO_ENCODED_RUSTDOCFLAGS";
+const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
+const BOOTSTRAP: &str = "RUSTC_BOOTSTRAP";
+
+/// What cargo says for a mistake in its arguments.
+const CARGO_USAGE: i32 = 1;
+
+pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
+    let (subcommand, mode) = subcommand(args.first().map_or(OsStr::new(""), OsString::as_os_str))?;
+    let arguments = Arguments::parse(args.get(1..).unwrap_or_default())?;
+    let parsed = CargoOptions::command().try_get_matches_from(&arguments.ours);
+    let options = match parsed.and_then(|found| CargoOptions::from_arg_matches(&found)) {
+        Ok(options) => options,
+        Err(message) => {
+            // Nobody to tell if that fails: the reader of the output has gone.
+            let _ = message.print();
+            return Ok(ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(exit::BAD_INPUT)));
+        }
+    };
+    warn_of_lost_flags(&arguments);
+    let settings = absolute(config::settings(&options.check)?);
+    // A mistake in them is told before anything long begins.
+    Check::by(settings.clone())?;
+    let Some(project) = Project::find(&arguments)? else {
+        return Ok(ExitCode::from(exit::BUILD_FAILED));
+    };
+    let results =
+        tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
+
+    let mut command = cargo();
+    command.args(subcommand).arg("--target").arg(TARGET).arg("--target-dir").arg(&project.target_dir);
+    command.args(&arguments.cargo).args(&arguments.program);
+    instrument(&mut command, &project)?;
+    if let Some(mode) = mode {
+        set_runner(&mut command, mode, &options, &settings, &project, results.path())?;
+    }
+    let document = mode.and_then(|mode| document(mode, &settings));
+    if document.is_some() && settings.output.is_none() {
+        // Standard output is for the document.
+        let stderr = std::io::stderr().as_fd().try_clone_to_owned();
+        command.stdout(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
+    }
+    let status = execute(&mut command)?;
+    // After Ctrl-C cargo is gone at once; a runner stays to tell what is known.
+    let _ = File::open(results.path()).and_then(|folder| folder.lock());
+
+    let outcomes = results::collect(results.path());
+    let anything_ran = status.success() || !outcomes.is_empty();
+    if let Some(format) = document.filter(|_| anything_ran) {
+        check::write(&results::document(&outcomes, format), &settings)?;
+    }
+    for unused in results::unused_suppressions(&outcomes) {
+        error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
+    }
+    Ok(ExitCode::from(exit_code(status, mode, &outcomes)))
+}
+
+/// The form of the one document over all tests; none for a single program, nor for people who read along.
+fn document(mode: Mode, settings: &Settings) -> Option<ReportFormat> {
+    let format = settings.format.unwrap_or(ReportFormat::Human);
+    let wanted = format != ReportFormat::Human || settings.output.is_some();
+    (mode != Mode::Run && wanted).then_some(format)
+}
+
+/// What cargo is called with, and what its runner is for.
+fn subcommand(name: &OsStr) -> Result<(&'static [&'static str], Option<Mode>), CliError> {
+    match name.to_str() {
+        Some("run") => Ok((&["run"], Some(Mode::Run))),
+        Some("test") => Ok((&["test"], Some(Mode::Test))),
+        Some("build") => Ok((&["build"], None)),
+        Some("nextest") => Ok((&["nextest", "run"], Some(Mode::Nextest))),
+        _ => Err(CliError::Usage(format!("`{}`: expected one of run, test, build, nextest", name.display()))),
+    }
+}
+
+/// Flags in a variable, as ours are, win over configured ones; those in files and variables we know and keep.
+fn warn_of_lost_flags(arguments: &Arguments) {
+    if arguments.cargo.iter().any(|arg| arg.to_string_lossy().contains("rustflags")) {
+        let message = "rustflags in --config are not kept; give them by RUSTFLAGS or in .cargo/config.toml";
+        error::print(Severity::Warning, &message);
+    }
+}
+
+/// Sets the flags of rustc and rustdoc.
+fn instrument(command: &mut Command, project: &Project) -> Result<(), CliError> {
+    let mut link = toolchain::runtime_arguments()?;
+    link.extend(std_wraps::link_arguments(project.rustc(), &project.target_dir)?);
+    let runtime = toolchain::runtime()?;
+    for (variable, users) in [(RUSTFLAGS, project.rustflags()?), (RUSTDOCFLAGS, project.rustdocflags()?)] {
+        command.env(variable, flags::all(&users, &link, Some(&runtime))?.join("\x1f"));
+    }
+    command.env_remove("RUSTFLAGS").env_remove("RUSTDOCFLAGS").env(BOOTSTRAP, "1");
+    Ok(())
+}
+
+/// Makes this program cargo's runner, and tells it all it has to know.
+fn set_runner(
+    command: &mut Command,
+    mode: Mode,
+    options: &CargoOptions,
+    settings: &Settings,
+    project: &Project,
+    results: &Path,
+) -> Result<(), CliError> {
+    let ours = [RUSTFLAGS, RUSTDOCFLAGS, "RUSTFLAGS", "RUSTDOCFLAGS", RUNNER, BOOTSTRAP, VARIABLE];
+    let settings = RunnerSettings {
+        mode,
+        check: settings.clone(),
+        timeout: options.timeout,
+        trace: options.trace.as_deref().map(absolute_path),
+        results: results.to_owned(),
+        through: project.runner()?,
+        environment: ours.iter().map(|&name| (name.to_owned(), std::env::var_os(name))).collect(),
+    };
+    command.env(VARIABLE, settings.to_variable()?).env(RUNNER, runner_line(results)?);
+    Ok(())
+}
+
+/// This program as cargo's runner. Cargo splits the line at white space, so a path with any gets another name.
+fn runner_line(folder: &Path) -> Result<OsString, CliError> {
+    let failed = |why| CliError::output("the path of foresee", why);
+    let mut us = std::env::current_exe().map_err(failed)?;
+    if us.to_string_lossy().contains(char::is_whitespace) {
+        let link = folder.join("foresee");
+        std::os::unix::fs::symlink(&us, &link).map_err(failed)?;
+        us = link;
+    }
+    let mut line = us.into_os_string();
+    line.push(" ");
+    line.push(runner::NAME);
+    Ok(line)
+}
+
+/// Runs cargo. Ctrl-C is cargo's and the program's; we stay for what they found until then.
+fn execute(command: &mut Command) -> Result<ExitStatus, CliError> {
+    let name = command.get_program().to_owned();
+    let failed = |why: &std::io::Error| {
+        CliError::Usage(format!("{}: cannot run cargo: {}", name.display(), without_code(why)))
+    };
+    let pass_on = PassOn::new();
+    let mut child = command.spawn().map_err(|why| failed(&why))?;
+    crate::recording::wait(&mut child, &pass_on, None).map_err(|why| failed(&why))
+}
+
+/// Of `run` the runner says it. Otherwise findings count first, then what cargo says.
+fn exit_code(status: ExitStatus, mode: Option<Mode>, outcomes: &[Outcome]) -> u8 {
+    if let (Some(Mode::Run), [outcome]) = (mode, outcomes) {
+        return outcome.verdict;
+    }
+    let found = outcomes.iter().find(|outcome| outcome.findings > 0).map(|outcome| outcome.verdict);
+    let undecided = outcomes.iter().any(|outcome| outcome.verdict == exit::UNDECIDED);
+    match (found, status.code()) {
+        (Some(code), _) => code,
+        (None, Some(0)) if undecided => exit::UNDECIDED,
+        (None, Some(CARGO_USAGE)) if outcomes.is_empty() => exit::BAD_INPUT,
+        (None, _) => exit::of_process(status),
+    }
+}
+
+/// Cargo runs tests in the folder of their package.
+fn absolute(mut settings: Settings) -> Settings {
+    settings.output = settings.output.as_deref().map(absolute_path);
+    settings.suppressions.iter_mut().for_each(|path| *path = absolute_path(path));
+    settings
+}
+
+fn absolute_path(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

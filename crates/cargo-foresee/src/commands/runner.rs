@@ -1,0 +1,330 @@
+//! What cargo calls instead of the programs it built: records and checks them.
+//!
+//! | called for | what happens | exit code |
+//! |---|---|---|
+//! | `run` | the program is recorded and checked, as by `foresee run` | 0; the result file has the real one |
+//! | `test`, a program of the harness | each test in its own process, several at a time | 101 if a test failed |
+//! | `test`, any other program | recorded and checked as one test | the program's own |
+//! | `test`, a doctest | the same; rustdoc shows what is printed only if it fails | as for findings |
+//! | `test`, a program that is not instrumented | run as it is | the program's own |
+//! | `nextest` | one test is recorded; questions (`--list`) are passed on | as for findings |
+//!
+//! With findings but no failure the exit code is 0 for tests: cargo goes on to the next test program, and whoever runs cargo
+//! knows of the findings from the result files.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::cargo::libtest::{self, Test, Wanted};
+use crate::cargo::results::Outcome;
+use crate::cargo::settings::{Mode, RunnerSettings};
+use crate::commands::check::Check;
+use crate::commands::run::record_and_check;
+use crate::error::{self, CliError, Severity};
+use crate::exit;
+use crate::recording::{Program, cannot_run, record};
+
+/// The first argument of this program when it is the runner.
+pub(crate) const NAME: &str = "cargo-runner";
+
+/// What the harness says for failed tests.
+const TESTS_FAILED: u8 = 101;
+
+/// The exit code of what Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+const GOOD: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
+const BAD: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
+const ODD: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
+
+pub(crate) fn run(args: &[OsString]) -> ExitCode {
+    let done = RunnerSettings::from_variable().and_then(|settings| {
+        // Whoever started cargo waits for this, as cargo itself may be gone before.
+        let _at_work = File::open(&settings.results).and_then(|folder| folder.lock_shared().map(|()| folder));
+        let program = Path::new(args.first().map_or("".as_ref(), OsString::as_os_str));
+        let mut check = Check::by(settings.check.clone())?;
+        // Several at a time, each with a bar, would be no help.
+        check.shows_progress = settings.mode == Mode::Run;
+        let runner = Runner { settings: &settings, program, args, check };
+        match settings.mode {
+            Mode::Run => runner.run(),
+            Mode::Test => runner.test(),
+            Mode::Nextest => runner.nextest(),
+        }
+    });
+    ExitCode::from(done.unwrap_or_else(|why| {
+        error::print(Severity::Error, &why);
+        why.exit_code()
+    }))
+}
+
+/// One program that cargo wants to be run.
+struct Runner<'a> {
+    settings: &'a RunnerSettings,
+    program: &'a Path,
+    /// The program and its arguments.
+    args: &'a [OsString],
+    check: Check,
+}
+
+impl Runner<'_> {
+    fn run(&self) -> Result<u8, CliError> {
+        let line = self.line(self.args);
+        let name = self.program.display().to_string();
+        let checked =
+            record_and_check(&self.to_record(&line, None), &name, self.trace(None).as_deref(), &self.check);
+        let verdict = checked.unwrap_or_else(|why| {
+            error::print(Severity::Error, &why);
+            why.exit_code()
+        });
+        Outcome { binary: name, verdict, ..Outcome::default() }.save(&self.settings.results)?;
+        Ok(exit::NOTHING_FOUND)
+    }
+
+    fn test(&self) -> Result<u8, CliError> {
+        if libtest::is_doctest(self.program) {
+            let outcome = self.whole()?;
+            return Ok(if outcome.findings > 0 { outcome.verdict } else { outcome.code });
+        }
+        if !libtest::is_instrumented(self.program) {
+            let name = libtest::name_of(self.program);
+            let why = "it is built for the compiler, as tests of procedural macros are";
+            error::print(Severity::Note, &format!("{name}: not recorded: {why}"));
+            return self.pass_through();
+        }
+        let arguments = self.args.get(1..).unwrap_or_default();
+        let wanted = Wanted::parse(arguments);
+        if !libtest::has_harness(self.program) {
+            return Ok(self.whole()?.code);
+        }
+        if wanted.only_asks { self.pass_through() } else { self.all_tests(&wanted) }
+    }
+
+    fn nextest(&self) -> Result<u8, CliError> {
+        let asks = self.args.iter().any(|arg| arg == "--list");
+        let asks = asks || !libtest::is_instrumented(self.program);
+        let exact = self.args.iter().position(|arg| arg == "--exact");
+        let Some(test) = exact.and_then(|at| self.args.get(at + 1)).filter(|_| !asks) else {
+            return self.pass_through();
+        };
+        let test = test.to_string_lossy();
+        let outcome = self.one(Some(&test), &self.line(self.args), None)?;
+        self.tell_findings(&outcome)?;
+        outcome.save(&self.settings.results)?;
+        Ok(if outcome.findings > 0 { outcome.verdict } else { outcome.code })
+    }
+
+    /// A program without the harness.
+    fn whole(&self) -> Result<Outcome, CliError> {
+        let outcome = self.one(None, &self.line(self.args), None)?;
+        tell(&format!("test {} ... {}\n", outcome.binary, told(&outcome)))?;
+        self.tell_findings(&outcome)?;
+        outcome.save(&self.settings.results)?;
+        Ok(outcome)
+    }
+
+    /// Each in its own process, as many at a time as there are processors.
+    fn all_tests(&self, wanted: &Wanted) -> Result<u8, CliError> {
+        let base = self.line(self.args.get(..1).unwrap_or_default());
+        let tests = libtest::list(&|| self.to_record(&base, None).command(), wanted)?;
+        let started = Instant::now();
+        tell(&match tests.len() {
+            0 => "\nrunning 0 tests\n".to_owned(),
+            1 => "\nrunning 1 test\n".to_owned(),
+            n => format!("\nrunning {n} tests, each in its own process\n"),
+        })?;
+        // Ctrl-C ends the tests that run, and no other begins.
+        let stopped = AtomicBool::new(false);
+        let threads =
+            wanted.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+        let waiting = Mutex::new(tests.iter());
+        let done: Mutex<Vec<Outcome>> = Mutex::default();
+        let worker = || -> Result<(), CliError> {
+            loop {
+                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some(test) = next.filter(|_| !stopped.load(Ordering::Relaxed)) else {
+                    return Ok(());
+                };
+                let (outcome, printed) = self.one_test(test, &base)?;
+                stopped.fetch_or(outcome.code == INTERRUPTED, Ordering::Relaxed);
+                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                self.tell_test(&outcome, &printed, wanted.show_output)?;
+                done.push(outcome);
+            }
+        };
+        std::thread::scope(|scope| -> Result<(), CliError> {
+            let workers: Vec<_> = (1..threads.min(tests.len())).map(|_| scope.spawn(worker)).collect();
+            let first = worker();
+            workers.into_iter().fold(first, |all, worker| all.and(worker.join().unwrap_or(Ok(()))))
+        })?;
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for outcome in &mut done {
+            outcome.unused = self.check.unused_suppressions();
+            outcome.save(&self.settings.results)?;
+        }
+        let failed = done.iter().filter(|outcome| outcome.failed()).count();
+        tell(&summary(&done, started.elapsed().as_secs_f64()))?;
+        Ok(if failed > 0 { TESTS_FAILED } else { 0 })
+    }
+
+    fn one_test(&self, test: &Test, base: &[OsString]) -> Result<(Outcome, String), CliError> {
+        if test.ignored {
+            let outcome = Outcome {
+                binary: libtest::name_of(self.program),
+                test: Some(test.name.clone()),
+                ignored: true,
+                ..Outcome::default()
+            };
+            return Ok((outcome, String::new()));
+        }
+        let failed = |why| CliError::output("the file for what a test prints", why);
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        let line: Vec<OsString> = base.iter().cloned().chain(libtest::only(&test.name)).collect();
+        let mut outcome = self.one(Some(&test.name), &line, Some(&file))?;
+        let mut bytes = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(failed)?;
+        let printed = String::from_utf8_lossy(&bytes).into_owned();
+        if outcome.failed() {
+            outcome.printed.clone_from(&printed);
+        }
+        Ok((outcome, printed))
+    }
+
+    /// Records and checks one program or test.
+    fn one(
+        &self,
+        test: Option<&str>,
+        line: &[OsString],
+        printed: Option<&File>,
+    ) -> Result<Outcome, CliError> {
+        let started = Instant::now();
+        let temporary =
+            tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
+        let trace = self.trace(test).unwrap_or_else(|| temporary.path().join("run.ft"));
+        if let Some(folder) = trace.parent() {
+            std::fs::create_dir_all(folder).map_err(|why| CliError::output(folder.display(), why))?;
+        }
+        let code = record(&self.to_record(line, printed), &trace, None)?;
+        let binary = libtest::name_of(self.program);
+        let outcome = Outcome { binary, test: test.map(str::to_owned), code, ..Outcome::default() };
+        let name = outcome.name();
+        let mut outcome = Some(outcome);
+        let mut outcome = self.check.report(&trace, &name, &mut |report, checked| {
+            let outcome = Outcome { verdict: checked.code, ..outcome.take().unwrap_or_default() };
+            Ok(outcome.with(report, self.check.render(report)))
+        })?;
+        outcome.seconds = started.elapsed().as_secs_f64();
+        outcome.unused = self.check.unused_suppressions();
+        Ok(outcome)
+    }
+
+    /// As cargo would have done.
+    fn pass_through(&self) -> Result<u8, CliError> {
+        let line = self.line(self.args);
+        let mut command = self.to_record(&line, None).command()?;
+        command.status().map(exit::of_process).map_err(|why| cannot_run(&command, &why))
+    }
+
+    /// With the user's own runner before it, if there is one.
+    fn line(&self, args: &[OsString]) -> Vec<OsString> {
+        self.settings.through.iter().chain(args).cloned().collect()
+    }
+
+    fn to_record<'b>(&'b self, line: &'b [OsString], printed: Option<&'b File>) -> Program<'b> {
+        let RunnerSettings { timeout, environment, .. } = self.settings;
+        Program { line, timeout: *timeout, printed, environment }
+    }
+
+    /// Where the trace is to be kept: for tests, in a file named after the test.
+    fn trace(&self, test: Option<&str>) -> Option<PathBuf> {
+        let kept = self.settings.trace.as_deref()?;
+        if self.settings.mode == Mode::Run {
+            return Some(kept.to_owned());
+        }
+        let name = format!("{}-{}", libtest::name_of(self.program), test.unwrap_or("all"));
+        let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        Some(kept.join(format!("{}.ft", name.replace("::", ".").chars().map(plain).collect::<String>())))
+    }
+
+    fn tell_test(&self, outcome: &Outcome, printed: &str, show_output: bool) -> Result<(), CliError> {
+        let name = outcome.test.as_deref().unwrap_or_default();
+        tell(&format!("test {name} ... {}\n", told(outcome)))?;
+        if !outcome.ignored && (outcome.failed() || show_output) {
+            tell(&format!("---- {name} printed ----\n{}\n----\n", printed.trim()))?;
+        }
+        self.tell_findings(outcome)
+    }
+
+    /// People get the report at once; machines get one document at the end.
+    fn tell_findings(&self, outcome: &Outcome) -> Result<(), CliError> {
+        let for_people =
+            self.settings.check.format.is_none_or(|format| format == crate::cli::ReportFormat::Human);
+        if outcome.findings == 0 || !for_people || self.settings.check.output.is_some() {
+            return Ok(());
+        }
+        let text = format!("\n{}\n", outcome.report);
+        anstream::stderr().write_all(text.as_bytes()).map_err(|why| CliError::output("standard error", why))
+    }
+}
+
+/// `ok`, `FAILED`, `2 findings`, with the time it took.
+fn told(outcome: &Outcome) -> String {
+    let seconds = outcome.seconds;
+    let found = match outcome.findings {
+        0 => String::new(),
+        1 => format!("{BAD}1 finding{BAD:#}"),
+        n => format!("{BAD}{n} findings{BAD:#}"),
+    };
+    let how = match (outcome.failed(), outcome.findings) {
+        _ if outcome.ignored => return format!("{ODD}ignored{ODD:#}"),
+        (true, 0) => format!("{BAD}FAILED{BAD:#}"),
+        (true, _) => format!("{BAD}FAILED{BAD:#}, {found}"),
+        (false, 0) => format!("{GOOD}ok{GOOD:#}"),
+        (false, _) => found,
+    };
+    let code = match outcome.code {
+        0 | TESTS_FAILED => String::new(),
+        code if code > 128 => format!(", signal {}", code - 128),
+        code => format!(", exit code {code}"),
+    };
+    format!("{how} ({seconds:.2} s{code})")
+}
+
+fn summary(done: &[Outcome], seconds: f64) -> String {
+    let count = |wanted: &dyn Fn(&Outcome) -> bool| done.iter().filter(|outcome| wanted(outcome)).count();
+    let failed = count(&|one| one.failed());
+    let ignored = count(&|one| one.ignored);
+    let with = count(&|one| one.findings > 0);
+    let findings: usize = done.iter().map(|one| one.findings).sum();
+    let passed = done.len() - failed - ignored;
+    let result = match (failed, findings) {
+        (0, 0) => format!("{GOOD}ok{GOOD:#}"),
+        (0, _) => format!("{BAD}findings{BAD:#}"),
+        _ => format!("{BAD}FAILED{BAD:#}"),
+    };
+    let found = match (findings, with) {
+        (0, _) => "nothing found".to_owned(),
+        (1, _) => "1 finding".to_owned(),
+        (_, 1) => format!("{findings} findings in 1 test"),
+        _ => format!("{findings} findings in {with} tests"),
+    };
+    format!(
+        "\ntest result: {result}. {passed} passed; {failed} failed; {ignored} ignored; {found}; finished in \
+         {seconds:.2} s\n\n"
+    )
+}
+
+fn tell(text: &str) -> Result<(), CliError> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|why| CliError::output("standard output", why))
+}
