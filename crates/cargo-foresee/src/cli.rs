@@ -55,6 +55,7 @@ pub enum Command {
 Examples:
   foresee record -- ./server --port 8080
   foresee record -o run.std --timeout 30s -- ./worker
+  foresee record --watch landing --watch radio -- ./controller
 
 The program keeps its standard input and output and gets the signals; Ctrl-C ends it, and what it did until then is in
 the trace. The exit code is the program's own, 128 + n if signal n ended it.")]
@@ -109,6 +110,9 @@ pub struct CargoOptions {
     /// End a program or test after so long (90s, 5m)
     #[arg(long, value_name = "TIME", value_parser = number::duration)]
     pub timeout: Option<std::time::Duration>,
+    /// A static whose values are recorded; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub watch: Vec<String>,
     /// How to check it.
     #[command(flatten)]
     pub check: CheckOptions,
@@ -239,6 +243,9 @@ pub struct RecordOptions {
     /// End the program after so long (90s, 5m)
     #[arg(long, value_name = "TIME", value_parser = number::duration)]
     pub timeout: Option<std::time::Duration>,
+    /// A static whose values are recorded; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub watch: Vec<String>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROG")]
     pub program: Vec<OsString>,

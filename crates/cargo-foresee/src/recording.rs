@@ -21,6 +21,7 @@ use crate::exit;
 use crate::output::{Output, Target};
 use crate::signals::{self, PassOn};
 use crate::symbolize::FileSymbols;
+use crate::watch;
 
 /// How long a program that was told to end may take before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
@@ -35,6 +36,8 @@ pub(crate) struct Program<'a> {
     pub(crate) line: &'a [OsString],
     /// When to end it.
     pub(crate) timeout: Option<Duration>,
+    /// Statics whose values are recorded.
+    pub(crate) watch: &'a [String],
     /// Where everything that it prints goes, instead of to the user; how it ends is not told either.
     pub(crate) printed: Option<&'a File>,
     /// Variables to set or to remove.
@@ -100,6 +103,10 @@ impl Program<'_> {
 
 fn run(program: &Program<'_>, raw: &Path) -> Result<u8, CliError> {
     let mut command = program.command()?;
+    if !program.watch.is_empty() {
+        let addresses = watch::addresses(command.get_program(), program.watch)?;
+        command.env(watch::VARIABLE, addresses);
+    }
     let pass_on = PassOn::new();
     let mut child = command.env(RAW_VARIABLE, raw).spawn().map_err(|why| cannot_run(&command, &why))?;
     let name = program_name(program.line);

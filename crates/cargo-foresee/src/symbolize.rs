@@ -91,19 +91,10 @@ impl Image {
             let (offset, in_file) = segment.file_range();
             Segment { offset, in_file, addr: segment.address() }
         });
-        let statics = file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| {
-            let size = u32::try_from(symbol.size()).ok().filter(|&size| size > 0)?;
-            let wanted = symbol.kind() == SymbolKind::Data && symbol.is_definition();
-            let name = wanted.then(|| symbol.name().ok()).flatten()?;
-            Some(DataSymbol { name: demangled(name), addr: symbol.address(), size })
-        });
-        let mut data: Vec<DataSymbol> = statics.collect();
-        data.sort_by(|a, b| (a.addr, b.size, &a.name).cmp(&(b.addr, a.size, &b.name)));
-        data.dedup_by_key(|symbol| symbol.addr);
         Some(Image {
             name: file_name(&path.to_string_lossy()),
             segments: segments.collect(),
-            data,
+            data: statics(&file),
             lines: Loader::new(path).ok(),
             prebuilt: Prebuilt::of(&file),
         })
@@ -156,6 +147,20 @@ impl Image {
         let symbol = self.data.get(after.checked_sub(1)?)?;
         (addr - symbol.addr < u64::from(symbol.size)).then(|| symbol.clone())
     }
+}
+
+/// The statics of a program, by address.
+pub(crate) fn statics(file: &ElfFile64<'_>) -> Vec<DataSymbol> {
+    let found = file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| {
+        let size = u32::try_from(symbol.size()).ok().filter(|&size| size > 0)?;
+        let wanted = symbol.kind() == SymbolKind::Data && symbol.is_definition();
+        let name = wanted.then(|| symbol.name().ok()).flatten()?;
+        Some(DataSymbol { name: demangled(name), addr: symbol.address(), size })
+    });
+    let mut data: Vec<DataSymbol> = found.collect();
+    data.sort_by(|a, b| (a.addr, b.size, &a.name).cmp(&(b.addr, a.size, &b.name)));
+    data.dedup_by_key(|symbol| symbol.addr);
+    data
 }
 
 /// The name as it was written. What is not mangled stays as it is: a C++ demangler takes `x` for `long long`. A mangled

@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
+    AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
 };
 
-use crate::format::{CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, Tag, UNIT, first_word};
+use crate::format::{self, CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, Tag, UNIT, first_word};
 use crate::rawfile;
+use crate::watched::{Access, Unsettled};
 
 /// Counts what synchronises; see the crate's documentation for how keys come from it.
 pub(crate) static COUNTER: AtomicU64 = AtomicU64::new(0);
@@ -26,11 +27,20 @@ pub(crate) struct Local {
     /// The length of the last chunk.
     len: Cell<u64>,
     thread: Cell<u32>,
-    /// The thread is inside of the runtime: what happens now is the runtime's own doing, or a signal handler's.
-    inside: AtomicBool,
-    /// The thread has written its last record.
-    ended: Cell<bool>,
+    /// Where the thread is: one of the constants below.
+    state: AtomicU8,
+    /// The access whose value is not known yet, in the state `UNSETTLED`.
+    unsettled: Cell<Option<Unsettled>>,
 }
+
+/// The thread is in the program.
+const OUTSIDE: u8 = 0;
+/// The thread is in the program, and its last record waits for a value.
+const UNSETTLED: u8 = 1;
+/// The thread is inside of the runtime: what happens now is the runtime's own doing, or a signal handler's.
+const INSIDE: u8 = 2;
+/// The thread has written its last record.
+const ENDED: u8 = 3;
 
 thread_local! {
     static LOCAL: Local = const {
@@ -40,8 +50,8 @@ thread_local! {
             chunk: Cell::new(std::ptr::null_mut()),
             len: Cell::new(0),
             thread: Cell::new(NOBODY),
-            inside: AtomicBool::new(false),
-            ended: Cell::new(false),
+            state: AtomicU8::new(OUTSIDE),
+            unsettled: Cell::new(None),
         }
     };
 }
@@ -104,11 +114,26 @@ impl Local {
     /// Enters the runtime, unless the thread is in it, or has ended.
     #[inline(always)]
     pub(crate) fn enter(&self) -> bool {
-        if self.inside.load(Relaxed) || self.ended.get() {
+        if self.state.load(Relaxed) != OUTSIDE && !self.enter_unsettled() {
             return false;
         }
-        self.inside.store(true, Relaxed);
+        self.state.store(INSIDE, Relaxed);
         compiler_fence(SeqCst);
+        true
+    }
+
+    /// The thread's last access is done by now, and nothing that orders it before another thread's: its value can be read.
+    #[cold]
+    #[inline(never)]
+    fn enter_unsettled(&self) -> bool {
+        if self.state.load(Relaxed) != UNSETTLED {
+            return false;
+        }
+        self.state.store(INSIDE, Relaxed);
+        compiler_fence(SeqCst);
+        if let Some(unsettled) = self.unsettled.take() {
+            unsettled.settle();
+        }
         true
     }
 
@@ -116,7 +141,23 @@ impl Local {
     #[inline(always)]
     pub(crate) fn leave(&self) {
         compiler_fence(SeqCst);
-        self.inside.store(false, Relaxed);
+        if self.state.load(Relaxed) == INSIDE {
+            self.state.store(OUTSIDE, Relaxed);
+        }
+    }
+
+    /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
+    /// before it leaves.
+    pub(crate) fn valued(&self, tag: Tag, access: Access, pc: u64) {
+        let first = first_word(tag, access.size | format::UNSETTLED, 2 * COUNTER.load(Relaxed));
+        match self.write(first, [pc, access.addr, 0]) {
+            Some(record) => {
+                self.unsettled.set(Some(Unsettled::new(access, record)));
+                compiler_fence(SeqCst);
+                self.state.store(UNSETTLED, Relaxed);
+            }
+            None => access.abandon(),
+        }
     }
 
     #[inline(always)]
@@ -144,15 +185,16 @@ impl Local {
 
     /// The thread's last record is written: its chunk is given back.
     pub(crate) fn end(&self) {
-        self.ended.set(true);
+        self.state.store(ENDED, Relaxed);
         self.drop_chunk();
     }
 
+    /// Writes a record; where it is, if there was room for it.
     #[inline(always)]
-    fn write<const N: usize>(&self, first: u64, words: [u64; N]) {
+    fn write<const N: usize>(&self, first: u64, words: [u64; N]) -> Option<*mut u64> {
         let room = (self.end.get() as usize).wrapping_sub(self.next.get() as usize);
         if room < 8 * (N + 1) && !self.new_chunk(first) {
-            return;
+            return None;
         }
         let next = self.next.get();
         // SAFETY: the chunk is mapped and has room for N + 1 words, and only this thread writes to it. Each is a store
@@ -164,6 +206,7 @@ impl Local {
             AtomicU64::from_ptr(next).store(first, Release);
             self.next.set(next.add(N + 1));
         }
+        Some(next)
     }
 
     /// Maps the next chunk; `first` is of the record that needs it.

@@ -46,6 +46,7 @@
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]
 compile_error!("foresee records programs on x86_64 Linux with the GNU C library only");
 
+mod annotations;
 mod atomics;
 mod buffer;
 mod entry;
@@ -62,11 +63,13 @@ mod signals;
 mod std_sync;
 mod threads;
 mod tsan;
+mod watched;
 
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
 /// the latest when the first instrumented object is initialised.
 extern "C" fn start() {
     rawfile::start();
+    watched::start();
     threads::start();
 }
 

@@ -3,16 +3,28 @@
 use crate::buffer::{inside, plain};
 use crate::entry::entries;
 use crate::format::Tag;
+use crate::watched;
 
 extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {
+    if SIZE <= 8 && watched::may_be(addr) {
+        return watched::access(Tag::Read, Tag::ReadValue, addr, SIZE, pc);
+    }
     plain(Tag::Read, SIZE, [pc, addr]);
 }
 
 extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
+    if SIZE <= 8 && watched::may_be(addr) {
+        return watched::access(Tag::Write, Tag::WriteValue, addr, SIZE, pc);
+    }
     plain(Tag::Write, SIZE, [pc, addr]);
 }
 
 extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
+    if SIZE <= 8 && watched::may_be(addr) {
+        // The second access settles the first, which so has the value before the write.
+        read::<SIZE>(addr, pc);
+        return write::<SIZE>(addr, pc);
+    }
     inside(|local| {
         local.plain(Tag::Read, SIZE, [pc, addr]);
         local.plain(Tag::Write, SIZE, [pc, addr]);
@@ -27,7 +39,10 @@ pub(crate) extern "C" fn read_range(addr: u64, size: u64, pc: u64) {
 
 pub(crate) extern "C" fn write_range(addr: u64, size: u64, pc: u64) {
     if size > 0 {
-        plain(Tag::WriteRange, 0, [pc, addr, size]);
+        inside(|local| {
+            watched::disturb(addr, size);
+            local.plain(Tag::WriteRange, 0, [pc, addr, size]);
+        });
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct RunnerSettings {
     pub(crate) check: Settings,
     /// When to end a program.
     pub(crate) timeout: Option<Duration>,
+    /// Statics whose values are recorded.
+    pub(crate) watch: Vec<String>,
     /// Where to keep the trace; for tests a folder.
     pub(crate) trace: Option<PathBuf>,
     /// The folder for what was found.

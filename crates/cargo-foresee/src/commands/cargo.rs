@@ -132,6 +132,7 @@ fn set_runner(
         mode,
         check: settings.clone(),
         timeout: options.timeout,
+        watch: options.watch.clone(),
         trace: options.trace.as_deref().map(absolute_path),
         results: results.to_owned(),
         through: project.runner()?,

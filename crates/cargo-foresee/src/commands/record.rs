@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use crate::cli::RecordArgs;
+use crate::cli::{RecordArgs, RecordOptions};
 use crate::error::CliError;
 use crate::recording::{Program, record};
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, CliError> {
     let raw = args.keep_raw.then(|| args.output.with_extension("raw"));
-    let program =
-        Program { line: &args.options.program, timeout: args.options.timeout, ..Program::default() };
+    let RecordOptions { program: line, timeout, watch } = &args.options;
+    let program = Program { line, timeout: *timeout, watch, ..Program::default() };
     record(&program, &args.output, raw.as_deref()).map(ExitCode::from)
 }

@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::RunArgs;
+use crate::cli::{RecordOptions, RunArgs};
 use crate::commands::check::Check;
 use crate::error::CliError;
 use crate::recording::{Program, program_name, record};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let check = Check::prepare(&args.check)?;
-    let program = Program { line: &args.record.program, timeout: args.record.timeout, ..Program::default() };
+    let RecordOptions { program: line, timeout, watch } = &args.record;
+    let program = Program { line, timeout: *timeout, watch, ..Program::default() };
     let name = program_name(program.line);
     record_and_check(&program, &name, args.trace.as_deref(), &check).map(ExitCode::from)
 }

@@ -10,8 +10,9 @@ use crate::error::{CliError, without_code};
 /// The runtime, as cargo builds it.
 const RUNTIME: &str = "libforesee_rt.a";
 
-/// The flags that instrument. A frame pointer and line tables cost little, and tell where an access is.
-const INSTRUMENT: &[&str] = &["-fsanitize=thread", "-g", "-fno-omit-frame-pointer"];
+/// The flags that instrument. A frame pointer and line tables cost little, and tell where an access is. The macro makes
+/// `foresee.h` more than nothing.
+const INSTRUMENT: &[&str] = &["-fsanitize=thread", "-g", "-fno-omit-frame-pointer", "-DFORESEE=1"];
 
 /// After the user's flags: gcc instruments late, so that with link-time optimisation nothing would be instrumented by the
 /// compiler, and nothing by the linker either, as it is not told to.
@@ -70,7 +71,7 @@ impl Toolchain {
     /// The compiler, told to instrument what these arguments compile.
     pub(crate) fn instrument(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = self.command();
-        command.args(&self.flags).args(args).args(AT_THE_END);
+        command.args(&self.flags).args(header_arguments()).args(args).args(AT_THE_END);
         command
     }
 }
@@ -86,9 +87,25 @@ fn clang_version(answer: &str) -> Option<u32> {
 /// The runtime is one object, which is linked even if the program itself asks for nothing in it: the C++ library and
 /// instrumented libraries do. These may also be loaded while the program runs, and then look for what is exported.
 pub(crate) fn runtime_arguments() -> Result<Vec<OsString>, CliError> {
-    let whole = ["-Wl,--undefined=__tsan_init", "-Wl,--export-dynamic-symbol=__tsan_*"].map(OsString::from);
+    let whole = [
+        "-Wl,--undefined=__tsan_init",
+        "-Wl,--export-dynamic-symbol=__tsan_*",
+        "-Wl,--export-dynamic-symbol=foresee_*",
+    ];
+    let whole = whole.map(OsString::from);
     let needs = ["-lpthread", "-ldl", "-lm", "-lrt"].map(OsString::from);
     Ok(whole.into_iter().chain([runtime()?.into()]).chain(needs).collect())
+}
+
+/// Where `foresee.h` is found: after all other folders, so that a program's own copy of it comes first.
+fn header_arguments() -> Vec<OsString> {
+    let us = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
+    let beside = us.parent().unwrap_or(Path::new("."));
+    // Installed, and in a checkout, where we are target/PROFILE/foresee.
+    let mut places =
+        ["../include", "../../include"].iter().filter_map(|place| beside.join(place).canonicalize().ok());
+    let found = places.find(|folder| folder.join("foresee.h").is_file());
+    found.map_or_else(Vec::new, |folder| vec!["-idirafter".into(), folder.into()])
 }
 
 /// Where our runtime is.

@@ -3,6 +3,7 @@
 // What tests share is no test to clippy.
 #![allow(clippy::unwrap_used)]
 
+mod annotations;
 mod bad_input;
 mod cargo;
 mod check;

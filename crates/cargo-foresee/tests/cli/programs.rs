@@ -145,6 +145,11 @@ static RUNTIME: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 impl Folder {
+    /// Where the runtime is.
+    pub(crate) fn runtime(&self) -> &'static Path {
+        &RUNTIME
+    }
+
     /// `foresee cc …` or `foresee c++ …`, with the runtime in its place.
     pub(crate) fn compile(&self, args: &[&str]) -> Outcome {
         LazyLock::force(&RUNTIME);

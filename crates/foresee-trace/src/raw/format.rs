@@ -15,6 +15,14 @@
 //! whole. A chunk whose owner died before it wrote the chunk's header is a unit that begins with zeroes, and passed over.
 //!
 //! **Chunks of a thread** follow each other in the file in the thread's order.
+//!
+//! **Names that the program gives** (an event's, a lock's) travel in the thread's own records: pieces of text, the arguments of
+//! an event, and then the record that they are for, which takes all that came before it. There is no table of names to
+//! keep whole: whatever ends the process, a text without the record after it is a text that nobody asks for.
+//!
+//! **Values of plain accesses** are known only when the access is done, which is after its record is written: the record has
+//! `UNSETTLED` in its detail until the thread's next entry into the runtime puts the value in place and then takes the mark away.
+//! A record that keeps the mark has no value.
 
 /// The first bytes of a raw trace.
 pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
@@ -103,10 +111,30 @@ pub enum Tag {
     Alloc,
     /// As `Alloc`.
     Free,
+    /// A piece of text of up to 32 bytes; detail: its length, and `TEXT_ENDS` in the last piece of a text.
+    Text,
+    /// An argument of the event that follows; detail: `ARG_INT`, `ARG_OBJECT`, or `ARG_STR` for the text just before it.
+    Arg,
+    /// pc; takes its arguments and, the last text, its name.
+    Named,
+    /// pc, value; takes a name.
+    Local,
+    /// pc; takes a name.
+    BlockBegin,
+    /// pc.
+    BlockEnd,
+    /// pc, address, size of an object that has or is a lock; takes a name.
+    NameLock,
+    /// pc, address, size of a variable; takes a name.
+    NameVariable,
+    /// pc, address, value; detail: size, and `UNSETTLED`.
+    ReadValue,
+    /// As `ReadValue`.
+    WriteValue,
 }
 
 /// All tags, by their number less one.
-pub const TAGS: [Tag; 21] = [
+pub const TAGS: [Tag; 31] = [
     Tag::Read,
     Tag::Write,
     Tag::ReadRange,
@@ -128,6 +156,16 @@ pub const TAGS: [Tag; 21] = [
     Tag::Exit,
     Tag::Alloc,
     Tag::Free,
+    Tag::Text,
+    Tag::Arg,
+    Tag::Named,
+    Tag::Local,
+    Tag::BlockBegin,
+    Tag::BlockEnd,
+    Tag::NameLock,
+    Tag::NameVariable,
+    Tag::ReadValue,
+    Tag::WriteValue,
 ];
 
 /// The lock is held by one.
@@ -137,12 +175,25 @@ pub const SHARED: u8 = 1;
 /// The lock is released as it was acquired.
 pub const AS_HELD: u8 = 2;
 
+/// In the detail of the last piece of a text.
+pub const TEXT_ENDS: u8 = 1 << 7;
+/// How many bytes a piece of text has at most.
+pub const TEXT_PIECE: usize = 32;
+/// The argument is a number.
+pub const ARG_INT: u8 = 0;
+/// The argument is an object, known by its address.
+pub const ARG_OBJECT: u8 = 1;
+/// The argument is a text.
+pub const ARG_STR: u8 = 2;
+/// In the detail of an access whose value is not known, or not yet.
+pub const UNSETTLED: u8 = 1 << 7;
+
 impl Tag {
     /// The length of a record with this tag.
     pub const fn words(self) -> usize {
         match self {
             Tag::Begin | Tag::End | Tag::Exit => 1,
-            Tag::Fence => 2,
+            Tag::Fence | Tag::Arg | Tag::Named | Tag::BlockBegin | Tag::BlockEnd => 2,
             Tag::Read
             | Tag::Write
             | Tag::Request
@@ -152,9 +203,19 @@ impl Tag {
             | Tag::Join
             | Tag::Wait
             | Tag::Notify
-            | Tag::Enter => 3,
-            Tag::ReadRange | Tag::WriteRange | Tag::Load | Tag::Store | Tag::Alloc | Tag::Free => 4,
-            Tag::Rmw => 5,
+            | Tag::Enter
+            | Tag::Local => 3,
+            Tag::ReadRange
+            | Tag::WriteRange
+            | Tag::Load
+            | Tag::Store
+            | Tag::Alloc
+            | Tag::Free
+            | Tag::NameLock
+            | Tag::NameVariable
+            | Tag::ReadValue
+            | Tag::WriteValue => 4,
+            Tag::Rmw | Tag::Text => 5,
         }
     }
 }

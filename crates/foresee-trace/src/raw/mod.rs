@@ -9,6 +9,7 @@
 //! it delivered; records from there on in any thread's order may depend on what is lost.
 
 mod ahead;
+mod annotations;
 pub mod format;
 mod modules;
 mod naming;
@@ -17,6 +18,7 @@ mod roles;
 mod sections;
 mod stream;
 mod values;
+mod watched;
 
 pub use modules::Module;
 pub use naming::{Code, DataSymbol, NoSymbols, Origin, SourceLocation, Symbolizer};

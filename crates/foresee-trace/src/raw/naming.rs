@@ -149,6 +149,8 @@ pub(super) struct Naming {
     table: LockTable,
     /// Addresses in modules that have been looked up.
     data: FxHashSet<u64>,
+    /// Objects with or of a lock that the program has named: by their first byte, how long they are.
+    named_locks: BTreeMap<u64, (u64, StrId)>,
 }
 
 impl Naming {
@@ -169,6 +171,7 @@ impl Naming {
             sites: FxHashMap::default(),
             table,
             data: FxHashSet::default(),
+            named_locks: BTreeMap::new(),
         }
     }
 
@@ -199,7 +202,8 @@ impl Naming {
         if let Some(&id) = self.locks.get(&addr) {
             return id;
         }
-        let first = self.object_name(addr).unwrap_or_else(|| format!("l@{addr:#x}"));
+        let given = self.given_name(addr).or_else(|| self.object_name(addr));
+        let first = given.unwrap_or_else(|| format!("l@{addr:#x}"));
         let (mut name, mut again) = (first.clone(), 1);
         let locks = self.names.locks().len();
         let mut id = self.names.lock(&name);
@@ -212,6 +216,26 @@ impl Naming {
         self.locks.insert(addr, id);
         self.lock_pages.insert(addr >> PAGE_BITS);
         id
+    }
+
+    /// The program names the lock in an object: the lock that is known first. A lock already known keeps its name.
+    pub(super) fn name_lock(&mut self, object: Mem, name: StrId) {
+        self.named_locks.insert(object.addr, (object.size.into(), name));
+    }
+
+    /// The program names a variable, unless bytes of it have a name: variables of two names would be taken for two.
+    pub(super) fn name_variable(&mut self, mem: Mem, name: StrId) {
+        let last = mem.addr.saturating_add(u64::from(mem.size.saturating_sub(1)));
+        let named = [mem.addr, last].iter().any(|&addr| self.names.symbol_at(addr).is_some());
+        if !named && mem.size > 0 {
+            self.names.declare_symbol(name, Some(mem.addr), mem.size);
+        }
+    }
+
+    /// The name of the object that the lock at this address is in.
+    fn given_name(&self, addr: u64) -> Option<String> {
+        let (start, &(size, name)) = self.named_locks.range(..=addr).next_back()?;
+        (addr - start < size.max(1)).then(|| self.names.str(name).to_owned())
     }
 
     /// The static at this address, with the offset in it.

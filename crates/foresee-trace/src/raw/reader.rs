@@ -10,6 +10,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use super::ahead::Ahead;
+use super::annotations::Annotations;
 use super::format::{
     AS_HELD, CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, MAGIC, MAX_CHUNK, MAX_THREADS, NAMES, SHARED,
     STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag, UNIT, UNKNOWN_VALUE, VERSION,
@@ -21,6 +22,7 @@ use super::roles::LockTable;
 use super::sections::{Action, Fate, Sections, Step};
 use super::stream::{Ended, Record, Stream};
 use super::values::Values;
+use super::watched::Watched;
 use crate::event::{Event, Mem, Mode, Op, Order};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
@@ -50,6 +52,8 @@ pub struct RawReader {
     /// How many accesses there were, and how many of them at no known line.
     accesses: u64,
     nowhere: u64,
+    watched: Watched,
+    annotations: Annotations,
     current: Option<Event<'static>>,
     /// Events that follow the current one, before another record is read.
     following: VecDeque<Event<'static>>,
@@ -110,6 +114,8 @@ impl RawReader {
             values: Values::default(),
             accesses: 0,
             nowhere: 0,
+            watched: Watched::default(),
+            annotations: Annotations::default(),
             current: None,
             following: VecDeque::new(),
             damage: chunks.damage,
@@ -266,6 +272,16 @@ impl RawReader {
             Tag::Exit => Op::Exit { function: self.sections.function(thread)? },
             Tag::Alloc => Op::Alloc { mem: wide },
             Tag::Free => Op::Free { mem: wide },
+            Tag::Text
+            | Tag::Arg
+            | Tag::Named
+            | Tag::Local
+            | Tag::BlockBegin
+            | Tag::BlockEnd
+            | Tag::NameLock
+            | Tag::NameVariable
+            | Tag::ReadValue
+            | Tag::WriteValue => self.annotations.interpret(&mut self.naming, thread, &record)?,
         };
         if matches!(record.tag, Tag::Begin | Tag::End | Tag::Exit) {
             return Some((LocId::UNKNOWN, op));
@@ -298,7 +314,7 @@ impl RawReader {
             }
         }
         let loc = if record.tag == Tag::Enter { site.loc } else { self.sections.place(thread, &site) };
-        Some((loc, self.values.explained(op)))
+        Some((loc, self.watched.explained(self.values.explained(op))))
     }
 
     /// Memory is given out anew, or written as no lock is while it is one: a lock that is there now is another than before.
@@ -336,7 +352,14 @@ impl EventSource for RawReader {
     }
 
     fn event(&self) -> Event<'_> {
-        self.current.unwrap_or(Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch })
+        let event =
+            self.current.unwrap_or(Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch });
+        match event.op {
+            Op::Named { name, .. } => {
+                Event { op: Op::Named { name, args: self.annotations.args() }, ..event }
+            }
+            _ => event,
+        }
     }
 
     fn names(&self) -> &Names {

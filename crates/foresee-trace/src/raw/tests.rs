@@ -4,7 +4,8 @@ use std::io::Write as _;
 
 use super::format::*;
 use super::{LockTable, NoSymbols, RawReader};
-use crate::{EventSource, Op, TraceError};
+use crate::text::TextWriter;
+use crate::{EventSink as _, EventSource, Op, TraceError};
 
 fn header() -> Vec<u8> {
     let mut file = vec![0; HEADER_LEN as usize];
@@ -70,7 +71,7 @@ fn wrong_bytes_never_panic() {
     let whole = two_threads();
     let places = [HEADER_LEN as usize, HEADER_LEN as usize + 2 * UNIT as usize];
     for place in places.into_iter().flat_map(|place| place..place + 104) {
-        for byte in [1, 0x7f, 0xff] {
+        for byte in (1..=TAGS.len() as u8).chain([0x7f, 0xff]) {
             let mut file = whole.clone();
             file[place] = byte;
             let _ = read(&file);
@@ -128,4 +129,71 @@ fn after_a_store_of_unknown_value_any_value_is_explained() {
     }
     assert_eq!(seen, [Some(7), None, None, Some(9)]);
     assert_eq!(reader.unexplained(), 1);
+}
+
+/// What a file of one thread with these records says, as text.
+fn said(records: &[&[u64]]) -> String {
+    let mut file = header();
+    file.extend(chunk(0, records));
+    let mut temporary = tempfile::tempfile().unwrap();
+    temporary.write_all(&file).unwrap();
+    let mut reader = RawReader::new(temporary, Box::new(NoSymbols), LockTable::default()).unwrap();
+    let mut text = Vec::new();
+    let mut writer = TextWriter::new(&mut text, reader.facts());
+    while reader.advance().unwrap() {
+        writer.push(reader.names(), &reader.event()).unwrap();
+    }
+    writer.finish(reader.names()).unwrap();
+    drop(writer);
+    let text = String::from_utf8(text).unwrap();
+    text.lines().filter(|line| line.starts_with("main")).map(|line| format!("{line}\n")).collect()
+}
+
+fn word(text: &[u8; 8]) -> u64 {
+    u64::from_le_bytes(*text)
+}
+
+fn text_record(text: &[u8; 8], len: u8) -> [u64; 5] {
+    [first_word(Tag::Text, len, 2), word(text), 0, 0, 0]
+}
+
+#[test]
+fn an_event_takes_its_arguments_and_the_last_text_as_its_name() {
+    let long: [u64; 5] =
+        [first_word(Tag::Text, 32, 2), word(b"12345678"), word(b"abcdefgh"), 0x2020_2020, 0x2d];
+    let (end, name) =
+        (text_record(b"end\0\0\0\0\0", 3 | TEXT_ENDS), text_record(b"put\0\0\0\0\0", 3 | TEXT_ENDS));
+    let arg = |kind, value| [first_word(Tag::Arg, kind, 2), value];
+    let named = [first_word(Tag::Named, 0, 3), 0];
+    let text =
+        said(&[&arg(ARG_INT, u64::MAX), &long, &end, &arg(ARG_STR, 0), &arg(ARG_OBJECT, 9), &name, &named]);
+    assert!(text.starts_with("main|event(put, -1, \"12345678abcdefgh"), "{text}");
+    assert!(text.ends_with("end\", @9)\n"), "{text}");
+    // Nothing is left for the next one, and an event without a name is none.
+    let local = [first_word(Tag::Local, 0, 5), 0, 7];
+    assert_eq!(
+        said(&[&arg(ARG_INT, 1), &name, &local, &name, &named]),
+        "main|local(put=7)\nmain|event(put)\n"
+    );
+    assert_eq!(said(&[&named, &local]), "");
+}
+
+#[test]
+fn a_process_that_dies_while_it_speaks_has_said_nothing() {
+    let begin = [first_word(Tag::BlockBegin, 0, 2), 0];
+    let (name, part) = (text_record(b"a\0\0\0\0\0\0\0", 1 | TEXT_ENDS), text_record(b"b\0\0\0\0\0\0\0", 1));
+    let end = [first_word(Tag::BlockEnd, 0, 2), 0];
+    assert_eq!(said(&[&name, &begin, &part]), "main|begin(a)\n");
+    assert_eq!(said(&[&end, &name, &begin, &end, &end]), "main|begin(a)\nmain|end(a)\n");
+}
+
+#[test]
+fn a_value_that_was_not_settled_is_unknown() {
+    let name = text_record(b"x\0\0\0\0\0\0\0", 1 | TEXT_ENDS);
+    let variable = [first_word(Tag::NameVariable, 0, 2), 0, 0x100, 4];
+    let written = |detail, value| [first_word(Tag::WriteValue, detail, 2), 0, 0x100, value];
+    let read = |value| [first_word(Tag::ReadValue, 4, 2), 0, 0x100, value];
+    let text = said(&[&name, &variable, &written(4, 7), &written(4 | UNSETTLED, 0), &read(8), &read(9)]);
+    // The last read is not explained.
+    assert_eq!(text, "main|w(x=7)\nmain|w(x)\nmain|r(x=8)\nmain|r(x)\n");
 }

@@ -1,0 +1,78 @@
+//! From the names of statics to what the runtime watches: `foresee record --watch NAME`.
+//!
+//! The runtime gets addresses and sizes as the program's file has them and adds where the program was loaded; so it needs no
+//! symbol table. A name is that of the symbol, demangled, or its last parts: `radio` is also `tower::radio`. Statics within
+//! functions of C are called `name.0` by gcc and `function.name` by clang. All statics of the name are watched.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use foresee_trace::raw::DataSymbol;
+use object::read::elf::ElfFile64;
+
+use crate::error::{CliError, without_code};
+use crate::symbolize::statics;
+
+/// The variable that tells the runtime what to watch.
+pub(crate) const VARIABLE: &str = "FORESEE_WATCH";
+
+/// The value of that variable for statics of these names.
+pub(crate) fn addresses(program: &OsStr, names: &[String]) -> Result<String, CliError> {
+    let path = find(program);
+    let shown = path.display();
+    let bytes = std::fs::read(&path)
+        .map_err(|why| CliError::Usage(format!("{shown}: cannot read: {}", without_code(&why))))?;
+    let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).map_err(|_| {
+        CliError::Usage(format!("{shown}: no ELF program, so `--watch` finds no statics in it"))
+    })?;
+    let statics = statics(&file);
+    let mut watched = Vec::new();
+    for name in names {
+        let before = watched.len();
+        let found = statics.iter().filter(|symbol| is_called(symbol, name));
+        watched.extend(found.map(|symbol| format!("{:x}:{:x}", symbol.addr, symbol.size)));
+        if watched.len() == before {
+            return Err(CliError::Usage(format!(
+                "{shown}: no static `{name}`; `--watch` takes statics of the program itself, others are watched by \
+                 annotations"
+            )));
+        }
+    }
+    Ok(watched.join(","))
+}
+
+fn is_called(symbol: &DataSymbol, name: &str) -> bool {
+    let Some(start) = symbol.name.rfind(name) else { return false };
+    let (before, after) = (&symbol.name[..start], &symbol.name[start + name.len()..]);
+    let numbered = |end: &str| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit());
+    (before.is_empty() || before.ends_with("::") || before.ends_with('.'))
+        && (after.is_empty() || after.strip_prefix('.').is_some_and(numbered))
+}
+
+/// The file that running this program would run.
+fn find(program: &OsStr) -> PathBuf {
+    let path = Path::new(program);
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let searched = path.components().count() == 1 && !program.as_encoded_bytes().contains(&b'/');
+    let mut found = std::env::split_paths(&folders).map(|folder| folder.join(path));
+    let found = if searched { found.find(|file| file.is_file()) } else { None };
+    found.unwrap_or_else(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_whole_parts() {
+        let called = |symbol: &str, name: &str| {
+            is_called(&DataSymbol { name: symbol.to_owned(), addr: 0, size: 4 }, name)
+        };
+        assert!(called("radio", "radio") && called("tower::radio", "radio") && called("a::b::c", "b::c"));
+        assert!(
+            called("count.0", "count") && called("count.12", "count.12") && called("work.count", "count")
+        );
+        assert!(!called("myradio", "radio") && !called("radio2", "radio") && !called("radio.x", "radio"));
+        assert!(!called("radio::inner", "radio") && !called("x", ""));
+    }
+}

@@ -1,0 +1,104 @@
+//! What the program says itself: named events, locals, atomic blocks, names of locks and variables, values.
+//!
+//! Texts and arguments come in front of the record that takes them, in the same thread. Whatever takes a name takes all that has
+//! come, so nothing is left over for the next one.
+
+use rustc_hash::FxHashMap;
+
+use super::format::{ARG_INT, ARG_OBJECT, ARG_STR, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED};
+use super::naming::Naming;
+use super::stream::Record;
+use crate::event::{Arg, Mem, Op};
+use crate::ids::StrId;
+
+/// What each thread has said so far.
+#[derive(Default)]
+pub(super) struct Annotations {
+    said: FxHashMap<u64, Said>,
+    /// The arguments of the last event.
+    args: Vec<Arg>,
+}
+
+#[derive(Default)]
+struct Said {
+    /// The pieces of a text that has not ended.
+    piece: Vec<u8>,
+    texts: Vec<StrId>,
+    args: Vec<(u8, u64)>,
+    /// The atomic blocks that the thread is in.
+    blocks: Vec<StrId>,
+}
+
+impl Said {
+    fn text(&mut self, naming: &mut Naming, record: &Record) {
+        let bytes: Vec<u8> = record.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let len = usize::from(record.detail & !TEXT_ENDS).min(TEXT_PIECE);
+        self.piece.extend(bytes.iter().take(len));
+        if record.detail & TEXT_ENDS != 0 {
+            let text = String::from_utf8_lossy(&self.piece);
+            self.texts.push(naming.names.intern(&text));
+            self.piece.clear();
+        }
+    }
+
+    /// The last text, which is the name: those of arguments come before it.
+    fn name(&mut self) -> Option<StrId> {
+        let name = self.texts.pop();
+        self.texts.clear();
+        self.args.clear();
+        name
+    }
+
+    fn args(&mut self) -> Vec<Arg> {
+        let mut texts = self.texts.iter();
+        let arg = |&(kind, value): &(u8, u64)| match kind {
+            ARG_INT => Some(Arg::Int(value as i64)),
+            ARG_OBJECT => Some(Arg::Object(value)),
+            ARG_STR => Some(Arg::Str(texts.next().copied()?)),
+            _ => None,
+        };
+        self.args.iter().filter_map(arg).collect()
+    }
+}
+
+impl Annotations {
+    /// The operation that this record says is done; `None` if it prepares another, or only names something.
+    pub(super) fn interpret(
+        &mut self,
+        naming: &mut Naming,
+        thread: u64,
+        record: &Record,
+    ) -> Option<Op<'static>> {
+        let said = self.said.entry(thread).or_default();
+        let [_, addr, third, _] = record.words;
+        let object = Mem { addr, size: u32::try_from(third).unwrap_or(u32::MAX) };
+        let accessed = Mem { addr, size: u32::from(record.detail & !UNSETTLED) };
+        let value = (record.detail & UNSETTLED == 0 && accessed.size <= 8).then_some(third);
+        match record.tag {
+            Tag::Text => said.text(naming, record),
+            Tag::Arg => said.args.push((record.detail, record.words[0])),
+            Tag::Named => {
+                self.args = said.args();
+                return Some(Op::Named { name: said.name()?, args: &[] });
+            }
+            Tag::Local => return Some(Op::Local { name: said.name()?, value: addr }),
+            Tag::BlockBegin => {
+                let name = said.name()?;
+                said.blocks.push(name);
+                return Some(Op::BlockBegin { name });
+            }
+            Tag::BlockEnd => return Some(Op::BlockEnd { name: said.blocks.pop()? }),
+            Tag::NameLock => naming.name_lock(object, said.name()?),
+            Tag::NameVariable => naming.name_variable(object, said.name()?),
+            Tag::ReadValue => return Some(Op::Read { mem: accessed, value }),
+            Tag::WriteValue => return Some(Op::Write { mem: accessed, value }),
+            _ => {}
+        }
+        None
+    }
+
+    /// The arguments of the event that was interpreted last.
+    pub(super) fn args(&self) -> &[Arg] {
+        &self.args
+    }
+}

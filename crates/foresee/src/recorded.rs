@@ -1,0 +1,173 @@
+//! Annotations of a recorded build: calls of the recorder's C ABI (`annotations.rs` of `foresee-rt`).
+//!
+//! The recorder notes where it is called from, which must be the user's code. So the macros call it directly, by
+//! trampolines of five instructions that jump on to the recorder's function, if there is one. The trampoline refers to it *weakly*:
+//! without the recorder the address is 0 and the call does nothing. (Stable Rust has no weak linkage but in assembler.)
+
+/// A function that does what the recorder's function of this name does, or nothing.
+macro_rules! weak {
+    ($(#[$doc:meta])* $name:ident $(<$generic:ident>)? ($($type:ty),*) => $symbol:literal) => {
+        $(#[$doc])*
+        // SAFETY: the arguments, all of them in registers, are passed on as they came and the stack is as it was, so
+        // this is a call of the recorder's function, whose signature in C is the same.
+        #[unsafe(naked)]
+        pub extern "C" fn $name $(<$generic>)? ($(_: $type),*) {
+            core::arch::naked_asm!(
+                concat!(".weak ", $symbol),
+                concat!("mov rax, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
+                "test rax, rax",
+                "je 2f",
+                "jmp rax",
+                "2:",
+                "ret",
+            )
+        }
+    };
+}
+
+weak! {
+    /// What this thread has done so far happens before what follows the next [`happens_after`] of the same token in
+    /// another thread.
+    ///
+    /// For synchronisation that is made by means foresee does not know, such as hardware or a foreign library: call it before
+    /// the other thread can notice. The token is any object that both have; only its address counts.
+    happens_before<T>(&T) => "foresee_happens_before"
+}
+
+weak! {
+    /// What other threads had done before their [`happens_before`] of the same token happens before what follows.
+    happens_after<T>(&T) => "foresee_happens_after"
+}
+
+/// Calls the lock in (or that is) this object by a name: before it is used first.
+#[inline]
+pub fn name_lock<T: ?Sized>(lock: &T, name: &str) {
+    private::name_lock(private::Place::new(lock), private::Text::new(name));
+}
+
+/// What the macros call.
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub mod private {
+    use core::marker::PhantomData;
+
+    use crate::Arg;
+
+    /// A text as the recorder takes it: two arguments in C.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct Text<'a> {
+        start: *const u8,
+        len: usize,
+        text: PhantomData<&'a str>,
+    }
+
+    impl<'a> Text<'a> {
+        #[inline(always)]
+        pub fn new(text: &'a str) -> Text<'a> {
+            Text { start: text.as_ptr(), len: text.len(), text: PhantomData }
+        }
+    }
+
+    /// A piece of memory, of which the recorder will read the values: two arguments in C.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct Place {
+        addr: usize,
+        size: usize,
+    }
+
+    impl Place {
+        #[inline(always)]
+        pub fn new<T: ?Sized>(object: &T) -> Place {
+            Place { addr: core::ptr::from_ref(object).expose_provenance(), size: size_of_val(object) }
+        }
+
+        #[inline(always)]
+        pub fn of<T>(place: *const T) -> Place {
+            Place { addr: place.expose_provenance(), size: size_of::<T>() }
+        }
+    }
+
+    weak! { event(Text<'_>) => "foresee_event" }
+    weak! { arg_int(i64) => "foresee_arg_int" }
+    weak! { arg_object(*const ()) => "foresee_arg_object" }
+    weak! { arg_str(Text<'_>) => "foresee_arg_str" }
+    weak! { local(Text<'_>, u64) => "foresee_local" }
+    weak! { block_begin(Text<'_>) => "foresee_block_begin" }
+    weak! { block_end() => "foresee_block_end" }
+    weak! { watch(Place, Text<'_>) => "foresee_watch" }
+    weak! { name_lock(Place, Text<'_>) => "foresee_name_lock" }
+
+    /// Hands an argument of the event that follows to the recorder.
+    #[inline]
+    pub fn argument(arg: Arg<'_>) {
+        match arg {
+            Arg::Int(value) => arg_int(value),
+            Arg::Object(object) => arg_object(object),
+            Arg::Str(text) => arg_str(Text::new(text)),
+        }
+    }
+
+    /// An atomic block that has begun in this thread, and ends with this value.
+    pub struct Block(PhantomData<*const ()>);
+
+    impl Block {
+        #[inline(always)]
+        pub fn begun() -> Block {
+            Block(PhantomData)
+        }
+    }
+
+    impl Drop for Block {
+        #[inline(always)]
+        fn drop(&mut self) {
+            block_end();
+        }
+    }
+}
+
+/// All arguments are evaluated before the first is handed over: they may report events themselves.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __event {
+    ([$name:expr] [$($arg:ident)*]) => {{
+        $($crate::private::argument($arg);)*
+        $crate::private::event($crate::private::Text::new($name));
+    }};
+    ([$name:expr] [$($arg:ident)*] $value:expr, $($rest:expr,)*) => {{
+        let arg = $crate::IntoArg::into_arg($value);
+        $crate::__event!([$name] [$($arg)* arg] $($rest,)*)
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __watch {
+    ($name:expr, $place:expr) => {
+        $crate::private::watch(
+            $crate::private::Place::of(&raw const $place),
+            $crate::private::Text::new($name),
+        )
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __local {
+    ($name:expr, $value:expr) => {{
+        let value = $crate::IntoLocal::into_local($value);
+        $crate::private::local($crate::private::Text::new($name), value)
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __block {
+    ($name:expr) => {
+        let _block = {
+            $crate::private::block_begin($crate::private::Text::new($name));
+            $crate::private::Block::begun()
+        };
+    };
+}
