@@ -1,13 +1,15 @@
 //! Runs an instrumented program and packs what its runtime recorded into a trace.
 //!
 //! The runtime inside the program writes a raw trace, made to be cheap to write and to survive any death of the program.
-//! It goes to a folder of its own beside the trace, and is read, symbolised and packed when the program has ended.
+//! It goes to a folder of its own beside the trace, and is read, symbolised and packed when the program has ended. Other
+//! processes of the program (forks, programs that it runs) write files of their own there, which become traces of their own; of
+//! a process that outlives the program, what it has done until then.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -29,6 +31,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The variable that tells the runtime where to record to.
 const RAW_VARIABLE: &str = "FORESEE_RAW";
 
+/// What the raw trace is called.
+const RAW_NAME: &str = "raw";
+
 /// What to run, and how.
 #[derive(Debug, Default)]
 pub(crate) struct Program<'a> {
@@ -44,9 +49,24 @@ pub(crate) struct Program<'a> {
     pub(crate) environment: &'a [(String, Option<OsString>)],
 }
 
-/// Runs the program and writes its trace; the program's exit code, with 128 + n for signal n. What the program itself
-/// wrote is moved to `keep`, if given.
-pub(crate) fn record(program: &Program<'_>, trace: &Path, keep: Option<&Path>) -> Result<u8, CliError> {
+/// What came of a recording.
+pub(crate) struct Recorded {
+    /// The program's exit code, with 128 + n for signal n.
+    pub(crate) code: u8,
+    /// The traces of other processes that it started: its forks, and programs that were built by foresee, too.
+    pub(crate) others: Vec<Other>,
+}
+
+/// The trace of another process.
+pub(crate) struct Other {
+    /// The process id; with a number if the process became another program.
+    pub(crate) process: String,
+    pub(crate) trace: PathBuf,
+}
+
+/// Runs the program and writes its trace, and those of other processes beside it: `run.ft` and `run.1234.ft`. What the
+/// program itself wrote is moved to `keep`, if given.
+pub(crate) fn record(program: &Program<'_>, trace: &Path, keep: Option<&Path>) -> Result<Recorded, CliError> {
     let target = Target::file(trace)?;
     let table = config::lock_table()?;
     let folder = trace.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -56,7 +76,7 @@ pub(crate) fn record(program: &Program<'_>, trace: &Path, keep: Option<&Path>) -
         .prefix(".foresee-")
         .tempdir_in(&folder)
         .map_err(|why| CliError::output(folder.display(), why))?;
-    let raw = beside.path().join("raw");
+    let raw = beside.path().join(RAW_NAME);
 
     let code = run(program, &raw)?;
     signals::was_for_the_program();
@@ -67,11 +87,42 @@ pub(crate) fn record(program: &Program<'_>, trace: &Path, keep: Option<&Path>) -
              `foresee cc` or `foresee c++` as compiler, and do not link it statically"
         )));
     }
-    let packed = pack(&raw, target, table);
-    if let Some(kept) = keep {
-        std::fs::rename(&raw, kept).map_err(|why| CliError::output(kept.display(), why))?;
+    pack_and_keep(&raw, target, &table, keep)?;
+    let mut others = Vec::new();
+    for (process, raw) in raw_of_others(beside.path()) {
+        let of_process = |path: &Path| {
+            let ending = path.extension().unwrap_or_default().display();
+            path.with_extension(format!("{process}.{ending}"))
+        };
+        let trace = of_process(trace);
+        pack_and_keep(&raw, Target::file(&trace)?, &table, keep.map(of_process).as_deref())?;
+        others.push(Other { process, trace });
     }
-    packed.map(|()| code)
+    Ok(Recorded { code, others })
+}
+
+/// What other processes wrote, by their ids: the runtime adds them to the name that it was given.
+fn raw_of_others(folder: &Path) -> Vec<(String, PathBuf)> {
+    let mut found: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let process = name.strip_prefix(RAW_NAME)?.strip_prefix('.')?.to_owned();
+            Some((process, entry.path()))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+fn pack_and_keep(raw: &Path, target: Target, table: &LockTable, keep: Option<&Path>) -> Result<(), CliError> {
+    let packed = pack(raw, target, table.clone());
+    if let Some(kept) = keep {
+        std::fs::rename(raw, kept).map_err(|why| CliError::output(kept.display(), why))?;
+    }
+    packed
 }
 
 /// What the user called the program.

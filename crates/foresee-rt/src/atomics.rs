@@ -37,6 +37,13 @@ fn lock(addr: u64) -> &'static AtomicBool {
     lock
 }
 
+/// Gives back all locks: those who hold them are not in the child of a fork.
+pub(crate) fn unlock_all() {
+    for lock in &LOCKS {
+        lock.store(false, Release);
+    }
+}
+
 /// What an atomic operation did.
 pub(crate) enum Did {
     Load(u64),

@@ -14,6 +14,29 @@ pub(crate) static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
 
+/// The thread is inside of the runtime: what happens now is the runtime's own doing, or a signal handler's.
+const INSIDE: u8 = 1;
+/// The thread is in the program, and its last record waits for a value.
+const UNSETTLED: u8 = 8;
+/// The thread has written its last record.
+const ENDED: u8 = 16;
+
+/// What an annotation asks not to record.
+#[derive(Clone, Copy)]
+pub(crate) enum Ignored {
+    Accesses,
+    Synchronisation,
+}
+
+impl Ignored {
+    const fn bit(self) -> u8 {
+        match self {
+            Ignored::Accesses => 2,
+            Ignored::Synchronisation => 4,
+        }
+    }
+}
+
 /// A thread that has no number yet.
 const NOBODY: u32 = u32::MAX;
 
@@ -27,20 +50,15 @@ pub(crate) struct Local {
     /// The length of the last chunk.
     len: Cell<u64>,
     thread: Cell<u32>,
-    /// Where the thread is: one of the constants below.
+    /// What the thread does not record now and why: a union of the states, and of what it was asked to ignore.
     state: AtomicU8,
+    /// How often it was asked to ignore accesses, and synchronisation.
+    ignored: [Cell<u32>; 2],
+    /// How many functions it is in: what `Enter` and `Exit` records say.
+    depth: Cell<u32>,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
     unsettled: Cell<Option<Unsettled>>,
 }
-
-/// The thread is in the program.
-const OUTSIDE: u8 = 0;
-/// The thread is in the program, and its last record waits for a value.
-const UNSETTLED: u8 = 1;
-/// The thread is inside of the runtime: what happens now is the runtime's own doing, or a signal handler's.
-const INSIDE: u8 = 2;
-/// The thread has written its last record.
-const ENDED: u8 = 3;
 
 thread_local! {
     static LOCAL: Local = const {
@@ -50,10 +68,61 @@ thread_local! {
             chunk: Cell::new(std::ptr::null_mut()),
             len: Cell::new(0),
             thread: Cell::new(NOBODY),
-            state: AtomicU8::new(OUTSIDE),
+            state: AtomicU8::new(0),
+            ignored: [Cell::new(0), Cell::new(0)],
+            depth: Cell::new(0),
             unsettled: Cell::new(None),
         }
     };
+}
+
+/// Where a thread of the trace writes, while it does not run: a fiber.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    next: *mut u64,
+    end: *mut u64,
+    chunk: *mut u64,
+    len: u64,
+    thread: u32,
+    depth: u32,
+}
+
+impl Place {
+    /// That of a thread without number.
+    pub(crate) const NEW: Place = Place {
+        next: std::ptr::null_mut(),
+        end: std::ptr::null_mut(),
+        chunk: std::ptr::null_mut(),
+        len: 0,
+        thread: NOBODY,
+        depth: 0,
+    };
+
+    /// That of a thread that has not begun.
+    pub(crate) fn of_thread(thread: u32) -> Place {
+        Place { thread, ..Place::NEW }
+    }
+}
+
+/// Forgets all threads but this one, of which the trace knows nothing either: this is the child of a fork.
+pub(crate) fn start_over() {
+    NEXT_THREAD.store(0, SeqCst);
+    LOCAL.with(|local| {
+        local.drop_chunk();
+        local.len.set(0);
+        local.thread.set(NOBODY);
+        local.unsettled.set(None);
+    });
+}
+
+/// Whether this thread is in the runtime: then a signal handler asks.
+pub(crate) fn is_inside() -> bool {
+    LOCAL.with(|local| local.state.load(Relaxed) & INSIDE != 0)
+}
+
+/// The runtime on this thread was interrupted and will not go on.
+pub(crate) fn abandon() {
+    LOCAL.with(Local::leave);
 }
 
 /// A number for a thread that is about to exist; `None` if there are too many, which ends the recording.
@@ -66,14 +135,14 @@ pub(crate) fn new_thread() -> Option<u32> {
     None
 }
 
-/// Does `record` as this thread, if events are recorded and the thread is not in the runtime already.
+/// Does `record` as this thread, if events are recorded and the thread is in none of the states of `unless`.
 #[inline(always)]
-pub(crate) fn inside<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
+fn unless<R>(unless: u8, record: impl FnOnce(&Local) -> R) -> Option<R> {
     if !rawfile::recording() {
         return None;
     }
     LOCAL.with(|local| {
-        if !local.enter() {
+        if !local.enter(unless) {
             return None;
         }
         let result = record(local);
@@ -86,6 +155,45 @@ pub(crate) fn inside<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
 #[inline(always)]
 pub(crate) fn stamp() -> u64 {
     COUNTER.fetch_add(1, SeqCst)
+}
+
+/// Does `record` as this thread, if events are recorded, the thread is not in the runtime already, and it was not asked
+/// to ignore synchronisation.
+#[inline(always)]
+pub(crate) fn inside<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
+    unless(INSIDE | Ignored::Synchronisation.bit(), record)
+}
+
+/// As [`inside`], for an access to memory: it may be ignored, too.
+#[inline(always)]
+pub(crate) fn accessing<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
+    unless(INSIDE | Ignored::Accesses.bit(), record)
+}
+
+/// As [`inside`], for what has to be recorded whatever is ignored: threads, calls, the life of memory.
+#[inline(always)]
+pub(crate) fn always<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
+    unless(INSIDE, record)
+}
+
+/// Begins to ignore something; each is ended once.
+pub(crate) fn begin_ignoring(what: Ignored) {
+    LOCAL.with(|local| {
+        let times = &local.ignored[what as usize];
+        times.set(times.get().saturating_add(1));
+        local.state.fetch_or(what.bit(), Relaxed);
+    });
+}
+
+/// Ends what [`begin_ignoring`] began.
+pub(crate) fn end_ignoring(what: Ignored) {
+    LOCAL.with(|local| {
+        let times = &local.ignored[what as usize];
+        times.set(times.get().saturating_sub(1));
+        if times.get() == 0 {
+            local.state.fetch_and(!what.bit(), Relaxed);
+        }
+    });
 }
 
 /// Records something that synchronises nothing.
@@ -102,7 +210,7 @@ pub(crate) fn stamped<const N: usize>(tag: Tag, detail: u8, words: [u64; N]) {
 
 /// From here on, this thread is the runtime's own.
 pub(crate) fn silence() {
-    LOCAL.with(|local| local.enter());
+    LOCAL.with(|local| local.enter(INSIDE));
 }
 
 /// Where this thread's next record goes: it is another place after each record.
@@ -110,40 +218,63 @@ pub(crate) fn position() -> usize {
     LOCAL.with(|local| local.next.get() as usize)
 }
 
+/// How many functions this thread is in.
+pub(crate) fn depth() -> u32 {
+    LOCAL.with(|local| local.depth.get())
+}
+
+/// Records that all functions but the outermost `depth` are left: a jump, not a return.
+pub(crate) fn leave_to(depth: u32) {
+    always(|local| {
+        while local.depth.get() > depth {
+            local.exited();
+        }
+    });
+}
+
 impl Local {
-    /// Enters the runtime, unless the thread is in it, or has ended.
+    /// Enters the runtime, unless the thread is in one of these states, or has ended.
     #[inline(always)]
-    pub(crate) fn enter(&self) -> bool {
-        if self.state.load(Relaxed) != OUTSIDE && !self.enter_unsettled() {
+    fn enter(&self, unless: u8) -> bool {
+        let state = self.state.load(Relaxed);
+        if state & (unless | ENDED) != 0 {
             return false;
         }
-        self.state.store(INSIDE, Relaxed);
+        self.state.store((state | INSIDE) & !UNSETTLED, Relaxed);
         compiler_fence(SeqCst);
+        if state & UNSETTLED != 0 {
+            self.settle();
+        }
         true
     }
 
     /// The thread's last access is done by now, and nothing that orders it before another thread's: its value can be read.
     #[cold]
     #[inline(never)]
-    fn enter_unsettled(&self) -> bool {
-        if self.state.load(Relaxed) != UNSETTLED {
-            return false;
-        }
-        self.state.store(INSIDE, Relaxed);
-        compiler_fence(SeqCst);
+    fn settle(&self) {
         if let Some(unsettled) = self.unsettled.take() {
             unsettled.settle();
         }
-        true
     }
 
-    /// Leaves it.
     #[inline(always)]
-    pub(crate) fn leave(&self) {
+    fn leave(&self) {
         compiler_fence(SeqCst);
-        if self.state.load(Relaxed) == INSIDE {
-            self.state.store(OUTSIDE, Relaxed);
-        }
+        self.state.store(self.state.load(Relaxed) & !INSIDE, Relaxed);
+    }
+
+    /// Records that a function is entered.
+    #[inline(always)]
+    pub(crate) fn entered(&self, call: u64, callee: u64) {
+        self.depth.set(self.depth.get() + 1);
+        self.plain(Tag::Enter, 0, [call, callee]);
+    }
+
+    /// Records that a function is left.
+    #[inline(always)]
+    pub(crate) fn exited(&self) {
+        self.depth.set(self.depth.get().saturating_sub(1));
+        self.plain(Tag::Exit, 0, []);
     }
 
     /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
@@ -154,7 +285,7 @@ impl Local {
             Some(record) => {
                 self.unsettled.set(Some(Unsettled::new(access, record)));
                 compiler_fence(SeqCst);
-                self.state.store(UNSETTLED, Relaxed);
+                self.state.store(self.state.load(Relaxed) | UNSETTLED, Relaxed);
             }
             None => access.abandon(),
         }
@@ -185,7 +316,7 @@ impl Local {
 
     /// The thread's last record is written: its chunk is given back.
     pub(crate) fn end(&self) {
-        self.state.store(ENDED, Relaxed);
+        self.state.store(self.state.load(Relaxed) | ENDED, Relaxed);
         self.drop_chunk();
     }
 
@@ -244,7 +375,19 @@ impl Local {
         true
     }
 
-    fn drop_chunk(&self) {
+    /// Goes on at another place of the trace; returns where it was.
+    pub(crate) fn go_to(&self, place: Place) -> Place {
+        Place {
+            next: self.next.replace(place.next),
+            end: self.end.replace(place.end),
+            chunk: self.chunk.replace(place.chunk),
+            len: self.len.replace(place.len),
+            thread: self.thread.replace(place.thread),
+            depth: self.depth.replace(place.depth),
+        }
+    }
+
+    pub(crate) fn drop_chunk(&self) {
         let chunk = self.chunk.replace(std::ptr::null_mut());
         self.next.set(std::ptr::null_mut());
         self.end.set(std::ptr::null_mut());

@@ -20,3 +20,29 @@ macro_rules! entries {
     };
 }
 pub(crate) use entries;
+
+/// The same for functions whose six arguments fill all registers: the return address is their seventh, on the stack.
+///
+/// SAFETY of each use: the function takes six arguments in registers, and then the return address.
+macro_rules! entries_of_six {
+    ($($name:ident => $function:path;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            extern "C-unwind" fn $name() {
+                core::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "push [rsp]",
+                    ".cfi_adjust_cfa_offset 8",
+                    "call {}",
+                    "add rsp, 8",
+                    ".cfi_adjust_cfa_offset -8",
+                    "ret",
+                    ".cfi_endproc",
+                    sym $function
+                )
+            }
+        )*
+    };
+}
+pub(crate) use entries_of_six;

@@ -1,21 +1,51 @@
-//! Leaving the process by another way than its end. The end itself needs nothing: the file is valid at every moment.
+//! What changes the process as a whole. Its end needs nothing: the file is valid at every moment. `posix_spawn` and `system` do
+//! not come here, and need not: what they start is another program at once.
+
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use libc::{c_char, c_int, c_void, pid_t};
 
-use crate::buffer::inside;
+use crate::atomics::unlock_all;
+use crate::buffer;
 use crate::entry::entries;
+use crate::format::Tag;
+use crate::held;
 use crate::rawfile;
 use crate::real::{Real, call_real};
+use crate::threads;
 
-/// The child of a fork shares the parent's file, but is no part of its run: it is not recorded.
-extern "C-unwind" fn fork_process(_pc: u64) -> pid_t {
-    static REAL: Real = Real::new(c"fork");
-    // SAFETY: as the caller wants it.
-    let child = unsafe { call_real!(REAL, () -> pid_t,) };
-    if child == 0 {
-        rawfile::forsake();
+/// Has [`forked`] run in the child of every fork, those of the C library included (`daemon`, `forkpty`).
+pub(crate) fn start() {
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    if rawfile::recording() && !STARTED.swap(true, SeqCst) {
+        // SAFETY: the handler has the signature that is asked for. Without it, a child would write to the parent's trace.
+        unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     }
-    child
+}
+
+/// The child of a fork is a run of its own, with a trace of its own. It begins with the thread that forked, which holds the
+/// locks that it held; the other threads are not there.
+unsafe extern "C" fn forked() {
+    if !rawfile::recording() {
+        return;
+    }
+    rawfile::forsake();
+    if buffer::is_inside() {
+        // A signal handler forked, and the runtime it interrupted goes on with what it has.
+        return;
+    }
+    unlock_all();
+    threads::forget();
+    buffer::start_over();
+    rawfile::start_again();
+    threads::begin_first();
+    held::each(|lock, mode| buffer::stamped(Tag::Acquire, mode, [0, lock]));
+}
+
+/// The child of `vfork` would write to its parent's memory, and so to its trace.
+extern "C-unwind" fn fork_instead(_pc: u64) -> pid_t {
+    // SAFETY: as the caller wants it, but for the memory: a program must not rely on that.
+    unsafe { libc::fork() }
 }
 
 /// A library that is loaded later: what it maps has to be known to name what it does.
@@ -24,12 +54,12 @@ extern "C-unwind" fn load_library(path: *const c_char, flags: c_int, _pc: u64) -
     // SAFETY: the arguments are the caller's own.
     let library = unsafe { call_real!(REAL, (*const c_char, c_int) -> *mut c_void, path, flags) };
     if !library.is_null() {
-        inside(|_| rawfile::write_maps());
+        buffer::always(|_| rawfile::write_maps());
     }
     library
 }
 
 entries! {
-    fork => fork_process, "rdi";
+    vfork => fork_instead, "rdi";
     dlopen => load_library, "rdx";
 }

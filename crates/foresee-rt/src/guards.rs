@@ -1,4 +1,4 @@
-//! What is done once: `pthread_once` (and so C++'s `call_once`), and C++'s function-local statics.
+//! What is done once: `pthread_once` (and so C++'s `call_once`), C11's `call_once`, and C++'s function-local statics.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
@@ -16,14 +16,29 @@ thread_local! {
     static ONCE: Cell<Option<(Initialiser, u64, u64)>> = const { Cell::new(None) };
 }
 
-extern "C-unwind" fn once(control: *mut c_void, initialiser: Initialiser, pc: u64) -> c_int {
-    static REAL: Real = Real::new(c"pthread_once");
+/// Does with `control` what `real` does with it and [`initialise`], for the program's own initialiser.
+fn do_once<R>(control: *mut c_void, initialiser: Initialiser, pc: u64, real: impl FnOnce() -> R) -> R {
     let outer = ONCE.replace(Some((initialiser, control as u64, pc)));
-    // SAFETY: the control is the caller's own; `initialise` runs within this call, on this thread.
-    let result = unsafe { call_real!(REAL, (*mut c_void, Initialiser) -> c_int, control, initialise) };
+    let result = real();
     ONCE.set(outer);
     acquire_edge(control as u64, pc);
     result
+}
+
+extern "C-unwind" fn once(control: *mut c_void, initialiser: Initialiser, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_once");
+    // SAFETY: the control is the caller's own; `initialise` runs within this call, on this thread.
+    do_once(control, initialiser, pc, || unsafe {
+        call_real!(REAL, (*mut c_void, Initialiser) -> c_int, control, initialise)
+    })
+}
+
+extern "C-unwind" fn c11_once(control: *mut c_void, initialiser: Initialiser, pc: u64) {
+    static REAL: Real = Real::new(c"call_once");
+    // SAFETY: as above.
+    do_once(control, initialiser, pc, || unsafe {
+        call_real!(REAL, (*mut c_void, Initialiser) -> (), control, initialise)
+    });
 }
 
 /// Runs the program's initialiser, and publishes what it did before anyone can see that it is done.
@@ -75,6 +90,7 @@ extern "C-unwind" fn guard_abort(guard: *mut c_void, _pc: u64) {
 
 entries! {
     pthread_once => once, "rdx";
+    call_once => c11_once, "rdx";
     __cxa_guard_acquire => guard_acquire, "rsi";
     __cxa_guard_release => guard_release, "rsi";
     __cxa_guard_abort => guard_abort, "rsi";

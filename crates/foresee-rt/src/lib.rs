@@ -39,9 +39,9 @@
 //!
 //! # Known limits
 //!
-//! What happens in a signal handler that interrupts the runtime is not recorded; a process after `fork` is not recorded
-//! (its parent's locks would look taken by nobody); C11 `thrd_*`/`mtx_*` and string functions other than `memcpy`,
-//! `memmove` and `memset` are not seen; a thread cancelled in a condition wait lacks the acquire of its mutex.
+//! What happens in a signal handler that interrupts the runtime is not recorded; nor are the threads of a process that forks
+//! by `clone` itself. Streams of the C library (`fprintf` to a pipe of one's own) make no edges, descriptors do. clang does not
+//! tell when an exception passes a function that catches others: that function stays among the thread's calls.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]
 compile_error!("foresee records programs on x86_64 Linux with the GNU C library only");
@@ -49,28 +49,38 @@ compile_error!("foresee records programs on x86_64 Linux with the GNU C library 
 mod annotations;
 mod atomics;
 mod buffer;
+mod channels;
 mod entry;
 mod exit;
+mod fds;
+mod fibers;
 #[path = "../../foresee-trace/src/raw/format.rs"]
 #[allow(dead_code, unreachable_pub)] // What only the reader needs.
 mod format;
 mod guards;
+mod held;
+mod jumps;
 mod locks;
+mod mappings;
 mod memory;
 mod rawfile;
 mod real;
 mod signals;
 mod std_sync;
+mod strings;
 mod threads;
 mod tsan;
+mod tsan_annotations;
 mod watched;
 
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
 /// the latest when the first instrumented object is initialised.
 extern "C" fn start() {
+    fds::start();
     rawfile::start();
     watched::start();
     threads::start();
+    exit::start();
 }
 
 // SAFETY: `.init_array` holds pointers to functions that the C library calls with arguments `start` may ignore.

@@ -1,11 +1,13 @@
 //! Mutexes, reader-writer locks, spin locks: a request before a call that may block, an acquire after it got the lock,
-//! a release before the lock is given back. A try-lock acquires without a request.
+//! a release before the lock is given back. A try-lock acquires without a request. C11's mutexes are the same locks by other
+//! names, and say success by the same 0.
 
 use libc::{c_int, c_void, timespec};
 
 use crate::buffer::{plain, stamped};
 use crate::entry::entries;
 use crate::format::{AS_HELD, EXCLUSIVE, SHARED, Tag};
+use crate::held;
 use crate::real::{Real, call_real};
 
 pub(crate) fn requested(lock: *mut c_void, mode: u8, pc: u64) {
@@ -16,12 +18,14 @@ pub(crate) fn requested(lock: *mut c_void, mode: u8, pc: u64) {
 pub(crate) fn tried(result: c_int, lock: *mut c_void, mode: u8, pc: u64) -> c_int {
     if result == 0 || result == libc::EOWNERDEAD {
         stamped(Tag::Acquire, mode, [pc, lock as u64]);
+        held::hold(lock as u64, mode);
     }
     result
 }
 
 pub(crate) fn released(lock: *mut c_void, mode: u8, pc: u64) {
     stamped(Tag::Release, mode, [pc, lock as u64]);
+    held::drop_hold(lock as u64);
 }
 
 /// Functions that take a lock and nothing else: `function of "C name", mode, may block`.
@@ -48,6 +52,8 @@ lockers! {
     rwlock_trywrlock of c"pthread_rwlock_trywrlock", EXCLUSIVE, false;
     spin_lock of c"pthread_spin_lock", EXCLUSIVE, true;
     spin_trylock of c"pthread_spin_trylock", EXCLUSIVE, false;
+    c11_lock of c"mtx_lock", EXCLUSIVE, true;
+    c11_trylock of c"mtx_trylock", EXCLUSIVE, false;
 }
 
 /// Functions that wait for a lock until some time: `function of "C name", mode`.
@@ -64,6 +70,7 @@ macro_rules! timed_lockers {
 
 timed_lockers! {
     mutex_timedlock of c"pthread_mutex_timedlock", EXCLUSIVE;
+    c11_timedlock of c"mtx_timedlock", EXCLUSIVE;
     rwlock_timedrdlock of c"pthread_rwlock_timedrdlock", SHARED;
     rwlock_timedwrlock of c"pthread_rwlock_timedwrlock", EXCLUSIVE;
 }
@@ -107,6 +114,7 @@ unlockers! {
     mutex_unlock of c"pthread_mutex_unlock", EXCLUSIVE;
     rwlock_unlock of c"pthread_rwlock_unlock", AS_HELD;
     spin_unlock of c"pthread_spin_unlock", EXCLUSIVE;
+    c11_unlock of c"mtx_unlock", EXCLUSIVE;
 }
 
 entries! {
@@ -127,4 +135,8 @@ entries! {
     pthread_spin_lock => spin_lock, "rsi";
     pthread_spin_trylock => spin_trylock, "rsi";
     pthread_spin_unlock => spin_unlock, "rsi";
+    mtx_lock => c11_lock, "rsi";
+    mtx_trylock => c11_trylock, "rsi";
+    mtx_timedlock => c11_timedlock, "rdx";
+    mtx_unlock => c11_unlock, "rsi";
 }

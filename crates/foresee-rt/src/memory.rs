@@ -6,7 +6,7 @@
 
 use libc::{c_int, c_void, size_t};
 
-use crate::buffer::{inside, plain, stamped};
+use crate::buffer::{accessing, always};
 use crate::entry::entries;
 use crate::format::Tag;
 use crate::rawfile;
@@ -36,7 +36,7 @@ fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
         // SAFETY: the block is the allocator's.
         let size = unsafe { libc::malloc_usable_size(block) };
         let (size, pc) = asked_for(block, size).unwrap_or((size, pc));
-        plain(Tag::Alloc, 0, [pc, block as u64, size as u64]);
+        always(|local| local.plain(Tag::Alloc, 0, [pc, block as u64, size as u64]));
     }
     block
 }
@@ -48,7 +48,7 @@ fn ends(block: *mut c_void, pc: u64) {
         let size = unsafe { libc::malloc_usable_size(block) };
         if size > 0 {
             let tag = if is_rust_library(pc) { Tag::Alloc } else { Tag::Free };
-            stamped(tag, 0, [pc, block as u64, size as u64]);
+            always(|local| local.stamped(tag, 0, [pc, block as u64, size as u64]));
         }
     }
 }
@@ -113,8 +113,8 @@ fn is_rust_library(pc: u64) -> bool {
 }
 
 /// Whether a copy is to be recorded: it is the program's, and the runtime is not copying for itself.
-fn counts(pc: u64) -> bool {
-    rawfile::recording() && is_program(pc) && inside(|_| ()).is_some()
+pub(crate) fn counts(pc: u64) -> bool {
+    rawfile::recording() && is_program(pc) && accessing(|_| ()).is_some()
 }
 
 /// Who calls `memcpy` itself: code of gcc, instrumented or not, and Rust's library. Other instrumented code calls

@@ -4,12 +4,14 @@
 //! recording can stop with a message, and never a SIGBUS at some store.
 
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed, Ordering::SeqCst,
+};
 
 use crate::buffer::COUNTER;
 use crate::format::{
-    CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, MAGIC, NAME_LEN, NAMES, STOP_WORD, TEXT_FACTS, TEXT_MAPS,
-    TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, LENGTH_WORD, MAGIC, NAME_LEN, NAMES, STOP_WORD, TEXT_FACTS,
+    TEXT_MAPS, TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
 };
 use crate::std_sync::is_rust_program;
 
@@ -19,11 +21,18 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 static FILE: AtomicI32 = AtomicI32::new(-1);
 /// The header, mapped for as long as the process lives.
 static HEADER: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
+/// The name that was given for the trace.
+static PATH: [AtomicU8; libc::PATH_MAX as usize] = [const { AtomicU8::new(0) }; libc::PATH_MAX as usize];
 static NEXT_CHUNK: AtomicU64 = AtomicU64::new(HEADER_LEN);
 
 #[inline(always)]
 pub(crate) fn recording() -> bool {
     RECORDING.load(Relaxed)
+}
+
+/// The descriptor of the trace, or -1.
+pub(crate) fn descriptor() -> i32 {
+    FILE.load(Relaxed)
 }
 
 /// Ends recording for this process, and for nobody who shares the file: for the child of a fork.
@@ -44,7 +53,23 @@ pub(crate) fn start() {
         }
         CStr::from_ptr(path)
     };
-    let fd = create(path);
+    remember(path);
+    begin(path, create(path));
+}
+
+/// Begins the trace of the child of a fork: the parent's file is none of its business any more.
+pub(crate) fn start_again() {
+    // SAFETY: the descriptor is ours; the name was remembered, and ends in a zero byte.
+    let path = unsafe {
+        libc::syscall(libc::SYS_close, FILE.swap(-1, SeqCst));
+        CStr::from_ptr(PATH.as_ptr().cast())
+    };
+    HEADER.store(std::ptr::null_mut(), SeqCst);
+    NEXT_CHUNK.store(HEADER_LEN, SeqCst);
+    begin(path, create_other(path));
+}
+
+fn begin(path: &CStr, fd: i32) {
     if fd < 0 {
         return say(&[
             b"foresee: cannot create the trace ",
@@ -71,28 +96,46 @@ pub(crate) fn start() {
     RECORDING.store(true, SeqCst);
 }
 
-/// A new file of this name. One that has content is another process's (a program may start itself again): then the
-/// process id is added to the name.
+/// Keeps the name of the trace: the program may change its environment.
+fn remember(path: &CStr) {
+    for (slot, &byte) in PATH[..PATH.len() - 1].iter().zip(path.to_bytes()) {
+        slot.store(byte, Relaxed);
+    }
+}
+
+const CREATE: i32 = libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC;
+
+/// A new file of this name. One that has content is another process's (a program may start itself again).
 fn create(path: &CStr) -> i32 {
-    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC;
     // SAFETY: paths end in a zero byte, `stat` is plain data that `fstat` fills.
     unsafe {
-        let fd = libc::open(path.as_ptr(), flags, 0o666);
+        let fd = libc::open(path.as_ptr(), CREATE, 0o666);
         let mut stat: libc::stat = std::mem::zeroed();
         if fd < 0 || (libc::fstat(fd, &mut stat) == 0 && stat.st_size == 0) {
             return out_of_the_way(fd);
         }
         libc::close(fd);
-        let mut other = [0u8; libc::PATH_MAX as usize];
-        libc::snprintf(
-            other.as_mut_ptr().cast(),
-            other.len(),
-            c"%s.%d".as_ptr(),
-            path.as_ptr(),
-            libc::getpid() as libc::c_int,
-        );
-        out_of_the_way(libc::open(other.as_ptr().cast(), flags | libc::O_EXCL, 0o666))
     }
+    create_other(path)
+}
+
+/// A new file of this name and the process id; with a number if the process has had a trace already, before it became
+/// another program.
+fn create_other(path: &CStr) -> i32 {
+    let mut other = [0u8; libc::PATH_MAX as usize];
+    for attempt in 1..100 as libc::c_int {
+        // SAFETY: the buffer is as long as it is said to be, and the name in it ends in a zero byte.
+        unsafe {
+            let form = if attempt == 1 { c"%s.%d" } else { c"%s.%d.%d" };
+            let id: libc::c_int = libc::getpid();
+            libc::snprintf(other.as_mut_ptr().cast(), other.len(), form.as_ptr(), path.as_ptr(), id, attempt);
+            let fd = libc::open(other.as_ptr().cast(), CREATE | libc::O_EXCL, 0o666);
+            if fd >= 0 || *libc::__errno_location() != libc::EEXIST {
+                return out_of_the_way(fd);
+            }
+        }
+    }
+    -1
 }
 
 /// Moves a file descriptor to a high number: programs expect the low ones to be theirs.
@@ -136,8 +179,11 @@ pub(crate) fn chunk(owner: u64, len: u64) -> Option<*mut u64> {
         stop(b"the disk is full, or the file as large as it may be");
         return None;
     };
-    // SAFETY: the chunk is mapped and longer than its header; its magic comes last.
+    let header = HEADER.load(Relaxed);
+    // SAFETY: the file's header is mapped for as long as the process lives; the chunk is mapped and longer than its own,
+    // whose magic comes last.
     unsafe {
+        AtomicU64::from_ptr(header.add(LENGTH_WORD)).fetch_max(offset + len, SeqCst);
         at.add(1).write(owner);
         at.add(2).write(len);
         AtomicU64::from_ptr(at).store(CHUNK_MAGIC, SeqCst);

@@ -31,56 +31,90 @@ pub(crate) fn waited(result: c_int, mutex: *mut c_void, pc: u64) -> c_int {
     result
 }
 
-extern "C-unwind" fn cond_wait(cond: *mut c_void, mutex: *mut c_void, pc: u64) -> c_int {
-    static REAL: Real = Real::versioned(c"pthread_cond_wait", COND_VERSION);
-    waits(cond, mutex, pc);
-    // SAFETY: the arguments are the caller's own.
-    let result = unsafe { call_real!(REAL, (*mut c_void, *mut c_void) -> c_int, cond, mutex) };
-    waited(result, mutex, pc)
+/// What the C library runs for a thread that is cancelled, kept on the thread's stack.
+#[repr(C)]
+struct Cleanup {
+    routine: unsafe extern "C-unwind" fn(*mut c_void),
+    argument: *mut c_void,
+    kind: c_int,
+    outer: *mut c_void,
 }
 
-extern "C-unwind" fn cond_timedwait(
-    cond: *mut c_void,
-    mutex: *mut c_void,
-    until: *const timespec,
-    pc: u64,
-) -> c_int {
-    static REAL: Real = Real::versioned(c"pthread_cond_timedwait", COND_VERSION);
-    waits(cond, mutex, pc);
-    // SAFETY: the arguments are the caller's own.
-    let result =
-        unsafe { call_real!(REAL, (*mut c_void, *mut c_void, *const timespec) -> c_int, cond, mutex, until) };
-    waited(result, mutex, pc)
+unsafe extern "C-unwind" {
+    fn _pthread_cleanup_push(
+        cleanup: *mut Cleanup,
+        routine: unsafe extern "C-unwind" fn(*mut c_void),
+        argument: *mut c_void,
+    );
+    fn _pthread_cleanup_pop(cleanup: *mut Cleanup, run: c_int);
 }
 
-extern "C-unwind" fn cond_clockwait(
-    cond: *mut c_void,
-    mutex: *mut c_void,
-    clock: c_int,
-    until: *const timespec,
-    pc: u64,
-) -> c_int {
-    static REAL: Real = Real::new(c"pthread_cond_clockwait");
+/// A wait that is cancelled does not return, but the thread has the mutex again when it cleans up.
+unsafe extern "C-unwind" fn cancelled(wait: *mut c_void) {
+    // SAFETY: `waiting` passes this, and its frame is not gone yet.
+    let (mutex, pc) = unsafe { *wait.cast::<(*mut c_void, u64)>() };
+    waited(0, mutex, pc);
+}
+
+/// Waits by calling `real`, with or without a return.
+fn waiting(cond: *mut c_void, mutex: *mut c_void, pc: u64, real: impl FnOnce() -> c_int) -> c_int {
     waits(cond, mutex, pc);
-    // SAFETY: the arguments are the caller's own.
+    let mut wait = (mutex, pc);
+    let wait = (&raw mut wait).cast();
+    let mut cleanup = Cleanup { routine: cancelled, argument: wait, kind: 0, outer: std::ptr::null_mut() };
+    // SAFETY: `cleanup` and `wait` live until they are popped, or until the stack is gone.
     let result = unsafe {
-        call_real!(REAL, (*mut c_void, *mut c_void, c_int, *const timespec) -> c_int, cond, mutex, clock, until)
+        _pthread_cleanup_push(&raw mut cleanup, cancelled, wait);
+        let result = real();
+        _pthread_cleanup_pop(&raw mut cleanup, 0);
+        result
     };
     waited(result, mutex, pc)
 }
 
-extern "C-unwind" fn cond_signal(cond: *mut c_void, pc: u64) -> c_int {
-    static REAL: Real = Real::versioned(c"pthread_cond_signal", COND_VERSION);
-    stamped(Tag::Notify, 0, [pc, cond as u64]);
-    // SAFETY: the arguments are the caller's own.
-    unsafe { call_real!(REAL, (*mut c_void) -> c_int, cond) }
+/// Functions that wait for a condition: `function of C name (how long)`. C11's differ in their names only.
+macro_rules! waiters {
+    ($($function:ident of $real:expr, ($($arg:ident: $ty:ty),*);)*) => {
+        $(extern "C-unwind" fn $function(
+            cond: *mut c_void,
+            mutex: *mut c_void,
+            $($arg: $ty,)*
+            pc: u64,
+        ) -> c_int {
+            static REAL: Real = $real;
+            // SAFETY: the arguments are the caller's own.
+            waiting(cond, mutex, pc, || unsafe {
+                call_real!(REAL, (*mut c_void, *mut c_void $(, $ty)*) -> c_int, cond, mutex $(, $arg)*)
+            })
+        })*
+    };
 }
 
-extern "C-unwind" fn cond_broadcast(cond: *mut c_void, pc: u64) -> c_int {
-    static REAL: Real = Real::versioned(c"pthread_cond_broadcast", COND_VERSION);
-    stamped(Tag::Notify, 1, [pc, cond as u64]);
-    // SAFETY: the arguments are the caller's own.
-    unsafe { call_real!(REAL, (*mut c_void) -> c_int, cond) }
+waiters! {
+    cond_wait of Real::versioned(c"pthread_cond_wait", COND_VERSION), ();
+    cond_timedwait of Real::versioned(c"pthread_cond_timedwait", COND_VERSION), (until: *const timespec);
+    cond_clockwait of Real::new(c"pthread_cond_clockwait"), (clock: c_int, until: *const timespec);
+    c11_wait of Real::new(c"cnd_wait"), ();
+    c11_timedwait of Real::new(c"cnd_timedwait"), (until: *const timespec);
+}
+
+/// Functions that wake one waiter, or all.
+macro_rules! wakers {
+    ($($function:ident of $real:expr, $all:literal;)*) => {
+        $(extern "C-unwind" fn $function(cond: *mut c_void, pc: u64) -> c_int {
+            static REAL: Real = $real;
+            stamped(Tag::Notify, $all, [pc, cond as u64]);
+            // SAFETY: the arguments are the caller's own.
+            unsafe { call_real!(REAL, (*mut c_void) -> c_int, cond) }
+        })*
+    };
+}
+
+wakers! {
+    cond_signal of Real::versioned(c"pthread_cond_signal", COND_VERSION), 0;
+    cond_broadcast of Real::versioned(c"pthread_cond_broadcast", COND_VERSION), 1;
+    c11_signal of Real::new(c"cnd_signal"), 0;
+    c11_broadcast of Real::new(c"cnd_broadcast"), 1;
 }
 
 extern "C-unwind" fn barrier_wait(barrier: *mut c_void, pc: u64) -> c_int {
@@ -144,6 +178,10 @@ entries! {
     pthread_cond_clockwait => cond_clockwait, "r8";
     pthread_cond_signal => cond_signal, "rsi";
     pthread_cond_broadcast => cond_broadcast, "rsi";
+    cnd_wait => c11_wait, "rdx";
+    cnd_timedwait => c11_timedwait, "rcx";
+    cnd_signal => c11_signal, "rsi";
+    cnd_broadcast => c11_broadcast, "rsi";
     pthread_barrier_wait => barrier_wait, "rsi";
     sem_post => semaphore_post, "rsi";
     sem_wait => semaphore_wait, "rsi";

@@ -1,4 +1,4 @@
-//! Threads begin, get names, end, and are joined.
+//! Threads begin, get names, end, and are joined: those of POSIX and those of C11.
 //!
 //! A thread ends when it can do nothing more of the program's: after the destructors of its thread-local variables.
 //! C++'s run first; those of `pthread_key_create` run in rounds, and ours puts itself off to the last round.
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use libc::{c_char, c_int, c_void, pthread_t, timespec};
 
-use crate::buffer::{inside, new_thread, stamped};
+use crate::buffer::{always, new_thread};
 use crate::entry::entries;
 use crate::format::{MAX_THREADS, Tag};
 use crate::memory::{real_free, real_malloc};
@@ -33,8 +33,12 @@ pub(crate) fn start() {
     if unsafe { libc::pthread_key_create(&mut key, Some(ending)) } == 0 {
         END.store(key, SeqCst);
     }
-    // The main thread is the first to get a number.
-    inside(|local| {
+    begin_first();
+}
+
+/// The first thread of a trace gets the first number: the main thread, or the one that forked.
+pub(crate) fn begin_first() {
+    always(|local| {
         if let Some(thread) = new_thread() {
             local.set_thread(thread);
             local.stamped(Tag::Begin, 0, []);
@@ -42,6 +46,13 @@ pub(crate) fn start() {
             note_handle(thread, unsafe { libc::pthread_self() });
         }
     });
+}
+
+/// Forgets all handles: in the child of a fork there are no other threads.
+pub(crate) fn forget() {
+    for slot in HANDLES.iter().take(NEWEST.swap(0, SeqCst) as usize + 1) {
+        slot.store(0, SeqCst);
+    }
 }
 
 fn note_handle(thread: u32, handle: pthread_t) {
@@ -59,12 +70,49 @@ fn thread_of(handle: pthread_t) -> Option<u32> {
 }
 
 type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+/// What a thread of C11 runs.
+type C11Routine = extern "C-unwind" fn(*mut c_void) -> c_int;
 
 /// What a new thread has to do, handed over in memory of the C library.
-struct Start {
-    routine: Routine,
+struct Start<F> {
+    routine: F,
     argument: *mut c_void,
     thread: u32,
+}
+
+/// Makes a thread with `real`, which is given what to run and with which argument: the program's own, or `first`.
+fn create_with<F: Copy>(
+    routine: F,
+    argument: *mut c_void,
+    first: F,
+    pc: u64,
+    handle: *mut pthread_t,
+    real: impl FnOnce(F, *mut c_void) -> c_int,
+) -> c_int {
+    let thread = if rawfile::recording() { new_thread() } else { None };
+    let (mut run, mut with) = (routine, argument);
+    let mut start = std::ptr::null_mut();
+    if let Some(thread) = thread {
+        // SAFETY: memory for one `Start`; without it, the thread runs unnumbered.
+        unsafe {
+            start = real_malloc(size_of::<Start<F>>()).cast::<Start<F>>();
+            if !start.is_null() {
+                start.write(Start { routine, argument, thread });
+                (run, with) = (first, start.cast());
+            }
+        }
+        always(|local| local.stamped(Tag::Fork, 0, [pc, u64::from(thread)]));
+    }
+    let result = real(run, with);
+    // SAFETY: the thread does not exist, and so not use its `Start`; or it does, and has a handle.
+    unsafe {
+        if result != 0 {
+            real_free(start.cast());
+        } else if let Some(thread) = thread {
+            note_handle(thread, *handle);
+        }
+    }
+    result
 }
 
 extern "C-unwind" fn create(
@@ -75,40 +123,43 @@ extern "C-unwind" fn create(
     pc: u64,
 ) -> c_int {
     static REAL: Real = Real::new(c"pthread_create");
-    let thread = if rawfile::recording() { new_thread() } else { None };
-    let (mut run, mut with) = (routine, argument);
-    let mut start = std::ptr::null_mut();
-    if let Some(thread) = thread {
-        // SAFETY: memory for one `Start`; without it, the thread runs unnumbered.
-        unsafe {
-            start = real_malloc(size_of::<Start>()).cast::<Start>();
-            if !start.is_null() {
-                start.write(Start { routine, argument, thread });
-                (run, with) = (first as Routine, start.cast());
-            }
-        }
-        stamped(Tag::Fork, 0, [pc, u64::from(thread)]);
-    }
     // SAFETY: the arguments are the caller's own, or those of `first`.
-    unsafe {
-        let result = call_real!(
+    create_with(routine, argument, first as Routine, pc, handle, |run, with| unsafe {
+        call_real!(
             REAL,
             (*mut pthread_t, *const c_void, Routine, *mut c_void) -> c_int,
             handle, attributes, run, with
-        );
-        if result != 0 {
-            real_free(start.cast());
-        } else if let Some(thread) = thread {
-            note_handle(thread, *handle);
-        }
-        result
-    }
+        )
+    })
+}
+
+extern "C-unwind" fn c11_create(
+    handle: *mut pthread_t,
+    routine: C11Routine,
+    argument: *mut c_void,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"thrd_create");
+    // SAFETY: as above.
+    create_with(routine, argument, c11_first as C11Routine, pc, handle, |run, with| unsafe {
+        call_real!(REAL, (*mut pthread_t, C11Routine, *mut c_void) -> c_int, handle, run, with)
+    })
 }
 
 /// Where a new thread begins.
 extern "C-unwind" fn first(start: *mut c_void) -> *mut c_void {
-    // SAFETY: `create` handed this memory over to us.
-    let Start { routine, argument, thread } = unsafe { start.cast::<Start>().read() };
+    let (routine, argument) = begin::<Routine>(start);
+    routine(argument)
+}
+
+extern "C-unwind" fn c11_first(start: *mut c_void) -> c_int {
+    let (routine, argument) = begin::<C11Routine>(start);
+    routine(argument)
+}
+
+fn begin<F>(start: *mut c_void) -> (F, *mut c_void) {
+    // SAFETY: `create_with` handed this memory over to us.
+    let Start { routine, argument, thread } = unsafe { start.cast::<Start<F>>().read() };
     // SAFETY: it is read and nobody else has it.
     unsafe { real_free(start) };
     // SAFETY: no preconditions; the key is set so that its destructor runs.
@@ -116,7 +167,7 @@ extern "C-unwind" fn first(start: *mut c_void) -> *mut c_void {
         note_handle(thread, libc::pthread_self());
         libc::pthread_setspecific(END.load(SeqCst), ROUNDS as *const c_void);
     }
-    inside(|local| {
+    always(|local| {
         local.set_thread(thread);
         local.stamped(Tag::Begin, 0, []);
         if let Some((addr, size)) = stack() {
@@ -124,7 +175,7 @@ extern "C-unwind" fn first(start: *mut c_void) -> *mut c_void {
             local.plain(Tag::Alloc, 0, [0, addr, size]);
         }
     });
-    routine(argument)
+    (routine, argument)
 }
 
 /// The stack of this thread.
@@ -150,7 +201,7 @@ unsafe extern "C" fn ending(rounds: *mut c_void) {
         unsafe { libc::pthread_setspecific(END.load(SeqCst), (rounds - 1) as *const c_void) };
         return;
     }
-    inside(|local| {
+    always(|local| {
         local.stamped(Tag::End, 0, []);
         local.end();
     });
@@ -158,7 +209,7 @@ unsafe extern "C" fn ending(rounds: *mut c_void) {
 
 fn joined(result: c_int, thread: Option<u32>, pc: u64) -> c_int {
     if let (0, Some(thread)) = (result, thread) {
-        stamped(Tag::Join, 0, [pc, u64::from(thread)]);
+        always(|local| local.stamped(Tag::Join, 0, [pc, u64::from(thread)]));
     }
     result
 }
@@ -169,6 +220,14 @@ extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void, pc: u64) -
     let thread = thread_of(handle);
     // SAFETY: the arguments are the caller's own.
     let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
+    joined(result, thread, pc)
+}
+
+extern "C-unwind" fn c11_join(handle: pthread_t, value: *mut c_int, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"thrd_join");
+    let thread = thread_of(handle);
+    // SAFETY: the arguments are the caller's own.
+    let result = unsafe { call_real!(REAL, (pthread_t, *mut c_int) -> c_int, handle, value) };
     joined(result, thread, pc)
 }
 
@@ -209,9 +268,21 @@ extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char, _pc: u64) 
     result
 }
 
+/// Names the calling thread in the trace.
+pub(crate) fn name_this_thread(name: *const c_char) {
+    // SAFETY: the name is the caller's, and ends in a zero byte.
+    if let Some(thread) = thread_of(unsafe { libc::pthread_self() })
+        && !name.is_null()
+    {
+        rawfile::name_thread(thread, unsafe { std::ffi::CStr::from_ptr(name) }.to_bytes());
+    }
+}
+
 entries! {
     pthread_create => create, "r8";
     pthread_join => join, "rdx";
+    thrd_create => c11_create, "rcx";
+    thrd_join => c11_join, "rdx";
     pthread_tryjoin_np => tryjoin, "rdx";
     pthread_timedjoin_np => timedjoin, "rcx";
     pthread_setname_np => set_name, "rdx";

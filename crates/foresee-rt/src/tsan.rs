@@ -1,22 +1,22 @@
 //! The ThreadSanitizer ABI, except for atomics: accesses, functions, copies.
 
-use crate::buffer::{inside, plain};
+use crate::buffer::{accessing, always};
 use crate::entry::entries;
 use crate::format::Tag;
 use crate::watched;
 
-extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {
+pub(crate) extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {
     if SIZE <= 8 && watched::may_be(addr) {
         return watched::access(Tag::Read, Tag::ReadValue, addr, SIZE, pc);
     }
-    plain(Tag::Read, SIZE, [pc, addr]);
+    accessing(|local| local.plain(Tag::Read, SIZE, [pc, addr]));
 }
 
-extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
+pub(crate) extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
     if SIZE <= 8 && watched::may_be(addr) {
         return watched::access(Tag::Write, Tag::WriteValue, addr, SIZE, pc);
     }
-    plain(Tag::Write, SIZE, [pc, addr]);
+    accessing(|local| local.plain(Tag::Write, SIZE, [pc, addr]));
 }
 
 extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
@@ -25,7 +25,7 @@ extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
         read::<SIZE>(addr, pc);
         return write::<SIZE>(addr, pc);
     }
-    inside(|local| {
+    accessing(|local| {
         local.plain(Tag::Read, SIZE, [pc, addr]);
         local.plain(Tag::Write, SIZE, [pc, addr]);
     });
@@ -33,13 +33,13 @@ extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
 
 pub(crate) extern "C" fn read_range(addr: u64, size: u64, pc: u64) {
     if size > 0 {
-        plain(Tag::ReadRange, 0, [pc, addr, size]);
+        accessing(|local| local.plain(Tag::ReadRange, 0, [pc, addr, size]));
     }
 }
 
 pub(crate) extern "C" fn write_range(addr: u64, size: u64, pc: u64) {
     if size > 0 {
-        inside(|local| {
+        accessing(|local| {
             watched::disturb(addr, size);
             local.plain(Tag::WriteRange, 0, [pc, addr, size]);
         });
@@ -55,11 +55,11 @@ extern "C" fn vptr_update(at: *const u64, table: u64, pc: u64) {
 }
 
 extern "C" fn enter(call: u64, callee: u64) {
-    plain(Tag::Enter, 0, [call, callee]);
+    always(|local| local.entered(call, callee));
 }
 
 extern "C" fn exit(_pc: u64) {
-    plain(Tag::Exit, 0, []);
+    always(|local| local.exited());
 }
 
 /// Every instrumented object calls this before its constructors.

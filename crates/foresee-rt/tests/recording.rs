@@ -1,94 +1,110 @@
 //! Real programs, recorded: each primitive in a correct program, of which nothing may be reported, and broken programs,
 //! of which the race must be found.
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 mod support;
 
 use std::os::unix::process::ExitStatusExt as _;
 
-use support::Program;
+use support::each;
 
 #[test]
 fn a_mutex_protects() {
-    let run = Program::compile("mutex.c").assert_clean();
-    assert_eq!(
-        (run.count("T", "acquire"), run.count("T", "release"), run.count("T", "request")),
-        (400, 400, 400)
-    );
-    assert_eq!(
-        (run.count("main", "fork"), run.count("main", "join"), run.count("T", "thread-end")),
-        (4, 4, 4)
-    );
-    assert!(run.facts.iter().any(|(name, value)| name == "command" && value.ends_with("/program")));
+    each("mutex.c", |program| {
+        let run = program.assert_clean();
+        assert_eq!(
+            (run.count("T", "acquire"), run.count("T", "release"), run.count("T", "request")),
+            (400, 400, 400)
+        );
+        assert_eq!(
+            (run.count("main", "fork"), run.count("main", "join"), run.count("T", "thread-end")),
+            (4, 4, 4)
+        );
+        assert!(run.facts.iter().any(|(name, value)| name == "command" && value.ends_with("/program")));
+    });
 }
 
 #[test]
 fn an_unprotected_counter_is_a_race() {
-    let run = Program::compile("counter.c").record();
-    assert!(run.status.success());
-    assert!(run.count("T1", "write") >= 100 && run.count("T2", "write") >= 100);
-    assert!(run.count("T1", "read") >= 100);
-    assert!(!run.races.is_empty());
+    each("counter.c", |program| {
+        let run = program.record();
+        assert!(run.status.success());
+        assert!(run.count("T1", "write") >= 100 && run.count("T2", "write") >= 100);
+        assert!(run.count("T1", "read") >= 100);
+        assert!(!run.races.is_empty());
+    });
 }
 
 #[test]
 fn copies_are_accesses() {
-    let run = Program::compile("copy.c").record();
-    assert!(!run.races.is_empty());
+    each("copy.c", |program| {
+        let run = program.record();
+        assert!(!run.races.is_empty());
+    });
 }
 
 #[test]
 fn reader_writer_locks_protect() {
-    let run = Program::compile("rwlock.c").assert_clean();
-    assert!(run.count("T", "acquire-shared") > 0 && run.count("T", "acquire") > 0);
-    assert_eq!(run.count("T", "acquire-shared"), run.count("T", "release-shared"));
+    each("rwlock.c", |program| {
+        let run = program.assert_clean();
+        assert!(run.count("T", "acquire-shared") > 0 && run.count("T", "acquire") > 0);
+        assert_eq!(run.count("T", "acquire-shared"), run.count("T", "release-shared"));
+    });
 }
 
 #[test]
 fn conditions_hand_over() {
-    let run = Program::compile("cond.c").assert_clean();
-    assert!(run.count("", "notify") > 0);
-    assert_eq!(run.count("", "acquire"), run.count("", "release"));
+    each("cond.c", |program| {
+        let run = program.assert_clean();
+        assert!(run.count("", "notify") > 0);
+        assert_eq!(run.count("", "acquire"), run.count("", "release"));
+    });
 }
 
 #[test]
 fn barriers_order_rounds() {
-    Program::compile("barrier.c").assert_clean();
+    each("barrier.c", |program| drop(program.assert_clean()));
 }
 
 #[test]
 fn semaphores_spin_locks_and_once_order() {
-    Program::compile("once_sem_spin.c").assert_clean();
+    each("once_sem_spin.c", |program| drop(program.assert_clean()));
 }
 
 #[test]
 fn atomics_pass_messages() {
-    let run = Program::compile("atomics.c").assert_clean();
-    assert!(run.count("", "store") > 0 && run.count("", "load") > 0 && run.count("", "rmw") > 0);
-    assert!(run.count("", "fence") > 0);
+    each("atomics.c", |program| {
+        let run = program.assert_clean();
+        assert!(run.count("", "store") > 0 && run.count("", "load") > 0 && run.count("", "rmw") > 0);
+        assert!(run.count("", "fence") > 0);
+    });
 }
 
 #[test]
 fn a_relaxed_message_is_a_race() {
-    assert!(!Program::compile("relaxed.c").record().races.is_empty());
+    each("relaxed.c", |program| assert!(!program.record().races.is_empty()));
 }
 
 #[test]
 fn memory_that_is_used_again_is_new() {
-    let run = Program::compile("memory.c").assert_clean();
-    assert!(run.count("", "alloc") > 0 && run.count("", "free") > 0);
+    each("memory.c", |program| {
+        let run = program.assert_clean();
+        assert!(run.count("", "alloc") > 0 && run.count("", "free") > 0);
+    });
 }
 
 #[test]
 fn cpp_threads_statics_and_futures() {
-    Program::compile("threads.cpp").assert_clean();
+    each("threads.cpp", |program| drop(program.assert_clean()));
 }
 
 #[test]
 fn fifty_named_threads() {
-    let run = Program::compile("fifty.c").assert_clean();
-    assert_eq!((run.count("main", "fork"), run.count("worker", "thread-end")), (50, 50));
+    each("fifty.c", |program| {
+        let run = program.assert_clean();
+        assert_eq!((run.count("main", "fork"), run.count("worker", "thread-end")), (50, 50));
+    });
 }
 
 #[test]
@@ -98,27 +114,139 @@ fn what_was_recorded_survives_any_end() {
         ("abort.c", Some(libc_signal::ABORT), None),
         ("quick_exit.c", None, Some(7)),
     ] {
-        let run = Program::compile(name).record();
-        // `timeout` passes a signal on as 128 + n, or dies of it.
-        let expected = code.or(signal.map(|signal| 128 + signal));
-        assert!(run.status.code() == expected || run.status.signal() == signal, "{name}: {:?}", run.status);
-        assert!(run.count("main", "write") >= 1000, "{name}");
-        assert!(run.races.is_empty());
+        each(name, |program| {
+            let run = program.record();
+            // `timeout` passes a signal on as 128 + n, or dies of it.
+            let expected = code.or(signal.map(|signal| 128 + signal));
+            assert!(
+                run.status.code() == expected || run.status.signal() == signal,
+                "{name}: {:?}",
+                run.status
+            );
+            assert!(run.count("main", "write") >= 1000, "{name}");
+            assert!(run.races.is_empty());
+        });
     }
 }
 
 #[test]
-fn the_child_of_a_fork_is_not_recorded() {
-    let run = Program::compile("fork.c").record();
-    assert!(run.status.success());
-    assert!((100..200).contains(&run.count("main", "write")), "{}", run.count("main", "write"));
+fn the_child_of_a_fork_has_a_trace_of_its_own() {
+    each("fork.c", |program| {
+        let run = program.record();
+        assert!(run.status.success());
+        assert!((100..200).contains(&run.count("main", "write")), "{}", run.count("main", "write"));
+        let [child] = &program.others()[..] else { panic!("one child") };
+        assert!(child.count("main", "write") >= 5000);
+    });
+}
+
+/// The locks that the parent's thread held are held in the child, whose trace would be impossible otherwise.
+#[test]
+fn the_child_of_a_fork_holds_what_its_parent_held() {
+    each("fork_children.c", |program| {
+        for _ in 0..5 {
+            let run = program.record();
+            assert!(run.status.success());
+            assert!(run.races.is_empty(), "{:#?}", run.describe_races());
+            let [child] = &program.others()[..] else { panic!("one child") };
+            assert_eq!((child.count("", "acquire"), child.count("", "release")), (3, 3));
+            assert_eq!((child.count("main", "fork"), child.count("main", "join")), (2, 2));
+            assert!(!child.races.is_empty());
+        }
+    });
+}
+
+#[test]
+fn the_kernel_hands_over() {
+    each("pipes.c", |program| {
+        let run = program.assert_clean();
+        assert!(run.count("T1", "rmw") >= 8 && run.count("main", "load") >= 8);
+    });
+    each("pipe_race.c", |program| assert!(!program.record().races.is_empty()));
+}
+
+#[test]
+fn pages_that_are_mapped_again_are_new() {
+    each("mappings.c", |program| drop(program.assert_clean()));
+    each("unmap_race.c", |program| assert!(!program.record().races.is_empty()));
+}
+
+#[test]
+fn annotations_for_other_tools_are_understood() {
+    each("annotated.c", |program| {
+        let run = program.assert_clean();
+        // Twice each level, the levels taken again, the attempt and its second try, the other lock.
+        assert_eq!(run.count("worker", "acquire"), 2 * 20 * (2 + 2 + 1 + 1));
+        assert_eq!(run.count("worker", "release"), 2 * 20 * (2 + 2 + 1 + 1));
+    });
+}
+
+#[test]
+fn fibers_are_threads() {
+    each("fibers.c", |program| {
+        let run = program.assert_clean();
+        assert_eq!((run.count("fiber", "write"), run.count("fiber", "thread-end")), (4, 1));
+    });
+}
+
+#[test]
+fn threads_of_c11() {
+    each("c11.c", |program| {
+        let run = program.assert_clean();
+        assert_eq!((run.count("main", "fork"), run.count("main", "join")), (2, 2));
+        assert_eq!(run.count("", "acquire"), run.count("", "release"));
+    });
+    each("c11_race.c", |program| assert!(!program.record().races.is_empty()));
+}
+
+#[test]
+fn string_functions_access_memory() {
+    each("strings.c", |program| {
+        let run = program.record();
+        assert!(run.status.success());
+        // Each of the eight texts is looked at while it is changed.
+        assert_eq!(run.races.len(), 8, "{:#?}", run.describe_races());
+    });
+}
+
+#[test]
+fn signal_handlers_may_come_at_any_moment_and_jump() {
+    each("handlers.c", |program| {
+        for _ in 0..5 {
+            let run = program.record_interrupted();
+            assert!(run.status.success(), "{:?}", run.status);
+            assert!(run.races.is_empty(), "{:#?}", run.describe_races());
+            assert_eq!(run.count("main", "join"), 1, "what follows the jump is recorded");
+        }
+    });
+}
+
+#[test]
+fn exceptions_leave_functions() {
+    each("exceptions.cpp", |program| {
+        let run = program.assert_clean();
+        assert_eq!(run.count("T", "acquire"), 2 * (20 + 10));
+        assert_eq!(run.count("T", "enter"), run.count("T", "exit"));
+    });
+}
+
+#[test]
+fn functions_and_threads_may_be_left_without_a_return() {
+    each("leaving.c", |program| {
+        let run = program.assert_clean();
+        assert_eq!(run.count("main", "enter"), run.count("main", "exit"));
+        assert_eq!((run.count("T", "acquire"), run.count("T", "release")), (2, 2));
+        assert!(run.count("T", "thread-end") >= 2);
+    });
 }
 
 #[test]
 fn a_full_file_stops_the_recording_not_the_program() {
-    let run = Program::compile("full.c").record();
-    assert!(run.status.success());
-    assert!(run.events.len() > 1000);
+    each("full.c", |program| {
+        let run = program.record();
+        assert!(run.status.success());
+        assert!(run.events.len() > 1000);
+    });
 }
 
 mod libc_signal {

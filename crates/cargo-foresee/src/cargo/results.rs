@@ -15,7 +15,7 @@ use crate::report::junit::{Case, Failure};
 use crate::report::{Report, human, junit, sarif};
 
 /// What one program or test came to.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     /// The test program.
     pub(crate) binary: String,

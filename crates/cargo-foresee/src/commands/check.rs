@@ -13,6 +13,7 @@ use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, e
 use foresee_trace::validate::{Problem, Validator};
 use foresee_trace::{DOUBT, Names};
 
+use crate::cargo::results::{self, Outcome};
 use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
 use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
@@ -34,8 +35,7 @@ const REST: Duration = Duration::from_secs(10);
 const BYTES_PER_EVENT: u64 = 160;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
-    let checked = Check::prepare(&args.options)?.run(&args.input, &display_name(&args.input))?;
-    Ok(ExitCode::from(checked.code))
+    Check::prepare(&args.options)?.run(&args.input, &display_name(&args.input)).map(ExitCode::from)
 }
 
 /// What to check a trace for, and what to do with what is found.
@@ -46,15 +46,6 @@ pub(crate) struct Check {
     pub(crate) shows_progress: bool,
     /// Notes which lines are of use, whatever the number of checks.
     suppressions: Mutex<Suppressions>,
-}
-
-/// What came of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Checked {
-    /// The exit code that says it.
-    pub(crate) code: u8,
-    /// Whether there is something to tell.
-    pub(crate) findings: bool,
 }
 
 impl Check {
@@ -73,23 +64,31 @@ impl Check {
         Ok(Check { settings, engines, suppressions: Mutex::new(suppressions), shows_progress: true })
     }
 
-    /// Checks the trace at `path`, which the report calls `name`, and shows what was found.
-    pub(crate) fn run(&self, path: &Path, name: &str) -> Result<Checked, CliError> {
-        let checked = self.report(path, name, &mut |report, checked| {
-            write(&self.render(report), &self.settings).map(|()| checked)
-        })?;
+    /// Checks the trace at `path`, which the report calls `name`, and shows what was found; the exit code that says it.
+    pub(crate) fn run(&self, path: &Path, name: &str) -> Result<u8, CliError> {
+        self.report(path, name, &mut |report, code| self.show(&self.render(report)).map(|()| code))
+    }
+
+    /// Shows a rendered report where it was asked for, and tells which suppressions were of no use.
+    pub(crate) fn show(&self, rendered: &str) -> Result<(), CliError> {
+        write(rendered, &self.settings)?;
         for unused in self.unused_suppressions() {
             error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
         }
-        Ok(checked)
+        Ok(())
     }
 
-    /// Checks the trace at `path`, and hands the report, which calls it `name`, to `then`.
+    /// One document over several programs or tests, in the form that was asked for.
+    pub(crate) fn document(&self, outcomes: &[Outcome]) -> String {
+        results::document(outcomes, self.settings.format.unwrap_or(ReportFormat::Human))
+    }
+
+    /// Checks the trace at `path`, and hands the report, which calls it `name`, and the exit code that says it to `then`.
     pub(crate) fn report<R>(
         &self,
         path: &Path,
         name: &str,
-        then: &mut dyn FnMut(&Report<'_>, Checked) -> Result<R, CliError>,
+        then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,
     ) -> Result<R, CliError> {
         check(path, name, self, then)
     }
@@ -115,7 +114,7 @@ fn check<R>(
     path: &Path,
     name: &str,
     Check { settings, engines, suppressions, shows_progress }: &Check,
-    then: &mut dyn FnMut(&Report<'_>, Checked) -> Result<R, CliError>,
+    then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,
 ) -> Result<R, CliError> {
     let started = Instant::now();
     signals::finish_on_interrupt();
@@ -185,7 +184,7 @@ fn check<R>(
         findings: all,
         created,
     };
-    then(&report, Checked { code: exit_code(&report, settings), findings: !report.findings.is_empty() })
+    then(&report, exit_code(&report, settings))
 }
 
 /// From a run that cannot have happened, or of which something that matters is not known, nothing follows: whatever was

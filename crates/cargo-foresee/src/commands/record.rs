@@ -10,5 +10,5 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, CliError> {
     let raw = args.keep_raw.then(|| args.output.with_extension("raw"));
     let RecordOptions { program: line, timeout, watch } = &args.options;
     let program = Program { line, timeout: *timeout, watch, ..Program::default() };
-    record(&program, &args.output, raw.as_deref()).map(ExitCode::from)
+    record(&program, &args.output, raw.as_deref()).map(|recorded| ExitCode::from(recorded.code))
 }

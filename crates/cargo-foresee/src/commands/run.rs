@@ -1,12 +1,14 @@
-//! `foresee run`: record a program, then check its trace.
+//! `foresee run`: record a program, then check its trace, and the traces of other processes that it started. These are told of
+//! if something is found.
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::cargo::results::Outcome;
 use crate::cli::{RecordOptions, RunArgs};
 use crate::commands::check::Check;
 use crate::error::CliError;
-use crate::recording::{Program, program_name, record};
+use crate::recording::{Other, Program, Recorded, program_name, record};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let check = Check::prepare(&args.check)?;
@@ -26,8 +28,47 @@ pub(crate) fn record_and_check(
     let temporary =
         tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
     let trace = trace.map_or_else(|| temporary.path().join("run.ft"), Path::to_owned);
-    let of_program = record(program, &trace, None)?;
-    let checked = check.run(&trace, name)?;
-    let programs_own = of_program != 0 && !checked.findings;
-    Ok(if programs_own { of_program } else { checked.code })
+    let recorded = record(program, &trace, None)?;
+    let whole = Outcome { binary: name.to_owned(), code: recorded.code, ..Outcome::default() };
+    let outcome = check_recorded(check, &recorded, &trace, whole)?;
+    check.show(&outcome.report)?;
+    let programs_own = outcome.failed() && outcome.findings == 0;
+    Ok(if programs_own { outcome.code } else { outcome.verdict })
+}
+
+/// Checks all traces of a recording. What is found in other processes becomes part of what the program came to.
+pub(crate) fn check_recorded(
+    check: &Check,
+    recorded: &Recorded,
+    trace: &Path,
+    whole: Outcome,
+) -> Result<Outcome, CliError> {
+    let process = |other: &Other| Outcome {
+        binary: format!("{} (process {})", whole.binary, other.process),
+        test: whole.test.clone(),
+        ..Outcome::default()
+    };
+    let mut others = Vec::new();
+    for other in &recorded.others {
+        others.push(check_one(check, &other.trace, process(other))?);
+    }
+    others.retain(|other| other.findings > 0);
+    let mut whole = check_one(check, trace, whole)?;
+    for other in others {
+        whole.report = check.document(&[whole.clone(), other.clone()]);
+        if whole.findings == 0 {
+            whole.verdict = other.verdict;
+        }
+        whole.findings += other.findings;
+        whole.failures.extend(other.failures);
+    }
+    Ok(whole)
+}
+
+fn check_one(check: &Check, trace: &Path, outcome: Outcome) -> Result<Outcome, CliError> {
+    let name = outcome.name();
+    check.report(trace, &name, &mut |report, verdict| {
+        let outcome = Outcome { verdict, ..outcome.clone() };
+        Ok(outcome.with(report, check.render(report)))
+    })
 }

@@ -27,7 +27,7 @@ use crate::cargo::libtest::{self, Test, Wanted};
 use crate::cargo::results::Outcome;
 use crate::cargo::settings::{Mode, RunnerSettings};
 use crate::commands::check::Check;
-use crate::commands::run::record_and_check;
+use crate::commands::run::{check_recorded, record_and_check};
 use crate::error::{self, CliError, Severity};
 use crate::exit;
 use crate::recording::{Program, cannot_run, record};
@@ -212,15 +212,10 @@ impl Runner<'_> {
         if let Some(folder) = trace.parent() {
             std::fs::create_dir_all(folder).map_err(|why| CliError::output(folder.display(), why))?;
         }
-        let code = record(&self.to_record(line, printed), &trace, None)?;
-        let binary = libtest::name_of(self.program);
-        let outcome = Outcome { binary, test: test.map(str::to_owned), code, ..Outcome::default() };
-        let name = outcome.name();
-        let mut outcome = Some(outcome);
-        let mut outcome = self.check.report(&trace, &name, &mut |report, checked| {
-            let outcome = Outcome { verdict: checked.code, ..outcome.take().unwrap_or_default() };
-            Ok(outcome.with(report, self.check.render(report)))
-        })?;
+        let recorded = record(&self.to_record(line, printed), &trace, None)?;
+        let (binary, test) = (libtest::name_of(self.program), test.map(str::to_owned));
+        let whole = Outcome { binary, test, code: recorded.code, ..Outcome::default() };
+        let mut outcome = check_recorded(&self.check, &recorded, &trace, whole)?;
         outcome.seconds = started.elapsed().as_secs_f64();
         outcome.unused = self.check.unused_suppressions();
         Ok(outcome)

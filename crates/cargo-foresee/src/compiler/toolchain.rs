@@ -18,10 +18,17 @@ const INSTRUMENT: &[&str] = &["-fsanitize=thread", "-g", "-fno-omit-frame-pointe
 /// compiler, and nothing by the linker either, as it is not told to.
 const AT_THE_END: &[&str] = &["-fno-lto"];
 
-/// gcc warns that ThreadSanitizer does not know fences; we do. And it copies memory by instructions that it does not
-/// instrument, where calls of `memcpy` and `memset` would be seen.
-const GCC_ONLY: &[&str] =
-    &["-Wno-tsan", "-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign"];
+/// gcc warns that ThreadSanitizer does not know fences; we do. And it copies and compares memory by instructions that it does
+/// not instrument, where calls of `memcpy` or `strcmp` would be seen.
+const GCC_ONLY: &[&str] = &[
+    "-Wno-tsan",
+    "-mmemcpy-strategy=libcall:-1:noalign",
+    "-mmemset-strategy=libcall:-1:noalign",
+    "-fno-builtin-memcmp",
+    "-fno-builtin-strcmp",
+    "-fno-builtin-strncmp",
+    "-fno-builtin-strlen",
+];
 
 /// clang leaves out a read that is followed by a write to the same address: for a race one of them is enough, for
 /// what a read may have seen it is not. And it warns of flags that are of no use to a step.

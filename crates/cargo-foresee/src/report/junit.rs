@@ -42,7 +42,7 @@ pub(crate) fn write(report: &Report<'_>) -> String {
 }
 
 /// A finding, as far as it is told here.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) kind: String,
     pub(crate) message: String,

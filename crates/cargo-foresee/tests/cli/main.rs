@@ -1,7 +1,7 @@
 //! What a user does, through the real program.
 
 // What tests share is no test to clippy.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod annotations;
 mod bad_input;

@@ -129,6 +129,28 @@ int main() {
 }
 "#;
 
+/// The child of a fork has a race in line 5; the parent has none.
+pub(crate) const FORKS: &str = r#"#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int counter;
+static void *work(void *unused) { counter++; return unused; }
+int main(int count, char **words) {
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t a, b;
+        pthread_create(&a, 0, work, 0);
+        pthread_create(&b, 0, work, 0);
+        pthread_join(a, 0);
+        pthread_join(b, 0);
+        _exit(0);
+    }
+    waitpid(child, 0, 0);
+    if (count > 1) execl(words[0], words[0], (char *)0);
+    return 0;
+}
+"#;
+
 /// The runtime library, built as the program under test was.
 static RUNTIME: LazyLock<PathBuf> = LazyLock::new(|| {
     let profile = Path::new(env!("CARGO_BIN_EXE_foresee")).parent().unwrap();
@@ -143,6 +165,18 @@ static RUNTIME: LazyLock<PathBuf> = LazyLock::new(|| {
     assert!(library.is_file(), "{} expected", library.display());
     library
 });
+
+/// The compilers that can be driven, as `FORESEE_CC` and `FORESEE_CXX`. In CI they must all be there.
+pub(crate) fn compilers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let required = std::env::var("CI").is_ok_and(|ci| ci == "true");
+    [("gcc", "g++"), ("clang", "clang++")].into_iter().filter(move |(c, _)| {
+        let there = required || Command::new(c).arg("--version").output().is_ok();
+        if !there {
+            eprintln!("skipped: there is no {c}");
+        }
+        there
+    })
+}
 
 impl Folder {
     /// Where the runtime is.

@@ -1,11 +1,12 @@
 //! `foresee cc`, `c++`, `record` and `run`, through the real program on real programs of C and C++.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::programs::{CXX_QUEUE, CXX_RACE, GUARDED, INVERSION, UNGUARDED};
+use crate::programs::{CXX_QUEUE, CXX_RACE, FORKS, GUARDED, INVERSION, UNGUARDED, compilers};
 use crate::support::{Folder, Outcome};
 
 /// The findings of a run in JSON; with findings, the exit code must be 66.
@@ -186,6 +187,71 @@ fn signals_are_passed_on_and_the_trace_is_packed() {
     assert!(Command::new("kill").arg(foresee.id().to_string()).status().unwrap().success());
     assert_eq!(foresee.wait().unwrap().code(), Some(5));
     folder.foresee(&["trace", "validate", "run.ft"]).success();
+}
+
+#[test]
+fn every_compiler_and_linker() {
+    let programs = [
+        ("guarded.c", GUARDED, 3),
+        ("unguarded.c", UNGUARDED, 66),
+        ("inversion.c", INVERSION, 66),
+        ("queue.cpp", CXX_QUEUE, 0),
+        ("bank.cpp", CXX_RACE, 66),
+    ];
+    let folder = Folder::new();
+    // The runtime has to be there.
+    folder.build("guarded.c", GUARDED);
+    for (c, cxx) in compilers() {
+        for (linker, optimise) in [("-fuse-ld=bfd", "-O2"), ("-fuse-ld=lld", "-O0")] {
+            for (name, text, code) in programs {
+                folder.write(name, text);
+                let driver = if name.ends_with(".c") { "cc" } else { "c++" };
+                let args = [driver, "-Wall", "-Werror", optimise, linker, "-pthread", name, "-o", "prog"];
+                let mut command = folder.command(&args);
+                let built = command.env("FORESEE_CC", c).env("FORESEE_CXX", cxx).output().unwrap();
+                let said = String::from_utf8_lossy(&built.stderr);
+                assert!(built.status.success() && said.is_empty(), "{c} {linker} {name}: {said}");
+                let outcome = folder.foresee(&["run", "--", "./prog"]);
+                assert_eq!(outcome.code, Some(code), "{c} {linker} {name}: {}", outcome.stderr);
+            }
+        }
+    }
+}
+
+/// Every engine, on the correct programs with which the runtime is tested.
+#[test]
+fn no_engine_reports_anything_of_correct_programs() {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../foresee-rt/tests/programs");
+    let folder = Folder::new();
+    folder.build("guarded.c", GUARDED);
+    for (c, _) in compilers() {
+        for name in
+            ["pipes", "mappings", "annotated", "c11", "handlers", "leaving", "fibers", "cond", "rwlock"]
+        {
+            let source = programs.join(name).with_extension("c");
+            let args = ["cc", "-O1", "-pthread", "-o", "prog", source.to_str().unwrap()];
+            assert!(folder.command(&args).env("FORESEE_CC", c).status().unwrap().success());
+            let outcome = folder.foresee(&["run", "--", "./prog"]);
+            assert_eq!(outcome.code, Some(0), "{c} {name}: {}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
+fn other_processes_have_traces_of_their_own() {
+    let folder = Folder::new();
+    folder.build("forks.c", FORKS);
+    let outcome = folder.foresee(&["run", "--", "./prog"]);
+    assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("nothing found in"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("./prog (process "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("forks.c:5"), "{}", outcome.stderr);
+    // A program, its child, the program that it becomes, and that one's child.
+    folder.foresee(&["record", "-o", "run.ft", "--", "./prog", "again"]).success();
+    let traces: Vec<String> = folder.files().into_iter().filter(|name| name.ends_with(".ft")).collect();
+    assert_eq!(traces.len(), 4, "{traces:?}");
+    let codes = traces.iter().map(|trace| folder.foresee(&["check", trace]).code);
+    assert_eq!(codes.filter(|&code| code == Some(66)).count(), 2);
 }
 
 #[test]

@@ -23,6 +23,40 @@ fn runtime() -> &'static Path {
     })
 }
 
+/// A compiler to which what we ask for is said in its own flags.
+#[derive(Clone, Copy)]
+struct Compiler {
+    c: &'static str,
+    cxx: &'static str,
+    flags: &'static [&'static str],
+}
+
+const COMPILERS: [Compiler; 2] = [
+    // Copies and comparisons that the compiler expands in place would not be seen.
+    Compiler {
+        c: "gcc",
+        cxx: "g++",
+        flags: &[
+            "-mmemcpy-strategy=libcall:-1:noalign",
+            "-mmemset-strategy=libcall:-1:noalign",
+            "-fno-builtin-memcmp",
+        ],
+    },
+    Compiler { c: "clang", cxx: "clang++", flags: &["-mllvm", "-tsan-instrument-read-before-write=1"] },
+];
+
+/// Does something with `programs/<name>`, C or C++ by its ending, built by each compiler. In CI they must all be there.
+pub(crate) fn each(name: &str, test: impl Fn(&Program)) {
+    for compiler in COMPILERS {
+        let there = Command::new(compiler.c).arg("--version").output().is_ok();
+        if there || std::env::var("CI").is_ok_and(|ci| ci == "true") {
+            test(&Program::compile(name, compiler));
+        } else {
+            eprintln!("skipped: there is no {}", compiler.c);
+        }
+    }
+}
+
 /// A compiled program in a directory of its own.
 pub(crate) struct Program {
     directory: tempfile::TempDir,
@@ -35,33 +69,33 @@ pub(crate) struct Run {
     /// Each event as `thread operation`, in order.
     pub events: Vec<String>,
     pub races: Vec<Finding>,
+    /// How many atomics had a value that nobody was recorded to have written.
+    unexplained: u64,
 }
 
 impl Program {
-    /// Compiles `programs/<name>`, C or C++ by its ending.
-    pub(crate) fn compile(name: &str) -> Program {
+    fn compile(name: &str, compiler: Compiler) -> Program {
         let directory = tempfile::tempdir().unwrap();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
-        let compiler = if name.ends_with(".cpp") { "g++" } else { "gcc" };
+        let (command, standard) =
+            if name.ends_with(".cpp") { (compiler.cxx, "-std=gnu++17") } else { (compiler.c, "-std=gnu17") };
         let object = directory.path().join("program.o");
-        // Copies that the compiler expands in place would not be seen.
-        let copies = ["-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign"];
-        let compile = Command::new(compiler)
-            .args(["-g", "-O1", "-fsanitize=thread", "-c"])
-            .args(copies)
+        let compile = Command::new(command)
+            .args(["-g", "-O1", "-fsanitize=thread", standard, "-c"])
+            .args(compiler.flags)
             .arg("-o")
             .args([&object, &source])
             .status()
             .unwrap();
-        assert!(compile.success(), "compiling {name}");
-        let link = Command::new(compiler)
+        assert!(compile.success(), "compiling {name} with {command}");
+        let link = Command::new(command)
             .arg("-o")
             .args([&directory.path().join("program"), &object])
             .arg(runtime())
             .args(["-lpthread", "-ldl", "-lm", "-lrt"])
             .status()
             .unwrap();
-        assert!(link.success(), "linking {name}");
+        assert!(link.success(), "linking {name} with {command}");
         Program { directory }
     }
 
@@ -78,10 +112,52 @@ impl Program {
 
     /// Records a run; the trace must be a possible one.
     pub(crate) fn record(&self) -> Run {
-        let raw = self.directory.path().join("trace.raw");
-        let _ = std::fs::remove_file(&raw);
+        let run = self.record_interrupted();
+        // The reader leaves such values out: without this, atomics in a wrong order would go unnoticed.
+        assert_eq!(run.unexplained, 0);
+        run
+    }
+
+    /// Records a run whose signal handlers may have done something while the runtime did: that is not recorded.
+    pub(crate) fn record_interrupted(&self) -> Run {
+        for old in self.traces() {
+            std::fs::remove_file(old).unwrap();
+        }
+        let raw = self.directory.path().join(TRACE);
         let status = self.command().env("FORESEE_RAW", &raw).status().unwrap();
-        let mut reader = RawReader::open(&raw, Box::new(NoSymbols), LockTable::default()).unwrap();
+        Run::read(&raw, status)
+    }
+
+    /// What the other processes of the last recorded run did.
+    pub(crate) fn others(&self) -> Vec<Run> {
+        let main = self.directory.path().join(TRACE);
+        let others = self.traces().into_iter().filter(|path| *path != main);
+        others.map(|path| Run::read(&path, ExitStatus::default())).collect()
+    }
+
+    fn traces(&self) -> Vec<PathBuf> {
+        let files = std::fs::read_dir(self.directory.path()).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(TRACE)).collect()
+    }
+
+    /// Nothing is reported of this program, run after run.
+    pub(crate) fn assert_clean(&self) -> Run {
+        assert!(self.run_plain().success());
+        for _ in 0..5 {
+            let run = self.record();
+            assert!(run.status.success(), "{:?}", run.status);
+            assert!(run.races.is_empty(), "{:#?}", run.describe_races());
+        }
+        self.record()
+    }
+}
+
+/// What a program's trace is called; other processes add their ids.
+const TRACE: &str = "trace.raw";
+
+impl Run {
+    fn read(raw: &Path, status: ExitStatus) -> Run {
+        let mut reader = RawReader::open(raw, Box::new(NoSymbols), LockTable::default()).unwrap();
         let mut validator = Validator::new();
         let mut engine = Box::new(HappensBefore::new());
         let mut events = Vec::new();
@@ -98,27 +174,12 @@ impl Program {
             events.push(format!("{} {}{mode}", names.thread_name(event.thread), event.op.name()));
         }
         assert_eq!(reader.damage(), None);
-        // The reader leaves such values out: without this, atomics in a wrong order would go unnoticed.
-        assert_eq!(reader.unexplained(), 0);
         let verdict = validator.finish();
         assert!(verdict.is_valid(), "{:#?}", verdict.problems);
         let races = engine.finish(reader.names()).findings;
-        Run { status, facts: reader.facts().clone(), events, races }
+        Run { status, facts: reader.facts().clone(), events, races, unexplained: reader.unexplained() }
     }
 
-    /// Nothing is reported of this program, run after run.
-    pub(crate) fn assert_clean(&self) -> Run {
-        assert!(self.run_plain().success());
-        for _ in 0..5 {
-            let run = self.record();
-            assert!(run.status.success(), "{:?}", run.status);
-            assert!(run.races.is_empty(), "{:#?}", run.describe_races());
-        }
-        self.record()
-    }
-}
-
-impl Run {
     /// How many events of this kind the threads whose names begin so did.
     pub(crate) fn count(&self, thread: &str, operation: &str) -> usize {
         let is = |event: &&String| {
@@ -127,7 +188,7 @@ impl Run {
         self.events.iter().filter(is).count()
     }
 
-    fn describe_races(&self) -> Vec<Vec<&str>> {
+    pub(crate) fn describe_races(&self) -> Vec<Vec<&str>> {
         let event = |&index: &u64| self.events[index as usize].as_str();
         self.races.iter().map(|race| race.events.iter().map(event).collect()).collect()
     }

@@ -45,6 +45,8 @@ pub const MAX_THREADS: u64 = 1 << 16;
 pub const VERSION_WORD: usize = 1;
 /// The header's word that holds the first key that was not recorded by all threads, or 0 if recording never stopped.
 pub const STOP_WORD: usize = 2;
+/// The header's word that holds how long the file was when the last chunk was added: a shorter one has lost its end.
+pub const LENGTH_WORD: usize = 3;
 
 /// The first word of a chunk.
 pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"FORchunk");

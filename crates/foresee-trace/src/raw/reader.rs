@@ -12,8 +12,8 @@ use rustc_hash::FxHashMap;
 use super::ahead::Ahead;
 use super::annotations::Annotations;
 use super::format::{
-    AS_HELD, CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, MAGIC, MAX_CHUNK, MAX_THREADS, NAMES, SHARED,
-    STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag, UNIT, UNKNOWN_VALUE, VERSION,
+    AS_HELD, CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_CHUNK, MAX_THREADS, NAMES,
+    SHARED, STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag, UNIT, UNKNOWN_VALUE, VERSION,
     VERSION_WORD,
 };
 use super::modules::{Module, add_modules};
@@ -43,6 +43,8 @@ pub struct RawReader {
     queue: BinaryHeap<Reverse<(u64, usize)>>,
     /// Records from this key on are not of all threads.
     stop: u64,
+    /// Whether the file is shorter than it was.
+    is_short: bool,
     /// The calls and locks of each thread, and what it does to locks by atomics.
     sections: Sections,
     steps: Vec<Step>,
@@ -108,6 +110,7 @@ impl RawReader {
             streams: chunks.streams,
             queue: BinaryHeap::new(),
             stop,
+            is_short: word(LENGTH_WORD).is_some_and(|length| bytes < length),
             sections: Sections::default(),
             steps: Vec::new(),
             requested: FxHashMap::default(),
@@ -151,6 +154,7 @@ impl RawReader {
         let record = match self.streams[stream].next(&self.file)? {
             Ok(record) => Some(record),
             Err(Ended::Done) => None,
+            Err(Ended::Cut) if !self.is_short => None,
             Err(Ended::Cut) => {
                 self.stop = self.stop.min(self.streams[stream].last_key() + 1);
                 None

@@ -106,6 +106,10 @@ fn what_follows_a_lost_chunk_in_time_is_left_out() {
     let mut file = header();
     file.extend(chunk(0, &full));
     file.extend(chunk(1, &[&[first(Tag::Begin, 3)], &[first(Tag::End, 9)]]));
+    // As it is, the thread just had no time to go on.
+    assert!(read(&file).unwrap().0.contains(&"thread-end"));
+    let longer = file.len() as u64 + UNIT;
+    file[8 * LENGTH_WORD..8 * LENGTH_WORD + 8].copy_from_slice(&longer.to_le_bytes());
     let (events, _) = read(&file).unwrap();
     assert!(events.contains(&"write") && !events.contains(&"thread-end"));
 }

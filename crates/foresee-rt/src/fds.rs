@@ -1,0 +1,336 @@
+//! The functions of the C library that read, write, make and close descriptors. What they mean is in [`crate::channels`].
+
+use libc::{c_int, c_uint, c_void, iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
+
+use crate::atomics::acquire_edge;
+use crate::channels::{OF_SOCKETS, channel, closes, closes_all, gives, new_channel, set_channel};
+use crate::entry::{entries, entries_of_six};
+use crate::memory::counts;
+use crate::rawfile;
+use crate::real::{Real, call_real};
+use crate::tsan::{read_range, write_range};
+
+/// Functions `C name (arguments after the descriptor)`, after which the calling thread knows what was given.
+macro_rules! takers {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, if $success:expr;)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+            // Before the call: during it, the descriptor may be closed and its number be another's.
+            let channel = channel(fd);
+            // SAFETY: the arguments are the caller's own.
+            let result = unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) };
+            let success: fn($result) -> bool = $success;
+            if let Some(channel) = channel && success(result) {
+                acquire_edge(channel, pc);
+            }
+            result
+        })*
+    };
+}
+
+/// Functions that give to a descriptor.
+macro_rules! givers {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+            gives(fd, pc);
+            // SAFETY: the arguments are the caller's own.
+            unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) }
+        })*
+    };
+}
+
+takers! {
+    READ read_bytes of c"read" (to: *mut c_void, size: size_t) -> ssize_t, if |n| n >= 0;
+    PREAD read_bytes_at of c"pread" (to: *mut c_void, size: size_t, at: off_t) -> ssize_t, if |n| n >= 0;
+    READV read_parts of c"readv" (parts: *const iovec, count: c_int) -> ssize_t, if |n| n >= 0;
+    RECV receive_bytes of c"recv" (to: *mut c_void, size: size_t, flags: c_int) -> ssize_t, if |n| n >= 0;
+    RECVFROM receive_from of c"recvfrom" (
+        to: *mut c_void, size: size_t, flags: c_int, address: *mut sockaddr, len: *mut socklen_t
+    ) -> ssize_t, if |n| n >= 0;
+    RECVMSG receive_message of c"recvmsg" (message: *mut msghdr, flags: c_int) -> ssize_t, if |n| n >= 0;
+    RECVMMSG receive_messages of c"recvmmsg" (
+        messages: *mut mmsghdr, count: c_uint, flags: c_int, timeout: *mut libc::timespec
+    ) -> c_int, if |n| n > 0;
+    EVENTFD_READ read_event of c"eventfd_read" (value: *mut u64) -> c_int, if |failed| failed == 0;
+    EPOLL_WAIT wait_for_events of c"epoll_wait" (
+        events: *mut c_void, count: c_int, timeout: c_int
+    ) -> c_int, if |n| n > 0;
+    EPOLL_PWAIT wait_for_events_masked of c"epoll_pwait" (
+        events: *mut c_void, count: c_int, timeout: c_int, mask: *const c_void
+    ) -> c_int, if |n| n > 0;
+}
+
+givers! {
+    WRITE write_bytes of c"write" (from: *const c_void, size: size_t) -> ssize_t;
+    PWRITE write_bytes_at of c"pwrite" (from: *const c_void, size: size_t, at: off_t) -> ssize_t;
+    WRITEV write_parts of c"writev" (parts: *const iovec, count: c_int) -> ssize_t;
+    SEND send_bytes of c"send" (from: *const c_void, size: size_t, flags: c_int) -> ssize_t;
+    SENDTO send_to of c"sendto" (
+        from: *const c_void, size: size_t, flags: c_int, address: *const sockaddr, len: socklen_t
+    ) -> ssize_t;
+    SENDMSG send_message of c"sendmsg" (message: *const msghdr, flags: c_int) -> ssize_t;
+    SENDMMSG send_messages of c"sendmmsg" (messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int;
+    SHUTDOWN shut_down of c"shutdown" (how: c_int) -> c_int;
+    EVENTFD_WRITE write_event of c"eventfd_write" (value: u64) -> c_int;
+    EPOLL_CTL change_interest of c"epoll_ctl" (operation: c_int, of: c_int, event: *mut c_void) -> c_int;
+    CONNECT connect_to of c"connect" (address: *const sockaddr, len: socklen_t) -> c_int;
+}
+
+/// The bytes themselves are accesses, too.
+extern "C-unwind" fn read_into(fd: c_int, to: *mut c_void, size: size_t, pc: u64) -> ssize_t {
+    let result = read_bytes(fd, to, size, pc);
+    if result > 0 && counts(pc) {
+        write_range(to as u64, result as u64, pc);
+    }
+    result
+}
+
+extern "C-unwind" fn receive_into(
+    fd: c_int,
+    to: *mut c_void,
+    size: size_t,
+    flags: c_int,
+    pc: u64,
+) -> ssize_t {
+    let result = receive_bytes(fd, to, size, flags, pc);
+    if result > 0 && counts(pc) {
+        write_range(to as u64, (result as u64).min(size as u64), pc);
+    }
+    result
+}
+
+extern "C-unwind" fn write_from(fd: c_int, from: *const c_void, size: size_t, pc: u64) -> ssize_t {
+    if counts(pc) {
+        read_range(from as u64, size as u64, pc);
+    }
+    write_bytes(fd, from, size, pc)
+}
+
+extern "C-unwind" fn send_from(
+    fd: c_int,
+    from: *const c_void,
+    size: size_t,
+    flags: c_int,
+    pc: u64,
+) -> ssize_t {
+    if counts(pc) {
+        read_range(from as u64, size as u64, pc);
+    }
+    send_bytes(fd, from, size, flags, pc)
+}
+
+/// Functions that make a descriptor from these arguments; `what of it` tells which channel it gets.
+macro_rules! makers {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*), $channel:expr;)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> c_int {
+            // SAFETY: the arguments are the caller's own.
+            let fd = unsafe { call_real!($real, ($($ty),*) -> c_int, $($arg),*) };
+            let channel: fn(c_int, u64) -> u64 = $channel;
+            if fd >= 0 {
+                set_channel(fd, channel(made_from!($($arg)*), pc));
+            }
+            fd
+        })*
+    };
+}
+macro_rules! made_from {
+    ($first:ident $($rest:ident)*) => {
+        $first as c_int
+    };
+}
+
+/// A connection is accepted: whoever made it has released before.
+fn accepted(_listener: c_int, pc: u64) -> u64 {
+    acquire_edge(OF_SOCKETS, pc);
+    OF_SOCKETS
+}
+
+fn same(fd: c_int, _pc: u64) -> u64 {
+    channel(fd).unwrap_or(0)
+}
+
+makers! {
+    EVENTFD make_event of c"eventfd" (initial: c_uint, flags: c_int), |_, _| new_channel();
+    EPOLL_CREATE make_epoll of c"epoll_create" (size: c_int), |_, _| new_channel();
+    EPOLL_CREATE1 make_epoll_with of c"epoll_create1" (flags: c_int), |_, _| new_channel();
+    ACCEPT accept_one of c"accept" (fd: c_int, address: *mut sockaddr, len: *mut socklen_t), accepted;
+    ACCEPT4 accept_one_with of c"accept4" (
+        fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int
+    ), accepted;
+    DUP duplicate of c"dup" (fd: c_int), same;
+}
+
+static DUP2: Real = Real::new(c"dup2");
+static DUP3: Real = Real::new(c"dup3");
+
+/// The descriptor `to` is closed if it is open, and then another name of `fd`.
+fn duplicate_as(fd: c_int, to: c_int, pc: u64, real: impl FnOnce() -> c_int) -> c_int {
+    if to == rawfile::descriptor() && to >= 0 {
+        return no_descriptor();
+    }
+    let channel = channel(fd);
+    if fd != to && to >= 0 && channel.is_some() {
+        closes(to, pc);
+    }
+    let result = real();
+    if result >= 0 {
+        set_channel(to, channel.unwrap_or(0));
+    }
+    result
+}
+
+extern "C-unwind" fn duplicate_to(fd: c_int, to: c_int, pc: u64) -> c_int {
+    // SAFETY: the arguments are the caller's own.
+    duplicate_as(fd, to, pc, || unsafe { call_real!(DUP2, (c_int, c_int) -> c_int, fd, to) })
+}
+
+extern "C-unwind" fn duplicate_to_with(fd: c_int, to: c_int, flags: c_int, pc: u64) -> c_int {
+    // SAFETY: the arguments are the caller's own.
+    duplicate_as(fd, to, pc, || unsafe { call_real!(DUP3, (c_int, c_int, c_int) -> c_int, fd, to, flags) })
+}
+
+static FCNTL: Real = Real::new(c"fcntl");
+
+/// `fcntl` takes a third argument with most commands, a number or a pointer; it is passed on whether it is there or not.
+extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) -> c_int {
+    // SAFETY: the arguments are the caller's own, in the registers in which a variadic function expects them.
+    let result = unsafe { call_real!(FCNTL, (c_int, c_int, u64) -> c_int, fd, command, argument) };
+    if result >= 0 && matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
+        set_channel(result, same(fd, pc));
+    }
+    result
+}
+
+static SOCKETPAIR: Real = Real::new(c"socketpair");
+
+extern "C-unwind" fn make_pair(
+    domain: c_int,
+    kind: c_int,
+    protocol: c_int,
+    ends: *mut [c_int; 2],
+    _pc: u64,
+) -> c_int {
+    // SAFETY: the arguments are the caller's own; with success, both ends are there.
+    unsafe {
+        let result = call_real!(
+            SOCKETPAIR,
+            (c_int, c_int, c_int, *mut [c_int; 2]) -> c_int,
+            domain, kind, protocol, ends
+        );
+        if result == 0 {
+            let channel = new_channel();
+            for end in *ends {
+                set_channel(end, channel);
+            }
+        }
+        result
+    }
+}
+
+static CLOSE: Real = Real::new(c"close");
+static FCLOSE: Real = Real::new(c"fclose");
+
+/// The trace's own descriptor is not there for the program: one that closes whatever is open must not end the trace.
+fn no_descriptor() -> c_int {
+    // SAFETY: `errno` is this thread's own.
+    unsafe { *libc::__errno_location() = libc::EBADF };
+    -1
+}
+
+extern "C-unwind" fn close_descriptor(fd: c_int, pc: u64) -> c_int {
+    if fd >= 0 && fd == rawfile::descriptor() {
+        return no_descriptor();
+    }
+    closes(fd, pc);
+    // SAFETY: the arguments are the caller's own.
+    unsafe { call_real!(CLOSE, (c_int) -> c_int, fd) }
+}
+
+/// Closes all from `first` to `last` but the trace's own.
+extern "C-unwind" fn close_many(first: c_uint, last: c_uint, flags: c_int, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"close_range");
+    if flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0 {
+        closes_all(first, last, pc);
+    }
+    let ours = rawfile::descriptor() as c_uint;
+    // SAFETY: the arguments are the caller's own, or parts of its range.
+    let close =
+        |first, last| unsafe { call_real!(REAL, (c_uint, c_uint, c_int) -> c_int, first, last, flags) };
+    if rawfile::descriptor() < 0 || !(first..=last).contains(&ours) {
+        return close(first, last);
+    }
+    let below = if first < ours { close(first, ours - 1) } else { 0 };
+    let above = if last > ours { close(ours + 1, last) } else { 0 };
+    below.min(above)
+}
+
+extern "C-unwind" fn close_from(first: c_int, pc: u64) {
+    close_many(first.max(0) as c_uint, c_uint::MAX, 0, pc);
+}
+
+extern "C-unwind" fn close_stream(stream: *mut libc::FILE, pc: u64) -> c_int {
+    // SAFETY: the stream is the caller's own.
+    unsafe {
+        if !stream.is_null() && rawfile::recording() {
+            let errno = *libc::__errno_location();
+            closes(libc::fileno(stream), pc);
+            *libc::__errno_location() = errno;
+        }
+        call_real!(FCLOSE, (*mut libc::FILE) -> c_int, stream)
+    }
+}
+
+/// Finds the functions that signal handlers and the children of forks may call: looking for them then is too late.
+pub(crate) fn start() {
+    for real in
+        [&READ, &READV, &WRITE, &WRITEV, &SEND, &RECV, &CLOSE, &DUP, &DUP2, &FCNTL, &CONNECT, &SHUTDOWN]
+    {
+        real.address();
+    }
+}
+
+entries! {
+    read => read_into, "rcx";
+    pread => read_bytes_at, "r8";
+    pread64 => read_bytes_at, "r8";
+    readv => read_parts, "rcx";
+    recv => receive_into, "r8";
+    recvmsg => receive_message, "rcx";
+    recvmmsg => receive_messages, "r9";
+    eventfd_read => read_event, "rdx";
+    epoll_wait => wait_for_events, "r8";
+    epoll_pwait => wait_for_events_masked, "r9";
+    write => write_from, "rcx";
+    pwrite => write_bytes_at, "r8";
+    pwrite64 => write_bytes_at, "r8";
+    writev => write_parts, "rcx";
+    send => send_from, "r8";
+    sendmsg => send_message, "rcx";
+    sendmmsg => send_messages, "r8";
+    shutdown => shut_down, "rdx";
+    eventfd_write => write_event, "rdx";
+    epoll_ctl => change_interest, "r8";
+    connect => connect_to, "rcx";
+    eventfd => make_event, "rdx";
+    epoll_create => make_epoll, "rsi";
+    epoll_create1 => make_epoll_with, "rsi";
+    accept => accept_one, "rcx";
+    accept4 => accept_one_with, "r8";
+    dup => duplicate, "rsi";
+    dup2 => duplicate_to, "rdx";
+    dup3 => duplicate_to_with, "rcx";
+    fcntl => control, "rcx";
+    fcntl64 => control, "rcx";
+    socketpair => make_pair, "r8";
+    close => close_descriptor, "rsi";
+    close_range => close_many, "rcx";
+    closefrom => close_from, "rsi";
+    fclose => close_stream, "rsi";
+}
+
+entries_of_six! {
+    recvfrom => receive_from;
+    sendto => send_to;
+}
