@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use foresee_predict::analysis::{Analysis, Limits};
-use foresee_predict::engine::{Budget, Job, Outcome, Proven, WholeEngine};
+use foresee_predict::engine::{Budget, Job, Outcome, Prepared, Proven, WholeEngine};
 use foresee_predict::finding::{Finding, Kind};
 use foresee_predict::registry::{self, EngineInfo, Options, default_engines};
 use foresee_predict::witness::{Checker, Claim, Reads};
@@ -97,7 +97,8 @@ pub(crate) fn witnesses(name: &str, path: &str) {
 fn analyse(engine: &dyn WholeEngine, execution: &Execution) -> Outcome {
     let checker = Checker::new(execution);
     let (proven, budget) = (Proven::default(), Budget::lasting(LIMIT));
-    engine.run(&Job { execution, checker: &checker, proven: &proven, budget })
+    let prepared = &Prepared::new(execution);
+    engine.run(&Job { execution, prepared, checker: &checker, proven: &proven, budget })
 }
 
 /// What the witness of a finding shows.

@@ -12,7 +12,7 @@ use foresee_trace::{Event, Execution, ExecutionBuilder, Names, TraceError};
 use rustc_hash::FxHashMap;
 
 use crate::atomicity::AtomicFunctions;
-use crate::engine::{Budget, Job, Outcome, Proven, StreamEngine};
+use crate::engine::{Budget, Job, Outcome, Prepared, Proven, StreamEngine};
 use crate::finding::{Certainty, Finding, Kind, Place};
 use crate::registry::{EngineInfo, Options};
 use crate::survey::Survey;
@@ -130,6 +130,10 @@ impl Analysis {
         Analysed { findings: together.findings(), execution, engines, events: self.events, partial }
     }
 
+    fn budget(&self, deadline: Option<Instant>) -> Budget {
+        Budget { deadline, threads: self.limits.threads, interrupt: self.limits.interrupt }
+    }
+
     /// Runs the engines for whole executions, except those that have nothing to work on.
     fn predict(
         &self,
@@ -143,7 +147,8 @@ impl Analysis {
             return;
         }
         let functions = AtomicFunctions::new(&self.options.atomic);
-        let survey = Survey::of(execution, &together.proven, &functions);
+        let prepared = Prepared::new(execution);
+        let survey = Survey::of(&prepared, &together.proven, &functions, &self.budget(self.limits.deadline));
         let checker = OnceCell::new();
         let mut left = self.limits.rest;
         for (info, make) in whole {
@@ -165,8 +170,8 @@ impl Analysis {
             });
             let own = if info.rest { start.checked_add(left) } else { None };
             let deadline = [own, self.limits.deadline].into_iter().flatten().min();
-            let budget = Budget { deadline, threads: self.limits.threads, interrupt: self.limits.interrupt };
-            let job = Job { execution, checker, proven: &together.proven, budget };
+            let (proven, budget) = (&together.proven, self.budget(deadline));
+            let job = Job { execution, prepared: &prepared, checker, proven, budget };
             let outcome = make(&self.options).run(&job);
             let time = start.elapsed();
             if info.rest {

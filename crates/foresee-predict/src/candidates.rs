@@ -11,12 +11,12 @@
 //!
 //! **Cost.** One pass, constant work per access; memory for the groups of each cell and the pairs of each two places.
 
-use foresee_trace::{Access, EventId, Execution, ThreadId};
+use foresee_trace::{Access, EventId, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::engine::{Budget, Proven};
+use crate::engine::{Budget, Prepared, Proven};
 use crate::finding::{Kind, Place};
-use crate::locks::{LockHistory, LocksetId};
+use crate::locks::LocksetId;
 use crate::must::MustClocks;
 use crate::witness::Reads;
 
@@ -57,8 +57,8 @@ const EVENTS_PER_LOOK: usize = 1 << 16;
 
 impl Candidates {
     /// The candidates of an execution, but for places already proven to race.
-    pub fn of(execution: &Execution, proven: &Proven, effort: Effort, budget: &Budget) -> Candidates {
-        let locks = LockHistory::of(execution);
+    pub fn of(prepared: &Prepared<'_>, proven: &Proven, effort: Effort, budget: &Budget) -> Candidates {
+        let (execution, locks) = (prepared.execution(), prepared.locks());
         let mut held = locks.walk();
         let mut clocks = MustClocks::new(execution, effort.reads);
         let mut pairs = Pairs { proven, effort, numbers: FxHashMap::default(), list: Vec::new() };

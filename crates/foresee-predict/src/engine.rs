@@ -4,6 +4,7 @@
 //! of the trace. A [`WholeEngine`] looks at an [`Execution`] in memory. Adding an engine is one file and one line in
 //! [`registry`](crate::registry).
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,8 @@ use foresee_trace::{Event, Execution, Names};
 use rustc_hash::FxHashSet;
 
 use crate::finding::{Finding, Kind, Place};
+use crate::locks::LockHistory;
+use crate::order::MustOrder;
 use crate::witness::Checker;
 
 /// An engine that sees every event once.
@@ -35,12 +38,43 @@ pub trait WholeEngine: Sync {
 pub struct Job<'a> {
     /// The observed run.
     pub execution: &'a Execution,
+    /// What engines have in common.
+    pub prepared: &'a Prepared<'a>,
     /// Accepts or refuses witnesses.
     pub checker: &'a Checker<'a>,
     /// What other engines have proven already and need not be proven again.
     pub proven: &'a Proven,
     /// When to stop.
     pub budget: Budget,
+}
+
+/// What several engines need to know of the same execution: worked out when the first one asks.
+pub struct Prepared<'e> {
+    execution: &'e Execution,
+    locks: OnceLock<LockHistory>,
+    order: OnceLock<MustOrder>,
+}
+
+impl<'e> Prepared<'e> {
+    /// Nothing yet.
+    pub fn new(execution: &'e Execution) -> Prepared<'e> {
+        Prepared { execution, locks: OnceLock::new(), order: OnceLock::new() }
+    }
+
+    /// The execution.
+    pub fn execution(&self) -> &'e Execution {
+        self.execution
+    }
+
+    /// Who held which locks when.
+    pub fn locks(&self) -> &LockHistory {
+        self.locks.get_or_init(|| LockHistory::of(self.execution))
+    }
+
+    /// What must come before what.
+    pub fn order(&self) -> &MustOrder {
+        self.order.get_or_init(|| MustOrder::of(self.execution))
+    }
 }
 
 /// Places for which a finding of a kind is already observed or predicted.

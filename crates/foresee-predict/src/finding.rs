@@ -87,7 +87,11 @@ impl Place {
     /// The place of an access to a variable.
     #[inline]
     pub fn of_access(execution: &Execution, access: EventId, var: VarId) -> Place {
-        Place::new(execution.loc(access), execution.mem(var).addr)
+        match execution.loc(access) {
+            LocId::UNKNOWN => Place::new(LocId::UNKNOWN, execution.mem(var).addr),
+            // The variable is not looked up where its address does not count.
+            loc => Place::new(loc, 0),
+        }
     }
 
     /// Two places as a key: the order does not matter.

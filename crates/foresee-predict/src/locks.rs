@@ -127,7 +127,8 @@ impl LockHistory {
     /// The history of an execution.
     pub fn of(execution: &Execution) -> LockHistory {
         let mut builder = Builder::new(execution.thread_count());
-        for id in execution.ids() {
+        // Most events are accesses, of which the kind is known without looking at the variable.
+        for id in execution.ids().filter(|&id| execution.access(id).is_none()) {
             match execution.op(id) {
                 Op::Acquire { lock, mode, .. } => builder.acquire(execution.thread(id), id, lock, mode),
                 Op::Release { lock, .. } => builder.release(execution.thread(id), id, lock, false),

@@ -14,7 +14,7 @@ const EFFORT: Effort = Effort { groups: 16, recent: 1, pairs: 1, reads: Reads::S
 
 impl WholeEngine for Lockset {
     fn run(&self, job: &Job<'_>) -> Outcome {
-        let candidates = Candidates::of(job.execution, job.proven, EFFORT, &job.budget);
+        let candidates = Candidates::of(job.prepared, job.proven, EFFORT, &job.budget);
         let finding = |candidate: crate::candidates::Candidate| {
             let &(first, second) = candidate.pairs.first()?;
             Some(Finding {

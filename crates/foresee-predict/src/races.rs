@@ -45,7 +45,7 @@ enum Verdict {
 
 impl Method {
     pub(crate) fn run(&self, job: &Job<'_>) -> Outcome {
-        let candidates = Candidates::of(job.execution, job.proven, self.effort, &job.budget);
+        let candidates = Candidates::of(job.prepared, job.proven, self.effort, &job.budget);
         let mut outcome = Outcome { undecided: u64::from(!candidates.complete), ..Outcome::default() };
         if candidates.list.is_empty() || job.budget.is_exhausted() {
             outcome.undecided += candidates.list.len() as u64;

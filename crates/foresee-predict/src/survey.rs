@@ -4,14 +4,15 @@
 //! there is no circle of locks; and if every pair of places that could race is already proven, or guarded by a common
 //! lock, or kept apart by a fork or a join, no engine has a race to predict. The answers err on the side of asking.
 //!
-//! **Cost.** One pass over the execution, a few nanoseconds per event, beside [`LockHistory`]. Per cell at most
-//! 48 kinds of accesses are told apart; a cell with more counts as open.
+//! **Cost.** One pass over the execution, some nanoseconds per event; 4 bytes per cell and 16 per kind of access to it. Per
+//! cell at most 48 kinds of accesses are told apart; a cell with more counts as open, and so does everything if time
+//! runs out. The first open pair ends the search.
 
-use foresee_trace::{Access, EventId, Execution, Op, ThreadId};
+use foresee_trace::{Access, EventId, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
 use crate::atomicity::AtomicFunctions;
-use crate::engine::Proven;
+use crate::engine::{Budget, Prepared, Proven};
 use crate::finding::{Kind, Place};
 use crate::locks::{LockHistory, LocksetId};
 
@@ -44,27 +45,48 @@ pub struct Survey {
 /// A cell with more kinds of accesses than this is not looked into.
 const MAX_CLASSES: usize = 48;
 
-/// Accesses of one kind: by whom, where, how, holding what; and from when to when.
-#[derive(Clone, Copy)]
+/// How often to look at the clock.
+const EVENTS_PER_LOOK: usize = 1 << 16;
+
+/// A kind of access: by whom, where, how, holding what.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Class {
     thread: ThreadId,
     place: Place,
     access: Access,
     lockset: LocksetId,
+}
+
+/// All accesses of one class to one cell: from when to when.
+#[derive(Clone, Copy)]
+struct Span {
+    class: u32,
     first: EventId,
     last: EventId,
+    /// The next span of the same cell.
+    next: u32,
 }
+
+/// No span.
+const NONE: u32 = u32::MAX;
 
 impl Survey {
     /// Looks at an execution of which `proven` is known already.
-    pub fn of(execution: &Execution, proven: &Proven, atomic: &AtomicFunctions) -> Survey {
-        let locks = LockHistory::of(execution);
+    pub fn of(prepared: &Prepared<'_>, proven: &Proven, atomic: &AtomicFunctions, budget: &Budget) -> Survey {
+        let everything = Survey { open_races: true, nested_locks: true, blocks: true };
+        if budget.is_exhausted() {
+            return everything;
+        }
+        let (execution, locks) = (prepared.execution(), prepared.locks());
         let mut survey = Survey { open_races: false, nested_locks: locks.has_nested(), blocks: false };
-        let mut cells: Vec<Vec<Class>> = vec![Vec::new(); execution.cell_count()];
+        let mut accesses = Accesses::new(execution.cell_count());
         let mut lives = Lives::default();
         let mut held = locks.walk();
         let mut waiting: FxHashMap<ThreadId, bool> = FxHashMap::default();
         for id in execution.ids() {
+            if id.index() % EVENTS_PER_LOOK == 0 && budget.is_exhausted() {
+                return everything;
+            }
             let thread = execution.thread(id);
             let Some((var, access)) = execution.access(id) else {
                 match execution.op(id) {
@@ -81,25 +103,23 @@ impl Survey {
                 continue;
             };
             let lockset = held.before(thread, id);
+            if survey.open_races {
+                continue;
+            }
             let place = Place::of_access(execution, id, var);
+            let class = accesses.class(Class { thread, place, access, lockset });
             for cell in execution.cells(var) {
-                let classes = &mut cells[cell as usize];
-                let same = |class: &Class| {
-                    class.thread == thread
-                        && class.place == place
-                        && class.lockset == lockset
-                        && class.access == access
-                };
-                match classes.iter().position(same) {
-                    Some(at) => classes[at].last = id,
-                    // One more than told apart: open.
-                    None if classes.len() > MAX_CLASSES => {}
-                    None => classes.push(Class { thread, place, access, lockset, first: id, last: id }),
+                if let Some(span) = accesses.note(cell, class, id) {
+                    // What is open by now stays open, whatever comes later.
+                    survey.open_races |=
+                        accesses.has_partner(span, |a, b| is_open(a, b, locks, &lives, proven));
                 }
             }
         }
         survey.nested_locks |= waiting.values().any(|&waits| waits);
-        survey.open_races = cells.iter().any(|classes| is_open(classes, &locks, &lives, proven));
+        survey.open_races = survey.open_races
+            || (0..accesses.spans.len() as u32)
+                .any(|span| accesses.has_partner(span, |a, b| is_open(a, b, locks, &lives, proven)));
         survey
     }
 
@@ -115,23 +135,93 @@ impl Survey {
     }
 }
 
-fn is_open(classes: &[Class], locks: &LockHistory, lives: &Lives, proven: &Proven) -> bool {
-    if classes.len() > MAX_CLASSES {
-        return true;
+/// Whether spans of the same cell may race, as far as is known by now.
+fn is_open(
+    a: &(Class, Span),
+    b: &(Class, Span),
+    locks: &LockHistory,
+    lives: &Lives,
+    proven: &Proven,
+) -> bool {
+    a.0.thread != b.0.thread
+        && a.0.access.races(b.0.access)
+        && !locks.locksets.exclude(a.0.lockset, b.0.lockset)
+        && !lives.keep_apart(a, b)
+        && !lives.keep_apart(b, a)
+        && {
+            let (first, second) = a.0.place.pair(b.0.place);
+            !proven.contains(Kind::Race, &[first, second])
+        }
+}
+
+/// The accesses to every cell, by class.
+struct Accesses {
+    classes: Vec<Class>,
+    numbers: FxHashMap<Class, u32>,
+    last_class: Option<(Class, u32)>,
+    /// The first span of each cell.
+    heads: Vec<u32>,
+    spans: Vec<Span>,
+}
+
+impl Accesses {
+    fn new(cells: usize) -> Accesses {
+        Accesses {
+            classes: Vec::new(),
+            numbers: FxHashMap::default(),
+            last_class: None,
+            heads: vec![NONE; cells],
+            spans: Vec::new(),
+        }
     }
-    classes.iter().enumerate().any(|(nth, a)| {
-        classes[nth + 1..].iter().any(|b| {
-            a.thread != b.thread
-                && a.access.races(b.access)
-                && !locks.locksets.exclude(a.lockset, b.lockset)
-                && !lives.keep_apart(a, b)
-                && !lives.keep_apart(b, a)
-                && {
-                    let (first, second) = a.place.pair(b.place);
-                    !proven.contains(Kind::Race, &[first, second])
-                }
+
+    #[inline]
+    fn class(&mut self, class: Class) -> u32 {
+        if let Some((last, number)) = self.last_class
+            && last == class
+        {
+            return number;
+        }
+        let number = *self.numbers.entry(class).or_insert_with(|| {
+            self.classes.push(class);
+            self.classes.len() as u32 - 1
+        });
+        self.last_class = Some((class, number));
+        number
+    }
+
+    /// Notes an access; the span, if it begins one.
+    #[inline]
+    fn note(&mut self, cell: u32, class: u32, id: EventId) -> Option<u32> {
+        let head = self.heads[cell as usize];
+        let mut at = head;
+        while let Some(span) = self.spans.get_mut(at as usize) {
+            if span.class == class {
+                span.last = id;
+                return None;
+            }
+            at = span.next;
+        }
+        let new = self.spans.len() as u32;
+        self.heads[cell as usize] = new;
+        self.spans.push(Span { class, first: id, last: id, next: head });
+        Some(new)
+    }
+
+    /// Whether `asked` holds for a span and an older one of its cell, or there are too many of those to look at.
+    fn has_partner(&self, span: u32, asked: impl Fn(&(Class, Span), &(Class, Span)) -> bool) -> bool {
+        let mut spans = self.spans_from(span);
+        let Some(this) = spans.next() else { return false };
+        spans.enumerate().any(|(nth, older)| nth >= MAX_CLASSES || asked(&this, &older))
+    }
+
+    fn spans_from(&self, mut at: u32) -> impl Iterator<Item = (Class, Span)> + '_ {
+        std::iter::from_fn(move || {
+            let span = *self.spans.get(at as usize)?;
+            at = span.next;
+            Some((self.classes[span.class as usize], span))
         })
-    })
+    }
 }
 
 /// When threads were forked and joined, and by whom.
@@ -152,7 +242,7 @@ impl Lives {
 
     /// Whether all of `a` is ordered before or after all of `b` because a thread forked or joined the thread of `b`: the
     /// thread of `a` itself, or one that had joined it before.
-    fn keep_apart(&self, a: &Class, b: &Class) -> bool {
+    fn keep_apart(&self, (a, when): &(Class, Span), (b, _): &(Class, Span)) -> bool {
         let fork = self.forks.get(&b.thread);
         let join = self.joins.get(&b.thread);
         let joined_before = match (self.joins.get(&a.thread), fork) {
@@ -160,8 +250,8 @@ impl Lives {
             _ => false,
         };
         joined_before
-            || fork.is_some_and(|&(by, at)| by == a.thread && a.last < at)
-            || join.is_some_and(|&(by, at)| by == a.thread && a.first > at)
+            || fork.is_some_and(|&(by, at)| by == a.thread && when.last < at)
+            || join.is_some_and(|&(by, at)| by == a.thread && when.first > at)
     }
 }
 
@@ -178,7 +268,8 @@ mod tests {
         for_each_seed(20_000, |seed| {
             let lock_heavy = if seed % 2 == 0 { 100 } else { 0 };
             let execution = random_execution(seed, &Config { lock_heavy, ..Config::default() });
-            let survey = Survey::of(&execution, &Proven::default(), &atomic);
+            let prepared = Prepared::new(&execution);
+            let survey = Survey::of(&prepared, &Proven::default(), &atomic, &Budget::unlimited());
             let oracle = Oracle::new(&execution);
             assert!(survey.open_races || oracle.races().is_empty());
             assert!(survey.nested_locks || oracle.deadlocks().is_empty());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use foresee_predict::engine::{Budget, Job, Proven, WholeEngine};
+use foresee_predict::engine::{Budget, Job, Prepared, Proven, WholeEngine};
 use foresee_predict::lockset::Lockset;
 use foresee_predict::max::Max;
 use foresee_predict::reorder::Facts;
@@ -51,7 +51,8 @@ fn read(text: &[u8]) -> Execution {
 
 fn races(execution: &Execution, engine: &dyn WholeEngine) -> Races {
     let (checker, proven) = (Checker::new(execution), Proven::default());
-    let job = Job { execution, checker: &checker, proven: &proven, budget: Budget::unlimited() };
+    let (prepared, budget) = (&Prepared::new(execution), Budget::unlimited());
+    let job = Job { execution, prepared, checker: &checker, proven: &proven, budget };
     let outcome = engine.run(&job);
     assert_eq!((outcome.refused, outcome.undecided), (0, 0));
     outcome.findings.into_iter().map(|finding| finding.events).collect()
@@ -74,7 +75,8 @@ fn engines_find_what_they_should() {
 fn has_deadlock_witness(text: &str, blocked: &[u32]) -> bool {
     let execution = read(text.as_bytes());
     let (checker, proven) = (Checker::new(&execution), Proven::default());
-    let job = Job { execution: &execution, checker: &checker, proven: &proven, budget: Budget::unlimited() };
+    let (prepared, budget) = (&Prepared::new(&execution), Budget::unlimited());
+    let job = Job { execution: &execution, prepared, checker: &checker, proven: &proven, budget };
     let blocked: Vec<EventId> = blocked.iter().copied().map(EventId).collect();
     deadlock_witness(&job, &Facts::of(&execution), &blocked).is_some()
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use libc::{c_char, c_int, c_void, pthread_t, timespec};
 
-use crate::buffer::{always, new_thread};
+use crate::buffer::{Local, always, new_thread};
 use crate::entry::entries;
 use crate::format::{MAX_THREADS, Tag};
 use crate::memory::{real_free, real_malloc};
@@ -42,6 +42,7 @@ pub(crate) fn begin_first() {
         if let Some(thread) = new_thread() {
             local.set_thread(thread);
             local.stamped(Tag::Begin, 0, []);
+            own_stack(local);
             // SAFETY: no preconditions.
             note_handle(thread, unsafe { libc::pthread_self() });
         }
@@ -170,12 +171,21 @@ fn begin<F>(start: *mut c_void) -> (F, *mut c_void) {
     always(|local| {
         local.set_thread(thread);
         local.stamped(Tag::Begin, 0, []);
-        if let Some((addr, size)) = stack() {
-            // Stacks are used again: what an earlier thread did there is another life.
-            local.plain(Tag::Alloc, 0, [0, addr, size]);
-        }
+        own_stack(local);
     });
     (routine, argument)
+}
+
+/// More than this of a stack is not announced. The main thread's may be without a limit, and only its upper end is used.
+const MOST_STACK: u64 = 1 << 30;
+
+/// Announces the stack of the thread that has just begun: an allocation that no place in the program makes. Stacks are
+/// used again: what an earlier thread did there is another life.
+fn own_stack(local: &Local) {
+    if let Some((addr, size)) = stack() {
+        let size_told = size.min(MOST_STACK);
+        local.plain(Tag::Alloc, 0, [0, addr + (size - size_told), size_told]);
+    }
 }
 
 /// The stack of this thread.

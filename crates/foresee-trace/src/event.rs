@@ -222,7 +222,7 @@ impl Op<'_> {
 }
 
 /// How an operation accesses memory. Freeing memory counts as a plain write to all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Takes a value from memory.
     pub reads: bool,

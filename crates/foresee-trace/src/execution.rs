@@ -1,6 +1,7 @@
 //! A whole trace in memory, for engines that look at it more than once.
 //!
-//! **Cost.** 16 bytes per event, plus 8 per recorded value, 16 per argument, and 24 per distinct variable. An execution
+//! **Cost.** 16 bytes per event, plus 8 per recorded value, 16 per argument, and 24 per distinct variable (while it
+//! is built, 24 more and what [`variables`] says). An execution
 //! holds at most 2³² − 1 events and 2²³ threads; [`ExecutionBuilder::push`] refuses more.
 //!
 //! **Variables and cells.** Accesses of different sizes may overlap. A *variable* is a distinct byte range (in one life of
@@ -8,11 +9,17 @@
 //! A variable is a contiguous range of cells, nearly always one; two accesses touch a common byte exactly when their
 //! cell ranges intersect. Engines keep their state per cell and never look at addresses.
 
-use std::collections::BTreeMap;
+mod cells;
+mod lives;
+mod pages;
+#[cfg(test)]
+mod tests;
+mod variables;
+
 use std::fmt;
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use variables::{Variable, Variables};
 
 use crate::event::{Access, Arg, Event, Mem, Op};
 use crate::flat::{Flat, Kind, Payload, PayloadShape, Target};
@@ -116,7 +123,9 @@ impl Execution {
     #[inline]
     pub fn access(&self, id: EventId) -> Option<(VarId, Access)> {
         let packed = self.events[id.index()];
-        let access = self.flat(packed).op(Payload::Nothing).access()?;
+        // The kind alone decides: no need to look the variable up.
+        let kind = Flat { kind: kind_of(packed), modifier: 0, size: 0, target: 0 };
+        let access = kind.op(Payload::Nothing).access()?;
         Some((VarId(packed.target), access))
     }
 
@@ -204,11 +213,7 @@ fn kind_of(packed: Packed) -> Kind {
 #[derive(Default)]
 pub struct ExecutionBuilder {
     execution: Execution,
-    var_ids: FxHashMap<(Mem, u32), VarId>,
-    last_var: Option<((Mem, u32), VarId)>,
-    /// Which life of its memory each variable belongs to.
-    lives: Vec<u32>,
-    allocated: Allocations,
+    variables: Variables,
 }
 
 impl ExecutionBuilder {
@@ -228,7 +233,12 @@ impl ExecutionBuilder {
         }
         self.execution.thread_count = self.execution.thread_count.max(threads + 1);
         let target = if flat.kind.target() == Target::Memory {
-            self.var(flat.kind, Mem { addr: flat.target, size: flat.size })?.0
+            let mem = Mem { addr: flat.target, size: flat.size };
+            let variable = match flat.kind {
+                Kind::Alloc => self.variables.allocated(mem),
+                _ => self.variables.touched(mem),
+            };
+            variable?.0
         } else {
             flat.target as u32
         };
@@ -260,103 +270,11 @@ impl ExecutionBuilder {
         Ok(())
     }
 
-    fn var(&mut self, kind: Kind, mem: Mem) -> Result<VarId, TraceError> {
-        let life =
-            if kind == Kind::Alloc { self.allocated.begin(mem) } else { self.allocated.life(mem.addr) };
-        // Programs like to touch the same thing again.
-        if let Some((last, id)) = self.last_var
-            && last == (mem, life)
-        {
-            return Ok(id);
-        }
-        let next = VarId(self.execution.vars.len() as u32);
-        let id = *self.var_ids.entry((mem, life)).or_insert(next);
-        if id == next {
-            if next.0 == u32::MAX {
-                return Err(TraceError::TooLarge { what: "variables" });
-            }
-            self.execution.vars.push(mem);
-            self.lives.push(life);
-        }
-        self.last_var = Some(((mem, life), id));
-        Ok(id)
-    }
-
     /// The execution, with the names its ids refer to.
     pub fn finish(mut self, names: Names) -> Execution {
-        self.find_cells();
+        (self.execution.cells, self.execution.cell_count) = cells::cells(&self.variables.all);
+        self.execution.vars = self.variables.all.iter().map(Variable::mem).collect();
         self.execution.names = names;
         self.execution
-    }
-
-    /// Splits memory at every boundary of every variable. Sorting by life and address makes the cells of a variable
-    /// contiguous.
-    fn find_cells(&mut self) {
-        let vars = &self.execution.vars;
-        let mut edges: Vec<(u32, u128)> = Vec::with_capacity(2 * vars.len());
-        for (mem, &life) in vars.iter().zip(&self.lives) {
-            edges.push((life, u128::from(mem.addr)));
-            edges.push((life, mem.end()));
-        }
-        edges.sort_unstable();
-        edges.dedup();
-        let cell_at = |life, addr| edges.partition_point(|&edge| edge < (life, addr)) as u32;
-        self.execution.cells = (vars.iter().zip(&self.lives))
-            .map(|(mem, &life)| {
-                let first = cell_at(life, u128::from(mem.addr));
-                (first, cell_at(life, mem.end()) - first)
-            })
-            .collect();
-        self.execution.cell_count = edges.len() as u32;
-    }
-}
-
-/// Which life the memory at an address is in: 0 until it is first seen allocated.
-#[derive(Default)]
-struct Allocations {
-    /// Start of each block ever allocated and not covered by a later one: its end and life.
-    blocks: BTreeMap<u64, (u128, u32)>,
-    lives: u32,
-}
-
-impl Allocations {
-    fn begin(&mut self, mem: Mem) -> u32 {
-        self.lives += 1;
-        let (start, end) = (mem.addr, mem.end());
-        // Whatever the new block covers of older ones is gone; what sticks out stays in its old life.
-        let before = self.blocks.range(..start).next_back().map(|(&s, &(e, life))| (s, e, life));
-        if let Some((old_start, old_end, life)) = before
-            && old_end > u128::from(start)
-        {
-            self.blocks.insert(old_start, (u128::from(start), life));
-            self.keep_tail(end, old_end, life);
-        }
-        while let Some((&old_start, &(old_end, life))) = self.blocks.range(start..).next()
-            && u128::from(old_start) < end
-        {
-            self.blocks.remove(&old_start);
-            self.keep_tail(end, old_end, life);
-        }
-        self.blocks.insert(start, (end, self.lives));
-        self.lives
-    }
-
-    fn keep_tail(&mut self, start: u128, end: u128, life: u32) {
-        if start < end
-            && let Ok(start) = u64::try_from(start)
-        {
-            self.blocks.insert(start, (end, life));
-        }
-    }
-
-    #[inline]
-    fn life(&self, addr: u64) -> u32 {
-        if self.lives == 0 {
-            return 0;
-        }
-        match self.blocks.range(..=addr).next_back() {
-            Some((_, &(end, life))) if u128::from(addr) < end => life,
-            _ => 0,
-        }
     }
 }

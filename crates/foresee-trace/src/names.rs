@@ -174,6 +174,13 @@ impl Names {
         self.locks.get(id.index()).map_or("", |&name| self.str(name))
     }
 
+    /// The address of a lock of which nothing else is known: its name is `l@` and the address, and `#2` for the second
+    /// lock at that address.
+    pub fn unnamed_lock(&self, id: LockId) -> Option<u64> {
+        let address = self.lock_name(id).strip_prefix("l@0x")?;
+        u64::from_str_radix(address.split_once('#').map_or(address, |(address, _)| address), 16).ok()
+    }
+
     /// The id of a location.
     pub fn location(&mut self, location: Location) -> LocId {
         let next = LocId(self.locations.len() as u32);

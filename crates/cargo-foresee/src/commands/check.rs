@@ -20,7 +20,7 @@ use crate::error::{self, CliError, Severity, display_name};
 use crate::exit;
 use crate::input::Input;
 use crate::progress::Stage;
-use crate::report::details::Collector;
+use crate::report::details::{Collected, Collector};
 use crate::report::{Report, Stats, human, json, junit, sarif, shown};
 use crate::signals;
 use crate::suppress::Suppressions;
@@ -160,9 +160,9 @@ fn check<R>(
     if let Some(why) = why {
         doubt(&mut analysed, &why, name);
     }
-    let (details, created) = details(path, &analysed, names)?;
+    let collected = details(path, &analysed, names)?;
     let Analysed { execution, findings, engines, events, partial } = analysed;
-    let mut all = shown(findings, &details, names);
+    let mut all = shown(findings, &collected.details, names);
     let before = all.len();
     {
         let mut suppressions = suppressions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +182,7 @@ fn check<R>(
             seconds: started.elapsed().as_secs_f64(),
         },
         findings: all,
-        created,
+        collected,
     };
     then(&report, exit_code(&report, settings))
 }
@@ -244,11 +244,6 @@ fn available_memory() -> u64 {
     let kib: Option<u64> = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
     kib.map_or(4 << 30, |kib| kib * 1024)
 }
-
-type Collected = (
-    std::collections::BTreeMap<u64, crate::report::details::Details>,
-    std::collections::BTreeMap<foresee_trace::ThreadId, crate::report::details::Created>,
-);
 
 /// Goes through the trace once more for the events that findings name.
 fn details(path: &Path, analysed: &Analysed, names: &Names) -> Result<Collected, CliError> {

@@ -1,18 +1,16 @@
-//! What a report says about an event, beyond its number: where, by whom, in which call, holding what.
+//! What a report says about an event, beyond its number: where, by whom, in which call, holding what,
+//! and what memory it touched.
 //!
-//! Engines name events by index. One more pass over the trace, with the calls and locks of every thread at hand, collects
+//! Engines name events by index. One more pass over the trace, with the calls and locks of every thread and the
+//! blocks of memory at hand, collects
 //! what people want to know about those few.
 
 use std::collections::BTreeMap;
 
-use foresee_trace::{Event, LocId, LockId, Mode, Names, Op, StrId, ThreadId};
+use foresee_trace::{Event, LocId, LockId, Mem, Mode, Names, Op, ThreadId};
 
-/// One call on a thread's stack: the function, and where in it the thread was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
-    pub(crate) function: StrId,
-    pub(crate) loc: LocId,
-}
+use super::calls::{ContextId, Contexts, Frame, stack};
+use super::memory::{Memory, MemoryMap};
 
 /// A lock that a thread held, and where it took it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +29,8 @@ pub(crate) struct Details {
     pub(crate) op: &'static str,
     /// What it touched, by name.
     pub(crate) target: String,
-    /// How many bytes, for accesses.
-    pub(crate) size: Option<u32>,
+    /// For accesses: the first address, how many bytes, and what they are.
+    pub(crate) memory: Option<(Mem, Memory)>,
     pub(crate) loc: LocId,
     /// Innermost call first.
     pub(crate) stack: Vec<Frame>,
@@ -46,20 +44,34 @@ pub(crate) struct Created {
     pub(crate) loc: LocId,
 }
 
+/// All that was collected.
+#[derive(Default)]
+pub(crate) struct Collected {
+    /// By the number of the event.
+    pub(crate) details: BTreeMap<u64, Details>,
+    /// Who created each thread.
+    pub(crate) created: BTreeMap<ThreadId, Created>,
+    /// What to call the locks that the trace knows by their address only.
+    pub(crate) locks: BTreeMap<LockId, String>,
+}
+
 /// Collects details of the events that are wanted, from all events in order.
 pub(crate) struct Collector {
     wanted: Vec<u64>,
     next: usize,
     index: u64,
     threads: Vec<ThreadState>,
-    created: BTreeMap<ThreadId, Created>,
-    found: BTreeMap<u64, Details>,
+    contexts: Contexts,
+    memory: MemoryMap,
+    collected: Collected,
 }
 
 #[derive(Default)]
 struct ThreadState {
-    /// Calls, outermost first: the function, and where it was called.
-    calls: Vec<Frame>,
+    /// Whether the thread has done nothing but begin.
+    just_began: bool,
+    /// Calls, outermost first: the function, where it was called, and the context within it.
+    calls: Vec<(Frame, ContextId)>,
     /// Locks with how often each was entered.
     held: Vec<(Held, u32)>,
 }
@@ -74,8 +86,9 @@ impl Collector {
             next: 0,
             index: 0,
             threads: Vec::new(),
-            created: BTreeMap::new(),
-            found: BTreeMap::new(),
+            contexts: Contexts::default(),
+            memory: MemoryMap::default(),
+            collected: Collected::default(),
         }
     }
 
@@ -91,27 +104,40 @@ impl Collector {
             self.threads.resize_with(thread + 1, ThreadState::default);
         }
         let state = &mut self.threads[thread];
+        let (contexts, memory) = (&mut self.contexts, &mut self.memory);
+        if let Some(lock) = lock(&event.op) {
+            memory.use_lock(lock, &event.op, names, contexts);
+        }
         if self.wanted.get(self.next) == Some(&self.index) {
             self.next += 1;
-            self.found.insert(self.index, state.details(self.index, names, event));
+            let details = state.details(self.index, names, event, memory, contexts);
+            self.collected.details.insert(self.index, details);
         }
-        self.index += 1;
         match event.op {
             Op::Fork { child } => {
-                self.created.entry(child).or_insert(Created { by: event.thread, loc: event.loc });
+                self.collected.created.entry(child).or_insert(Created { by: event.thread, loc: event.loc });
             }
-            Op::Enter { function } => state.calls.push(Frame { function, loc: event.loc }),
+            Op::Enter { function } => {
+                let call = Frame { function, loc: event.loc };
+                state.calls.push((call, contexts.call(state.context(), call)));
+            }
             Op::Exit { .. } => drop(state.calls.pop()),
             Op::Acquire { lock, mode, .. } => state.acquire(lock, mode, event.loc),
             Op::Release { lock, .. } => state.release(lock, false),
             Op::Wait { cond } => state.release(cond, true),
+            Op::Alloc { mem } => {
+                memory.allocate(self.index, mem, event, state.context(), state.just_began);
+            }
+            Op::Free { mem } => memory.free(mem, event, state.context()),
             _ => {}
         }
+        state.just_began = event.op == Op::ThreadBegin;
+        self.index += 1;
     }
 
-    /// Details by index, and who created each thread.
-    pub(crate) fn finish(self) -> (BTreeMap<u64, Details>, BTreeMap<ThreadId, Created>) {
-        (self.found, self.created)
+    /// All that was collected.
+    pub(crate) fn finish(self) -> Collected {
+        Collected { locks: self.memory.lock_names(), ..self.collected }
     }
 }
 
@@ -132,39 +158,49 @@ impl ThreadState {
         }
     }
 
-    fn details(&self, index: u64, names: &Names, event: &Event<'_>) -> Details {
-        // Each call is recorded with the place it was made from, which belongs to the frame outside of it.
-        let mut loc = event.loc;
-        let mut stack = Vec::with_capacity(self.calls.len() + 1);
-        for call in self.calls.iter().rev() {
-            stack.push(Frame { function: call.function, loc });
-            loc = call.loc;
-        }
-        let own = names.location_at(event.loc).function;
-        if stack.first().is_none_or(|top| top.function != own) && own != StrId::EMPTY {
-            stack.insert(0, Frame { function: own, loc: event.loc });
-        }
+    fn context(&self) -> ContextId {
+        self.calls.last().map_or(ContextId::default(), |&(_, context)| context)
+    }
+
+    fn details(
+        &self,
+        index: u64,
+        names: &Names,
+        event: &Event<'_>,
+        map: &MemoryMap,
+        contexts: &Contexts,
+    ) -> Details {
+        let memory = event.op.mem().map(|mem| (mem, map.at(mem.addr, names, contexts)));
+        let target = match (&memory, lock(&event.op)) {
+            (Some((mem, memory)), _) => memory.target(*mem, names),
+            (None, Some(lock)) => map.lock_name(lock, names),
+            (None, None) => target(names, &event.op),
+        };
         Details {
             index,
             thread: event.thread,
             op: event.op.name(),
-            target: target(names, &event.op),
-            size: event.op.mem().map(|mem| mem.size),
+            target,
+            memory,
             loc: event.loc,
-            stack,
+            stack: stack(names, event.loc, self.calls.iter().rev().map(|&(call, _)| call)),
             held: self.held.iter().map(|&(held, _)| held).collect(),
         }
+    }
+}
+
+/// The lock or condition of an operation.
+pub(super) fn lock(op: &Op<'_>) -> Option<LockId> {
+    match *op {
+        Op::Request { lock, .. } | Op::Acquire { lock, .. } | Op::Release { lock, .. } => Some(lock),
+        Op::Wait { cond } | Op::Notify { cond, .. } => Some(cond),
+        _ => None,
     }
 }
 
 /// What an operation touches, as people call it; empty for what touches nothing.
 pub(crate) fn target(names: &Names, op: &Op<'_>) -> String {
     match *op {
-        Op::Request { lock: id, .. }
-        | Op::Acquire { lock: id, .. }
-        | Op::Release { lock: id, .. }
-        | Op::Wait { cond: id }
-        | Op::Notify { cond: id, .. } => names.lock_name(id).to_owned(),
         Op::Fork { child } | Op::Join { child } => names.thread_name(child).to_owned(),
         Op::Enter { function: name }
         | Op::Exit { function: name }
@@ -177,6 +213,10 @@ pub(crate) fn target(names: &Names, op: &Op<'_>) -> String {
         | Op::CommitEnd { name }
         | Op::Named { name, .. }
         | Op::Local { name, .. } => names.str(name).to_owned(),
-        _ => op.mem().map(|mem| names.mem_text(mem)).unwrap_or_default(),
+        _ => match (op.mem(), lock(op)) {
+            (Some(mem), _) => names.mem_text(mem),
+            (None, Some(lock)) => names.lock_name(lock).to_owned(),
+            (None, None) => String::new(),
+        },
     }
 }

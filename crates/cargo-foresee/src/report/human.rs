@@ -6,7 +6,9 @@ use anstyle::{AnsiColor, Style};
 use foresee_predict::finding::{Certainty, Finding, Kind};
 use foresee_trace::{EventId, Mode, StrId};
 
-use super::details::{Details, Frame};
+use super::calls::{Frame, Place};
+use super::details::Details;
+use super::memory::{Memory, Moment};
 use super::source::Sources;
 use super::story::{Row, Story, tell, what_separated};
 use super::wording::verb;
@@ -48,9 +50,8 @@ fn finding(out: &mut String, report: &Report<'_>, shown: &Shown, sources: &mut S
     let title = title(kind, shown.finding.certainty);
     let what = match (kind, shown.events.first()) {
         (Kind::Race, Some(event)) => {
-            let size = match event.size {
-                Some(1) => " (1 byte)".to_owned(),
-                Some(size) => format!(" ({size} bytes)"),
+            let size = match event.memory {
+                Some((mem, _)) => format!(" ({})", bytes(mem.size)),
                 None => String::new(),
             };
             format!(" on `{}`{size}", event.target)
@@ -59,6 +60,9 @@ fn finding(out: &mut String, report: &Report<'_>, shown: &Shown, sources: &mut S
         _ => String::new(),
     };
     let _ = writeln!(out, "{BAD}{title}{BAD:#}{STRONG}{what}{STRONG:#}  {QUIET}[{}]{QUIET:#}", shown.id);
+    if kind == Kind::Race {
+        memory(out, report, &shown.events);
+    }
     let mut told: Vec<u64> = Vec::new();
     for event in &shown.events {
         if !told.contains(&event.index) {
@@ -70,14 +74,42 @@ fn finding(out: &mut String, report: &Report<'_>, shown: &Shown, sources: &mut S
     explanation(out, report, &shown.finding);
 }
 
+fn bytes(count: u32) -> String {
+    if count == 1 { "1 byte".to_owned() } else { format!("{} bytes", grouped(count.into())) }
+}
+
+/// The block of memory that it is about, if it has a history to tell.
+fn memory(out: &mut String, report: &Report<'_>, events: &[Details]) {
+    // The latest knows most.
+    let latest = events.iter().max_by_key(|event| event.index);
+    let Some((_, Memory::Heap { size, allocated, freed, .. })) = latest.and_then(|e| e.memory.as_ref())
+    else {
+        return;
+    };
+    let by = |what: &str, moment: &Moment| {
+        let place = match moment.place(report.names) {
+            Place::Line(loc) => format!(" at {}", report.place(loc)),
+            Place::Function(name) => format!(" in {}", report.names.str(name)),
+            Place::Unknown => String::new(),
+        };
+        format!(", {what} by `{}`{place}", report.thread(moment.thread))
+    };
+    let freed = freed.as_ref().map_or(String::new(), |moment| by("freed", moment));
+    let _ = writeln!(out, "    heap block of {}{}{freed}", bytes(*size), by("allocated", allocated));
+}
+
 /// One event: where, who, what, holding which locks, called from where.
 fn access(out: &mut String, report: &Report<'_>, event: &Details, sources: &mut Sources) {
     let place = report.place(event.loc);
     let line = sources.line(report.names, event.loc);
     let width = line.as_ref().map_or(1, |line| line.number.to_string().len()).max(3);
-    let doing = match event.op {
-        "request" | "acquire" => format!("waits here for `{}`", event.target),
-        op => format!("{} `{}` here", verb(op), event.target),
+    let doing = match (event.op, &event.memory) {
+        ("request" | "acquire", _) => format!("waits here for `{}`", event.target),
+        (op, Some((mem, memory @ Memory::Heap { .. }))) => {
+            let part = memory.part(*mem).map_or(String::new(), |part| format!("{part} of "));
+            format!("{} {part}the block here", verb(op))
+        }
+        (op, _) => format!("{} `{}` here", verb(op), event.target),
     };
     let said = format!("`{}` {doing}, {}", report.thread(event.thread), holding(report, event));
     let _ = writeln!(out, "{:width$} {LINES}┌─{LINES:#} {place}", "");
@@ -86,7 +118,7 @@ fn access(out: &mut String, report: &Report<'_>, event: &Details, sources: &mut 
             let text = line.text.trim_end();
             let _ = writeln!(out, "{LINES}{:>width$} │{LINES:#} {text}", line.number);
             let indent = text.len() - text.trim_start().len();
-            let column = if line.column == 0 { indent } else { line.column as usize - 1 };
+            let column = if line.column == 0 { indent } else { (line.column as usize - 1).min(text.len()) };
             let _ = writeln!(out, "{:width$} {LINES}│{LINES:#} {:column$}{BAD}^{BAD:#} {said}", "", "");
         }
         None => {
@@ -100,7 +132,7 @@ fn holding(report: &Report<'_>, event: &Details) -> String {
     let locks: Vec<String> = (event.held.iter())
         .map(|held| {
             let shared = if held.mode == Mode::Shared { " (shared)" } else { "" };
-            format!("`{}`{shared} (locked at {})", report.names.lock_name(held.lock), report.place(held.loc))
+            format!("`{}`{shared} (locked at {})", report.lock(held.lock), report.place(held.loc))
         })
         .collect();
     if locks.is_empty() { "holding no lock".to_owned() } else { format!("holding {}", locks.join(", ")) }
@@ -148,7 +180,7 @@ fn creation(out: &mut String, report: &Report<'_>, shown: &Shown) {
     threads.sort_unstable();
     threads.dedup();
     for thread in threads {
-        if let Some(created) = report.created.get(&thread) {
+        if let Some(created) = report.collected.created.get(&thread) {
             let _ = writeln!(
                 out,
                 "    `{}` was started by `{}` at {}",

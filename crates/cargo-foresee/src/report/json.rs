@@ -1,10 +1,12 @@
 //! One JSON object: `{"version":1,"findings":[…],"stats":{…}}`.
 
 use foresee_predict::finding::Finding;
-use foresee_trace::{LocId, Mode, StrId};
+use foresee_trace::{LocId, Mem, Mode, StrId};
 use serde_json::{Map, Value, json};
 
+use super::calls::Frame;
 use super::details::Details;
+use super::memory::{Memory, Moment};
 use super::{Report, Shown};
 
 pub(crate) fn write(report: &Report<'_>) -> String {
@@ -51,19 +53,10 @@ fn event(report: &Report<'_>, details: &Details) -> Value {
     let held: Vec<Value> = (details.held.iter())
         .map(|held| {
             json!({
-                "lock": report.names.lock_name(held.lock),
+                "lock": report.lock(held.lock),
                 "mode": if held.mode == Mode::Shared { "shared" } else { "exclusive" },
                 "location": location(report, held.loc),
             })
-        })
-        .collect();
-    let stack: Vec<Value> = details
-        .stack
-        .iter()
-        .map(|frame| {
-            let mut at = location(report, frame.loc);
-            at["function"] = json!(report.names.str(frame.function));
-            at
         })
         .collect();
     let mut value = json!({
@@ -72,16 +65,52 @@ fn event(report: &Report<'_>, details: &Details) -> Value {
         "op": details.op,
         "target": details.target,
         "location": location(report, details.loc),
-        "stack": stack,
+        "stack": stack(report, &details.stack),
         "held": held,
     });
-    if let Some(size) = details.size {
-        value["size"] = json!(size);
+    if let Some((mem, what)) = &details.memory {
+        value["size"] = json!(mem.size);
+        value["memory"] = memory(report, *mem, what);
     }
-    if let Some(created) = report.created.get(&details.thread) {
+    if let Some(created) = report.collected.created.get(&details.thread) {
         value["thread_created"] =
             json!({ "by": report.thread(created.by), "location": location(report, created.loc) });
     }
+    value
+}
+
+fn stack(report: &Report<'_>, frames: &[Frame]) -> Vec<Value> {
+    let frame = |frame: &Frame| {
+        let mut at = location(report, frame.loc);
+        at["function"] = json!(report.names.str(frame.function));
+        at
+    };
+    frames.iter().map(frame).collect()
+}
+
+fn memory(report: &Report<'_>, mem: Mem, memory: &Memory) -> Value {
+    let moment = |moment: &Moment| {
+        json!({
+            "thread": report.thread(moment.thread),
+            "location": location(report, moment.loc),
+            "stack": stack(report, &moment.stack),
+        })
+    };
+    let mut value = match memory {
+        Memory::Static { name, offset, size } => {
+            json!({ "kind": "static", "name": name, "offset": offset, "size": size })
+        }
+        Memory::Heap { offset, size, allocated, freed } => json!({
+            "kind": "heap",
+            "offset": offset,
+            "size": size,
+            "allocated": moment(allocated),
+            "freed": freed.as_ref().map(moment),
+        }),
+        Memory::Stack { of } => json!({ "kind": "stack", "thread": report.thread(*of) }),
+        Memory::Unknown => json!({ "kind": "unknown" }),
+    };
+    value["address"] = json!(format!("{:#x}", mem.addr));
     value
 }
 

@@ -2,10 +2,12 @@
 //!
 //! A [`Report`] has everything a format needs; the formats ([`human`], [`json`], [`sarif`], [`junit`]) only lay it out.
 
+mod calls;
 pub(crate) mod details;
 pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod junit;
+mod memory;
 pub(crate) mod sarif;
 mod source;
 mod story;
@@ -15,9 +17,9 @@ use std::collections::BTreeMap;
 
 use foresee_predict::analysis::EngineStats;
 use foresee_predict::finding::{Certainty, Finding, Kind};
-use foresee_trace::{Damage, Execution, Names, ThreadId};
+use foresee_trace::{Damage, Event, Execution, LockId, Names, ThreadId};
 
-use details::{Created, Details};
+use details::{Collected, Details, lock, target};
 
 /// All there is to show.
 pub(crate) struct Report<'a> {
@@ -27,7 +29,7 @@ pub(crate) struct Report<'a> {
     /// There if a whole-trace engine ran: witnesses refer to it.
     pub(crate) execution: Option<&'a Execution>,
     pub(crate) findings: Vec<Shown>,
-    pub(crate) created: BTreeMap<ThreadId, Created>,
+    pub(crate) collected: Collected,
     pub(crate) stats: Stats,
 }
 
@@ -74,6 +76,20 @@ impl Report<'_> {
             _ if text.is_empty() => "an unknown place".to_owned(),
             _ if text.bytes().all(|b| b.is_ascii_digit()) => format!("line {text}"),
             _ => text,
+        }
+    }
+
+    /// What a lock is called.
+    pub(crate) fn lock(&self, id: LockId) -> &str {
+        self.collected.locks.get(&id).map_or_else(|| self.names.lock_name(id), String::as_str)
+    }
+
+    /// What an event touches.
+    pub(crate) fn target(&self, index: u64, event: &Event<'_>) -> String {
+        match (self.collected.details.get(&index), lock(&event.op)) {
+            (Some(details), _) => details.target.clone(),
+            (None, Some(lock)) => self.lock(lock).to_owned(),
+            (None, None) => target(self.names, &event.op),
         }
     }
 

@@ -4,6 +4,9 @@ use foresee_predict::finding::{Certainty, Kind};
 use foresee_trace::{LocId, StrId};
 use serde_json::{Value, json};
 
+use super::calls::Place;
+use super::details::Details;
+use super::memory::Memory;
 use super::{Report, Shown, title};
 
 pub(crate) fn write(report: &Report<'_>) -> String {
@@ -38,8 +41,10 @@ fn result(report: &Report<'_>, shown: &Shown) -> Value {
     let level = if shown.finding.certainty == Certainty::Candidate { "note" } else { "error" };
     let locations: Vec<Value> =
         shown.events.iter().take(1).filter_map(|event| location(report, event.loc, &event.target)).collect();
-    let related: Vec<Value> =
-        shown.events.iter().skip(1).filter_map(|event| location(report, event.loc, &event.target)).collect();
+    let related: Vec<Value> = (shown.events.iter().skip(1))
+        .filter_map(|event| location(report, event.loc, &event.target))
+        .chain(shown.events.first().and_then(|event| allocation(report, event)))
+        .collect();
     let flow: Vec<Value> = shown
         .finding
         .witness
@@ -68,6 +73,14 @@ fn result(report: &Report<'_>, shown: &Shown) -> Value {
 
 /// Longer code flows help nobody and choke viewers; their end is what counts.
 const MOST_STEPS: usize = 200;
+
+/// Where the memory of an event was allocated.
+fn allocation(report: &Report<'_>, event: &Details) -> Option<Value> {
+    let Some((_, Memory::Heap { size, allocated, .. })) = &event.memory else { return None };
+    let text = format!("heap block of {size} bytes, allocated by `{}`", report.thread(allocated.thread));
+    let Place::Line(loc) = allocated.place(report.names) else { return None };
+    location(report, loc, &text)
+}
 
 fn location(report: &Report<'_>, loc: LocId, text: &str) -> Option<Value> {
     let at = report.names.location_at(loc);

@@ -7,7 +7,6 @@ use foresee_trace::{EventId, Execution, LockId, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::Report;
-use super::details::target;
 use super::wording::verb;
 
 /// A step, in the column of its thread; or a number of events passed over.
@@ -61,7 +60,7 @@ pub(crate) fn tell(
         let event = execution.event(id);
         let column = threads.iter().position(|&thread| thread == event.thread);
         let who = if column.is_none() { format!("{} ", report.thread(event.thread)) } else { String::new() };
-        let what = target(execution.names(), &event.op);
+        let what = report.target(id.0.into(), &event);
         let place = match report.place(event.loc) {
             place if place == "an unknown place" => String::new(),
             place => format!("  {}", place.rsplit('/').next().unwrap_or(&place)),
@@ -142,7 +141,7 @@ pub(crate) fn what_separated(
                     return Some(format!(
                         "`{}` had unlocked `{}` ({}) before `{}` locked it ({})",
                         report.thread(one),
-                        execution.names().lock_name(lock),
+                        report.lock(lock),
                         report.place(execution.loc(release)),
                         report.thread(other),
                         report.place(execution.loc(id)),

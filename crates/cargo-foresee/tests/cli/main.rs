@@ -7,6 +7,7 @@ mod annotations;
 mod bad_input;
 mod cargo;
 mod check;
+mod memory;
 mod programs;
 mod record;
 mod support;

@@ -5,7 +5,7 @@ use foresee_trace::{EventId, Execution, LockId, Mode, Op};
 
 use super::blocks::{Blocks, Boundary};
 use super::{AtomicFunctions, ObservedAtomicity, PredictedAtomicity};
-use crate::engine::{Budget, Job, Outcome, Proven, StreamEngine, WholeEngine};
+use crate::engine::{Budget, Job, Outcome, Prepared, Proven, StreamEngine, WholeEngine};
 use crate::finding::Place;
 use crate::witness::{Checker, Claim};
 
@@ -148,7 +148,8 @@ fn observed_violations_are_exactly_those_that_there_are() {
 
 pub(super) fn predicted(execution: &Execution, functions: &AtomicFunctions, proven: &Proven) -> Outcome {
     let checker = Checker::new(execution).with_atomic_functions(|name| functions.matches(name));
-    let job = Job { execution, checker: &checker, proven, budget: Budget::unlimited() };
+    let (prepared, budget) = (&Prepared::new(execution), Budget::unlimited());
+    let job = Job { execution, prepared, checker: &checker, proven, budget };
     PredictedAtomicity::new(functions.clone()).run(&job)
 }
 

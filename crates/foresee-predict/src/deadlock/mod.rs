@@ -37,8 +37,6 @@ use rustc_hash::FxHashSet;
 use crate::engine::{Job, Outcome, WholeEngine};
 use crate::finding::{Certainty, Finding, Kind, Place};
 use crate::ideal::{Choice, Ideal};
-use crate::locks::LockHistory;
-use crate::order::MustOrder;
 use crate::witness::{Claim, Schedule};
 use cycles::Cycles;
 pub use cycles::{MAX_CYCLES, MAX_STEPS};
@@ -80,24 +78,23 @@ struct Deadlock {
 
 /// All deadlocks, and the circles that may be deadlocks too.
 pub fn analyse(job: &Job<'_>) -> (Outcome, Vec<Cycle>) {
-    let locks = LockHistory::of(job.execution);
-    let dependencies = Dependencies::of(job.execution, &locks);
+    let locks = job.prepared.locks();
+    let dependencies = Dependencies::of(job.execution, locks);
     let mut outcome = Outcome::default();
     let mut settled: FxHashSet<Vec<Place>> = FxHashSet::default();
-    for blocked in observed::deadlocks(job.execution, &locks, &dependencies.unanswered) {
+    for blocked in observed::deadlocks(job.execution, locks, &dependencies.unanswered) {
         let places = places(job, &blocked);
         if settled.insert(places.clone()) {
             outcome.findings.push(finding(Certainty::Observed, places, &blocked, Schedule::default()));
         }
     }
-    let Cycles { cycles, complete } = Cycles::of(&dependencies, &locks);
+    let Cycles { cycles, complete } = Cycles::of(&dependencies, locks);
     outcome.undecided += u64::from(!complete);
     if cycles.is_empty() {
         return (outcome, Vec::new());
     }
 
-    let order = MustOrder::of(job.execution);
-    let mut ideal = Ideal::new(&order, &locks);
+    let mut ideal = Ideal::new(job.prepared.order(), locks);
     let rounds = ROUNDS + job.execution.len() as u64 / EVENTS_PER_ROUND;
     let (mut found, mut unproven) = (Vec::new(), Vec::new());
     for (nth, cycle) in cycles.iter().enumerate() {

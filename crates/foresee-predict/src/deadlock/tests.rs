@@ -7,14 +7,15 @@ use foresee_trace::text::TextReader;
 use foresee_trace::{EventId, Execution};
 
 use super::analyse;
-use crate::engine::{Budget, Job, Outcome, Proven};
+use crate::engine::{Budget, Job, Outcome, Prepared, Proven};
 use crate::finding::Certainty;
 use crate::witness::Checker;
 
 fn run(execution: &Execution) -> (Outcome, usize) {
     let checker = Checker::new(execution);
     let proven = Proven::default();
-    let job = Job { execution, checker: &checker, proven: &proven, budget: Budget::unlimited() };
+    let (prepared, budget) = (&Prepared::new(execution), Budget::unlimited());
+    let job = Job { execution, prepared, checker: &checker, proven: &proven, budget };
     let (outcome, unproven) = analyse(&job);
     (outcome, unproven.len())
 }

@@ -6,7 +6,7 @@ use foresee_oracle::{Config, Oracle, Random, for_each_seed, random_execution};
 use foresee_trace::{EventId, Execution, ExecutionBuilder};
 
 use super::Method;
-use crate::engine::{Budget, Job, Outcome, Proven, WholeEngine};
+use crate::engine::{Budget, Job, Outcome, Prepared, Proven, WholeEngine};
 use crate::finding::{Certainty, Kind, Place};
 use crate::lockset::Lockset;
 use crate::max::Max;
@@ -20,7 +20,8 @@ type Places = BTreeSet<Vec<Place>>;
 fn with_job<T>(execution: &Execution, threads: usize, use_job: impl FnOnce(&Job<'_>) -> T) -> T {
     let (checker, proven) = (Checker::new(execution), Proven::default());
     let budget = Budget { threads, ..Budget::unlimited() };
-    use_job(&Job { execution, checker: &checker, proven: &proven, budget })
+    let prepared = &Prepared::new(execution);
+    use_job(&Job { execution, prepared, checker: &checker, proven: &proven, budget })
 }
 
 fn run(execution: &Execution, engine: &dyn WholeEngine) -> Outcome {

@@ -34,8 +34,6 @@ use foresee_trace::EventId;
 use crate::engine::{Job, Outcome, WholeEngine};
 use crate::finding::{Certainty, Finding, Kind, Place};
 use crate::ideal::Ideal;
-use crate::locks::LockHistory;
-use crate::order::MustOrder;
 use crate::witness::{Claim, Schedule};
 use accesses::Accesses;
 pub use search::MAX_GROUP_PAIRS;
@@ -46,13 +44,13 @@ pub struct SyncPreserving;
 
 impl WholeEngine for SyncPreserving {
     fn run(&self, job: &Job<'_>) -> Outcome {
-        let locks = LockHistory::of(job.execution);
-        let accesses = Accesses::of(job.execution, &locks);
+        let locks = job.prepared.locks();
+        let accesses = Accesses::of(job.execution, locks);
         if accesses.cells.is_empty() {
             return Outcome::default();
         }
-        let order = MustOrder::of(job.execution);
-        let mut search = Search::new(job, &locks, &accesses, Ideal::new(&order, &locks));
+        let ideal = Ideal::new(job.prepared.order(), locks);
+        let mut search = Search::new(job, locks, &accesses, ideal);
         for cell in 0..accesses.cells.len() {
             search.cell(cell);
         }

@@ -8,7 +8,7 @@ use foresee_trace::text::TextReader;
 use foresee_trace::{EventId, Execution, LocId};
 
 use super::SyncPreserving;
-use crate::engine::{Budget, Job, Outcome, Proven, WholeEngine};
+use crate::engine::{Budget, Job, Outcome, Prepared, Proven, WholeEngine};
 use crate::ideal::Ideal;
 use crate::locks::LockHistory;
 use crate::order::MustOrder;
@@ -17,7 +17,9 @@ use crate::witness::{Checker, Claim};
 fn run(execution: &Execution) -> Outcome {
     let checker = Checker::new(execution);
     let proven = Proven::default();
-    SyncPreserving.run(&Job { execution, checker: &checker, proven: &proven, budget: Budget::unlimited() })
+    let prepared = &Prepared::new(execution);
+    let budget = Budget::unlimited();
+    SyncPreserving.run(&Job { execution, prepared, checker: &checker, proven: &proven, budget })
 }
 
 fn pairs(outcome: &Outcome) -> BTreeSet<(EventId, EventId)> {
@@ -122,7 +124,8 @@ fn what_is_proven_is_not_searched() {
     let checker = Checker::new(&execution);
     let mut proven = Proven::default();
     proven.add(&run(&execution).findings[0]);
-    let job = Job { execution: &execution, checker: &checker, proven: &proven, budget: Budget::unlimited() };
+    let (prepared, budget) = (&Prepared::new(&execution), Budget::unlimited());
+    let job = Job { execution: &execution, prepared, checker: &checker, proven: &proven, budget };
     assert_eq!(SyncPreserving.run(&job), Outcome::default());
 }
 

@@ -56,7 +56,7 @@ impl WholeEngine for PredictedAtomicity {
         let mut blocks = Blocks::new(self.functions.clone());
         blocks.learn(job.execution.names());
         let mut found = Found::new(job);
-        if let Some(scene) = Scene::of(job.execution, &blocks) {
+        if let Some(scene) = Scene::of(job.prepared, &blocks) {
             single::search(&scene, &mut found);
             several::search(&scene, &mut found);
         }

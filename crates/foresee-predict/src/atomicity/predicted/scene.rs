@@ -3,6 +3,7 @@
 use foresee_trace::{Access, EventId, Execution, LockId, Mode, Op, ThreadId};
 
 use crate::atomicity::blocks::{Blocks, Boundary};
+use crate::engine::Prepared;
 use crate::finding::Place;
 use crate::locks::{LockHistory, exclude};
 use crate::order::MustOrder;
@@ -71,8 +72,8 @@ pub(super) struct Block {
 /// The observed run, prepared.
 pub(super) struct Scene<'e> {
     pub(super) execution: &'e Execution,
-    pub(super) order: MustOrder,
-    pub(super) locks: LockHistory,
+    pub(super) order: &'e MustOrder,
+    pub(super) locks: &'e LockHistory,
     /// The blocks of each thread, in order.
     pub(super) blocks: Vec<Vec<Block>>,
     /// The events that use each resource; empty where no circle can come from: only one thread uses it, nothing writes, or
@@ -85,12 +86,13 @@ pub(super) struct Scene<'e> {
 
 impl<'e> Scene<'e> {
     /// `None` if there is no block.
-    pub(super) fn of(execution: &'e Execution, boundaries: &Blocks) -> Option<Scene<'e>> {
+    pub(super) fn of(prepared: &'e Prepared<'e>, boundaries: &Blocks) -> Option<Scene<'e>> {
+        let execution = prepared.execution();
         let blocks = blocks(execution, boundaries);
         if blocks.iter().all(Vec::is_empty) {
             return None;
         }
-        let (order, locks) = (MustOrder::of(execution), LockHistory::of(execution));
+        let (order, locks) = (prepared.order(), prepared.locks());
         let (ends, lock_count) = (ends(execution), lock_count(execution));
         let mut scene = Scene { execution, order, locks, blocks, users: Vec::new(), ends, lock_count };
         scene.list_users();

@@ -56,7 +56,7 @@ enum Failure {
 }
 
 pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
-    let ideal = || Ideal::new(&scene.order, &scene.locks);
+    let ideal = || Ideal::new(scene.order, scene.locks);
     let mut search = Search {
         scene,
         found,

@@ -50,7 +50,7 @@ struct Groups {
 }
 
 pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
-    let mut ideal = Ideal::new(&scene.order, &scene.locks);
+    let mut ideal = Ideal::new(scene.order, scene.locks);
     for cell in 0..scene.execution.cell_count() as u32 {
         let groups = Groups::of(scene, cell);
         let mut tried = 0;
