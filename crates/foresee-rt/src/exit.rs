@@ -14,12 +14,19 @@ use crate::rawfile;
 use crate::real::{Real, call_real};
 use crate::threads;
 
+type Handler = Option<unsafe extern "C" fn()>;
+
+unsafe extern "C" {
+    /// What `pthread_atfork` calls, which itself is in the static part of the C library, where not every linker looks.
+    fn __register_atfork(prepare: Handler, parent: Handler, child: Handler, library: *mut c_void) -> c_int;
+}
+
 /// Has [`forked`] run in the child of every fork, those of the C library included (`daemon`, `forkpty`).
 pub(crate) fn start() {
     static STARTED: AtomicBool = AtomicBool::new(false);
     if rawfile::recording() && !STARTED.swap(true, SeqCst) {
         // SAFETY: the handler has the signature that is asked for. Without it, a child would write to the parent's trace.
-        unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+        unsafe { __register_atfork(None, None, Some(forked), std::ptr::null_mut()) };
     }
 }
 

@@ -77,8 +77,9 @@ mod watched;
 /// the latest when the first instrumented object is initialised.
 extern "C" fn start() {
     fds::start();
-    rawfile::start();
+    // What looks at strings comes before the recording, which would take it for the program's doing.
     watched::start();
+    rawfile::start();
     threads::start();
     exit::start();
 }

@@ -219,7 +219,7 @@ impl Unsettled {
 /// Watches the statics that `FORESEE_WATCH` lists: `address:size` in hexadecimal, separated by commas, as the program's file has
 /// them.
 pub(crate) fn start() {
-    if !rawfile::recording() || any() {
+    if any() {
         return;
     }
     // SAFETY: the name ends in a zero byte; the value is used before the program can change its environment.

@@ -78,9 +78,12 @@ impl Check {
         Ok(())
     }
 
-    /// One document over several programs or tests, in the form that was asked for.
+    /// One document over several processes, in the form that was asked for.
     pub(crate) fn document(&self, outcomes: &[Outcome]) -> String {
-        results::document(outcomes, self.settings.format.unwrap_or(ReportFormat::Human))
+        match self.settings.format.unwrap_or(ReportFormat::Human) {
+            ReportFormat::Human => outcomes.iter().map(|one| one.report.as_str()).collect(),
+            format => results::document(outcomes, format),
+        }
     }
 
     /// Checks the trace at `path`, and hands the report, which calls it `name`, and the exit code that says it to `then`.
