@@ -75,9 +75,17 @@ pub fn main() -> ExitCode {
 /// What `cargo foresee` does by running cargo.
 const OF_CARGO: [&str; 4] = ["run", "test", "build", "nextest"];
 
+/// Names under which this program is `foresee cc` and `foresee c++`.
+pub(crate) const COMPILERS: [(&str, &str); 2] = [("foresee-cc", "cc"), ("foresee-c++", "c++")];
+
 /// The name the user called, and the arguments without what cargo adds: `cargo foresee x` runs `cargo-foresee foresee x`.
 fn invocation(mut args: Vec<OsString>) -> (&'static str, Vec<OsString>) {
     let called = args.first().map(Path::new).and_then(Path::file_stem);
+    // Build systems take one word for a compiler.
+    if let Some((_, compiler)) = COMPILERS.into_iter().find(|(name, _)| called == Some(name.as_ref())) {
+        args.insert(1, compiler.into());
+        return ("foresee", args);
+    }
     if called != Some("cargo-foresee".as_ref()) {
         return ("foresee", args);
     }

@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
+use crate::COMPILERS;
 use crate::cargo::arguments::Arguments;
 use crate::cargo::project::{Project, cargo};
 use crate::cargo::results::{self, Outcome};
@@ -115,6 +116,37 @@ fn instrument(command: &mut Command, project: &Project) -> Result<(), CliError> 
         command.env(variable, flags::all(&users, &link, Some(&runtime))?.join("\x1f"));
     }
     command.env_remove("RUSTFLAGS").env_remove("RUSTDOCFLAGS").env(BOOTSTRAP, "1");
+    instrument_c(command, project)
+}
+
+/// C and C++ code that build scripts compile is instrumented, too: the variables are those that the `cc` and `cmake` crates
+/// look at first. A compiler that the user has chosen for it is driven; one chosen in another way is left alone.
+fn instrument_c(command: &mut Command, project: &Project) -> Result<(), CliError> {
+    let folder = project.target_dir.join("bin");
+    let failed = |why| CliError::output(folder.display(), why);
+    let us = std::env::current_exe().map_err(failed)?;
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    for ((name, _), [usual, drives]) in
+        COMPILERS.into_iter().zip([["CC", "FORESEE_CC"], ["CXX", "FORESEE_CXX"]])
+    {
+        let ours = format!("{usual}_{}", TARGET.replace('-', "_"));
+        let special = [ours.clone(), format!("{usual}_{TARGET}"), format!("TARGET_{usual}")];
+        if special.iter().any(|variable| std::env::var_os(variable).is_some()) {
+            continue;
+        }
+        if let Some(users) = std::env::var_os(usual).filter(|users| !users.is_empty()) {
+            if users.to_string_lossy().contains(char::is_whitespace) {
+                continue;
+            }
+            command.env(drives, users);
+        }
+        let link = folder.join(name);
+        if std::fs::read_link(&link).ok().as_deref() != Some(&us) {
+            let _ = std::fs::remove_file(&link);
+            std::os::unix::fs::symlink(&us, &link).map_err(failed)?;
+        }
+        command.env(ours, link);
+    }
     Ok(())
 }
 
