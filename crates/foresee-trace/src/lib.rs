@@ -34,7 +34,7 @@ pub use error::{Damage, TraceError};
 pub use event::{Access, Arg, Event, Mem, Mode, Op, Order, bits, signed};
 pub use execution::{Execution, ExecutionBuilder};
 pub use ids::{EventId, LocId, LockId, StrId, ThreadId, VarId};
-pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol};
+pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol, UnnamedLock};
 pub use open::{Format, open};
 
 /// Facts about a recorded run: its command line, host, time, …, in the order they were written.

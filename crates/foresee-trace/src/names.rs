@@ -40,6 +40,15 @@ pub struct Symbol {
     pub mem: Mem,
 }
 
+/// A lock without a name of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnnamedLock<'a> {
+    /// Where it is.
+    pub addr: u64,
+    /// Its type, if that is known.
+    pub of: Option<&'a str>,
+}
+
 impl Symbol {
     /// Whether all that is known is the name: neither address nor size came from a program or a declaration.
     pub fn is_default(&self) -> bool {
@@ -174,11 +183,13 @@ impl Names {
         self.locks.get(id.index()).map_or("", |&name| self.str(name))
     }
 
-    /// The address of a lock of which nothing else is known: its name is `l@` and the address, and `#2` for the second
-    /// lock at that address.
-    pub fn unnamed_lock(&self, id: LockId) -> Option<u64> {
-        let address = self.lock_name(id).strip_prefix("l@0x")?;
-        u64::from_str_radix(address.split_once('#').map_or(address, |(address, _)| address), 16).ok()
+    /// What is known of a lock that has no name of its own. It is called `l@` and the address, with `#2` for the second
+    /// lock at that address, and `:` before its type.
+    pub fn unnamed_lock(&self, id: LockId) -> Option<UnnamedLock<'_>> {
+        let rest = self.lock_name(id).strip_prefix("l@0x")?;
+        let (place, of) = rest.split_once(':').map_or((rest, None), |(place, of)| (place, Some(of)));
+        let address = place.split_once('#').map_or(place, |(address, _)| address);
+        Some(UnnamedLock { addr: u64::from_str_radix(address, 16).ok()?, of })
     }
 
     /// The id of a location.

@@ -146,7 +146,8 @@ impl MemoryMap {
 
     /// Something is done with a lock or condition: learns what to call it.
     pub(super) fn use_lock(&mut self, lock: LockId, op: &Op<'_>, names: &Names, contexts: &Contexts) {
-        let Some(block) = names.unnamed_lock(lock).and_then(|addr| self.block_at(addr)) else { return };
+        let Some(unnamed) = names.unnamed_lock(lock) else { return };
+        let Some(block) = self.block_at(unnamed.addr) else { return };
         if self.locks.get(&lock).is_some_and(|label| label.block == block.id) {
             return;
         }
@@ -158,7 +159,8 @@ impl MemoryMap {
             let place = place_of_user(names, loc, &contexts.stack(names, loc, context));
             (Home::Heap(place), format!("in {}", heap_block(names, place)))
         };
-        let what = if matches!(op, Op::Wait { .. } | Op::Notify { .. }) { "condition" } else { "lock" };
+        let is_condition = matches!(op, Op::Wait { .. } | Op::Notify { .. });
+        let what = if is_condition { "condition" } else { unnamed.of.unwrap_or("lock") };
         let number = self.namesakes.entry(home).or_default();
         *number += 1;
         let number = if *number == 1 { String::new() } else { format!(" #{number}") };

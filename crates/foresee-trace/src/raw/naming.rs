@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::format::{NAME_LEN, SYNC_SPACE};
 use super::modules::Module;
-use super::roles::{LockTable, Role, crate_of, is_between, plain_path};
+use super::roles::{LockTable, Role, crate_of, is_between, lock_type, plain_path};
 use crate::event::Mem;
 use crate::ids::{LocId, LockId, StrId, ThreadId};
 use crate::names::{Location, Names};
@@ -133,6 +133,8 @@ pub(super) struct Inlined {
     /// Where the operation is called from, and whether that is a place of the user's.
     pub(super) loc: LocId,
     pub(super) users: bool,
+    /// The type of the lock, if the calls in between tell.
+    pub(super) of: Option<StrId>,
 }
 
 /// All names of a raw trace as they become known.
@@ -199,18 +201,34 @@ impl Naming {
 
     /// The lock or condition at this address.
     pub(super) fn lock(&mut self, addr: u64) -> LockId {
+        self.lock_of(addr, None)
+    }
+
+    /// The type of the lock that this function is called for.
+    pub(super) fn lock_type(&mut self, function: StrId) -> Option<StrId> {
+        let function = self.names.str(function);
+        let of = lock_type(function).filter(|_| is_between(&plain_path(function)))?;
+        Some(self.names.intern(&of))
+    }
+
+    /// The lock or condition at this address, which is of this type.
+    pub(super) fn lock_of(&mut self, addr: u64, of: Option<StrId>) -> LockId {
         if let Some(&id) = self.locks.get(&addr) {
             return id;
         }
         let given = self.given_name(addr).or_else(|| self.object_name(addr));
+        let of = match of.filter(|_| given.is_none()) {
+            Some(of) => format!(":{}", self.names.str(of)),
+            None => String::new(),
+        };
         let first = given.unwrap_or_else(|| format!("l@{addr:#x}"));
-        let (mut name, mut again) = (first.clone(), 1);
+        let (mut name, mut again) = (format!("{first}{of}"), 1);
         let locks = self.names.locks().len();
         let mut id = self.names.lock(&name);
         while id.index() < locks {
             // Statics of two files may have the same name, and memory is used again.
             again += 1;
-            name = format!("{first}#{again}");
+            name = format!("{first}#{again}{of}");
             id = self.names.lock(&name);
         }
         self.locks.insert(addr, id);
@@ -277,7 +295,11 @@ impl Naming {
                 path.hash(&mut hasher);
                 code.frames[at + 1..].hash(&mut hasher);
                 let (loc, users) = self.nearest(code, &paths, at + 1);
-                roles.push(Inlined { what, instance: hasher.finish(), loc, users });
+                let callers = code.frames[at + 1..].iter().zip(&paths[at + 1..]);
+                let library = callers.take_while(|(_, path)| is_between(path));
+                let of = library.filter_map(|(frame, _)| lock_type(&frame.function)).last();
+                let of = of.map(|of| self.names.intern(&of));
+                roles.push(Inlined { what, instance: hasher.finish(), loc, users, of });
             }
         }
         let krate = own.map(|at| self.names.intern(crate_of(&paths[at])));

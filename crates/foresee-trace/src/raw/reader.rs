@@ -218,7 +218,7 @@ impl RawReader {
     }
 
     fn step(&mut self, step: Step) -> Op<'static> {
-        let lock = self.naming.lock(step.addr);
+        let lock = self.naming.lock_of(step.addr, step.of);
         match step.action {
             Action::Request(mode) => Op::Request { lock, mode },
             Action::Acquire { mode, tried } => Op::Acquire { lock, mode, tried },

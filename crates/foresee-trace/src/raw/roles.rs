@@ -191,6 +191,24 @@ pub(super) fn is_between(path: &str) -> bool {
     BETWEEN.contains(&crate_of(path))
 }
 
+/// The type of a lock, from a function of a lock library: `<std::sync::poison::mutex::Mutex<a::B>>::lock` is of `Mutex<B>`.
+pub(super) fn lock_type(function: &str) -> Option<String> {
+    let inner = function.strip_prefix('<')?;
+    let of = before_as(&inner[..closing(inner)?]);
+    let mut short = String::new();
+    let mut word = 0;
+    for (at, c) in of.char_indices() {
+        if !c.is_alphanumeric() && c != '_' && c != ':' {
+            short.push_str(of[word..at].rsplit("::").next().unwrap_or_default());
+            short.push(c);
+            word = at + c.len_utf8();
+        }
+    }
+    short.push_str(of[word..].rsplit("::").next().unwrap_or_default());
+    // The kind of lock is in the name already.
+    Some(short.replace("<RawMutex, ", "<").replace("<RawRwLock, ", "<"))
+}
+
 /// The crate of a function, by its plain path.
 pub(super) fn crate_of(path: &str) -> &str {
     path.split("::").next().unwrap_or(path).trim_start_matches('&')
@@ -282,6 +300,16 @@ mod tests {
         for (function, path) in cases {
             assert_eq!(plain_path(function), path, "{function}");
         }
+    }
+
+    #[test]
+    fn locks_have_types() {
+        let of = |function| lock_type(function).unwrap_or_default();
+        assert_eq!(of("<std::sync::poison::mutex::Mutex<alloc::vec::Vec<u8>>>::lock"), "Mutex<Vec<u8>>");
+        let parking = "<lock_api::mutex::Mutex<parking_lot::raw_mutex::RawMutex, (a::B, [u8; 2])>>::lock";
+        assert_eq!(of(parking), "Mutex<(B, [u8; 2])>");
+        assert_eq!(of("main"), "");
+        assert_eq!(of("<é<"), "");
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub(super) struct Step {
     pub(super) action: Action,
     pub(super) addr: u64,
     pub(super) loc: LocId,
+    /// The type of the lock.
+    pub(super) of: Option<StrId>,
 }
 
 /// The kinds of steps.
@@ -74,8 +76,8 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn step(&mut self, loc: LocId, action: Action, addr: u64) {
-        self.steps.push(Step { action, addr, loc });
+    fn step(&mut self, at: At, action: Action, addr: u64) {
+        self.steps.push(Step { action, addr, loc: at.loc, of: at.of });
     }
 }
 
@@ -121,6 +123,13 @@ struct Call {
     silent: bool,
 }
 
+/// Where an operation on a lock is, and the type of the lock.
+#[derive(Clone, Copy)]
+struct At {
+    loc: LocId,
+    of: Option<StrId>,
+}
+
 struct Operation {
     role: Role,
     /// How many calls there were when it began.
@@ -130,7 +139,7 @@ struct Operation {
     krate: StrId,
     /// Whether that is a library of locks, and nothing else.
     is_library: bool,
-    loc: LocId,
+    at: At,
     first_pc: u64,
     lock: Option<u64>,
     /// Whether the word of the lock was changed.
@@ -293,11 +302,13 @@ impl Thread {
         let function = cx.naming.site(callee);
         let silent = self.is_hidden() || function.entry.is_some();
         let depth = self.calls.len();
+        let caller = self.calls.last().map(|call| call.function);
         self.calls.push(Call { function: function.function, user, krate, silent });
         if let Some(role) = function.entry
             && self.may_begin()
         {
-            self.begin(role, depth, None, user.unwrap_or(site.loc), callee);
+            let of = caller.and_then(|caller| cx.naming.lock_type(caller));
+            self.begin(role, depth, None, At { loc: user.unwrap_or(site.loc), of }, callee);
         }
         if silent { Fate::Drop } else { Fate::Keep }
     }
@@ -358,14 +369,14 @@ impl Thread {
         let Some(word) = cx.words.get_mut(&addr) else { return Fate::Keep };
         let mode = match self.held.get(&addr) {
             Some(&(mode, _)) => {
-                cx.steps.push(Step { action: Action::Release(mode), addr, loc });
+                cx.step(At { loc, of: None }, Action::Release(mode), addr);
                 self.released(addr, cx);
                 return Fate::Drop;
             }
             None => Mode::Exclusive,
         };
         if record.tag == Tag::Rmw && old != new && !word.is_shared && word.holders == 0 {
-            cx.steps.push(Step { action: Action::Acquire { mode, tried: true }, addr, loc });
+            cx.step(At { loc, of: None }, Action::Acquire { mode, tried: true }, addr);
             self.acquired(addr, mode, cx);
             return Fate::Drop;
         }
@@ -390,19 +401,19 @@ impl Thread {
                 let user = if inlined.users { Some(inlined.loc) } else { None };
                 let user = user.or_else(|| self.calls.last().and_then(|call| call.user));
                 let loc = user.unwrap_or(inlined.loc);
-                self.begin(inlined.what, depth, Some(inlined.instance), loc, pc);
+                self.begin(inlined.what, depth, Some(inlined.instance), At { loc, of: inlined.of }, pc);
             }
         }
     }
 
-    fn begin(&mut self, what: RoleOf, depth: usize, instance: Option<u64>, loc: LocId, pc: u64) {
+    fn begin(&mut self, what: RoleOf, depth: usize, instance: Option<u64>, at: At, pc: u64) {
         self.operations.push(Operation {
             role: what.role,
             depth,
             instance,
             krate: what.krate,
             is_library: what.is_library,
-            loc,
+            at,
             first_pc: pc,
             lock: None,
             changed: false,
@@ -418,11 +429,11 @@ impl Thread {
             return;
         }
         operation.lock = Some(addr);
-        let loc = operation.loc;
+        let at = operation.at;
         match operation.role {
-            Role::Lock(mode) => cx.step(loc, Action::Request(mode), addr),
+            Role::Lock(mode) => cx.step(at, Action::Request(mode), addr),
             Role::NotifyOne | Role::NotifyAll => {
-                cx.step(loc, Action::Notify { all: operation.role == Role::NotifyAll }, addr);
+                cx.step(at, Action::Notify { all: operation.role == Role::NotifyAll }, addr);
             }
             Role::Unlock => {
                 let Some(&(mode, _)) = self.held.get(&addr) else {
@@ -430,11 +441,11 @@ impl Thread {
                     operation.transparent = true;
                     return;
                 };
-                cx.step(loc, Action::Release(mode), addr);
+                cx.step(at, Action::Release(mode), addr);
                 if let Some(wait) = outer.last_mut() {
                     wait.given_back = Some(addr);
                     if let Some(condition) = wait.lock {
-                        cx.step(loc, Action::Wait, condition);
+                        cx.step(at, Action::Wait, condition);
                     }
                 }
                 self.released(addr, cx);
@@ -470,28 +481,28 @@ impl Thread {
         let Some(lock) = operation.lock.or(operation.given_back) else { return };
         match operation.role {
             Role::Lock(mode) => {
-                cx.step(operation.loc, Action::Acquire { mode, tried: false }, lock);
+                cx.step(operation.at, Action::Acquire { mode, tried: false }, lock);
                 self.acquired(lock, mode, cx);
             }
             Role::TryLock(mode) if operation.changed => {
-                cx.step(operation.loc, Action::Acquire { mode, tried: true }, lock);
+                cx.step(operation.at, Action::Acquire { mode, tried: true }, lock);
                 self.acquired(lock, mode, cx);
             }
             Role::TimedLock(mode, _) if operation.changed || cx.ahead.gives_back(lock, cx.naming) => {
-                cx.step(operation.loc, Action::Acquire { mode, tried: true }, lock);
+                cx.step(operation.at, Action::Acquire { mode, tried: true }, lock);
                 self.acquired(lock, mode, cx);
             }
             Role::Change(mode) => {
                 if let Some(held) = self.released(lock, cx) {
-                    cx.step(operation.loc, Action::Release(held), lock);
-                    cx.step(operation.loc, Action::Acquire { mode, tried: true }, lock);
+                    cx.step(operation.at, Action::Release(held), lock);
+                    cx.step(operation.at, Action::Acquire { mode, tried: true }, lock);
                     self.acquired(lock, mode, cx);
                 }
             }
             Role::Wait => {
                 if let Some(lock) = operation.given_back.filter(|lock| !self.held.contains_key(lock)) {
-                    cx.step(operation.loc, Action::Request(Mode::Exclusive), lock);
-                    cx.step(operation.loc, Action::Acquire { mode: Mode::Exclusive, tried: false }, lock);
+                    cx.step(operation.at, Action::Request(Mode::Exclusive), lock);
+                    cx.step(operation.at, Action::Acquire { mode: Mode::Exclusive, tried: false }, lock);
                     self.acquired(lock, Mode::Exclusive, cx);
                 }
             }
