@@ -7,6 +7,8 @@ use super::{LockTable, NoSymbols, RawReader};
 use crate::text::TextWriter;
 use crate::{EventSink as _, EventSource, Op, TraceError};
 
+mod locks;
+
 fn header() -> Vec<u8> {
     let mut file = vec![0; HEADER_LEN as usize];
     file[..8].copy_from_slice(&MAGIC);
