@@ -5,7 +5,6 @@ use std::io::Write as _;
 use super::super::{Code, DataSymbol, LockTable, Module, RawReader, SourceLocation, Symbolizer};
 use super::*;
 use crate::text::TextWriter;
-use crate::{EventSink as _, EventSource as _};
 
 /// Code by program counter: the functions it is in, innermost first, each with the line it is on.
 struct Functions(&'static [(u64, &'static [(&'static str, u32)])]);
