@@ -29,6 +29,8 @@ pub(crate) struct Settings {
     pub(crate) memory: Option<u64>,
     pub(crate) suppressions: Vec<PathBuf>,
     pub(crate) atomic: Vec<String>,
+    /// The folder the user is in, if not the current one: cargo runs tests in that of their package.
+    pub(crate) folder: Option<PathBuf>,
     /// Functions that are operations on locks: for recording.
     #[serde(skip)]
     locks: Vec<(String, Role)>,

@@ -31,6 +31,7 @@ mod report;
 mod signals;
 mod suppress;
 mod symbolize;
+mod unrecorded;
 mod watch;
 
 use std::ffi::OsString;

@@ -5,24 +5,24 @@
 //! processes of the program (forks, programs that it runs) write files of their own there, which become traces of their own; of
 //! a process that outlives the program, what it has done until then.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use foresee_trace::raw::{LockTable, RawReader};
-use foresee_trace::{DOUBT, EventSource as _};
+use foresee_trace::{DOUBT, EventSource as _, TraceError};
 use rustix::process::Signal;
 
 use crate::config;
-use crate::error::{self, CliError, Severity, without_code};
+use crate::error::{self, CliError, Severity};
 use crate::exit;
 use crate::output::{Output, Target};
 use crate::signals::{self, PassOn};
 use crate::symbolize::FileSymbols;
+use crate::unrecorded;
 use crate::watch;
 
 /// How long a program that was told to end may take before it is killed.
@@ -81,11 +81,7 @@ pub(crate) fn record(program: &Program<'_>, trace: &Path, keep: Option<&Path>) -
     let code = run(program, &raw)?;
     signals::was_for_the_program();
     if !raw.exists() {
-        let name = program_name(program.line);
-        return Err(CliError::Usage(format!(
-            "{name}: recorded nothing: it was not built by foresee; build it with `cargo foresee build`, or with \
-             `foresee cc` or `foresee c++` as compiler, and do not link it statically"
-        )));
+        return Err(unrecorded::recorded_nothing(program.line.first().map_or(OsStr::new(""), |name| name)));
     }
     pack_and_keep(&raw, target, &table, keep)?;
     let mut others = Vec::new();
@@ -159,18 +155,13 @@ fn run(program: &Program<'_>, raw: &Path) -> Result<u8, CliError> {
         command.env(watch::VARIABLE, addresses);
     }
     let pass_on = PassOn::new();
-    let mut child = command.env(RAW_VARIABLE, raw).spawn().map_err(|why| cannot_run(&command, &why))?;
+    let mut child = command
+        .env(RAW_VARIABLE, raw)
+        .spawn()
+        .map_err(|why| unrecorded::cannot_run(command.get_program(), &why))?;
     let name = program_name(program.line);
     let status = wait(&mut child, &pass_on, program.timeout).map_err(|why| CliError::output(&name, why))?;
     Ok(if program.printed.is_some() { exit::of_process(status) } else { told(&name, status) })
-}
-
-/// The program is not there, or not to be executed.
-pub(crate) fn cannot_run(command: &Command, why: &std::io::Error) -> CliError {
-    let path = Path::new(command.get_program());
-    let only_here = why.kind() == ErrorKind::NotFound && path.components().count() == 1 && path.is_file();
-    let hint = if only_here { format!("; did you mean ./{}?", path.display()) } else { String::new() };
-    CliError::Usage(format!("{}: cannot run: {}{hint}", path.display(), without_code(why)))
 }
 
 /// Waits for the end of the program. Looks often at first, as most programs are short.
@@ -218,7 +209,13 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 /// From the raw trace to one that every command reads. Ctrl-C ends it with what was packed so far.
 fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
     signals::finish_on_interrupt();
-    let failed = |why| CliError::input(raw, why);
+    let failed = |why| match why {
+        TraceError::NewerVersion { found, known } => CliError::Usage(format!(
+            "the program was built by another version of foresee: it records in format {found}, this foresee reads up to \
+             {known}; build it again, or use that foresee"
+        )),
+        why => CliError::input(raw, why),
+    };
     let mut reader = RawReader::open(raw, Box::new(FileSymbols::default()), table).map_err(failed)?;
     let mut output = Output::new(target, reader.facts())?;
     let stop = signals::interrupted();
@@ -246,7 +243,11 @@ fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
 fn doubt(reader: &RawReader) -> Option<String> {
     let is_rust = reader.facts().iter().any(|(key, _)| key == "rust");
     if is_rust && reader.lacks_debug_info() {
-        return Some("the program has no debug information, by which Rust's locks are recognised".to_owned());
+        return Some(
+            "the program has no debug information, by which Rust's locks are recognised (build it by `cargo foresee`, and \
+             do not strip it)"
+                .to_owned(),
+        );
     }
     match reader.unclear() {
         0 => None,

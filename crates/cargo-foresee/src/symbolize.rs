@@ -19,8 +19,9 @@ use addr2line::{Loader, demangle_auto};
 use foresee_trace::raw::{Code, DataSymbol, Module, Origin, SourceLocation, Symbolizer};
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, SymbolKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::error::{self, Severity, without_code};
 use crate::prebuilt::Prebuilt;
 
 /// Mappings are in units of this.
@@ -30,6 +31,8 @@ const PAGE: u64 = 4096;
 #[derive(Default)]
 pub(crate) struct FileSymbols {
     images: FxHashMap<String, Option<Image>>,
+    /// The files that were told to be gone.
+    gone: FxHashSet<String>,
 }
 
 impl FileSymbols {
@@ -38,6 +41,21 @@ impl FileSymbols {
             self.images.insert(path.to_owned(), Image::read(Path::new(path)));
         }
         self.images.get(path)?.as_ref()
+    }
+}
+
+impl FileSymbols {
+    /// Tells once that a file of code cannot be read: a report without lines would be a riddle.
+    fn warn_if_gone(&mut self, path: &str) {
+        if let Err(why) = std::fs::File::open(path)
+            && self.gone.insert(path.to_owned())
+        {
+            let why = without_code(&why);
+            let message = format!(
+                "{path}: cannot read: {why}; what it did has no names and lines: keep it until the run is packed"
+            );
+            error::print(Severity::Warning, &message);
+        }
     }
 }
 
@@ -51,6 +69,7 @@ impl Symbolizer for FileSymbols {
             image.code(pc.wrapping_sub(bias))
         });
         known.unwrap_or_else(|| {
+            self.warn_if_gone(&module.path);
             let unknown = SourceLocation { file: file_name(&module.path), ..Default::default() };
             Code { frames: vec![unknown], origin: Origin::Program }
         })
@@ -121,7 +140,7 @@ impl Image {
                     found.function = demangled(&name);
                 }
                 if let Some(place) = frame.location {
-                    found.file = place.file.unwrap_or_default().to_owned();
+                    found.file = normal_path(place.file.unwrap_or_default());
                     found.line = place.line.unwrap_or(0);
                     found.column = place.column.unwrap_or(0);
                 }
@@ -171,6 +190,21 @@ fn demangled(name: &str) -> String {
     }
     let whole = name.split_once('.').map_or(name, |(whole, _)| whole);
     demangle_auto(whole.into(), None).into_owned()
+}
+
+/// The path without `.` and `..`, as it is written: a file that has gone has a name, too. Compilers put the folder they ran in
+/// before the name they were given.
+fn normal_path(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match (part, parts.last()) {
+            ("..", Some(&last)) if last != ".." => drop(parts.pop()),
+            ("..", None) if path.starts_with('/') => {}
+            _ => parts.push(part),
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
 }
 
 fn file_name(path: &str) -> String {
@@ -229,6 +263,20 @@ mod tests {
         }
         let on_heap = Box::new(0_u8);
         assert_eq!(symbols.data(&modules, std::ptr::from_ref(&*on_heap) as u64), None);
+    }
+
+    #[test]
+    fn paths_go_down_only() {
+        for (path, normal) in [
+            ("/a/crates/foresee/../../examples/bank.rs", "/a/examples/bank.rs"),
+            ("/a/./b//c.c", "/a/b/c.c"),
+            ("/../a.c", "/a.c"),
+            ("../../a/../b.c", "../../b.c"),
+            ("./a.c", "a.c"),
+            ("", ""),
+        ] {
+            assert_eq!(normal_path(path), normal);
+        }
     }
 
     #[test]

@@ -5,13 +5,13 @@
 //! functions of C are called `name.0` by gcc and `function.name` by clang. All statics of the name are watched.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
 
 use foresee_trace::raw::DataSymbol;
 use object::read::elf::ElfFile64;
 
 use crate::error::{CliError, without_code};
 use crate::symbolize::statics;
+use crate::unrecorded::find;
 
 /// The variable that tells the runtime what to watch.
 pub(crate) const VARIABLE: &str = "FORESEE_WATCH";
@@ -47,16 +47,6 @@ fn is_called(symbol: &DataSymbol, name: &str) -> bool {
     let numbered = |end: &str| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit());
     (before.is_empty() || before.ends_with("::") || before.ends_with('.'))
         && (after.is_empty() || after.strip_prefix('.').is_some_and(numbered))
-}
-
-/// The file that running this program would run.
-fn find(program: &OsStr) -> PathBuf {
-    let path = Path::new(program);
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let searched = path.components().count() == 1 && !program.as_encoded_bytes().contains(&b'/');
-    let mut found = std::env::split_paths(&folders).map(|folder| folder.join(path));
-    let found = if searched { found.find(|file| file.is_file()) } else { None };
-    found.unwrap_or_else(|| path.to_owned())
 }
 
 #[cfg(test)]

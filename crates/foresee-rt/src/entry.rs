@@ -46,3 +46,20 @@ macro_rules! entries_of_six {
     };
 }
 pub(crate) use entries_of_six;
+
+/// As [`entries!`], for functions that a program may define itself.
+macro_rules! weak_entries {
+    ($($name:literal => $function:path, $register:literal;)*) => {
+        $(core::arch::global_asm!(
+            ".pushsection .text",
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            concat!("mov ", $register, ", [rsp]"),
+            "jmp {}",
+            ".popsection",
+            sym $function
+        );)*
+    };
+}
+pub(crate) use weak_entries;

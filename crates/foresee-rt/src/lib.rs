@@ -50,6 +50,7 @@ mod annotations;
 mod atomics;
 mod buffer;
 mod channels;
+mod cxx_memory;
 mod entry;
 mod exit;
 mod fds;

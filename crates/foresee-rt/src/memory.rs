@@ -2,7 +2,6 @@
 //!
 //! The allocator's own functions are known by second names (`__libc_malloc`), so nothing has to be looked up and `malloc`
 //! works from the first instruction on. Blocks count with all their usable bytes, which both ends of their life can ask for.
-//! C++'s `new` comes here, too.
 
 use libc::{c_int, c_void, size_t};
 
@@ -24,14 +23,14 @@ unsafe extern "C" {
     #[link_name = "__libc_realloc"]
     fn real_realloc(block: *mut c_void, size: size_t) -> *mut c_void;
     #[link_name = "__libc_memalign"]
-    fn real_memalign(align: size_t, size: size_t) -> *mut c_void;
+    pub(crate) fn real_memalign(align: size_t, size: size_t) -> *mut c_void;
 
     static __executable_start: u8;
     static etext: u8;
 }
 
 /// A block's life begins: after the allocator gave it, so after the stamp of its last free.
-fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
+pub(crate) fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
     if !block.is_null() && rawfile::recording() {
         // SAFETY: the block is the allocator's.
         let size = unsafe { libc::malloc_usable_size(block) };
@@ -43,11 +42,15 @@ fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
 
 /// A block's life ends: stamped before the allocator can give it to another thread.
 fn ends(block: *mut c_void, pc: u64) {
+    ends_as(if is_rust_library(pc) { Tag::Alloc } else { Tag::Free }, block, pc);
+}
+
+/// The same, told by this record.
+pub(crate) fn ends_as(tag: Tag, block: *mut c_void, pc: u64) {
     if !block.is_null() && rawfile::recording() && !has_ended(block) {
         // SAFETY: the block is the allocator's, or the program is about to do something forbidden anyway.
         let size = unsafe { libc::malloc_usable_size(block) };
         if size > 0 {
-            let tag = if is_rust_library(pc) { Tag::Alloc } else { Tag::Free };
             always(|local| local.stamped(tag, 0, [pc, block as u64, size as u64]));
         }
     }

@@ -53,6 +53,11 @@ pub(crate) fn start() {
         }
         CStr::from_ptr(path)
     };
+    // SAFETY: asks the kernel's own answer.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        // A program with other rights than its user's must not write where its user says.
+        return say(&[b"foresee: the program has other rights than its user (setuid): it runs unrecorded\n"]);
+    }
     remember(path);
     begin(path, create(path));
 }

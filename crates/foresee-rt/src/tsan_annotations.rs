@@ -14,7 +14,7 @@ use libc::{c_char, c_int, c_void};
 
 use crate::atomics::{acquire_edge, release_edge};
 use crate::buffer::{Ignored, always, begin_ignoring, end_ignoring};
-use crate::entry::entries;
+use crate::entry::{entries, weak_entries};
 use crate::format::{EXCLUSIVE, SHARED, Tag};
 use crate::held;
 use crate::locks::{released, requested, tried};
@@ -157,22 +157,6 @@ entries! {
     __tsan_external_assign_tag => nothing, "rdi";
     __tsan_external_read => external_read, "rcx";
     __tsan_external_write => external_write, "rcx";
-}
-
-/// As [`entries!`], for functions that a program may define itself.
-macro_rules! weak_entries {
-    ($($name:literal => $function:path, $register:literal;)*) => {
-        $(core::arch::global_asm!(
-            ".pushsection .text",
-            concat!(".weak ", $name),
-            concat!(".type ", $name, ", @function"),
-            concat!($name, ":"),
-            concat!("mov ", $register, ", [rsp]"),
-            "jmp {}",
-            ".popsection",
-            sym $function
-        );)*
-    };
 }
 
 weak_entries! {

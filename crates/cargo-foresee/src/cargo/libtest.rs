@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::error::CliError;
-use crate::recording::cannot_run;
+use crate::unrecorded::cannot_run;
 
 /// In every program that was built by us: it needs the runtime.
 const RUNTIME: &[u8] = b"__tsan_init";
@@ -133,7 +133,7 @@ pub(crate) fn list(
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())
             .output()
-            .map_err(|why| cannot_run(&command, &why))?;
+            .map_err(|why| cannot_run(command.get_program(), &why))?;
         if !answer.status.success() {
             let name = command.get_program().display();
             return Err(CliError::Usage(format!(

@@ -217,6 +217,7 @@ fn exit_code(status: ExitStatus, mode: Option<Mode>, outcomes: &[Outcome]) -> u8
 
 /// Cargo runs tests in the folder of their package.
 fn absolute(mut settings: Settings) -> Settings {
+    settings.folder = std::env::current_dir().ok();
     settings.output = settings.output.as_deref().map(absolute_path);
     settings.suppressions.iter_mut().for_each(|path| *path = absolute_path(path));
     settings

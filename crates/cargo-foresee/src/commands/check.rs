@@ -21,6 +21,7 @@ use crate::exit;
 use crate::input::Input;
 use crate::progress::Stage;
 use crate::report::details::{Collected, Collector};
+use crate::report::viewpoint::Viewpoint;
 use crate::report::{Report, Stats, human, json, junit, sarif, shown};
 use crate::signals;
 use crate::suppress::Suppressions;
@@ -165,7 +166,9 @@ fn check<R>(
     }
     let collected = details(path, &analysed, names)?;
     let Analysed { execution, findings, engines, events, partial } = analysed;
-    let mut all = shown(findings, &collected.details, names);
+    let folder = settings.folder.clone().or_else(|| std::env::current_dir().ok());
+    let viewpoint = folder.as_deref().map_or_else(Viewpoint::default, Viewpoint::new);
+    let mut all = shown(findings, &collected.details, names, &viewpoint);
     let before = all.len();
     {
         let mut suppressions = suppressions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,6 +177,7 @@ fn check<R>(
     let report = Report {
         trace: name.to_owned(),
         names,
+        viewpoint,
         execution: execution.as_ref(),
         stats: Stats {
             events,

@@ -30,7 +30,8 @@ use crate::commands::check::Check;
 use crate::commands::run::{check_recorded, record_and_check};
 use crate::error::{self, CliError, Severity};
 use crate::exit;
-use crate::recording::{Program, cannot_run, record};
+use crate::recording::{Program, record};
+use crate::unrecorded::cannot_run;
 
 /// The first argument of this program when it is the runner.
 pub(crate) const NAME: &str = "cargo-runner";
@@ -225,7 +226,7 @@ impl Runner<'_> {
     fn pass_through(&self) -> Result<u8, CliError> {
         let line = self.line(self.args);
         let mut command = self.to_record(&line, None).command()?;
-        command.status().map(exit::of_process).map_err(|why| cannot_run(&command, &why))
+        command.status().map(exit::of_process).map_err(|why| cannot_run(command.get_program(), &why))
     }
 
     /// With the user's own runner before it, if there is one.

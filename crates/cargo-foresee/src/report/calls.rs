@@ -3,6 +3,7 @@
 //! Every allocation is kept with the calls it was made in, and programs allocate in the same calls again and again: a
 //! *context* is a chain of calls stored once, by its last call and the context of that.
 
+use foresee_trace::raw::is_library_function;
 use foresee_trace::{LocId, Names, StrId};
 use rustc_hash::FxHashMap;
 
@@ -55,19 +56,47 @@ impl Contexts {
 }
 
 /// The stack of a thread at a place, within calls of which the innermost comes first.
+///
+/// What happens inside of a library is told with the user's place that led there. The calls from that place on are then
+/// no part of the stack: the place is its innermost frame.
 pub(super) fn stack(names: &Names, at: LocId, calls: impl Iterator<Item = Frame>) -> Vec<Frame> {
+    let calls: Vec<Frame> = calls.collect();
+    let own = names.location_at(at).function;
     // Each call is recorded with the place it was made from, which belongs to the frame outside of it.
     let mut loc = at;
-    let mut stack = Vec::new();
-    for call in calls {
-        stack.push(Frame { function: call.function, loc });
-        loc = call.loc;
+    let mut stack: Vec<Frame> = (calls.iter())
+        .map(|call| Frame { function: call.function, loc: std::mem::replace(&mut loc, call.loc) })
+        .collect();
+    if own == StrId::EMPTY || stack.first().is_some_and(|top| top.function == own) {
+        return stack;
     }
-    let own = names.location_at(at).function;
-    if stack.first().is_none_or(|top| top.function != own) && own != StrId::EMPTY {
-        stack.insert(0, Frame { function: own, loc: at });
+    let is_from_here = |call: &Frame| call.loc == at && at != LocId::UNKNOWN;
+    let first = (calls.iter().position(is_from_here).map(|call| call + 1))
+        .or_else(|| calls.iter().position(|call| call.function == own));
+    stack.drain(..first.unwrap_or(0));
+    match stack.first_mut() {
+        Some(top) if top.function == own => top.loc = at,
+        _ => stack.insert(0, Frame { function: own, loc: at }),
     }
     stack
+}
+
+/// Whether a frame is not what a reader looks for in a stack: of a language's own library or one of locks, what a compiler
+/// makes to call closures, or code whose source is not known.
+pub(super) fn is_library(names: &Names, frame: &Frame) -> bool {
+    let function = names.str(frame.function);
+    let at = names.location_at(frame.loc);
+    let has_no_source = at.file != StrId::EMPTY && at.line == 0;
+    let is_of_system = names.str(at.file).starts_with("/usr/include/");
+    let calls_closure =
+        function.contains(" as core::ops::function::FnOnce<") && function.contains(">>::call_once");
+    let starts = ["__", "pthread_"].iter().any(|start| function.starts_with(start));
+    has_no_source
+        || is_of_system
+        || calls_closure
+        || starts
+        || function.is_empty()
+        || is_library_function(function)
 }
 
 /// A place in the user's own code.
@@ -94,5 +123,79 @@ pub(super) fn place_of_user(names: &Names, loc: LocId, stack: &[Frame]) -> Place
         (Some(line), _) => Place::Line(line),
         (None, Some(function)) => Place::Function(function),
         (None, None) => Place::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foresee_trace::Location;
+
+    use super::*;
+
+    #[test]
+    fn the_place_is_the_innermost_frame() {
+        let mut names = Names::new();
+        let function = |names: &mut Names, name: &str| names.intern(name);
+        let [main, work, lock] =
+            ["app::main", "app::work", "lib::lock"].map(|name| function(&mut names, name));
+        let mut line = |line, function| {
+            let file = names.intern("main.rs");
+            names.location(Location { file, line, column: 1, function })
+        };
+        let (in_main, in_work, in_lock) = (line(1, main), line(2, work), line(3, lock));
+        let calls = [
+            Frame { function: lock, loc: in_work },
+            Frame { function: work, loc: in_main },
+            Frame { function: main, loc: LocId::UNKNOWN },
+        ];
+        let [of_lock, of_work, of_main] = [(lock, in_lock), (work, in_work), (main, in_main)]
+            .map(|(function, loc)| Frame { function, loc });
+        assert_eq!(stack(&names, in_lock, calls.into_iter()), [of_lock, of_work, of_main]);
+        assert_eq!(stack(&names, in_work, calls.into_iter()), [of_work, of_main]);
+        assert_eq!(stack(&names, in_main, calls.into_iter()), [of_main]);
+        // Inlined into `work`, and calling from there.
+        let inlined = names.intern("app::inlined");
+        let file = names.intern("main.rs");
+        let at = names.location(Location { file, line: 9, column: 1, function: inlined });
+        let calls = [Frame { function: lock, loc: at }, calls[1], calls[2]];
+        let found = stack(&names, at, calls.into_iter());
+        assert_eq!(found, [Frame { function: inlined, loc: at }, Frame { function: work, loc: at }, of_main]);
+    }
+
+    #[test]
+    fn frames_of_libraries() {
+        let mut names = Names::new();
+        let mut is = |name: &str| {
+            let function = names.intern(name);
+            is_library(&names, &Frame { function, loc: LocId::UNKNOWN })
+        };
+        for library in [
+            "std::sys::backtrace::__rust_begin_short_backtrace::<app::main::{closure#0}, ()>",
+            "<std::thread::Builder>::spawn::<app::work, ()>",
+            "<lock_api::mutex::Mutex<parking_lot::raw_mutex::RawMutex, u32>>::lock",
+            "<app::main::{closure#0} as core::ops::function::FnOnce<()>>::call_once",
+            "<app::main::{closure#0} as core::ops::function::FnOnce<()>>::call_once::{shim:vtable#0}",
+            "<alloc::boxed::Box<dyn core::ops::function::FnOnce<()>> as core::ops::function::FnOnce<()>>::call_once",
+            "pthread_create",
+        ] {
+            assert!(is(library), "{library}");
+        }
+        let file = names.intern("app");
+        let without_source = names.location(Location { file, ..Location::default() });
+        let file = names.intern("/usr/include/c++/12/bits/std_thread.h");
+        let of_system = names.location(Location { file, line: 9, ..Location::default() });
+        let function = names.intern("main");
+        for loc in [without_source, of_system] {
+            assert!(is_library(&names, &Frame { function, loc }));
+        }
+        let mut is = |name: &str| {
+            let function = names.intern(name);
+            is_library(&names, &Frame { function, loc: LocId::UNKNOWN })
+        };
+        for users in
+            ["app::main", "<app::Bank as core::ops::drop::Drop>::drop", "stdlib::x", "work", "Bank::total()"]
+        {
+            assert!(!is(users), "{users}");
+        }
     }
 }

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use foresee_predict::finding::{Certainty, Finding, Kind};
-use foresee_trace::{EventId, Mode, StrId};
+use foresee_trace::{EventId, Mode};
 
-use super::calls::{Frame, Place};
+use super::calls::{Frame, Place, is_library};
 use super::details::Details;
 use super::memory::{Memory, Moment};
-use super::source::Sources;
+use super::source::{Line, Sources};
 use super::story::{Row, Story, tell, what_separated};
 use super::wording::verb;
 use super::{Report, Shown, title};
@@ -22,6 +22,12 @@ const LINES: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::
 
 /// So many findings are told in full; further ones in a line each.
 const IN_FULL: usize = 40;
+
+/// Larger deadlocks are not told by the names of all threads.
+const MOST_NAMED: usize = 4;
+
+/// So many calls of a stack are shown.
+const MOST_CALLS: usize = 6;
 
 /// The whole report, with colour codes; whoever prints it removes them where they do not belong.
 pub(crate) fn write(report: &Report<'_>) -> String {
@@ -56,7 +62,7 @@ fn finding(out: &mut String, report: &Report<'_>, shown: &Shown, sources: &mut S
             };
             format!(" on `{}`{size}", event.target)
         }
-        (Kind::Deadlock, _) => format!(" of {} threads", shown.events.len()),
+        (Kind::Deadlock, _) => deadlocked(report, &shown.events),
         _ => String::new(),
     };
     let _ = writeln!(out, "{BAD}{title}{BAD:#}{STRONG}{what}{STRONG:#}  {QUIET}[{}]{QUIET:#}", shown.id);
@@ -72,6 +78,23 @@ fn finding(out: &mut String, report: &Report<'_>, shown: &Shown, sources: &mut S
     }
     creation(out, report, shown);
     explanation(out, report, &shown.finding);
+}
+
+/// Who waits for each other, and for what.
+fn deadlocked(report: &Report<'_>, waiting: &[Details]) -> String {
+    if waiting.len() > MOST_NAMED {
+        return format!(" of {} threads", waiting.len());
+    }
+    let all = |names: Vec<&str>| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        match names.split_last() {
+            Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            _ => names.concat(),
+        }
+    };
+    let threads = waiting.iter().map(|event| report.thread(event.thread)).collect();
+    let locks = waiting.iter().map(|event| event.target.as_str()).collect();
+    format!(" of {} over {}", all(threads), all(locks))
 }
 
 fn bytes(count: u32) -> String {
@@ -114,65 +137,63 @@ fn access(out: &mut String, report: &Report<'_>, event: &Details, sources: &mut 
     let said = format!("`{}` {doing}, {}", report.thread(event.thread), holding(report, event));
     let _ = writeln!(out, "{:width$} {LINES}┌─{LINES:#} {place}", "");
     match line {
-        Some(line) => {
-            let text = line.text.trim_end();
-            let _ = writeln!(out, "{LINES}{:>width$} │{LINES:#} {text}", line.number);
-            let indent = text.len() - text.trim_start().len();
-            let column = if line.column == 0 { indent } else { (line.column as usize - 1).min(text.len()) };
-            let _ = writeln!(out, "{:width$} {LINES}│{LINES:#} {:column$}{BAD}^{BAD:#} {said}", "", "");
+        Some(Line { number, text, before, marked }) => {
+            let _ = writeln!(out, "{LINES}{number:>width$} │{LINES:#} {text}");
+            let marks = "^".repeat(marked);
+            let _ = writeln!(out, "{:width$} {LINES}│{LINES:#} {:before$}{BAD}{marks}{BAD:#} {said}", "", "");
         }
         None => {
             let _ = writeln!(out, "{:width$} {LINES}│{LINES:#} {said}", "");
         }
     }
-    calls(out, report, &event.stack, width);
+    for call in calls(report, event) {
+        let _ = writeln!(out, "{:width$} {LINES}│{LINES:#}   {QUIET}{call}{QUIET:#}", "");
+    }
 }
 
 fn holding(report: &Report<'_>, event: &Details) -> String {
+    let here = report.names.location_at(event.loc).file;
     let locks: Vec<String> = (event.held.iter())
         .map(|held| {
             let shared = if held.mode == Mode::Shared { " (shared)" } else { "" };
-            format!("`{}`{shared} (locked at {})", report.lock(held.lock), report.place(held.loc))
+            let at = report.names.location_at(held.loc);
+            let place = match report.place(held.loc) {
+                _ if at.file == here && at.line != 0 => format!("in line {}", at.line),
+                place => format!("at {place}"),
+            };
+            format!("`{}`{shared} (locked {place})", report.lock(held.lock))
         })
         .collect();
     if locks.is_empty() { "holding no lock".to_owned() } else { format!("holding {}", locks.join(", ")) }
 }
 
-/// The calls, innermost first; runs of library frames are folded.
-fn calls(out: &mut String, report: &Report<'_>, stack: &[Frame], width: usize) {
-    let is_library = |frame: &Frame| {
-        let function = report.names.str(frame.function).trim_start_matches('<');
-        ["std::", "core::", "alloc::", "__", "pthread_"].iter().any(|prefix| function.starts_with(prefix))
-    };
-    let mut folded = 0;
-    let tell_folded = |out: &mut String, folded: &mut usize| {
-        if *folded > 0 {
-            let frames = if *folded == 1 { "frame" } else { "frames" };
-            let _ = writeln!(
-                out,
-                "{:width$} {LINES}│{LINES:#}   {QUIET}… {folded} library {frames}{QUIET:#}",
-                ""
-            );
-            *folded = 0;
+/// The calls, innermost first; those of libraries are folded, and left out where they only start a thread.
+fn calls(report: &Report<'_>, event: &Details) -> Vec<String> {
+    let is_library = |frame: &Frame| is_library(report.names, frame);
+    let users = event.stack.iter().rposition(|frame| !is_library(frame)).map_or(0, |last| last + 1);
+    let mut lines = Vec::new();
+    let mut shown = 0;
+    for frames in event.stack[..users].chunk_by(|a, b| is_library(a) && is_library(b)) {
+        match frames {
+            [frame] if !is_library(frame) => {
+                let function = report.names.str(frame.function);
+                let place = if frame.loc == event.loc {
+                    String::new()
+                } else {
+                    format!(" ({})", report.place(frame.loc))
+                };
+                lines.push(format!("in {function}{place}"));
+            }
+            [_] => lines.push("… 1 library frame".to_owned()),
+            frames => lines.push(format!("… {} library frames", frames.len())),
         }
-    };
-    for frame in stack {
-        if is_library(frame) {
-            folded += 1;
-            continue;
-        }
-        tell_folded(out, &mut folded);
-        if frame.function != StrId::EMPTY {
-            let _ = writeln!(
-                out,
-                "{:width$} {LINES}│{LINES:#}   {QUIET}in {} ({}){QUIET:#}",
-                "",
-                report.names.str(frame.function),
-                report.place(frame.loc)
-            );
+        shown += frames.len();
+        if lines.len() == MOST_CALLS && shown < users {
+            lines.push(format!("… {} more", users - shown));
+            break;
         }
     }
-    tell_folded(out, &mut folded);
+    lines
 }
 
 fn creation(out: &mut String, report: &Report<'_>, shown: &Shown) {

@@ -4,6 +4,7 @@
 
 mod calls;
 pub(crate) mod details;
+mod expression;
 pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod junit;
@@ -11,6 +12,7 @@ mod memory;
 pub(crate) mod sarif;
 mod source;
 mod story;
+pub(crate) mod viewpoint;
 mod wording;
 
 use std::collections::BTreeMap;
@@ -20,12 +22,15 @@ use foresee_predict::finding::{Certainty, Finding, Kind};
 use foresee_trace::{Damage, Event, Execution, LockId, Names, ThreadId};
 
 use details::{Collected, Details, lock, target};
+use viewpoint::Viewpoint;
 
 /// All there is to show.
 pub(crate) struct Report<'a> {
     /// What the user called the trace.
     pub(crate) trace: String,
     pub(crate) names: &'a Names,
+    /// From where it is read.
+    pub(crate) viewpoint: Viewpoint,
     /// There if a whole-trace engine ran: witnesses refer to it.
     pub(crate) execution: Option<&'a Execution>,
     pub(crate) findings: Vec<Shown>,
@@ -70,7 +75,7 @@ pub(crate) struct Shown {
 impl Report<'_> {
     /// A location as `file:line:column`, without the function.
     pub(crate) fn place(&self, loc: foresee_trace::LocId) -> String {
-        let text = self.names.location_text(loc);
+        let text = self.viewpoint.location(self.names, loc);
         match text.split_once(" in ") {
             Some((place, _)) if !place.is_empty() => place.to_owned(),
             _ if text.is_empty() => "an unknown place".to_owned(),
@@ -102,7 +107,12 @@ impl Report<'_> {
 }
 
 /// Numbers findings and writes their one-line messages.
-pub(crate) fn shown(findings: Vec<Finding>, details: &BTreeMap<u64, Details>, names: &Names) -> Vec<Shown> {
+pub(crate) fn shown(
+    findings: Vec<Finding>,
+    details: &BTreeMap<u64, Details>,
+    names: &Names,
+    viewpoint: &Viewpoint,
+) -> Vec<Shown> {
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
     let mut all = Vec::with_capacity(findings.len());
     for finding in findings {
@@ -111,7 +121,7 @@ pub(crate) fn shown(findings: Vec<Finding>, details: &BTreeMap<u64, Details>, na
         let events: Vec<Details> =
             finding.events.iter().filter_map(|index| details.get(index).cloned()).collect();
         let id = format!("{}-{number}", finding.kind.name());
-        let message = wording::message(&finding, &events, names);
+        let message = wording::message(&finding, &events, names, viewpoint);
         all.push(Shown { id, finding, message, events });
     }
     all

@@ -87,7 +87,11 @@ fn location(report: &Report<'_>, loc: LocId, text: &str) -> Option<Value> {
     if at.file == StrId::EMPTY && at.line == 0 {
         return None;
     }
-    let file = if at.file == StrId::EMPTY { report.trace.as_str() } else { report.names.str(at.file) };
+    let file = if at.file == StrId::EMPTY {
+        report.trace.as_str()
+    } else {
+        report.viewpoint.file(report.names.str(at.file))
+    };
     let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
     if at.line != 0 {
         physical["region"] = json!({ "startLine": at.line });
@@ -115,7 +119,7 @@ fn uri(path: &str) -> String {
 /// The same finding in another run has the same fingerprint: kind and places.
 fn fingerprint(report: &Report<'_>, shown: &Shown) -> String {
     let mut places: Vec<String> =
-        shown.events.iter().map(|event| report.names.location_text(event.loc)).collect();
+        shown.events.iter().map(|event| report.viewpoint.location(report.names, event.loc)).collect();
     places.sort();
     format!("{}|{}", shown.finding.kind.name(), places.join("|"))
 }

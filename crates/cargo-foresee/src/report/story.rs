@@ -44,7 +44,7 @@ pub(crate) fn tell(
     threads.sort_by_key(|&thread| first(thread));
 
     let after: Vec<EventId> = key.iter().copied().filter(|id| !schedule.contains(id)).collect();
-    let whole: Vec<EventId> = schedule.iter().copied().chain(after).collect();
+    let whole: Vec<EventId> = schedule.iter().chain(&after).copied().collect();
     let mut shown = worth_showing(execution, &whole, &threads, key);
     while shown.len() > MOST_STEPS {
         let Some(at) = shown.iter().position(|&at| !key.contains(&whole[at])) else { break };
@@ -65,7 +65,8 @@ pub(crate) fn tell(
             place if place == "an unknown place" => String::new(),
             place => format!("  {}", place.rsplit('/').next().unwrap_or(&place)),
         };
-        let text = format!("{who}{} {what}{place}", verb(event.op.name()));
+        let does = if after.contains(&id) { "waits for" } else { verb(event.op.name()) };
+        let text = format!("{who}{does} {what}{place}");
         rows.push(Row::Step {
             column: column.unwrap_or(0),
             number: number + 1,

@@ -5,6 +5,7 @@ use foresee_trace::{LocId, Names};
 
 use super::details::Details;
 use super::title;
+use super::viewpoint::Viewpoint;
 
 /// `writes`, `atomically reads`: what an operation does to its target.
 pub(crate) fn verb(op: &str) -> &str {
@@ -29,9 +30,9 @@ pub(crate) fn verb(op: &str) -> &str {
 }
 
 /// The finding in one line.
-pub(crate) fn message(finding: &Finding, events: &[Details], names: &Names) -> String {
+pub(crate) fn message(finding: &Finding, events: &[Details], names: &Names, viewpoint: &Viewpoint) -> String {
     let title = title(finding.kind, finding.certainty);
-    let at = |details: &Details| match names.location_text(details.loc) {
+    let at = |details: &Details| match viewpoint.location(names, details.loc) {
         _ if details.loc == LocId::UNKNOWN => String::new(),
         place => format!(" at {place}"),
     };

@@ -66,7 +66,7 @@ fn command(folder: &Folder, args: &[&str]) -> Command {
     command
 }
 
-fn cargo_foresee(folder: &Folder, args: &[&str]) -> Outcome {
+pub(crate) fn cargo_foresee(folder: &Folder, args: &[&str]) -> Outcome {
     outcome(command(folder, args).output().unwrap())
 }
 

@@ -129,6 +129,46 @@ int main() {
 }
 "#;
 
+/// Races on an array and on a value with an alignment, in line 9, which come from lines 6 and 7; and there is not memory enough for
+/// what it wants last.
+pub(crate) const CXX_NEW: &str = r#"#include <cstdio>
+#include <new>
+#include <thread>
+struct alignas(64) Wide { int x; };
+int main() {
+    int *array = new int[4];
+    Wide *wide = new Wide();
+    int *quiet = new (std::nothrow) int(3);
+    std::thread other([&] { array[2] = 1; wide->x = 1; *quiet = 1; });
+    array[2] = 2; wide->x = 2; *quiet = 2;
+    other.join();
+    delete[] array;
+    delete wide;
+    delete quiet;
+    volatile size_t huge = (size_t)1 << 62;
+    try { delete[] new char[huge]; } catch (std::bad_alloc &) { puts("thrown"); }
+    if (!new (std::nothrow) char[huge]) puts("null");
+}
+"#;
+
+/// Has some of its own `new` and `delete`; exits with the number of blocks that were not given back to it.
+pub(crate) const CXX_OWN_NEW: &str = r#"#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+static int live;
+void *operator new(std::size_t size) { live++; return (char *)malloc(size + 16) + 16; }
+void operator delete(void *block) noexcept { if (block) { live--; free((char *)block - 16); } }
+int main() {
+    int *one = new int(3), *array = new int[7], *quiet = new (std::nothrow) int[9];
+    { std::vector<std::string> all(10, std::string(100, 'x')); }
+    delete one;
+    delete[] array;
+    delete[] quiet;
+    return live;
+}
+"#;
+
 /// The child of a fork has a race in line 5; the parent has none.
 pub(crate) const FORKS: &str = r#"#include <pthread.h>
 #include <sys/wait.h>

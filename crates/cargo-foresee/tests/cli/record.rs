@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::programs::{CXX_QUEUE, CXX_RACE, FORKS, GUARDED, INVERSION, UNGUARDED, compilers};
+use crate::programs::{
+    CXX_NEW, CXX_OWN_NEW, CXX_QUEUE, CXX_RACE, FORKS, GUARDED, INVERSION, UNGUARDED, compilers,
+};
 use crate::support::{Folder, Outcome};
 
 /// The findings of a run in JSON; with findings, the exit code must be 66.
@@ -252,6 +254,32 @@ fn other_processes_have_traces_of_their_own() {
     assert_eq!(traces.len(), 4, "{traces:?}");
     let codes = traces.iter().map(|trace| folder.foresee(&["check", trace]).code);
     assert_eq!(codes.filter(|&code| code == Some(66)).count(), 2);
+}
+
+#[test]
+fn blocks_of_new_are_known_by_their_lines() {
+    for (_, compiler) in compilers() {
+        let folder = Folder::new();
+        folder.write("new.cpp", CXX_NEW);
+        let build = |source: &str| {
+            let _ = folder.runtime();
+            let mut build = folder.command(&["c++", "-std=c++17", "-w", source, "-o", "prog", "-pthread"]);
+            assert!(build.env("FORESEE_CXX", compiler).status().unwrap().success());
+        };
+        build("new.cpp");
+        let outcome = folder.foresee(&["run", "--format", "json", "--", "./prog"]);
+        assert!(outcome.stdout.starts_with("thrown\nnull\n"), "{}", outcome.stdout);
+        let mut lines: Vec<u64> = (findings(&outcome).iter())
+            .map(|finding| finding["events"][0]["memory"]["allocated"]["location"]["line"].as_u64().unwrap())
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        assert_eq!(lines, [6, 7, 8], "{compiler}");
+        folder.write("own.cpp", CXX_OWN_NEW);
+        build("own.cpp");
+        let outcome = folder.foresee(&["run", "--", "./prog"]);
+        assert_eq!(outcome.code, Some(0), "{compiler}: {}", outcome.stderr);
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ mod watched;
 pub use modules::Module;
 pub use naming::{Code, DataSymbol, NoSymbols, Origin, SourceLocation, Symbolizer};
 pub use reader::RawReader;
-pub use roles::{LockTable, Role};
+pub use roles::{LockTable, Role, is_library_function};
 
 #[cfg(test)]
 mod tests;

@@ -209,6 +209,11 @@ pub(super) fn lock_type(function: &str) -> Option<String> {
     Some(short.replace("<RawMutex, ", "<").replace("<RawRwLock, ", "<"))
 }
 
+/// Whether a function is of a library that stands between the user and what happens: Rust's own, or one of locks.
+pub fn is_library_function(function: &str) -> bool {
+    is_between(&plain_path(function))
+}
+
 /// The crate of a function, by its plain path.
 pub(super) fn crate_of(path: &str) -> &str {
     path.split("::").next().unwrap_or(path).trim_start_matches('&')
