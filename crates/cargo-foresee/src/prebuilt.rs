@@ -21,7 +21,11 @@ const CONTAINERS: [&str; 2] = ["library/alloc/", "library/core/"];
 pub(crate) struct Prebuilt {
     /// From, to, and where from.
     ranges: Vec<(u64, u64, Origin)>,
+    has_unseen_atomics: bool,
 }
+
+/// Functions of `core` that are compiled to atomics which the compiler has no instrumentation for.
+const UNSEEN: [&[u8]; 4] = [b"atomic_umax", b"atomic_umin", b"atomic_max", b"atomic_min"];
 
 impl Prebuilt {
     /// Reads the units of a file; without debug information none is known.
@@ -29,8 +33,16 @@ impl Prebuilt {
         let mut prebuilt = Prebuilt::default();
         // What cannot be read is taken for the program's own.
         let _ = prebuilt.read(file);
+        let names = file.section_by_name(".debug_str").and_then(|section| section.uncompressed_data().ok());
+        let names = names.unwrap_or_default();
+        prebuilt.has_unseen_atomics = UNSEEN.iter().any(|name| memchr::memmem::find(&names, name).is_some());
         prebuilt.ranges.sort_unstable_by_key(|&(from, ..)| from);
         prebuilt
+    }
+
+    /// Whether the program has code for atomics that cannot be recorded.
+    pub(crate) fn has_unseen_atomics(&self) -> bool {
+        self.has_unseen_atomics
     }
 
     /// Where the code at this address comes from.

@@ -249,6 +249,9 @@ fn doubt(reader: &RawReader) -> Option<String> {
                 .to_owned(),
         );
     }
+    if let Some(unseen) = reader.unseen() {
+        return Some(format!("the program has {unseen}, which compilers do not instrument"));
+    }
     match reader.unclear() {
         0 => None,
         unclear => {

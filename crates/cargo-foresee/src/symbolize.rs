@@ -83,6 +83,12 @@ impl Symbolizer for FileSymbols {
         let symbol = image.data(addr.wrapping_sub(bias))?;
         Some(DataSymbol { addr: symbol.addr.wrapping_add(bias), ..symbol })
     }
+
+    fn unseen(&self) -> Option<&'static str> {
+        let known = self.images.values().flatten();
+        let any = known.into_iter().any(|image| image.prebuilt.has_unseen_atomics());
+        any.then_some("`fetch_max` or `fetch_min`")
+    }
 }
 
 /// One loadable segment: where it is in the file, and where the linker put it.

@@ -188,7 +188,9 @@ pub(crate) fn chunk(owner: u64, len: u64) -> Option<*mut u64> {
     // SAFETY: the file's header is mapped for as long as the process lives; the chunk is mapped and longer than its own,
     // whose magic comes last.
     unsafe {
-        AtomicU64::from_ptr(header.add(LENGTH_WORD)).fetch_max(offset + len, SeqCst);
+        // Two threads at once may leave the smaller number: a cut at the very end is then not noticed, no more.
+        let length = AtomicU64::from_ptr(header.add(LENGTH_WORD));
+        length.store(length.load(SeqCst).max(offset + len), SeqCst);
         at.add(1).write(owner);
         at.add(2).write(len);
         AtomicU64::from_ptr(at).store(CHUNK_MAGIC, SeqCst);

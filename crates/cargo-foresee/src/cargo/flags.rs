@@ -15,6 +15,8 @@ const OURS: &[&str] = &[
     "-Cunsafe-allow-abi-mismatch=sanitizer",
     "-Cdebuginfo=1",
     "-Cforce-frame-pointers=yes",
+    // A read is told although a write of the same memory follows: what it read orders the threads.
+    "-Cllvm-args=-tsan-instrument-read-before-write",
     // Locks are recognised by the function that an atomic is in: equal code of different functions is not to be merged.
     "-Zmerge-functions=disabled",
     "-Cllvm-args=-sink-common-insts=false",

@@ -38,6 +38,8 @@ const TESTS: &str = "\
 #[test]
 fn racy() { app::race(); }
 #[test]
+fn clean() { std::thread::spawn(|| unsafe { app::COUNTER += 1 }).join().unwrap(); assert_eq!(unsafe { app::COUNTER }, 1); }
+#[test]
 fn fails() { println!(\"about to fail\"); std::process::exit(9); }
 #[test]
 #[ignore]
@@ -145,6 +147,7 @@ fn each_test_is_checked_by_itself() {
     assert_code(&all, 66);
     for part in [
         "test racy ... ",
+        "test clean ... ok",
         "test ignored ... ignored",
         "test fails ... FAILED",
         "exit code 9",
@@ -157,7 +160,7 @@ fn each_test_is_checked_by_itself() {
     tests.sort_unstable();
     assert_eq!(tests, [(Some("all"), Some("other_process")), (Some("all"), Some("racy"))]);
     let stats: Value = serde_json::from_slice(&folder.read("all.json")).unwrap();
-    assert_eq!((&stats["stats"]["tests"], &stats["stats"]["failed"]), (&3.into(), &1.into()));
+    assert_eq!((&stats["stats"]["tests"], &stats["stats"]["failed"]), (&4.into(), &1.into()));
 
     let junit =
         cargo_foresee(&folder, &["test", "-q", "--test", "all", "--format", "junit", "--", "--ignored"]);

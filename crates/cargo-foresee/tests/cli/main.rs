@@ -11,6 +11,7 @@ mod human;
 mod memory;
 mod programs;
 mod record;
+mod rust_programs;
 mod support;
 mod trace_commands;
 mod unrecorded;

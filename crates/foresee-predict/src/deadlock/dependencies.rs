@@ -21,14 +21,17 @@ pub(super) struct Pattern {
 /// All dependencies of an execution.
 pub(super) struct Dependencies {
     pub(super) patterns: Vec<Pattern>,
-    /// Requests that ended their threads: the run never got these locks.
+    /// Requests that ended their threads: the run never got these locks. Who waits may still ask for memory, for a queue of
+    /// those who wait.
     pub(super) unanswered: Vec<EventId>,
 }
 
 impl Dependencies {
     pub(super) fn of(execution: &Execution, locks: &LockHistory) -> Dependencies {
         let mut last: Vec<Option<EventId>> = vec![None; execution.thread_count()];
-        for id in execution.ids() {
+        for id in
+            execution.ids().filter(|&id| !matches!(execution.op(id), Op::Alloc { .. } | Op::Free { .. }))
+        {
             last[execution.thread(id).index()] = Some(id);
         }
         let asks = |id: &EventId| match execution.op(*id) {

@@ -139,6 +139,15 @@ fn a_hung_run_is_observed() {
 }
 
 #[test]
+fn who_waits_may_ask_for_memory() {
+    let text = "T1|acq(a)|1\nT2|acq(b)|2\nT1|req(b)|3\nT1|alloc(queue)|4\nT2|req(a)|5\nT2|free(queue)|6\n";
+    let (outcome, _) = run(&read(text));
+    assert_eq!(blocked(&outcome), BTreeSet::from([vec![EventId(2), EventId(4)]]));
+    let (going_on, _) = run(&read(&format!("{text}T2|w(x)|7\n")));
+    assert!(going_on.findings.iter().all(|finding| finding.certainty != Certainty::Observed));
+}
+
+#[test]
 fn what_needs_reversed_sections_is_handed_out() {
     // T2 must take b before T1, yet needs the write that T1 does after its own section on b.
     let text = "T1|acq(b)|1\nT1|rel(b)|2\nT1|acq(a)|3\nT1|acq(b)|4\nT1|rel(b)|5\nT1|rel(a)|6\nT1|acq(c)|7\nT1|w(x)|8\n\

@@ -7,7 +7,8 @@
 //!
 //! Relied on: the state word is the first of `Once`; a closure is passed as data and table, the table of a `dyn FnMut` is
 //! drop, size, align, `call_once`, `call_mut`. A table that does not look like this is left alone.
-//! An initialisation that panics publishes nothing here: who goes on in spite of that is on their own.
+//! An initialisation that panics leaves the word in another state, by a release store, too; whoever goes on in spite of that
+//! (`call_once_force`) begins by an acquire of it.
 
 use libc::c_void;
 
@@ -51,8 +52,21 @@ struct Initialiser {
 extern "C-unwind" fn initialise(initialiser: *mut c_void, state: *mut c_void) {
     // SAFETY: `call` waits for us with this on its stack.
     let Initialiser { closure, call_mut, once, pc } = unsafe { initialiser.cast::<Initialiser>().read() };
+    load(once, Width::U32, pc);
+    let _published = Published { once, pc };
     call_mut(closure, state);
-    store(once, Width::U32, pc);
+}
+
+/// Records that what was done so far can be seen, whether the closure returns or unwinds.
+struct Published {
+    once: u64,
+    pc: u64,
+}
+
+impl Drop for Published {
+    fn drop(&mut self) {
+        store(self.once, Width::U32, self.pc);
+    }
 }
 
 extern "C-unwind" fn call(

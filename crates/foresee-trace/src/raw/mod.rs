@@ -13,6 +13,7 @@ mod annotations;
 pub mod format;
 mod modules;
 mod naming;
+mod operation;
 mod reader;
 mod roles;
 mod sections;

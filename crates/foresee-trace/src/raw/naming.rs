@@ -74,6 +74,11 @@ pub trait Symbolizer {
 
     /// The static variable that has the byte at `addr`.
     fn data(&mut self, modules: &[Module], addr: u64) -> Option<DataSymbol>;
+
+    /// What the program may do to order threads that its compiler does not instrument, if anything.
+    fn unseen(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Knows no names: locations are the file and the offset in it.
@@ -264,6 +269,11 @@ impl Naming {
             0 => Some(symbol.name),
             offset => Some(format!("{}+{offset}", symbol.name)),
         }
+    }
+
+    /// What the program may do that is not seen.
+    pub(super) fn unseen(&self) -> Option<&'static str> {
+        self.symbolizer.unseen()
     }
 
     /// All about the call that returns to `pc`.

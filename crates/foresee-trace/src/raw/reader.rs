@@ -144,6 +144,11 @@ impl RawReader {
         self.sections.unclear()
     }
 
+    /// What the program may do to order threads that is not recorded, if anything.
+    pub fn unseen(&self) -> Option<&'static str> {
+        self.naming.unseen()
+    }
+
     /// Whether most accesses so far are at no known line: the program has no debug information.
     pub fn lacks_debug_info(&self) -> bool {
         2 * self.nowhere > self.accesses

@@ -27,6 +27,8 @@ pub enum Role {
     Unlock,
     /// Holds it in this mode from now on, without having given it back.
     Change(Mode),
+    /// Holds it in this mode, gives it to those who wait for it, and has it again at the end.
+    GiveWay(Mode),
     /// Waits for a condition: gives a lock back within, and has it again at the end.
     Wait,
     /// Wakes one that waits.
@@ -77,6 +79,8 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
         ],
     ),
     ("std::sys::sync::thread_parking::futex::Parker", &[("unpark", Role::Foreign)]),
+    // The lock of `Stdout` is taken within the library.
+    ("std::sync::reentrant_lock::ReentrantLockGuard", &[("drop", Role::Foreign)]),
     (
         "parking_lot::raw_mutex::RawMutex",
         &[
@@ -86,6 +90,7 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
             ("try_lock_until", TIMED_LOCK),
             ("unlock", Role::Unlock),
             ("unlock_fair", Role::Unlock),
+            ("bump", Role::GiveWay(Mode::Exclusive)),
         ],
     ),
     (
@@ -110,6 +115,9 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
             ("try_lock_upgradable", TRY_SHARE),
             ("unlock_upgradable", Role::Unlock),
             ("unlock_upgradable_fair", Role::Unlock),
+            ("bump_exclusive", Role::GiveWay(Mode::Exclusive)),
+            ("bump_shared", Role::GiveWay(Mode::Shared)),
+            ("bump_upgradable", Role::GiveWay(Mode::Shared)),
             ("upgrade", Role::Change(Mode::Exclusive)),
             ("downgrade_upgradable", Role::Change(Mode::Shared)),
             ("downgrade_to_upgradable", Role::Change(Mode::Shared)),

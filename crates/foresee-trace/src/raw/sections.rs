@@ -14,6 +14,7 @@
 //!   moment, and the thread does nothing else in between;
 //! * whether waiting for some time got the lock is seen by a change of its word, or else (it may be handed over) by what the
 //!   thread does to the word next: if that is giving it back, it had it;
+//! * giving way to others (`parking_lot`'s `bump`) is both, whether others waited or not;
 //! * the lock is known by the address of the first atomic that the lock's own crate touches in the operation.
 //!
 //! Optimisers merge equal code of different calls, and then an atomic on the word of a lock may be in no function that is known.
@@ -31,6 +32,7 @@ use rustc_hash::FxHashMap;
 use super::ahead::Ahead;
 use super::format::{SYNC_SPACE, Tag};
 use super::naming::{Naming, RoleOf, Site};
+use super::operation::{At, Atomic, Held, Operation};
 use super::roles::Role;
 use super::stream::Record;
 use crate::event::Mode;
@@ -109,7 +111,7 @@ struct Thread {
     /// The operations it is in: at most a wait, and one more within.
     operations: Vec<Operation>,
     /// The locks it holds: how, and how often.
-    held: FxHashMap<u64, (Mode, u32)>,
+    held: Held,
 }
 
 /// A function that was entered and not left yet.
@@ -121,57 +123,6 @@ struct Call {
     krate: StrId,
     /// Entering was not told.
     silent: bool,
-}
-
-/// Where an operation on a lock is, and the type of the lock.
-#[derive(Clone, Copy)]
-struct At {
-    loc: LocId,
-    of: Option<StrId>,
-}
-
-struct Operation {
-    role: Role,
-    /// How many calls there were when it began.
-    depth: usize,
-    /// Where it is inlined; `None` for a function of its own.
-    instance: Option<u64>,
-    krate: StrId,
-    /// Whether that is a library of locks, and nothing else.
-    is_library: bool,
-    at: At,
-    first_pc: u64,
-    lock: Option<u64>,
-    /// Whether the word of the lock was changed.
-    changed: bool,
-    /// It is no operation after all: what it does are events.
-    transparent: bool,
-    /// The lock that was given back while waiting.
-    given_back: Option<u64>,
-}
-
-impl Operation {
-    /// The word of the lock was changed, or written as it was.
-    fn note(&mut self, old: u64, new: u64) {
-        match self.role {
-            Role::TimedLock(_, bits) if old & bits == new & bits => {}
-            Role::TimedLock(_, bits) => self.changed = new & bits > old & bits,
-            _ => self.changed |= old != new,
-        }
-    }
-
-    /// Whether an atomic at a place inlined like this operation begins the next one.
-    ///
-    /// Two calls of one line of the source are inlined alike (the locks that are given back at the end of a block), and
-    /// so are two rounds of a loop. Lock libraries touch no word but the lock's in their own code.
-    fn is_over(&self, pc: u64, (addr, krate): (u64, StrId)) -> bool {
-        let Some(lock) = self.lock else { return false };
-        let other = lock != addr;
-        let is_about_locks =
-            !matches!(self.role, Role::Wait | Role::NotifyOne | Role::NotifyAll | Role::Foreign);
-        (pc == self.first_pc && (other || self.changed))
-            || (other && is_about_locks && self.is_library && krate == self.krate)
-    }
 }
 
 impl Sections {
@@ -331,7 +282,8 @@ impl Thread {
         let site = cx.naming.site(pc);
         let is_atomic = matches!(record.tag, Tag::Load | Tag::Store | Tag::Rmw) && addr < SYNC_SPACE;
         let krate = self.krate(&site);
-        self.leave_outside(&site, pc, is_atomic.then_some((addr, krate)), cx);
+        let is_update = record.tag == Tag::Rmw;
+        self.leave_outside(&site, pc, is_atomic.then_some(Atomic { addr, krate, is_update }), cx);
         self.begin_inlined(&site, pc);
         if self.operations.is_empty() {
             let loc = self.user(&site).unwrap_or(site.loc);
@@ -349,13 +301,7 @@ impl Thread {
         }
         match record.tag {
             Tag::Alloc | Tag::Free | Tag::Fork | Tag::Join => Fate::Keep,
-            _ if operation.role == Role::Foreign => {
-                if is_atomic {
-                    Fate::Move
-                } else {
-                    Fate::Keep
-                }
-            }
+            _ if operation.role == Role::Foreign && is_atomic => Fate::Move,
             _ => Fate::Drop,
         }
     }
@@ -450,19 +396,28 @@ impl Thread {
                 }
                 self.released(addr, cx);
             }
+            Role::GiveWay(_) => {
+                if let Some(&(mode, _)) = self.held.get(&addr) {
+                    operation.given_back = Some(addr);
+                    cx.step(at, Action::Release(mode), addr);
+                    self.released(addr, cx);
+                }
+            }
             Role::TryLock(_) | Role::TimedLock(..) | Role::Change(_) | Role::Wait | Role::Foreign => {}
         }
     }
 
     /// Leaves the operations that a record at this site is not within.
-    fn leave_outside(&mut self, site: &Site, pc: u64, atomic: Option<(u64, StrId)>, cx: &mut Context<'_>) {
+    fn leave_outside(&mut self, site: &Site, pc: u64, atomic: Option<Atomic>, cx: &mut Context<'_>) {
         let depth = self.calls.len();
         let left = self.operations.iter().position(|operation| {
             if depth > operation.depth {
                 return false;
             }
             let inlined = site.roles.iter().any(|inlined| Some(inlined.instance) == operation.instance);
-            depth < operation.depth || !inlined || atomic.is_some_and(|atomic| operation.is_over(pc, atomic))
+            depth < operation.depth
+                || !inlined
+                || atomic.is_some_and(|atomic| operation.is_over(pc, atomic, &self.held))
         });
         if let Some(first) = left {
             self.leave_from(first, cx);
@@ -498,6 +453,11 @@ impl Thread {
                     cx.step(operation.at, Action::Acquire { mode, tried: true }, lock);
                     self.acquired(lock, mode, cx);
                 }
+            }
+            Role::GiveWay(mode) if operation.given_back.is_some() => {
+                cx.step(operation.at, Action::Request(mode), lock);
+                cx.step(operation.at, Action::Acquire { mode, tried: false }, lock);
+                self.acquired(lock, mode, cx);
             }
             Role::Wait => {
                 if let Some(lock) = operation.given_back.filter(|lock| !self.held.contains_key(lock)) {

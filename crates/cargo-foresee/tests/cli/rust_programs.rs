@@ -1,0 +1,239 @@
+//! Rust programs of all kinds of synchronisation: built as users do, recorded and checked by all engines.
+//!
+//! The programs are in `tests/programs/rust`. They are built once for each profile and linker; all runs of a test go on at the
+//! same time, more than there are processors, so that threads wait for each other in many ways.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Folder, Outcome, outcome};
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/rust");
+
+/// Programs that were built.
+struct Built {
+    folder: PathBuf,
+}
+
+static DEBUG: LazyLock<Built> = LazyLock::new(|| Built::new("debug", "lld", ""));
+static RELEASE: LazyLock<Built> = LazyLock::new(|| Built::new("release", "lld", ""));
+static DEBUG_GNU: LazyLock<Built> = LazyLock::new(|| Built::new("debug", "gnu", "-Clinker-features=-lld"));
+static RELEASE_GNU: LazyLock<Built> =
+    LazyLock::new(|| Built::new("release", "gnu", "-Clinker-features=-lld"));
+
+impl Built {
+    fn new(profile: &'static str, linker: &str, flags: &str) -> Self {
+        let target: PathBuf = [env!("CARGO_TARGET_TMPDIR"), "programs", linker].iter().collect();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
+        command.args(["foresee", "build", "--locked", "--target-dir"]).arg(&target);
+        command.args((profile == "release").then_some("--release"));
+        command.current_dir(SOURCES).env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", flags);
+        let built = outcome(command.output().unwrap());
+        assert_eq!(built.code, Some(0), "{}", built.stderr);
+        Built { folder: target.join("foresee/x86_64-unknown-linux-gnu").join(profile) }
+    }
+
+    fn program(&self, name: &str) -> String {
+        self.folder.join(name).to_str().unwrap().to_owned()
+    }
+
+    /// `foresee run`, with the report of machines.
+    fn run(&self, options: &[&str], program: &str, words: &[&str]) -> Outcome {
+        let program = self.program(program);
+        Folder::new().foresee(&[&["run", "--format", "json"], options, &["--", &program], words].concat())
+    }
+}
+
+/// Does all of `work`, several at a time, and tells of each that panics.
+fn at_once<T: Sync>(work: &[T], count: usize, each: impl Fn(&T) + Sync) {
+    let next = Mutex::new(work.iter());
+    std::thread::scope(|scope| {
+        for _ in 0..count {
+            scope.spawn(|| {
+                loop {
+                    let Some(item) = next.lock().unwrap().next() else { break };
+                    each(item);
+                }
+            });
+        }
+    });
+}
+
+const GROUPS: [&str; 8] =
+    ["atomics", "channels", "locks", "outside", "parking", "sharing", "threads", "waiting"];
+
+/// Nothing is found, and nothing is in doubt.
+fn nothing_is_found(built: &Built, times: usize) {
+    let runs: Vec<&str> = (0..times).flat_map(|_| GROUPS).collect();
+    let failures = Mutex::new(Vec::new());
+    at_once(&runs, 4, |group| {
+        let Outcome { code, stdout, stderr } = built.run(&[], "correct", &[group]);
+        if code != Some(0) || !stderr.is_empty() {
+            let report = stdout.find('{').map_or("", |at| &stdout[at..]);
+            let report: Value = serde_json::from_str(report).unwrap_or_default();
+            failures.lock().unwrap().push(format!("{group}: {code:?}\n{stderr}{:#}", report["findings"]));
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} of {} runs:\n{}", failures.len(), runs.len(), failures.join("\n"));
+}
+
+#[test]
+fn nothing_is_found_in_correct_programs_debug() {
+    nothing_is_found(&DEBUG, 10);
+}
+
+#[test]
+fn nothing_is_found_in_correct_programs_release() {
+    nothing_is_found(&RELEASE, 10);
+}
+
+#[test]
+fn nothing_is_found_in_correct_programs_debug_gnu_ld() {
+    nothing_is_found(&DEBUG_GNU, 3);
+}
+
+#[test]
+fn nothing_is_found_in_correct_programs_release_gnu_ld() {
+    nothing_is_found(&RELEASE_GNU, 3);
+}
+
+/// Where in its file a wrong program is marked by `// name`.
+fn marked(name: &str) -> BTreeSet<(String, u64)> {
+    let mut found = BTreeSet::new();
+    for file in ["races.rs", "deadlocks.rs"] {
+        let path: PathBuf = [SOURCES, "src/bin/broken", file].iter().collect();
+        for (line, text) in (1..).zip(fs::read_to_string(path).unwrap().lines()) {
+            if text.ends_with(&format!("// {name}")) {
+                found.insert((file.to_owned(), line));
+            }
+        }
+    }
+    found
+}
+
+fn findings(outcome: &Outcome) -> Vec<Value> {
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    report["findings"].as_array().unwrap().clone()
+}
+
+/// The places that a finding tells of.
+fn places(finding: &Value) -> BTreeSet<(String, u64)> {
+    let place = |event: &Value| {
+        let at = &event["location"];
+        let file = at["file"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
+        (file, at["line"].as_u64().unwrap_or_default())
+    };
+    finding["events"].as_array().unwrap().iter().map(place).collect()
+}
+
+/// A wrong program, and how certain what is found in it is.
+struct Wrong {
+    name: &'static str,
+    kind: &'static str,
+    certainty: &'static str,
+    options: &'static [&'static str],
+}
+
+const fn race(name: &'static str, certainty: &'static str) -> Wrong {
+    Wrong { name, kind: "race", certainty, options: &[] }
+}
+
+const fn inversion(name: &'static str) -> Wrong {
+    Wrong { name, kind: "deadlock", certainty: "predicted", options: &[] }
+}
+
+const fn hangs(name: &'static str) -> Wrong {
+    Wrong { name, kind: "deadlock", certainty: "observed", options: &["--timeout", "2s"] }
+}
+
+const WRONG: &[Wrong] = &[
+    race("static_mut", "observed"),
+    race("predicted", "predicted"),
+    race("relaxed_publication", "observed"),
+    race("missing_fence", "observed"),
+    race("double_checked", "observed"),
+    race("unsound_send", "observed"),
+    race("unsound_sync", "observed"),
+    race("reallocated", "observed"),
+    race("used_after_free", "observed"),
+    race("two_locks", "observed"),
+    race("written_under_read_lock", "observed"),
+    race("after_wait", "observed"),
+    race("no_barrier", "observed"),
+    race("beside_once", "observed"),
+    race("other_joined", "observed"),
+    race("parking_lot", "predicted"),
+    race("only_release_store", "observed"),
+    inversion("inversion"),
+    inversion("parking_lot_inversion"),
+    inversion("rwlock_inversion"),
+    inversion("read_write_inversion"),
+    inversion("parking_lot_rwlock_inversion"),
+    inversion("three"),
+    inversion("mixed"),
+    hangs("hangs"),
+    hangs("parking_lot_hangs"),
+    hangs("rwlock_hangs"),
+];
+
+/// What is wrong is found, as what it is, where it is; and nothing else is.
+fn wrong_programs(built: &Built) {
+    let failures = Mutex::new(Vec::new());
+    at_once(WRONG, 3, |wrong| {
+        let outcome = built.run(wrong.options, "broken", &[wrong.name]);
+        let marked = marked(wrong.name);
+        assert!(!marked.is_empty(), "{}: nothing is marked", wrong.name);
+        let found = if outcome.code == Some(66) { findings(&outcome) } else { Vec::new() };
+        let fits = |finding: &Value| {
+            finding["kind"] == wrong.kind
+                && finding["certainty"] == wrong.certainty
+                && places(finding).is_subset(&marked)
+        };
+        let all: BTreeSet<_> = found.iter().flat_map(places).collect();
+        if found.is_empty() || !found.iter().all(fits) || all != marked {
+            let told = found.iter().map(|finding| {
+                format!("  {} {} {:?}\n", finding["certainty"], finding["kind"], places(finding))
+            });
+            let told: String = told.collect();
+            failures.lock().unwrap().push(format!(
+                "{}: {:?}, marked {marked:?}, found\n{told}{}",
+                wrong.name, outcome.code, outcome.stderr
+            ));
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn wrong_programs_debug() {
+    wrong_programs(&DEBUG);
+}
+
+#[test]
+fn wrong_programs_release() {
+    wrong_programs(&RELEASE);
+}
+
+/// Ctrl-C ends a program that hangs, and what it hangs in is told.
+#[test]
+fn an_interrupted_program_that_hangs() {
+    let folder = Folder::new();
+    let mut command = folder.command(&["run", "--format", "json", "--", &DEBUG.program("broken"), "hangs"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let outcome = outcome(child.wait_with_output().unwrap());
+    assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
+    let found = findings(&outcome);
+    assert_eq!((&found[0]["kind"], &found[0]["certainty"]), (&"deadlock".into(), &"observed".into()));
+    assert_eq!(places(&found[0]), marked("hangs"));
+}

@@ -1,0 +1,91 @@
+//! Order that goes through the system: pipes, sockets, other processes.
+
+use std::io::{Read, Write, pipe};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use crate::{Plain, Program};
+
+pub(crate) const ALL: &[Program] =
+    &[("pipes", pipes), ("unix", unix), ("tcp", tcp), ("udp", udp), ("commands", commands), ("files", files)];
+
+fn handed_over(mut from: impl Write + Send, mut to: impl Read + Send) {
+    let value = Plain::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            value.set(1);
+            from.write_all(&[1]).unwrap();
+        });
+        scope.spawn(|| {
+            to.read_exact(&mut [0]).unwrap();
+            assert_eq!(value.get(), 1);
+        });
+    });
+}
+
+fn pipes() {
+    let (reader, writer) = pipe().unwrap();
+    handed_over(writer, reader);
+}
+
+fn unix() {
+    let (one, other) = UnixStream::pair().unwrap();
+    handed_over(one.try_clone().unwrap(), other.try_clone().unwrap());
+    handed_over(other, one);
+}
+
+fn tcp() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let one = TcpStream::connect(address).unwrap();
+    let (other, _) = listener.accept().unwrap();
+    handed_over(one, other);
+}
+
+fn udp() {
+    let receiver = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    let address = receiver.local_addr().unwrap();
+    let value = Plain::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let sender = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+            value.set(1);
+            sender.send_to(&[1], address).unwrap();
+        });
+        scope.spawn(|| {
+            receiver.recv_from(&mut [0; 4]).unwrap();
+            assert_eq!(value.get(), 1);
+        });
+    });
+}
+
+fn commands() {
+    thread::scope(|scope| {
+        for i in 0..3 {
+            scope.spawn(move || {
+                let output = Command::new("echo").arg(i.to_string()).output().unwrap();
+                assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), i.to_string());
+                let mut child =
+                    Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+                child.stdin.take().unwrap().write_all(b"text").unwrap();
+                assert!(child.wait().unwrap().success());
+            });
+        }
+    });
+}
+
+fn files() {
+    let path = std::env::temp_dir().join(format!("foresee-programs-{}", std::process::id()));
+    thread::scope(|scope| {
+        for i in 0..3 {
+            let path = path.with_extension(i.to_string());
+            scope.spawn(move || {
+                std::fs::write(&path, "text").unwrap();
+                assert_eq!(std::fs::read_to_string(&path).unwrap(), "text");
+                std::fs::remove_file(&path).unwrap();
+            });
+        }
+    });
+}
