@@ -124,6 +124,38 @@ fn a_program_is_built_recorded_and_checked() {
     assert_eq!(built, ["foresee"], "the user's own build cache stays as it is");
 }
 
+/// One thread fills a box and puts it into a slot, another takes it out: nothing can race. But it takes by a read that is
+/// followed by a write to the same place, without which its look into the box seems to need nobody.
+const HANDED_OVER: &str = "\
+use std::sync::Mutex;
+static SLOT: Mutex<Option<Box<u32>>> = Mutex::new(None);
+fn main() {
+    let putting = std::thread::spawn(|| {
+        let mut value = Box::new(0);
+        *value = std::hint::black_box(7);
+        *SLOT.lock().unwrap() = Some(value);
+    });
+    let taken = loop {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let mut slot = SLOT.lock().unwrap();
+        if let Some(value) = slot.take() {
+            break *std::hint::black_box(value);
+        }
+    };
+    assert_eq!(taken, 7);
+    putting.join().unwrap();
+}
+";
+
+#[test]
+fn reads_followed_by_writes_are_recorded() {
+    let folder = project();
+    folder.write("src/main.rs", HANDED_OVER);
+    for profile in ["dev", "release"] {
+        assert_code(&cargo_foresee(&folder, &["run", "-q", "--profile", profile]), 0);
+    }
+}
+
 #[test]
 fn what_is_built_can_be_run_later_and_from_another_folder() {
     let folder = project();
