@@ -7,6 +7,7 @@ use std::sync::atomic::{
 
 use crate::format::{self, CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, Tag, UNIT, first_word};
 use crate::rawfile;
+use crate::rests::{self, Rest};
 use crate::watched::{Access, Unsettled};
 
 /// Counts what synchronises; see the crate's documentation for how keys come from it.
@@ -47,6 +48,8 @@ pub(crate) struct Local {
     next: Cell<*mut u64>,
     end: Cell<*mut u64>,
     chunk: Cell<*mut u64>,
+    /// Where the memory begins that the chunk is the end of: at the chunk, if it is not the rest of another.
+    mapping: Cell<*mut u64>,
     /// The length of the last chunk.
     len: Cell<u64>,
     thread: Cell<u32>,
@@ -66,6 +69,7 @@ thread_local! {
             next: Cell::new(std::ptr::null_mut()),
             end: Cell::new(std::ptr::null_mut()),
             chunk: Cell::new(std::ptr::null_mut()),
+            mapping: Cell::new(std::ptr::null_mut()),
             len: Cell::new(0),
             thread: Cell::new(NOBODY),
             state: AtomicU8::new(0),
@@ -82,6 +86,7 @@ pub(crate) struct Place {
     next: *mut u64,
     end: *mut u64,
     chunk: *mut u64,
+    mapping: *mut u64,
     len: u64,
     thread: u32,
     depth: u32,
@@ -93,6 +98,7 @@ impl Place {
         next: std::ptr::null_mut(),
         end: std::ptr::null_mut(),
         chunk: std::ptr::null_mut(),
+        mapping: std::ptr::null_mut(),
         len: 0,
         thread: NOBODY,
         depth: 0,
@@ -107,6 +113,7 @@ impl Place {
 /// Forgets all threads but this one, of which the trace knows nothing either: this is the child of a fork.
 pub(crate) fn start_over() {
     NEXT_THREAD.store(0, SeqCst);
+    rests::forget();
     LOCAL.with(|local| {
         local.drop_chunk();
         local.len.set(0);
@@ -131,7 +138,7 @@ pub(crate) fn new_thread() -> Option<u32> {
     if u64::from(thread) < MAX_THREADS {
         return Some(thread);
     }
-    rawfile::stop(b"the program has more threads than a trace can hold");
+    rawfile::stop(rawfile::now(), b"the program has more threads than a trace can hold");
     None
 }
 
@@ -314,9 +321,19 @@ impl Local {
         self.thread.set(thread);
     }
 
-    /// The thread's last record is written: its chunk is given back.
+    /// The thread's last record is written: what is left of its chunk is for another.
     pub(crate) fn end(&self) {
         self.state.store(self.state.load(Relaxed) | ENDED, Relaxed);
+        let (chunk, next) = (self.chunk.get(), self.next.get());
+        if chunk.is_null() {
+            return;
+        }
+        let used = next as u64 - chunk as u64;
+        let rest = Rest { mapping: self.mapping.get(), chunk: next, len: self.len.get() - used };
+        // SAFETY: the chunk is this thread's, and nobody writes to it any more.
+        if unsafe { rests::leave(chunk, used, rest) } {
+            self.chunk.set(std::ptr::null_mut());
+        }
         self.drop_chunk();
     }
 
@@ -359,8 +376,15 @@ impl Local {
             self.thread.set(thread);
         }
         self.drop_chunk();
-        let len = (2 * self.len.get()).clamp(UNIT, MAX_CHUNK);
-        let Some(chunk) = rawfile::chunk(u64::from(self.thread.get()), len) else { return false };
+        let owner = u64::from(self.thread.get());
+        let rest = if self.len.get() == 0 { rests::take(owner) } else { None };
+        let Some(Rest { mapping, chunk, len }) = rest.or_else(|| {
+            let len = (2 * self.len.get()).next_multiple_of(UNIT).clamp(UNIT, MAX_CHUNK);
+            rawfile::chunk(owner, len, first >> 16).map(|chunk| Rest { mapping: chunk, chunk, len })
+        }) else {
+            return false;
+        };
+        self.mapping.set(mapping);
         self.chunk.set(chunk);
         self.len.set(len);
         // SAFETY: both are within the chunk, or at its end.
@@ -381,6 +405,7 @@ impl Local {
             next: self.next.replace(place.next),
             end: self.end.replace(place.end),
             chunk: self.chunk.replace(place.chunk),
+            mapping: self.mapping.replace(place.mapping),
             len: self.len.replace(place.len),
             thread: self.thread.replace(place.thread),
             depth: self.depth.replace(place.depth),
@@ -392,8 +417,8 @@ impl Local {
         self.next.set(std::ptr::null_mut());
         self.end.set(std::ptr::null_mut());
         if !chunk.is_null() {
-            // SAFETY: the chunk was mapped with this length and nothing points into it any more.
-            unsafe { libc::munmap(chunk.cast(), self.len.get() as usize) };
+            // SAFETY: nothing points into the chunk any more.
+            unsafe { Rest { mapping: self.mapping.get(), chunk, len: self.len.get() }.unmap() };
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use libc::{c_char, c_int, c_void, pid_t};
 
-use crate::atomics::unlock_all;
+use crate::atomics::{acquire_edge, release_edge, unlock_all};
 use crate::buffer;
 use crate::entry::entries;
 use crate::format::Tag;
@@ -55,18 +55,39 @@ extern "C-unwind" fn fork_instead(_pc: u64) -> pid_t {
     unsafe { libc::fork() }
 }
 
-/// A library that is loaded later: what it maps has to be known to name what it does.
-extern "C-unwind" fn load_library(path: *const c_char, flags: c_int, _pc: u64) -> *mut c_void {
+/// Stands for the lock of the loader, by which it orders those who load and unload: memory of a library that is gone may be
+/// another's at once.
+static LOADER: u8 = 0;
+
+fn loader() -> u64 {
+    (&raw const LOADER) as u64
+}
+
+/// A library that is loaded later: what it maps has to be known to name what it does, from its initialisers on.
+extern "C-unwind" fn load_library(path: *const c_char, flags: c_int, pc: u64) -> *mut c_void {
     static REAL: Real = Real::new(c"dlopen");
+    acquire_edge(loader(), pc);
+    let key = rawfile::now();
     // SAFETY: the arguments are the caller's own.
     let library = unsafe { call_real!(REAL, (*const c_char, c_int) -> *mut c_void, path, flags) };
     if !library.is_null() {
-        buffer::always(|_| rawfile::write_maps());
+        buffer::always(|_| rawfile::write_maps(key));
+        acquire_edge(loader(), pc);
     }
     library
+}
+
+/// A library may be unloaded. Its finalisers run within the call: what they do is ordered by what follows here only in
+/// this thread.
+extern "C-unwind" fn unload_library(library: *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"dlclose");
+    release_edge(loader(), pc);
+    // SAFETY: the arguments are the caller's own.
+    unsafe { call_real!(REAL, (*mut c_void) -> c_int, library) }
 }
 
 entries! {
     vfork => fork_instead, "rdi";
     dlopen => load_library, "rdx";
+    dlclose => unload_library, "rsi";
 }

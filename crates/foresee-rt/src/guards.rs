@@ -41,11 +41,26 @@ extern "C-unwind" fn c11_once(control: *mut c_void, initialiser: Initialiser, pc
     });
 }
 
-/// Runs the program's initialiser, and publishes what it did before anyone can see that it is done.
+/// Runs the program's initialiser, after all attempts that were given up, and publishes what it did before anyone can see
+/// that it is done, or begin the next attempt.
 extern "C-unwind" fn initialise() {
     if let Some((initialiser, control, pc)) = ONCE.get() {
+        acquire_edge(control, pc);
+        let _published = Published { control, pc };
         initialiser();
-        release_edge(control, pc);
+    }
+}
+
+/// Publishes when it is dropped. The one value that an unwinding drops here: the C library lets another thread try when
+/// the exception, or the end of the thread, has passed us, and nothing else of ours is called before.
+struct Published {
+    control: u64,
+    pc: u64,
+}
+
+impl Drop for Published {
+    fn drop(&mut self) {
+        release_edge(self.control, self.pc);
     }
 }
 
@@ -68,6 +83,9 @@ extern "C-unwind" fn guard_acquire(guard: *mut c_void, pc: u64) -> c_int {
             let value = done(guard);
             ((), Did::Load(value.into()), ACQUIRE)
         });
+    } else {
+        // Another thread may have tried, and given up.
+        acquire_edge(guard as u64, pc);
     }
     initialise
 }
@@ -81,9 +99,10 @@ extern "C-unwind" fn guard_release(guard: *mut c_void, pc: u64) {
     });
 }
 
-/// Here so that a statically linked C++ library does not bring its own three.
-extern "C-unwind" fn guard_abort(guard: *mut c_void, _pc: u64) {
+/// An initialiser has thrown: the next thread tries again, and finds what this one has left.
+extern "C-unwind" fn guard_abort(guard: *mut c_void, pc: u64) {
     static REAL: Real = Real::new(c"__cxa_guard_abort");
+    release_edge(guard as u64, pc);
     // SAFETY: the arguments are the caller's own.
     unsafe { call_real!(REAL, (*mut c_void) -> (), guard) };
 }

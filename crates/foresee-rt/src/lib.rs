@@ -30,7 +30,8 @@
 //!   enter again; the operation is done, not recorded.
 //! * It never panics where outside conditions can make it: no panic may cross into C.
 //! * `errno` is left alone where the interposed function does not set it.
-//! * No value with a destructor lives across a call that may be unwound (cancellation, C++ exceptions).
+//! * No value with a destructor lives across a call that may be unwound (cancellation, C++ exceptions), but for one that has
+//!   to see it (`guards`).
 //!
 //! # Rust's library
 //!
@@ -66,6 +67,7 @@ mod mappings;
 mod memory;
 mod rawfile;
 mod real;
+mod rests;
 mod signals;
 mod std_sync;
 mod strings;

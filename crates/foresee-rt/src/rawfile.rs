@@ -10,8 +10,8 @@ use std::sync::atomic::{
 
 use crate::buffer::COUNTER;
 use crate::format::{
-    CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, LENGTH_WORD, MAGIC, NAME_LEN, NAMES, STOP_WORD, TEXT_FACTS,
-    TEXT_MAPS, TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD, MAGIC, NAME_LEN, NAMES,
+    OWNER_WORD, STOP_WORD, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
 };
 use crate::std_sync::is_rust_program;
 
@@ -97,7 +97,7 @@ fn begin(path: &CStr, fd: i32) {
         header.write(u64::from_le_bytes(MAGIC));
     }
     write_facts();
-    write_maps();
+    write_maps(0);
     RECORDING.store(true, SeqCst);
 }
 
@@ -177,11 +177,12 @@ fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
     }
 }
 
-/// A new chunk of `len` bytes, a multiple of the unit; `None` if there is none to be had, which ends the recording.
-pub(crate) fn chunk(owner: u64, len: u64) -> Option<*mut u64> {
+/// A new chunk of `len` bytes, a multiple of the unit, for what has this key; `None` if there is none to be had, which ends
+/// the recording.
+pub(crate) fn chunk(owner: u64, len: u64, key: u64) -> Option<*mut u64> {
     let offset = NEXT_CHUNK.fetch_add(len, SeqCst);
     let Some(at) = map(FILE.load(Relaxed), offset, len) else {
-        stop(b"the disk is full, or the file as large as it may be");
+        stop(key, b"the disk is full, or the file as large as it may be");
         return None;
     };
     let header = HEADER.load(Relaxed);
@@ -191,25 +192,40 @@ pub(crate) fn chunk(owner: u64, len: u64) -> Option<*mut u64> {
         // Two threads at once may leave the smaller number: a cut at the very end is then not noticed, no more.
         let length = AtomicU64::from_ptr(header.add(LENGTH_WORD));
         length.store(length.load(SeqCst).max(offset + len), SeqCst);
-        at.add(1).write(owner);
-        at.add(2).write(len);
-        AtomicU64::from_ptr(at).store(CHUNK_MAGIC, SeqCst);
+        give(at, owner, len);
     }
     Some(at)
 }
 
-/// Stops recording for good, and notes in the header from where on the threads' records are incomplete.
-#[cold]
-pub(crate) fn stop(why: &[u8]) {
-    if !RECORDING.swap(false, SeqCst) {
-        return;
+/// Makes zeroes a chunk of this owner.
+///
+/// SAFETY of the uses: `len` bytes are mapped there, and are nobody else's. The magic comes last.
+pub(crate) unsafe fn give(at: *mut u64, owner: u64, len: u64) {
+    unsafe {
+        at.add(OWNER_WORD).write(owner);
+        at.add(LEN_WORD).write(len);
+        AtomicU64::from_ptr(at).store(CHUNK_MAGIC, SeqCst);
     }
+}
+
+/// The key that what happens now has, if it does not synchronise.
+pub(crate) fn now() -> u64 {
+    2 * COUNTER.load(SeqCst)
+}
+
+/// Stops recording for good: what has this key is not recorded. What has a smaller one is, by all threads, and the header
+/// tells. The key is noted before anything else goes unrecorded, and is the smallest of those that threads fail at together.
+#[cold]
+pub(crate) fn stop(key: u64, why: &[u8]) {
     let header = HEADER.load(SeqCst);
     if !header.is_null() {
         // SAFETY: the header is mapped for as long as the process lives. Key 0 would mean "never stopped".
-        unsafe {
-            AtomicU64::from_ptr(header.add(STOP_WORD)).store((2 * COUNTER.load(SeqCst)).max(1), SeqCst)
-        };
+        let word = unsafe { AtomicU64::from_ptr(header.add(STOP_WORD)) };
+        let earlier = |stop| (stop == 0 || key < stop).then_some(key.max(1));
+        let _ = word.fetch_update(SeqCst, SeqCst, earlier);
+    }
+    if !RECORDING.swap(false, SeqCst) {
+        return;
     }
     say(&[b"foresee: recording stops: ", why, b"; the program goes on, and the trace up to here is valid\n"]);
 }
@@ -251,22 +267,23 @@ fn write_facts() {
     if is_rust_program() {
         fact("rust", b"yes");
     }
-    write_text(TEXT_FACTS, &facts);
+    write_text(TEXT_FACTS, 0, &facts);
 }
 
-/// Writes which files are mapped where: at the start, and whenever that may have changed.
-pub(crate) fn write_maps() {
+/// Writes which files are mapped where from this key on: at the start, and whenever that may have changed.
+pub(crate) fn write_maps(key: u64) {
     if let Ok(maps) = std::fs::read("/proc/self/maps") {
-        write_text(TEXT_MAPS, &maps);
+        write_text(TEXT_MAPS, key, &maps);
     }
 }
 
-fn write_text(kind: u64, text: &[u8]) {
+fn write_text(kind: u64, key: u64, text: &[u8]) {
     let header = 8 * (CHUNK_HEADER_WORDS as u64 + 2);
     let len = (header + text.len() as u64).next_multiple_of(UNIT);
-    let Some(at) = chunk(TEXT_OWNER, len) else { return };
+    let Some(at) = chunk(TEXT_OWNER, len, now()) else { return };
     // SAFETY: the chunk has room for its header, the text's two words and the text. The kind comes last.
     unsafe {
+        at.add(KEY_WORD).write(key);
         let body = at.add(CHUNK_HEADER_WORDS);
         body.add(2).cast::<u8>().copy_from(text.as_ptr(), text.len());
         body.add(1).write(text.len() as u64);

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
+mod never_lost;
 mod support;
 
 use std::os::unix::process::ExitStatusExt as _;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use foresee_predict::engine::StreamEngine as _;
 use foresee_predict::finding::Finding;
@@ -60,6 +61,8 @@ pub(crate) fn each(name: &str, test: impl Fn(&Program)) {
 /// A compiled program in a directory of its own.
 pub(crate) struct Program {
     directory: tempfile::TempDir,
+    source: PathBuf,
+    compiler: Compiler,
 }
 
 /// One recorded run.
@@ -96,7 +99,17 @@ impl Program {
             .status()
             .unwrap();
         assert!(link.success(), "linking {name} with {command}");
-        Program { directory }
+        Program { directory, source, compiler }
+    }
+
+    /// A file of this name beside the program.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// How long the trace of the last recorded run is.
+    pub(crate) fn trace_len(&self) -> u64 {
+        self.file(TRACE).metadata().unwrap().len()
     }
 
     fn command(&self) -> Command {
@@ -120,12 +133,54 @@ impl Program {
 
     /// Records a run whose signal handlers may have done something while the runtime did: that is not recorded.
     pub(crate) fn record_interrupted(&self) -> Run {
-        for old in self.traces() {
-            std::fs::remove_file(old).unwrap();
-        }
+        self.remove_traces();
         let raw = self.directory.path().join(TRACE);
         let status = self.command().env("FORESEE_RAW", &raw).status().unwrap();
         Run::read(&raw, status)
+    }
+
+    /// What it prints and how it ends without us.
+    pub(crate) fn run_native(&self, args: &[&str]) -> (String, ExitStatus) {
+        let native = self.file("native");
+        if !native.exists() {
+            let mut compile = Command::new(self.compiler.c);
+            compile.args(["-g", "-O1", "-std=gnu17", "-o"]).args([&native, &self.source]).arg("-lpthread");
+            assert!(compile.status().unwrap().success());
+        }
+        let output = quiet(&native).args(args).env_remove("FORESEE_RAW").output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), output.status)
+    }
+
+    /// Records a run: what it prints and how it ends, and what it did.
+    pub(crate) fn record_output(&self, args: &[&str]) -> ((String, ExitStatus), Run) {
+        self.remove_traces();
+        let raw = self.file(TRACE);
+        let output = quiet(&self.file("program")).args(args).env("FORESEE_RAW", &raw).output().unwrap();
+        let run = Run::read(&raw, output.status);
+        ((String::from_utf8(output.stdout).unwrap(), output.status), run)
+    }
+
+    /// Records a run to a file elsewhere, started by another command: what it says, and the run, if there is one.
+    pub(crate) fn record_to(&self, raw: &Path, prefix: &[&str]) -> (String, Option<Run>) {
+        let program = self.file("program");
+        let mut words = prefix.iter().map(std::ffi::OsStr::new).chain([program.as_os_str()]);
+        let output =
+            quiet(Path::new(words.next().unwrap())).args(words).env("FORESEE_RAW", raw).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let run = is_trace(raw).then(|| Run::read(raw, output.status));
+        (String::from_utf8(output.stderr).unwrap(), run)
+    }
+
+    /// Records a run that is killed after this time; nothing if it had not begun to record.
+    pub(crate) fn record_killed_after(&self, args: &[&Path], time: Duration) -> Option<Run> {
+        self.remove_traces();
+        let raw = self.file(TRACE);
+        let mut running =
+            Command::new(self.file("program")).args(args).env("FORESEE_RAW", &raw).spawn().unwrap();
+        std::thread::sleep(time);
+        running.kill().unwrap();
+        let status = running.wait().unwrap();
+        is_trace(&raw).then(|| Run::read(&raw, status))
     }
 
     /// What the other processes of the last recorded run did.
@@ -133,6 +188,12 @@ impl Program {
         let main = self.directory.path().join(TRACE);
         let others = self.traces().into_iter().filter(|path| *path != main);
         others.map(|path| Run::read(&path, ExitStatus::default())).collect()
+    }
+
+    fn remove_traces(&self) {
+        for old in self.traces() {
+            std::fs::remove_file(old).unwrap();
+        }
     }
 
     fn traces(&self) -> Vec<PathBuf> {
@@ -154,6 +215,18 @@ impl Program {
 
 /// What a program's trace is called; other processes add their ids.
 const TRACE: &str = "trace.raw";
+
+/// A command that leaves no core when it crashes.
+fn quiet(program: &Path) -> Command {
+    let mut command = Command::new("prlimit");
+    command.args(["--core=0", "timeout", "--foreground", "60"]).arg(program);
+    command
+}
+
+/// Whether a file has what every trace has: one that was just created has not.
+fn is_trace(raw: &Path) -> bool {
+    std::fs::read(raw).is_ok_and(|bytes| bytes.iter().any(|&byte| byte != 0))
+}
 
 impl Run {
     fn read(raw: &Path, status: ExitStatus) -> Run {

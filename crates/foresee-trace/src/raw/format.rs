@@ -3,18 +3,21 @@
 //! This file is compiled into both, so it uses nothing of either. All numbers are little-endian `u64` words.
 //!
 //! ```text
-//! file    = header (HEADER_LEN bytes), then chunks, each a multiple of UNIT long and aligned to it
+//! file    = header (HEADER_LEN bytes), then chunks that follow each other; between chunks there may be zeroes up to a multiple of UNIT
 //! header  = MAGIC, version, state words, at NAMES a table of thread names: NAME_LEN bytes each, zero-padded, by thread number
-//! chunk   = CHUNK_MAGIC, owner, length in bytes, 0, then records (owner: a thread) or texts (owner: TEXT_OWNER)
+//! chunk   = CHUNK_MAGIC, owner, length in bytes, key, then records (owner: a thread) or a text (owner: TEXT_OWNER); the key is
+//!           that from which on the text holds, or 0
 //! text    = kind, length in bytes, the bytes, padded to a word
 //! record  = tag | detail << 8 | key << 16, then `words(tag) - 1` words
 //! ```
 //!
 //! **A reader knows where the records of a chunk end**: chunks begin as zeroes, and the first word of a record, which
 //! is never 0, is stored after its other words. So whatever kills the process, what is found up to the first zero word is
-//! whole. A chunk whose owner died before it wrote the chunk's header is a unit that begins with zeroes, and passed over.
+//! whole. A chunk whose owner died before it wrote the chunk's header begins with zeroes, and is passed over.
 //!
-//! **Chunks of a thread** follow each other in the file in the thread's order.
+//! **Chunks of a thread** follow each other in the file in the thread's order. Space is taken from the file in multiples of
+//! UNIT. A thread that ends cuts its last chunk where its records end, and the rest becomes the first chunk of a thread that
+//! begins later: so 100,000 threads that do little need little room.
 //!
 //! **Names that the program gives** (an event's, a lock's) travel in the thread's own records: pieces of text, the arguments of
 //! an event, and then the record that they are for, which takes all that came before it. There is no table of names to
@@ -30,7 +33,7 @@ pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
 pub const VERSION: u64 = 1;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
-/// Chunks are a multiple of this long and begin at a multiple of it.
+/// The file grows by multiples of this.
 pub const UNIT: u64 = 1 << 16;
 /// The longest chunk.
 pub const MAX_CHUNK: u64 = 1 << 20;
@@ -39,7 +42,7 @@ pub const NAMES: u64 = 4096;
 /// The length of a thread's name in that table: the kernel's limit.
 pub const NAME_LEN: u64 = 16;
 /// How many threads one trace can have.
-pub const MAX_THREADS: u64 = 1 << 16;
+pub const MAX_THREADS: u64 = 1 << 20;
 
 /// The header's word that holds the version.
 pub const VERSION_WORD: usize = 1;
@@ -52,12 +55,18 @@ pub const LENGTH_WORD: usize = 3;
 pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"FORchunk");
 /// The length of a chunk's header in words.
 pub const CHUNK_HEADER_WORDS: usize = 4;
+/// The word of a chunk's header that holds its owner.
+pub const OWNER_WORD: usize = 1;
+/// The word of a chunk's header that holds its length.
+pub const LEN_WORD: usize = 2;
+/// The word of a chunk's header that holds the key of a text.
+pub const KEY_WORD: usize = 3;
 /// The owner of a chunk of texts.
 pub const TEXT_OWNER: u64 = u64::MAX;
 
 /// A text of facts: name and value in turn, each ended by a zero byte.
 pub const TEXT_FACTS: u64 = 1;
-/// A text that is a copy of `/proc/self/maps`.
+/// A text that is a copy of `/proc/self/maps`. Where it contradicts an earlier one, a library has taken the place of another.
 pub const TEXT_MAPS: u64 = 2;
 
 /// Added to the address of a barrier, semaphore or once control to get the address of the atomic that stands for it:

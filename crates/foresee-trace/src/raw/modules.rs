@@ -1,7 +1,7 @@
 //! Which files were mapped where.
 
 /// A piece of a file in the memory of the recorded program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     /// The file.
     pub path: String,
@@ -13,8 +13,33 @@ pub struct Module {
     pub offset: u64,
 }
 
-/// Adds what a copy of `/proc/self/maps` says to the modules known, which stay sorted by address.
-pub(super) fn add_modules(modules: &mut Vec<Module>, maps: &str) {
+impl Module {
+    /// Where the file would begin.
+    fn base(&self) -> u64 {
+        self.start.wrapping_sub(self.offset)
+    }
+}
+
+/// Adds what a copy of `/proc/self/maps` says to the modules known, which stay sorted by address. Modules that are where
+/// another is now are gone; returns whether there were any.
+pub(super) fn add_modules(modules: &mut Vec<Module>, maps: &str) -> bool {
+    let new = parse(maps);
+    let before = modules.len();
+    modules.retain(|old| {
+        let first = new.partition_point(|module| module.end <= old.start);
+        let mut overlapping = new[first..].iter().take_while(|module| module.start < old.end);
+        overlapping.all(|module| module.path == old.path && module.base() == old.base())
+    });
+    let gone = modules.len() < before;
+    modules.extend(new);
+    modules.sort_by(|a, b| (a.start, a.end, &a.path).cmp(&(b.start, b.end, &b.path)));
+    modules.dedup();
+    gone
+}
+
+/// The modules of a copy of `/proc/self/maps`, in its order, which is that of addresses.
+fn parse(maps: &str) -> Vec<Module> {
+    let mut modules = Vec::new();
     let mut last: Option<Module> = None;
     for line in maps.lines() {
         let Some((start, end, offset, path)) = parse_line(line) else { continue };
@@ -27,8 +52,8 @@ pub(super) fn add_modules(modules: &mut Vec<Module>, maps: &str) {
         }
     }
     modules.extend(last);
-    modules.sort_by(|a, b| (a.start, a).cmp(&(b.start, b)));
-    modules.dedup();
+    modules.sort_by_key(|module| module.start);
+    modules
 }
 
 /// The range, the offset and the path of a line like `55d0-55e0 r-xp 00001000 08:01 1234    /usr/bin/cat`.
@@ -60,5 +85,16 @@ mod tests {
         add_modules(&mut modules, maps);
         let module = |start, end, offset| Module { path: "/bin/a b".to_owned(), start, end, offset };
         assert_eq!(modules, [module(0x55d0, 0x55e0, 0x1000), module(0x55e0, 0x5600, 0x2000)]);
+    }
+
+    #[test]
+    fn a_library_takes_the_place_of_another() {
+        let line = |start: &str, path: &str| format!("{start} r-xp 00000000 08:01 1234    {path}\n");
+        let mut modules = Vec::new();
+        assert!(!add_modules(&mut modules, &(line("1000-3000", "/a") + &line("5000-6000", "/b"))));
+        assert!(!add_modules(&mut modules, &line("8000-9000", "/c")));
+        assert!(add_modules(&mut modules, &line("2000-4000", "/d")));
+        let paths: Vec<_> = modules.iter().map(|module| module.path.as_str()).collect();
+        assert_eq!(paths, ["/d", "/b", "/c"]);
     }
 }

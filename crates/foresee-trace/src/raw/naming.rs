@@ -1,5 +1,6 @@
 //! Names for addresses: each asked for once.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::hash::{Hash as _, Hasher as _};
 use std::rc::Rc;
@@ -7,7 +8,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::format::{NAME_LEN, SYNC_SPACE};
-use super::modules::Module;
+use super::modules::{Module, add_modules};
 use super::roles::{LockTable, Role, crate_of, is_between, lock_type, plain_path};
 use crate::event::Mem;
 use crate::ids::{LocId, LockId, StrId, ThreadId};
@@ -109,6 +110,8 @@ pub(super) struct Site {
     pub(super) users: bool,
     /// Whether its line is known.
     pub(super) has_line: bool,
+    /// Whether an access here has been counted.
+    pub(super) is_counted: Cell<bool>,
     /// The innermost crate other than `core`, if there is one.
     pub(super) krate: Option<StrId>,
     /// The function itself.
@@ -161,16 +164,11 @@ pub(super) struct Naming {
 }
 
 impl Naming {
-    pub(super) fn new(
-        symbolizer: Box<dyn Symbolizer>,
-        table: LockTable,
-        modules: Vec<Module>,
-        thread_names: Vec<u8>,
-    ) -> Naming {
+    pub(super) fn new(symbolizer: Box<dyn Symbolizer>, table: LockTable, thread_names: Vec<u8>) -> Naming {
         Naming {
             names: Names::new(),
             symbolizer,
-            modules,
+            modules: Vec::new(),
             thread_names,
             threads: FxHashMap::default(),
             locks: BTreeMap::new(),
@@ -179,6 +177,13 @@ impl Naming {
             table,
             data: FxHashSet::default(),
             named_locks: BTreeMap::new(),
+        }
+    }
+
+    /// Files are mapped as this copy of `/proc/self/maps` says, from now on. Statics keep the names they have got.
+    pub(super) fn remap(&mut self, maps: &str) {
+        if add_modules(&mut self.modules, maps) {
+            self.sites.clear();
         }
     }
 
@@ -313,7 +318,17 @@ impl Naming {
             }
         }
         let krate = own.map(|at| self.names.intern(crate_of(&paths[at])));
-        Site { loc, users, has_line, krate, function, entry, origin: code.origin, roles }
+        Site {
+            loc,
+            users,
+            has_line,
+            is_counted: Cell::new(false),
+            krate,
+            function,
+            entry,
+            origin: code.origin,
+            roles,
+        }
     }
 
     fn role(&mut self, path: &str) -> Option<RoleOf> {

@@ -12,11 +12,10 @@ use rustc_hash::FxHashMap;
 use super::ahead::Ahead;
 use super::annotations::Annotations;
 use super::format::{
-    AS_HELD, CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_CHUNK, MAX_THREADS, NAMES,
-    SHARED, STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag, UNIT, UNKNOWN_VALUE, VERSION,
-    VERSION_WORD,
+    AS_HELD, CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD, MAGIC, MAX_CHUNK,
+    MAX_THREADS, NAMES, OWNER_WORD, SHARED, STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag,
+    UNIT, UNKNOWN_VALUE, VERSION, VERSION_WORD,
 };
-use super::modules::{Module, add_modules};
 use super::naming::{Naming, Origin, Symbolizer};
 use super::roles::LockTable;
 use super::sections::{Action, Fate, Sections, Step};
@@ -37,6 +36,8 @@ pub struct RawReader {
     bytes: u64,
     facts: Facts,
     naming: Naming,
+    /// Which files are mapped where, and the keys from which on; the last is the next to come.
+    maps: Vec<(u64, String)>,
     streams: Vec<Stream>,
     /// The next record of each stream that has one, and the streams by the keys of these.
     pending: Vec<Option<Record>>,
@@ -51,7 +52,7 @@ pub struct RawReader {
     /// The lock that each thread has asked for last.
     requested: FxHashMap<u64, u64>,
     values: Values,
-    /// How many accesses there were, and how many of them at no known line.
+    /// How many places there are with accesses, and how many of them have no known line.
     accesses: u64,
     nowhere: u64,
     watched: Watched,
@@ -100,12 +101,13 @@ impl RawReader {
         let stop = word(STOP_WORD).filter(|&stop| stop != 0).unwrap_or(u64::MAX);
         let thread_names = header.get(NAMES as usize..).unwrap_or_default().to_vec();
         let chunks = Chunks::scan(&file, bytes)?;
-        let naming = Naming::new(symbolizer, table, chunks.modules, thread_names);
+        let naming = Naming::new(symbolizer, table, thread_names);
         let mut reader = RawReader {
             file,
             bytes,
             facts: chunks.facts,
             naming,
+            maps: chunks.maps,
             pending: vec![None; chunks.streams.len()],
             streams: chunks.streams,
             queue: BinaryHeap::new(),
@@ -149,7 +151,7 @@ impl RawReader {
         self.naming.unseen()
     }
 
-    /// Whether most accesses so far are at no known line: the program has no debug information.
+    /// Whether most places of accesses so far have no known line: the program has no debug information.
     pub fn lacks_debug_info(&self) -> bool {
         2 * self.nowhere > self.accesses
     }
@@ -204,6 +206,9 @@ impl RawReader {
 
     /// Appends the events of a record to those that follow: none, or it and what it tells about locks.
     fn interpret(&mut self, from: usize, record: Record) {
+        while let Some((_, maps)) = self.maps.pop_if(|(key, _)| *key <= record.key) {
+            self.naming.remap(&maps);
+        }
         let stream = &self.streams[from];
         let thread = stream.thread;
         let id = self.naming.thread(thread);
@@ -296,7 +301,7 @@ impl RawReader {
             return Some((LocId::UNKNOWN, op));
         }
         let site = self.naming.site(pc);
-        if op.access().is_some() {
+        if op.access().is_some() && !site.is_counted.replace(true) {
             self.accesses += 1;
             self.nowhere += u64::from(!site.has_line);
         }
@@ -393,7 +398,8 @@ impl EventSource for RawReader {
 struct Chunks {
     streams: Vec<Stream>,
     facts: Facts,
-    modules: Vec<Module>,
+    /// The copies of `/proc/self/maps` and their keys, the last one first.
+    maps: Vec<(u64, String)>,
     damage: Option<Damage>,
 }
 
@@ -406,14 +412,14 @@ impl Chunks {
             let mut header = [0; 8 * CHUNK_HEADER_WORDS];
             file.read_exact_at(&mut header, offset)?;
             let word = |i: usize| header.as_chunks::<8>().0.get(i).map_or(0, |b| u64::from_le_bytes(*b));
-            let (magic, owner, len) = (word(0), word(1), word(2));
+            let (magic, owner, len) = (word(0), word(OWNER_WORD), word(LEN_WORD));
             if magic == 0 {
-                // Whoever wanted this chunk did not live to use it.
-                offset += UNIT;
+                // Whoever wanted this chunk did not live to use it, or nobody wanted the rest of one.
+                offset = (offset + 1).next_multiple_of(UNIT);
                 continue;
             }
             let longest = if owner == TEXT_OWNER { MAX_TEXT } else { MAX_CHUNK };
-            let fits = len > 0 && len.is_multiple_of(UNIT) && len <= longest;
+            let fits = len >= 8 * CHUNK_HEADER_WORDS as u64 && len.is_multiple_of(8) && len <= longest;
             if magic != CHUNK_MAGIC || !fits || (owner >= MAX_THREADS && owner != TEXT_OWNER) {
                 let what = "not a chunk".to_owned();
                 chunks.damage = Some(Damage { offset, what, delivered: 0 });
@@ -426,7 +432,7 @@ impl Chunks {
                 chunks.damage = Some(Damage { offset: end, what, delivered: 0 });
             }
             if owner == TEXT_OWNER {
-                chunks.text(file, body, end)?;
+                chunks.text(file, word(KEY_WORD), body, end)?;
             } else {
                 let stream = *stream_of.entry(owner).or_insert(chunks.streams.len());
                 if stream == chunks.streams.len() {
@@ -437,10 +443,11 @@ impl Chunks {
             offset += len;
         }
         chunks.streams.sort_by_key(|stream| stream.thread);
+        chunks.maps.sort_by_key(|&(key, _)| Reverse(key));
         Ok(chunks)
     }
 
-    fn text(&mut self, file: &File, start: u64, end: u64) -> Result<(), TraceError> {
+    fn text(&mut self, file: &File, key: u64, start: u64, end: u64) -> Result<(), TraceError> {
         let mut text = vec![0; (end - start) as usize];
         file.read_exact_at(&mut text, start)?;
         let (words, _) = text.as_chunks::<8>();
@@ -455,7 +462,7 @@ impl Chunks {
                 let (pairs, _) = parts.as_chunks::<2>();
                 self.facts.extend(pairs.iter().map(|[name, value]| (name.to_string(), value.to_string())));
             }
-            TEXT_MAPS => add_modules(&mut self.modules, &String::from_utf8_lossy(body)),
+            TEXT_MAPS => self.maps.push((key, String::from_utf8_lossy(body).into_owned())),
             _ => {}
         }
         Ok(())

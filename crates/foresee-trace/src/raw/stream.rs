@@ -6,8 +6,9 @@ use std::os::unix::fs::FileExt as _;
 
 use super::format::{TAGS, Tag};
 
-/// How much of a chunk is read at once.
-const WINDOW: u64 = 1 << 14;
+/// How much of a thread's chunks is read at once: little at first, as there may be very many threads, then more.
+const FIRST_WINDOW: u64 = 1 << 9;
+const LAST_WINDOW: u64 = 1 << 14;
 const LONGEST: usize = 5;
 
 /// One record.
@@ -29,6 +30,7 @@ pub(super) struct Stream {
     /// What of the current chunk is left to read.
     left: (u64, u64),
     window: Vec<u8>,
+    next_window: u64,
     at: usize,
     last_key: u64,
     /// Whether the records of the current chunk go up to its end, and do not end with the thread.
@@ -47,8 +49,17 @@ pub(super) enum Ended {
 
 impl Stream {
     pub(super) fn new(thread: u64) -> Stream {
-        let (chunks, window) = (Vec::new(), Vec::new());
-        Stream { thread, chunks, next_chunk: 0, left: (0, 0), window, at: 0, last_key: 0, goes_on: false }
+        Stream {
+            thread,
+            chunks: Vec::new(),
+            next_chunk: 0,
+            left: (0, 0),
+            window: Vec::new(),
+            next_window: FIRST_WINDOW,
+            at: 0,
+            last_key: 0,
+            goes_on: false,
+        }
     }
 
     pub(super) fn add_chunk(&mut self, start: u64, end: u64) {
@@ -108,10 +119,11 @@ impl Stream {
 
     /// Reads on in the current chunk; a file that is shorter than the chunk ends it.
     fn fill(&mut self, file: &File) -> io::Result<()> {
-        let len = WINDOW.min(self.left.1 - self.left.0) as usize;
+        let len = self.next_window.min(self.left.1 - self.left.0) as usize;
         if len == 0 {
             return Ok(());
         }
+        self.next_window = (2 * self.next_window).min(LAST_WINDOW);
         self.window.drain(..self.at);
         self.at = 0;
         let kept = self.window.len();
