@@ -4,6 +4,7 @@
 //! counts is what was measured side by side. Targets are printed beside the figures; nothing is asserted.
 
 mod blocks;
+mod corpus;
 mod predict;
 mod programs;
 mod trace;
@@ -23,11 +24,12 @@ fn main() -> ExitCode {
         ["child-whole", engine, path] => predict::child::whole(engine, path),
         ["child-pipeline", path] => predict::child::pipeline(path),
         ["child-witnesses", engine, path] => predict::child::witnesses(engine, path),
+        ["corpus", ref names @ ..] => return corpus::run(names),
         ["program", name, path] => predict::write_program(name, path.as_ref()),
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
             eprintln!(
-                "usage: foresee-bench trace [quick] | predict [quick] | program NAME FILE.ft | examples FOLDER"
+                "usage: foresee-bench trace [quick] | predict [quick] | corpus [NAME…] | program NAME FILE.ft | examples FOLDER"
             );
             return ExitCode::from(2);
         }

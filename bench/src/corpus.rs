@@ -1,0 +1,116 @@
+//! Correct programs, in which nothing may be found: the tests of well-known concurrent crates, at fixed versions.
+//!
+//! `foresee-bench corpus [NAME…]` takes each crate of `bench/corpus`, copies its published source to `target/corpus`,
+//! runs `cargo foresee test` there and prints a line of a table. A finding is either explained in the crate's entry or a
+//! failure, as are tests that fail. The documents and what cargo printed stay in `target/corpus`, as `NAME.json` and
+//! `NAME.log`.
+
+mod entry;
+mod outcome;
+mod source;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use entry::Entry;
+use outcome::Outcome;
+
+/// Whatever is in the way of an answer, as a message.
+pub(crate) type Failed = Box<dyn std::error::Error>;
+
+/// No test is let run longer; those that need it are for other tools.
+const LONGEST_TEST: &str = "2m";
+
+pub(crate) fn run(names: &[&str]) -> ExitCode {
+    match table(names) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("corpus: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all is well: tests passed, and whatever was found is explained.
+fn table(names: &[&str]) -> Result<bool, Failed> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace")?;
+    let entries = Entry::all(&root.join("bench/corpus"), names)?;
+    let place = Place::prepare(root)?;
+    println!(
+        "{:<20} {:>9} {:>6} {:>7} {:>12} {:>10} {:>12} {:>8}  findings",
+        "crate", "version", "tests", "failed", "events", "undecided", "unexplained", "seconds"
+    );
+    let mut good = true;
+    for entry in &entries {
+        let started = Instant::now();
+        let outcome = place.test(entry)?;
+        let unexplained: Vec<_> = outcome.unexplained(entry).collect();
+        println!(
+            "{:<20} {:>9} {:>6} {:>7} {:>12} {:>10} {:>12} {:>8.1}  {}",
+            entry.name,
+            entry.version,
+            outcome.tests,
+            outcome.failed,
+            outcome.events,
+            outcome.undecided,
+            unexplained.len(),
+            started.elapsed().as_secs_f64(),
+            outcome.by_kind(),
+        );
+        unexplained.iter().for_each(|finding| println!("    unexplained: {finding}"));
+        outcome.missing(entry).for_each(|one| println!("    not seen this time: {} ({})", one.kind, one.why));
+        if outcome.refused > 0 {
+            println!("    {} witnesses were refused by the checker: a bug of an engine", outcome.refused);
+        }
+        good &= unexplained.is_empty() && outcome.failed == 0 && outcome.refused == 0;
+    }
+    Ok(good)
+}
+
+/// Where it all happens.
+struct Place {
+    /// Where the entries and their programs are.
+    corpus: PathBuf,
+    /// Where the copies, documents and builds are.
+    work: PathBuf,
+    /// `cargo-foresee` itself, built as this program is.
+    foresee: PathBuf,
+}
+
+impl Place {
+    fn prepare(root: &Path) -> Result<Place, Failed> {
+        let us = std::env::current_exe()?;
+        let profile = us.parent().ok_or("this program is nowhere")?;
+        let work = profile.with_file_name("corpus");
+        std::fs::create_dir_all(&work)?;
+        let mut build = Command::new("cargo");
+        build.args(["build", "--quiet", "-p", "cargo-foresee", "-p", "foresee-rt"]).current_dir(root);
+        if !cfg!(debug_assertions) {
+            build.arg("--release");
+        }
+        if !build.status()?.success() {
+            return Err("foresee cannot be built".into());
+        }
+        Ok(Place { corpus: root.join("bench/corpus"), work, foresee: profile.join("cargo-foresee") })
+    }
+
+    fn test(&self, entry: &Entry) -> Result<Outcome, Failed> {
+        let copy = source::prepare(entry, &self.corpus, &self.work)?;
+        let document = self.work.join(format!("{}.json", entry.name));
+        if document.exists() {
+            std::fs::remove_file(&document)?;
+        }
+        let log = self.work.join(format!("{}.log", entry.name));
+        let output = File::create(&log)?;
+        let mut command = Command::new(&self.foresee);
+        command.args(["test", "--no-fail-fast", "--timeout", LONGEST_TEST, "--format", "json", "--output"]);
+        command.arg(&document).args(&entry.args).current_dir(copy);
+        // Lints that came after a crate's release are not what it is here for.
+        command.env("CARGO_TARGET_DIR", self.work.join("build")).env("RUSTFLAGS", "--cap-lints=warn");
+        command.stdout(output.try_clone()?).stderr(output).status()?;
+        Outcome::read(&document).map_err(|why| format!("{why}; see {}", log.display()).into())
+    }
+}

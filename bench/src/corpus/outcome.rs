@@ -1,0 +1,92 @@
+//! What `cargo foresee test` says of a crate: the JSON document over all its tests, as far as the table needs it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::Failed;
+use super::entry::{Entry, Expected};
+
+/// One crate's results.
+pub(crate) struct Outcome {
+    pub(crate) tests: u64,
+    pub(crate) failed: u64,
+    pub(crate) events: u64,
+    /// What no engine could decide, and what the witness checker refused.
+    pub(crate) undecided: u64,
+    pub(crate) refused: u64,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// One finding.
+pub(crate) struct Finding {
+    pub(crate) kind: String,
+    certainty: String,
+    test: String,
+    message: String,
+    /// Of each event: `FILE:LINE FUNCTION`.
+    pub(crate) places: Vec<String>,
+}
+
+impl Outcome {
+    pub(crate) fn read(path: &Path) -> Result<Outcome, Failed> {
+        let text = std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))?;
+        let document: Value = serde_json::from_slice(&text)?;
+        let stats = &document["stats"];
+        let number = |name: &str| stats[name].as_u64().unwrap_or(0);
+        Ok(Outcome {
+            tests: number("tests"),
+            failed: number("failed"),
+            events: number("events"),
+            undecided: number("undecided"),
+            refused: number("refused"),
+            findings: document["findings"].as_array().into_iter().flatten().map(Finding::of).collect(),
+        })
+    }
+
+    /// `2 predicted race, 1 observed race`.
+    pub(crate) fn by_kind(&self) -> String {
+        let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for finding in &self.findings {
+            *counts.entry((&finding.kind, &finding.certainty)).or_default() += 1;
+        }
+        let parts: Vec<String> =
+            counts.iter().map(|((kind, certainty), count)| format!("{count} {certainty} {kind}")).collect();
+        if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+    }
+
+    /// Those that no entry explains.
+    pub(crate) fn unexplained<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Finding> {
+        self.findings.iter().filter(|&finding| !entry.expected.iter().any(|one| one.explains(finding)))
+    }
+
+    /// Expected findings that did not come up. They depend on the schedule: this is no failure.
+    pub(crate) fn missing<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Expected> {
+        entry.expected.iter().filter(|&one| !self.findings.iter().any(|finding| one.explains(finding)))
+    }
+}
+
+impl Finding {
+    pub(crate) fn of(value: &Value) -> Finding {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let place = |event: &Value| {
+            let at = &event["location"];
+            format!("{}:{} {}", text(&at["file"]), at["line"].as_u64().unwrap_or(0), text(&at["function"]))
+        };
+        Finding {
+            kind: text(&value["kind"]),
+            certainty: text(&value["certainty"]),
+            test: format!("{} of {}", text(&value["test"]), text(&value["binary"])),
+            message: text(&value["message"]),
+            places: value["events"].as_array().into_iter().flatten().map(place).collect(),
+        }
+    }
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} in {}: {}", self.certainty, self.kind, self.test, self.message)?;
+        self.places.iter().try_for_each(|place| write!(f, "\n      {place}"))
+    }
+}
