@@ -30,9 +30,11 @@ pub struct SourceLocation {
 }
 
 impl SourceLocation {
-    /// Whether this is code of the standard library, wherever it was compiled.
+    /// Whether this is code of the standard library of Rust or C++, wherever it was compiled, or of the system's headers.
     fn is_library(&self) -> bool {
-        self.file.starts_with("/rustc/") || self.file.contains("/lib/rustlib/src/rust/library/")
+        let starts = ["/rustc/", "/usr/include/", "/usr/lib/"];
+        starts.iter().any(|start| self.file.starts_with(start))
+            || self.file.contains("/lib/rustlib/src/rust/library/")
     }
 }
 
