@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use super::format::*;
-use super::{LockTable, NoSymbols, RawReader};
+use super::{LockTable, NoSymbols, RawReader, Symbolizer};
 use crate::text::TextWriter;
 use crate::{EventSink as _, EventSource, Op, TraceError};
 
@@ -137,13 +137,11 @@ fn after_a_store_of_unknown_value_any_value_is_explained() {
     assert_eq!(reader.unexplained(), 1);
 }
 
-/// What a file of one thread with these records says, as text.
-fn said(records: &[&[u64]]) -> String {
-    let mut file = header();
-    file.extend(chunk(0, records));
+/// What a file says, as the lines of a text trace.
+fn lines(file: &[u8], symbolizer: Box<dyn Symbolizer>) -> (Vec<String>, RawReader) {
     let mut temporary = tempfile::tempfile().unwrap();
-    temporary.write_all(&file).unwrap();
-    let mut reader = RawReader::new(temporary, Box::new(NoSymbols), LockTable::default()).unwrap();
+    temporary.write_all(file).unwrap();
+    let mut reader = RawReader::new(temporary, symbolizer, LockTable::default()).unwrap();
     let mut text = Vec::new();
     let mut writer = TextWriter::new(&mut text, reader.facts());
     while reader.advance().unwrap() {
@@ -152,7 +150,14 @@ fn said(records: &[&[u64]]) -> String {
     writer.finish(reader.names()).unwrap();
     drop(writer);
     let text = String::from_utf8(text).unwrap();
-    text.lines().filter(|line| line.starts_with("main")).map(|line| format!("{line}\n")).collect()
+    (text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect(), reader)
+}
+
+/// What a file of one thread with these records says, as text.
+fn said(records: &[&[u64]]) -> String {
+    let mut file = header();
+    file.extend(chunk(0, records));
+    lines(&file, Box::new(NoSymbols)).0.iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn word(text: &[u8; 8]) -> u64 {

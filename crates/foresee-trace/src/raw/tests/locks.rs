@@ -1,10 +1,7 @@
 //! Atomics inside of lock functions, as optimised and unoptimised programs record them.
 
-use std::io::Write as _;
-
-use super::super::{Code, DataSymbol, LockTable, Module, RawReader, SourceLocation, Symbolizer};
+use super::super::{Code, DataSymbol, Module, SourceLocation};
 use super::*;
-use crate::text::TextWriter;
 
 /// Code by program counter: the functions it is in, innermost first, each with the line it is on.
 struct Functions(&'static [(u64, &'static [(&'static str, u32)])]);
@@ -57,19 +54,8 @@ fn said(threads: &[&[&[u64]]]) -> (Vec<String>, u64) {
     for (thread, records) in threads.iter().enumerate() {
         file.extend(chunk(thread as u64, records));
     }
-    let mut temporary = tempfile::tempfile().unwrap();
-    temporary.write_all(&file).unwrap();
-    let mut reader = RawReader::new(temporary, Box::new(Functions(CODE)), LockTable::default()).unwrap();
-    let mut text = Vec::new();
-    let mut writer = TextWriter::new(&mut text, reader.facts());
-    while reader.advance().unwrap() {
-        writer.push(reader.names(), &reader.event()).unwrap();
-    }
-    writer.finish(reader.names()).unwrap();
-    drop(writer);
-    let text = String::from_utf8(text).unwrap();
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let lines = lines.map(|line| line.rsplit_once('|').map_or(line, |(said, _)| said).to_owned());
+    let (lines, reader) = lines(&file, Box::new(Functions(CODE)));
+    let lines = lines.iter().map(|line| line.rsplit_once('|').map_or(&line[..], |(said, _)| said).to_owned());
     (lines.collect(), reader.unclear())
 }
 
