@@ -5,6 +5,8 @@
 
 mod blocks;
 mod corpus;
+mod monitor;
+mod monitor_naive;
 mod predict;
 mod programs;
 mod trace;
@@ -24,12 +26,15 @@ fn main() -> ExitCode {
         ["child-whole", engine, path] => predict::child::whole(engine, path),
         ["child-pipeline", path] => predict::child::pipeline(path),
         ["child-witnesses", engine, path] => predict::child::witnesses(engine, path),
+        ["monitor"] => monitor::run(10_000_000),
+        ["monitor", "quick"] => monitor::run(1_000_000),
         ["corpus", ref names @ ..] => return corpus::run(names),
         ["program", name, path] => predict::write_program(name, path.as_ref()),
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
             eprintln!(
-                "usage: foresee-bench trace [quick] | predict [quick] | corpus [NAME…] | program NAME FILE.ft | examples FOLDER"
+                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | corpus [NAME…] | program NAME FILE.ft | \
+                 examples FOLDER"
             );
             return ExitCode::from(2);
         }

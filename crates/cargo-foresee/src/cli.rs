@@ -69,6 +69,17 @@ the trace. The exit code is the program's own, 128 + n if signal n ended it.")]
     /// Find what could go wrong in the runs that did not happen, from a recorded trace
     #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
+    /// Hold properties against a stream of events, without prediction
+    #[command(after_help = "\
+Examples:
+  foresee monitor specs/iterator.rv run.ft
+  my-server --log-events | foresee monitor protocol.rv -
+
+Verdicts that have a handler are told as they come. Exit codes: 66 if there were any, 2 for a spec or stream that is wrong.")]
+    Monitor(MonitorArgs),
+    /// Check and format properties
+    #[command(subcommand)]
+    Spec(SpecCommand),
     /// Look into traces, convert, check and generate them
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -249,6 +260,44 @@ pub struct RecordOptions {
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROG")]
     pub program: Vec<OsString>,
+}
+
+/// Arguments of `monitor`.
+#[derive(Debug, Args)]
+pub struct MonitorArgs {
+    /// The file of properties
+    #[arg(value_name = "SPEC")]
+    pub spec: PathBuf,
+    /// The events: a trace, `-` for standard input
+    #[arg(value_name = "EVENTS", default_value = "-")]
+    pub events: PathBuf,
+    /// How to tell: human or json
+    #[arg(long, value_enum, default_value = "human")]
+    pub format: ReportFormat,
+}
+
+/// What to do with files of properties.
+#[derive(Debug, Subcommand)]
+pub enum SpecCommand {
+    /// Say what is wrong with them, and list their properties
+    Check {
+        /// The files
+        #[arg(value_name = "SPEC", required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Format them
+    Fmt(SpecFmtArgs),
+}
+
+/// Arguments of `spec fmt`.
+#[derive(Debug, Args)]
+pub struct SpecFmtArgs {
+    /// Change nothing, list the files that are not formatted; exit code 66 if there are any
+    #[arg(long)]
+    pub check: bool,
+    /// The files
+    #[arg(value_name = "SPEC", required = true)]
+    pub files: Vec<PathBuf>,
 }
 
 /// Arguments of `cc` and `c++`.

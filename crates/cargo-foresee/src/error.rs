@@ -79,16 +79,19 @@ pub(crate) enum Severity {
     Error,
 }
 
-/// Prints a message to standard error, in colour on a terminal.
+/// Prints a message to standard error, in colour on a terminal. It stays one line, whatever a file is called.
 pub(crate) fn print(severity: Severity, message: &dyn Display) {
+    print_lines(severity, &message.to_string().replace(['\n', '\r'], " "));
+}
+
+/// The same for a message that has lines.
+pub(crate) fn print_lines(severity: Severity, message: &str) {
     let (label, colour) = match severity {
         Severity::Note => ("note", AnsiColor::Cyan),
         Severity::Warning => ("warning", AnsiColor::Yellow),
         Severity::Error => ("error", AnsiColor::Red),
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
-    // A message must stay one line, whatever a file is called.
-    let message = message.to_string().replace(['\n', '\r'], " ");
     // There is nobody left to tell if that fails.
     let _ = writeln!(anstream::stderr(), "foresee: {style}{label}:{style:#} {message}");
 }

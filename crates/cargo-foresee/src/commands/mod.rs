@@ -4,9 +4,11 @@ mod cargo;
 mod check;
 mod compile;
 mod completions;
+mod monitor;
 mod record;
 mod run;
 pub(crate) mod runner;
+mod spec;
 mod trace_convert;
 mod trace_dump;
 mod trace_gen;
@@ -24,6 +26,8 @@ use crate::exit;
 pub(crate) fn run(cli: Cli) -> Result<ExitCode, CliError> {
     match cli.command {
         Command::Check(args) => return check::run(&args),
+        Command::Monitor(args) => return monitor::run(&args),
+        Command::Spec(command) => return spec::run(&command),
         Command::Run(args) => return run::run(&args),
         Command::Record(args) => return record::run(&args),
         Command::Cargo(CargoCommand::Any(args)) => return cargo::run(&args),

@@ -1,0 +1,131 @@
+//! The instances of a property, in one slab.
+//!
+//! States, values and the rest of an instance lie in parallel arrays indexed by slot. A slot is reused after its instance
+//! went; references carry the number of the tenant they mean, so that an old reference finds nothing.
+
+use super::hope::Hope;
+use super::index::Ref;
+use super::params::ParamSet;
+
+/// A look at one instance.
+pub(super) struct Instance<'a> {
+    pub(super) domain: ParamSet,
+    pub(super) dead: ParamSet,
+    pub(super) born: u64,
+    pub(super) values: &'a [u64],
+}
+
+/// Where an instance is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Slot<S> {
+    /// `None` once the instance went.
+    pub(super) state: Option<S>,
+    tenant: u32,
+    pub(super) domain: ParamSet,
+    dead: ParamSet,
+    pub(super) hope: Hope,
+    /// When its slice began.
+    born: u64,
+}
+
+/// The values of all instances.
+#[derive(Clone, Copy)]
+pub(super) struct AllValues<'a> {
+    values: &'a [u64],
+    params: usize,
+}
+
+impl<'a> AllValues<'a> {
+    pub(super) fn of(self, this: Ref) -> &'a [u64] {
+        let from = this.slot as usize * self.params;
+        &self.values[from..from + self.params]
+    }
+}
+
+/// All instances.
+#[derive(Clone, Debug)]
+pub(super) struct Instances<S> {
+    params: usize,
+    slots: Vec<Slot<S>>,
+    values: Vec<u64>,
+    free: Vec<u32>,
+    built: u64,
+}
+
+impl<S: Clone> Instances<S> {
+    pub(super) fn new(params: usize) -> Instances<S> {
+        Instances { params, slots: Vec::new(), values: Vec::new(), free: Vec::new(), built: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    pub(super) fn built(&self) -> u64 {
+        self.built
+    }
+
+    pub(super) fn get(&self, this: Ref) -> Option<Instance<'_>> {
+        let slot = &self.slots[this.slot as usize];
+        let &Slot { domain, dead, born, .. } = slot;
+        let current = slot.tenant == this.tenant && slot.state.is_some();
+        let values = AllValues { values: &self.values, params: self.params };
+        current.then(|| Instance { domain, dead, born, values: values.of(this) })
+    }
+
+    /// The slot of an instance that is still there, and the values of all instances.
+    #[inline]
+    pub(super) fn get_mut(&mut self, this: Ref) -> Option<(&mut Slot<S>, AllValues<'_>)> {
+        let slot = &mut self.slots[this.slot as usize];
+        let values = AllValues { values: &self.values, params: self.params };
+        (slot.tenant == this.tenant).then_some((slot, values))
+    }
+
+    /// A new instance whose slice begins now.
+    pub(super) fn begin(&mut self, state: S, domain: ParamSet, hope: Hope, values: &[u64], now: u64) -> Ref {
+        let new = Slot { state: Some(state), tenant: 0, domain, dead: ParamSet::EMPTY, hope, born: now };
+        self.place(new, values)
+    }
+
+    /// Notes which objects of an instance are dead, and what can still come of it.
+    pub(super) fn bury(&mut self, this: Ref, dead: ParamSet, hope: Hope) {
+        let slot = &mut self.slots[this.slot as usize];
+        (slot.dead, slot.hope) = (dead, hope);
+    }
+
+    /// A new instance with a richer binding that has read what `parent` has.
+    pub(super) fn continue_as(
+        &mut self,
+        parent: Ref,
+        domain: ParamSet,
+        hope: Hope,
+        values: &[u64],
+    ) -> Option<Ref> {
+        let slot = self.slots.get(parent.slot as usize).filter(|slot| slot.tenant == parent.tenant)?;
+        let new = Slot { state: Some(slot.state.clone()?), domain, hope, ..*slot };
+        Some(self.place(new, values))
+    }
+
+    fn place(&mut self, mut new: Slot<S>, values: &[u64]) -> Ref {
+        self.built += 1;
+        if let Some(slot) = self.free.pop() {
+            let from = slot as usize * self.params;
+            self.values[from..from + self.params].copy_from_slice(values);
+            new.tenant = self.slots[slot as usize].tenant.wrapping_add(1);
+            let tenant = new.tenant;
+            self.slots[slot as usize] = new;
+            return Ref { slot, tenant };
+        }
+        new.tenant = 0;
+        self.slots.push(new);
+        self.values.extend_from_slice(values);
+        Ref { slot: self.slots.len() as u32 - 1, tenant: 0 }
+    }
+
+    pub(super) fn remove(&mut self, this: Ref) {
+        let slot = &mut self.slots[this.slot as usize];
+        if slot.tenant == this.tenant && slot.state.take().is_some() {
+            self.free.push(this.slot);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The syntax tree of a spec file, as written: names are not looked up, and every name knows its place.
+
+use super::diagnostic::Span;
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// `full-binding`, `suffix`, …
+    pub modifiers: Vec<Name>,
+    /// What it is called.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<Name>,
+    /// Its events.
+    pub events: Vec<Event>,
+    /// Variables of the program it speaks of.
+    pub vars: Vec<Var>,
+    /// Its formulas, patterns and machines.
+    pub bodies: Vec<Body>,
+    /// What to do on a verdict.
+    pub handlers: Vec<Handler>,
+    /// From `property` (or its first modifier) to the closing brace.
+    pub span: Span,
+}
+
+/// `[creation] event NAME(PARAMS) [= BUILTIN(ARGS)] [when GUARD];`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Marked as a creation event.
+    pub creation: bool,
+    /// What the property calls it.
+    pub name: Name,
+    /// What it carries: parameters of the property, or values for the guard.
+    pub args: Vec<Arg>,
+    /// The built-in event it is, if it is named differently.
+    pub source: Option<(Name, Vec<Arg>)>,
+    /// Under which condition it counts.
+    pub guard: Option<Formula>,
+}
+
+/// An argument of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// A name.
+    Name(Name),
+    /// A text: the function of `enter("f")`.
+    Text(String, Span),
+}
+
+/// `var NAME: int [= VALUE];`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Var {
+    /// The variable of the program.
+    pub name: Name,
+    /// `int` or `bool`.
+    pub kind: Name,
+    /// Its value before the first write, if the spec says.
+    pub initial: Option<i64>,
+}
+
+/// `FORMALISM [NAME]: …`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// `ere`, `ltl`, …
+    pub formalism: Name,
+    /// How handlers refer to it.
+    pub name: Option<Name>,
+    /// What it says.
+    pub content: Content,
+    /// All of it.
+    pub span: Span,
+}
+
+/// What a body says, by formalism.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Explicit states.
+    Fsm(Vec<FsmState>, Vec<(Name, Vec<Name>)>),
+    /// A regular expression.
+    Ere(Pattern),
+    /// A grammar: `symbol -> alternatives`.
+    Cfg(Vec<(Name, Vec<Vec<Name>>)>),
+    /// A temporal formula (`ltl` and `ptltl`).
+    Formula(Formula),
+    /// A monitor registered by the program.
+    Raw(String, Span),
+}
+
+/// `NAME [ event -> state, …, default -> state ]`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FsmState {
+    /// The state.
+    pub name: Name,
+    /// `event -> state`; the event may be `default`.
+    pub transitions: Vec<(Name, Name)>,
+}
+
+/// A regular expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// `empty`
+    Empty,
+    /// `epsilon`
+    Epsilon,
+    /// An event.
+    Event(Name),
+    /// One after the other.
+    Concat(Vec<Pattern>),
+    /// `a | b`
+    Or(Vec<Pattern>),
+    /// `a & b`
+    And(Vec<Pattern>),
+    /// `~a`
+    Not(Box<Pattern>),
+    /// `a*`, `a+`, `a?`
+    Repeat(Box<Pattern>, Repeat),
+}
+
+/// How often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// `*`
+    Any,
+    /// `+`
+    Some,
+    /// `?`
+    Maybe,
+}
+
+/// A formula, a guard, or a number in one of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Formula {
+    /// `true`, `false`
+    Bool(bool, Span),
+    /// A number.
+    Number(i64, Span),
+    /// An event, a variable, or a value an event carries.
+    Name(Name),
+    /// An operator before its operand.
+    Unary(Unary, Box<Formula>),
+    /// An operator between its operands.
+    Binary(Binary, Box<Formula>, Box<Formula>),
+    /// `[p, q)`: p held at some point and q has not held since.
+    Interval(Box<Formula>, Box<Formula>),
+}
+
+macro_rules! operators {
+    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[$about])* $variant,)* }
+
+        impl $name {
+            /// How it is written.
+            pub fn text(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+operators! {
+    /// Operators with one operand.
+    Unary {
+        /// not
+        Not = "!",
+        /// arithmetic minus
+        Minus = "-",
+        /// at the next event
+        Next = "o ",
+        /// from now on
+        Always = "[]",
+        /// now or later
+        Eventually = "<>",
+        /// at the previous event
+        Previously = "(*)",
+        /// now or before
+        Once = "<*>",
+        /// at all events so far
+        Historically = "[*]",
+        /// true now and false at the previous event
+        Start = "start",
+        /// false now and true at the previous event
+        Stop = "end",
+    }
+}
+
+operators! {
+    /// Operators with two operands.
+    Binary {
+        /// or
+        Or = "||",
+        /// and
+        And = "&&",
+        /// implies
+        Implies = "->",
+        /// if and only if
+        Iff = "<->",
+        /// until
+        Until = "U",
+        /// release
+        Release = "R",
+        /// weak until
+        WeakUntil = "W",
+        /// since
+        Since = "S",
+        /// equal
+        Eq = "==",
+        /// not equal
+        Ne = "!=",
+        /// less
+        Lt = "<",
+        /// at most
+        Le = "<=",
+        /// more
+        Gt = ">",
+        /// at least
+        Ge = ">=",
+        /// plus
+        Add = "+",
+        /// minus
+        Sub = "-",
+        /// times
+        Mul = "*",
+        /// divided by
+        Div = "/",
+        /// remainder
+        Rem = "%",
+    }
+}
+
+impl Formula {
+    /// The part of the text it was written in.
+    pub fn span(&self) -> Span {
+        match self {
+            Formula::Bool(_, span) | Formula::Number(_, span) => span.clone(),
+            Formula::Name(name) => name.span.clone(),
+            Formula::Unary(_, inner) => inner.span(),
+            Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
+                left.span().start..right.span().end
+            }
+        }
+    }
+}
+
+/// `@CATEGORY { … }` or `@BODY@CATEGORY { … }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handler {
+    /// For which body, if it is said.
+    pub body: Option<Name>,
+    /// Otherwise: those directly before it, by position.
+    pub group: std::ops::Range<usize>,
+    /// For which verdict.
+    pub category: Name,
+    /// What to do.
+    pub actions: Vec<Action>,
+}
+
+/// What a handler does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Tell the user; `{name}` stands for a parameter, `loc`, `thread` or `trace`.
+    Report(String, Span),
+    /// The instance starts again.
+    Reset,
+    /// Only count.
+    Count,
+    /// End the program.
+    Abort,
+    /// Call the closure registered under this name.
+    Call(String),
+    /// Call the recovery registered under this name.
+    Recover(String),
+}

@@ -1,0 +1,347 @@
+//! From the syntax tree to properties: names are looked up, bodies compiled, and what is wrong or probably not meant is
+//! told.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::ast;
+use super::compile::BodyCompiler;
+use super::diagnostic::{Diagnostic, Severity, Span};
+use super::warnings;
+use crate::formalism::raw::RawMonitor;
+use crate::predicate::{Expr, Source as ValueSource};
+use crate::property::{Builtin, Carried, Event, Modifiers, Property, Source, Var};
+use crate::slice::params::{EventShape, PARAM_LIMIT};
+
+/// The monitors a program registered for `raw` bodies, by name.
+#[derive(Clone, Default)]
+pub struct Monitors(BTreeMap<String, Arc<dyn RawMonitor>>);
+
+impl Monitors {
+    /// Registers a monitor.
+    pub fn register(&mut self, name: impl Into<String>, monitor: Arc<dyn RawMonitor>) {
+        self.0.insert(name.into(), monitor);
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Arc<dyn RawMonitor>> {
+        self.0.get(name).cloned()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+impl fmt::Debug for Monitors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+/// The name by which a spec means the thread that does an event.
+pub(super) const THREAD: &str = "thread";
+
+/// Checks and compiles properties. Those with errors are left out of the result.
+pub fn check(properties: &[ast::Property], monitors: &Monitors) -> (Vec<Property>, Vec<Diagnostic>) {
+    let mut problems = Vec::new();
+    let names: Vec<&ast::Name> = properties.iter().map(|property| &property.name).collect();
+    duplicates(&names, "property", &mut problems);
+    let mut compiled = Vec::new();
+    for property in properties {
+        let mut checker = Checker { property, monitors, problems: Vec::new() };
+        compiled.extend(checker.check());
+        problems.extend(checker.problems);
+    }
+    (compiled, problems)
+}
+
+/// Reports every name that was used before.
+pub(super) fn duplicates(names: &[&ast::Name], what: &str, problems: &mut Vec<Diagnostic>) {
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].iter().any(|earlier| earlier.text == name.text) {
+            let message = format!("there is already a {what} called `{}`", name.text);
+            problems.push(Diagnostic::error(name.span.clone(), message, "used twice"));
+        }
+    }
+}
+
+struct Checker<'a> {
+    property: &'a ast::Property,
+    monitors: &'a Monitors,
+    problems: Vec<Diagnostic>,
+}
+
+impl Checker<'_> {
+    fn check(&mut self) -> Option<Property> {
+        let ast = self.property;
+        let modifiers = self.modifiers();
+        let mut params: Vec<String> = ast.params.iter().map(|param| param.text.clone()).collect();
+        if modifiers.perthread {
+            params.push(format!("{THREAD} (perthread)"));
+        }
+        let fits = params.len() <= PARAM_LIMIT;
+        if !fits {
+            let label = format!("at most {PARAM_LIMIT}, the thread of `perthread` included");
+            self.error(ast.name.span.clone(), "too many parameters", &label);
+        }
+        duplicates(&ast.params.iter().collect::<Vec<_>>(), "parameter", &mut self.problems);
+        let named = ast.events.iter().map(|event| &event.name).chain(ast.vars.iter().map(|var| &var.name));
+        duplicates(&named.collect::<Vec<_>>(), "event or variable", &mut self.problems);
+        let vars = ast.vars.iter().map(|var| self.var(var)).collect();
+        if !fits {
+            return None;
+        }
+        let events: Vec<Event> = ast.events.iter().filter_map(|event| self.event(event, modifiers)).collect();
+        if ast.bodies.is_empty() {
+            self.error(
+                ast.name.span.clone(),
+                "this property states nothing",
+                "needs a body such as `ere: …`",
+            );
+        }
+        if self.has_errors() {
+            return None;
+        }
+        let compiler = BodyCompiler { property: ast, events: &events, monitors: self.monitors };
+        let mut bodies = Vec::new();
+        for body in &ast.bodies {
+            match compiler.compile(body) {
+                Ok(body) => bodies.push(body),
+                Err(problems) => self.problems.extend(problems),
+            }
+        }
+        compiler.check_handlers(&mut self.problems);
+        if self.has_errors() {
+            return None;
+        }
+        let property = Property { name: ast.name.text.clone(), params, modifiers, events, vars, bodies };
+        warnings::look(ast, &property, &mut self.problems);
+        Some(property)
+    }
+
+    fn has_errors(&self) -> bool {
+        self.problems.iter().any(|problem| problem.severity == Severity::Error)
+    }
+
+    fn error(&mut self, span: Span, message: &str, label: &str) {
+        self.problems.push(Diagnostic::error(span, message, label));
+    }
+
+    fn modifiers(&mut self) -> Modifiers {
+        let mut modifiers = Modifiers::default();
+        for name in &self.property.modifiers {
+            match name.text.as_str() {
+                "full-binding" => modifiers.full_binding = true,
+                "suffix" => modifiers.suffix = true,
+                "perthread" => modifiers.perthread = true,
+                "connected" => modifiers.connected = true,
+                _ => modifiers.unsynchronized = true,
+            }
+        }
+        modifiers
+    }
+
+    fn var(&mut self, var: &ast::Var) -> Var {
+        if !matches!(var.kind.text.as_str(), "int" | "bool") {
+            let message = format!("variables have the type `int` or `bool`, not `{}`", var.kind.text);
+            let problem = Diagnostic::error(var.kind.span.clone(), message, "expected `int` or `bool`");
+            self.problems.push(problem.with_suggestion(&var.kind.text, ["int", "bool"]));
+        }
+        Var { name: var.name.text.clone(), initial: var.initial }
+    }
+
+    fn event(&mut self, event: &ast::Event, modifiers: Modifiers) -> Option<Event> {
+        let (source, carried_args) = self.source(event)?;
+        let names: Vec<&ast::Name> = names_of(carried_args);
+        duplicates(&names, "value of this event", &mut self.problems);
+        for name in
+            names_of(&event.args).iter().filter(|name| !names.iter().any(|this| this.text == name.text))
+        {
+            let message = format!("the built-in event does not carry `{}`", name.text);
+            let known = names.iter().map(|name| name.text.as_str());
+            let problem = Diagnostic::error(name.span.clone(), message, "not among the values after `=`");
+            self.problems.push(problem.with_suggestion(&name.text, known));
+        }
+        let carried: Vec<&str> =
+            names.iter().map(|name| name.text.as_str()).filter(|name| *name != THREAD).collect();
+        let bound = |name: &str| {
+            let param = self.property.params.iter().position(|param| param.text == name)?;
+            let from = carried.iter().position(|arg| *arg == name);
+            Some((param as u8, from.map_or(Carried::Thread, |position| Carried::Arg(position as u32))))
+        };
+        let mut binding: Vec<(u8, Carried)> =
+            event_names(event).filter_map(|name| bound(&name.text)).collect();
+        if modifiers.perthread {
+            binding.push((self.property.params.len() as u8, Carried::Thread));
+        }
+        let guard = event.guard.as_ref().and_then(|guard| {
+            let condition = self.guard(guard, &carried);
+            condition.map_err(|problem| self.problems.push(problem)).ok()
+        });
+        Some(Event {
+            name: event.name.text.clone(),
+            source,
+            arity: carried.len(),
+            shape: EventShape {
+                params: binding.iter().map(|(param, _)| *param).collect(),
+                creation: event.creation,
+            },
+            carried: binding.iter().map(|(_, carried)| *carried).collect(),
+            guard,
+        })
+    }
+
+    /// What the event is in the program, and the values it carries there.
+    fn source<'e>(&mut self, event: &'e ast::Event) -> Option<(Source, &'e [ast::Arg])> {
+        let (name, args) =
+            event.source.as_ref().map_or((&event.name, &event.args), |(name, args)| (name, args));
+        if matches!(name.text.as_str(), "enter" | "exit") {
+            let function = args.iter().find_map(|arg| match arg {
+                ast::Arg::Text(text, _) => Some(text.clone()),
+                ast::Arg::Name(_) => None,
+            });
+            let Some(function) = function else {
+                let label = "needs the function's name in quotes";
+                let problem = Diagnostic::error(
+                    name.span.clone(),
+                    format!("`{}` of which function?", name.text),
+                    label,
+                );
+                self.problems.push(problem.with_help(format!("write `{}(\"function\")`", name.text)));
+                return None;
+            };
+            let make = if name.text == "enter" { Source::Enter } else { Source::Exit };
+            return Some((make(function), args));
+        }
+        if let Some(ast::Arg::Text(_, span)) = args.iter().find(|arg| matches!(arg, ast::Arg::Text(..))) {
+            self.error(span.clone(), "only `enter` and `exit` take a text", "expected a name");
+            return None;
+        }
+        let builtin = Builtin::ALL.iter().find(|(known, ..)| *known == name.text);
+        match builtin {
+            Some((known, builtin, arity)) => {
+                let given = names_of(args).iter().filter(|name| name.text != THREAD).count();
+                // `read` and `write` can also hand out the value.
+                let values = matches!(builtin, Builtin::Read | Builtin::Write) && given == 2;
+                if given != *arity && !values {
+                    let message = format!("the built-in event `{known}` carries {arity} values, not {given}");
+                    self.error(name.span.clone(), &message, "besides, if you like, `thread`");
+                }
+                Some((Source::Builtin(*builtin), args))
+            }
+            None if event.source.is_some() => {
+                let message = format!("`{}` is no built-in event", name.text);
+                let known = Builtin::ALL.iter().map(|(known, ..)| *known).chain(["enter", "exit"]);
+                let problem =
+                    Diagnostic::error(name.span.clone(), message, "expected a built-in event after `=`");
+                self.problems.push(problem.with_suggestion(&name.text, known));
+                None
+            }
+            None => Some((Source::Named(name.text.clone()), args)),
+        }
+    }
+
+    fn guard(&self, guard: &ast::Formula, carried: &[&str]) -> Result<Expr, Diagnostic> {
+        let scope = Scope { vars: &self.property.vars, carried };
+        scope.condition(guard)
+    }
+}
+
+fn names_of(args: &[ast::Arg]) -> Vec<&ast::Name> {
+    let names = args.iter().filter_map(|arg| match arg {
+        ast::Arg::Name(name) => Some(name),
+        ast::Arg::Text(..) => None,
+    });
+    names.collect()
+}
+
+fn event_names(event: &ast::Event) -> impl Iterator<Item = &ast::Name> {
+    let mut names = names_of(&event.args);
+    if let Some((_, args)) = &event.source
+        && event.args.is_empty()
+    {
+        names = names_of(args);
+    }
+    names.into_iter()
+}
+
+/// What names in a condition can mean.
+pub(super) struct Scope<'a> {
+    pub(super) vars: &'a [ast::Var],
+    pub(super) carried: &'a [&'a str],
+}
+
+impl Scope<'_> {
+    /// A condition: something that is true or false.
+    pub(super) fn condition(&self, formula: &ast::Formula) -> Result<Expr, Diagnostic> {
+        use ast::Binary::{Eq, Ge, Gt, Le, Lt, Ne};
+        match formula {
+            ast::Formula::Bool(value, _) => Ok(Expr::Number(i64::from(*value))),
+            ast::Formula::Name(name) => self.name(name),
+            ast::Formula::Unary(ast::Unary::Not, inner) => {
+                Ok(Expr::Unary(ast::Unary::Not, Box::new(self.condition(inner)?)))
+            }
+            ast::Formula::Binary(operator, left, right) => {
+                use ast::Binary::{And, Iff, Implies, Or};
+                match operator {
+                    Eq | Ne | Lt | Le | Gt | Ge => Ok(Expr::Binary(
+                        *operator,
+                        Box::new(self.number(left)?),
+                        Box::new(self.number(right)?),
+                    )),
+                    And | Or | Implies | Iff => Ok(Expr::Binary(
+                        *operator,
+                        Box::new(self.condition(left)?),
+                        Box::new(self.condition(right)?),
+                    )),
+                    _ => Err(not_a(formula, "a condition")),
+                }
+            }
+            _ => Err(not_a(formula, "a condition")),
+        }
+    }
+
+    fn number(&self, formula: &ast::Formula) -> Result<Expr, Diagnostic> {
+        use ast::Binary::{Add, Div, Mul, Rem, Sub};
+        match formula {
+            ast::Formula::Number(number, _) => Ok(Expr::Number(*number)),
+            ast::Formula::Bool(value, _) => Ok(Expr::Number(i64::from(*value))),
+            ast::Formula::Name(name) => self.name(name),
+            ast::Formula::Unary(ast::Unary::Minus, inner) => {
+                Ok(Expr::Unary(ast::Unary::Minus, Box::new(self.number(inner)?)))
+            }
+            ast::Formula::Binary(operator @ (Add | Sub | Mul | Div | Rem), left, right) => {
+                Ok(Expr::Binary(*operator, Box::new(self.number(left)?), Box::new(self.number(right)?)))
+            }
+            _ => Err(not_a(formula, "a number")),
+        }
+    }
+
+    fn name(&self, name: &ast::Name) -> Result<Expr, Diagnostic> {
+        let var = || self.vars.iter().position(|var| var.name.text == name.text);
+        let arg = self.carried.iter().position(|carried| *carried == name.text);
+        let source = match arg {
+            Some(arg) => ValueSource::Arg(arg as u32),
+            None if name.text == THREAD => ValueSource::Thread,
+            None => match var() {
+                Some(var) => ValueSource::Var(var as u32),
+                None => {
+                    let known = self
+                        .vars
+                        .iter()
+                        .map(|var| var.name.text.as_str())
+                        .chain(self.carried.iter().copied());
+                    let message = format!("`{}` is neither a variable nor a value of the event", name.text);
+                    let problem = Diagnostic::error(name.span.clone(), message, "not known here");
+                    return Err(problem.with_suggestion(&name.text, known));
+                }
+            },
+        };
+        Ok(Expr::Source(source))
+    }
+}
+
+fn not_a(formula: &ast::Formula, what: &str) -> Diagnostic {
+    Diagnostic::error(formula.span(), format!("this is not {what}"), format!("expected {what}"))
+}

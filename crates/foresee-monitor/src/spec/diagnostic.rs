@@ -1,0 +1,93 @@
+//! What is wrong with a spec, told so that a person can mend it.
+
+use std::ops::Range;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The spec works, but probably not as meant.
+    Warning,
+    /// The spec cannot be used.
+    Error,
+}
+
+/// A part of the spec's text, in bytes.
+pub type Span = Range<usize>;
+
+/// One thing to tell about a spec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What to write below the caret: what was expected there.
+    pub label: String,
+    /// What to do about it, if that is known.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// Something that makes the spec unusable.
+    pub fn error(span: Span, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
+        let (message, label) = (message.into(), label.into());
+        Diagnostic { severity: Severity::Error, message, span, label, help: None }
+    }
+
+    /// Something that is probably not meant.
+    pub fn warning(span: Span, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message, label) }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn with_help(self, help: impl Into<String>) -> Diagnostic {
+        Diagnostic { help: Some(help.into()), ..self }
+    }
+
+    /// Adds "did you mean", if one of the known names is close to what was written.
+    #[must_use]
+    pub fn with_suggestion<'a>(self, written: &str, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+        match closest(written, known) {
+            Some(name) => self.with_help(format!("did you mean `{name}`?")),
+            None => self,
+        }
+    }
+
+    /// Line and column of the start, both from 1; columns count characters.
+    pub fn position(&self, source: &str) -> (usize, usize) {
+        let before = source.get(..self.span.start).unwrap_or(source);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+/// The known name that needs the fewest edits, if that is at most a third of its letters (or one).
+fn closest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = |name: &'a str| {
+        let edits = distance(written, name);
+        (edits <= (name.chars().count() / 3).max(1)).then_some((edits, name))
+    };
+    known.into_iter().filter_map(near).min().map(|(_, name)| name)
+}
+
+/// How many letters must be added, dropped, changed or swapped with their neighbour; case does not count.
+fn distance(left: &str, right: &str) -> usize {
+    let [left, right] = [left, right].map(|text| text.to_lowercase().chars().collect::<Vec<char>>());
+    let mut rows = vec![(0..=right.len()).collect::<Vec<usize>>()];
+    for i in 1..=left.len() {
+        let mut row = vec![i];
+        for j in 1..=right.len() {
+            let change = rows[i - 1][j - 1] + usize::from(left[i - 1] != right[j - 1]);
+            let mut least = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[left.len()][right.len()]
+}

@@ -1,0 +1,198 @@
+//! One agreed style for spec files.
+//!
+//! Declarations are written anew from the syntax tree; bodies keep the line breaks their author chose, because a machine
+//! or a formula is laid out to be read, and only their indentation is set. Comments stay before what they stood before.
+//! Formatting twice changes nothing, and formatting never changes what a spec means: a file with mistakes is left alone.
+
+use super::ast::{Action, Arg, Body, Event, Formula, Handler, Property, Var};
+use super::diagnostic::{Diagnostic, Span};
+use super::lexer::Comment;
+use super::parser::{Parsed, parse};
+
+const INDENT: &str = "    ";
+
+/// The file in the agreed style, or what is wrong with it.
+pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
+    let Parsed { properties, comments, problems } = parse(source);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut writer = Writer { source, comments: &comments, out: String::new() };
+    for (nth, property) in properties.iter().enumerate() {
+        if nth > 0 {
+            writer.out.push('\n');
+        }
+        writer.property(property);
+    }
+    writer.comments_before(source.len(), "");
+    Ok(writer.out)
+}
+
+struct Writer<'a> {
+    source: &'a str,
+    comments: &'a [Comment],
+    out: String,
+}
+
+/// Something of a property, and where it stood.
+enum Item<'a> {
+    Event(&'a Event),
+    Vars(Vec<&'a Var>),
+    Body(&'a Body),
+    Handler(&'a Handler),
+}
+
+impl Writer<'_> {
+    fn property(&mut self, property: &Property) {
+        self.comments_before(property.span.start, "");
+        let modifiers: String = property.modifiers.iter().map(|name| format!("{} ", name.text)).collect();
+        self.out.push_str(&format!("{modifiers}property {}", property.name.text));
+        if !property.params.is_empty() {
+            let params: Vec<&str> = property.params.iter().map(|param| param.text.as_str()).collect();
+            self.out.push_str(&format!("({})", params.join(", ")));
+        }
+        self.out.push_str(" {\n");
+        for (at, item) in items(property) {
+            self.comments_before(at, INDENT);
+            match item {
+                Item::Event(event) => self.line(&event_text(event)),
+                Item::Vars(vars) => self.line(&vars_text(&vars)),
+                Item::Body(body) => self.body(body),
+                Item::Handler(handler) => self.line(&handler_text(handler)),
+            }
+        }
+        self.comments_before(property.span.end, INDENT);
+        self.out.push_str("}\n");
+    }
+
+    fn line(&mut self, text: &str) {
+        self.out.push_str(INDENT);
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    /// Writes the comments that begin before this position and were not written yet.
+    fn comments_before(&mut self, position: usize, indent: &str) {
+        while let Some((first, rest)) = self.comments.split_first() {
+            if first.span.start >= position {
+                break;
+            }
+            self.comments = rest;
+            self.out.push_str(indent);
+            self.out.push_str(first.text.trim_end());
+            self.out.push('\n');
+        }
+    }
+
+    /// The body as it was written, comments included, its lines aligned below what follows the colon.
+    fn body(&mut self, body: &Body) {
+        let text = self.source.get(body.span.clone()).unwrap_or_default();
+        let (head, rest) = text.split_once(':').unwrap_or((text, ""));
+        let head: Vec<&str> = head.split_whitespace().collect();
+        let head = format!("{}:", head.join(" "));
+        let mut lines = rest.lines().map(str::trim).filter(|line| !line.is_empty());
+        let below = " ".repeat(head.len() + 1);
+        let first = lines.next().unwrap_or_default();
+        self.line(format!("{head} {first}").trim_end());
+        for line in lines {
+            self.line(&format!("{below}{line}"));
+        }
+        self.skip_comments_in(&body.span);
+    }
+
+    fn skip_comments_in(&mut self, span: &Span) {
+        let written = self.comments.iter().take_while(|comment| comment.span.start < span.end).count();
+        self.comments = &self.comments[written..];
+    }
+}
+
+/// All items of a property in the order in which they were written.
+fn items(property: &Property) -> Vec<(usize, Item<'_>)> {
+    let mut items: Vec<(usize, Item<'_>)> = Vec::new();
+    items.extend(property.events.iter().map(|event| (event.name.span.start, Item::Event(event))));
+    items.extend(property.bodies.iter().map(|body| (body.span.start, Item::Body(body))));
+    items.extend(
+        property.handlers.iter().map(|handler| (handler.category.span.start, Item::Handler(handler))),
+    );
+    for var in &property.vars {
+        match items.last_mut() {
+            Some((_, Item::Vars(vars)))
+                if vars.last().is_some_and(|last| last.kind.span == var.kind.span) =>
+            {
+                vars.push(var);
+            }
+            _ => items.push((var.name.span.start, Item::Vars(vec![var]))),
+        }
+    }
+    items.sort_by_key(|(at, _)| *at);
+    items
+}
+
+fn args_text(args: &[Arg]) -> String {
+    let arg = |arg: &Arg| match arg {
+        Arg::Name(name) => name.text.clone(),
+        Arg::Text(text, _) => quoted(text),
+    };
+    if args.is_empty() {
+        String::new()
+    } else {
+        format!("({})", args.iter().map(arg).collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn event_text(event: &Event) -> String {
+    let creation = if event.creation { "creation " } else { "" };
+    let source = event.source.as_ref().map(|(name, args)| format!(" = {}{}", name.text, args_text(args)));
+    let guard = event.guard.as_ref().map(|guard| format!(" when {}", formula_text(guard, false)));
+    let (source, guard) = (source.unwrap_or_default(), guard.unwrap_or_default());
+    format!("{creation}event {}{}{source}{guard};", event.name.text, args_text(&event.args))
+}
+
+fn vars_text(vars: &[&Var]) -> String {
+    let names: Vec<&str> = vars.iter().map(|var| var.name.text.as_str()).collect();
+    let kind = vars.first().map_or("int", |var| var.kind.text.as_str());
+    let initial = vars.first().and_then(|var| var.initial);
+    let initial = initial.map(|value| match (kind, value) {
+        ("bool", value) => format!(" = {}", value != 0),
+        (_, value) => format!(" = {value}"),
+    });
+    format!("var {}: {kind}{};", names.join(", "), initial.unwrap_or_default())
+}
+
+fn handler_text(handler: &Handler) -> String {
+    let action = |action: &Action| match action {
+        Action::Report(text, _) => format!("report {};", quoted(text)),
+        Action::Reset => "reset;".to_owned(),
+        Action::Count => "count;".to_owned(),
+        Action::Abort => "abort;".to_owned(),
+        Action::Call(name) => format!("call {};", quoted(name)),
+        Action::Recover(name) => format!("recover {};", quoted(name)),
+    };
+    let body = handler.body.as_ref().map(|body| format!("@{}", body.text)).unwrap_or_default();
+    let actions: Vec<String> = handler.actions.iter().map(action).collect();
+    let inside = if actions.is_empty() { String::new() } else { format!(" {} ", actions.join(" ")) };
+    format!("{body}@{} {{{inside}}}", handler.category.text)
+}
+
+fn quoted(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+    format!("\"{escaped}\"")
+}
+
+/// A guard, with parentheses around every operator inside another: plain and unmistakable.
+fn formula_text(formula: &Formula, inside: bool) -> String {
+    match formula {
+        Formula::Bool(value, _) => value.to_string(),
+        Formula::Number(number, _) => number.to_string(),
+        Formula::Name(name) => name.text.clone(),
+        Formula::Unary(operator, inner) => format!("{}{}", operator.text(), formula_text(inner, true)),
+        Formula::Interval(from, to) => {
+            format!("[{}, {})", formula_text(from, false), formula_text(to, false))
+        }
+        Formula::Binary(operator, left, right) => {
+            let text =
+                format!("{} {} {}", formula_text(left, true), operator.text(), formula_text(right, true));
+            if inside { format!("({text})") } else { text }
+        }
+    }
+}

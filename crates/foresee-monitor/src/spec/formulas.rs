@@ -1,0 +1,171 @@
+//! The grammar of formulas: temporal logic, predicates and arithmetic in one, from the loosest to the tightest:
+//! `<->` and `->` (to the right), `||`, `&&`, `U R W S` (to the right), prefix operators, comparisons, `+ -`, `* / %`.
+//!
+//! So `!update S create` is `(!update) S create`, and `[] x > 0` is `[](x > 0)`. Words (`and`, `or`, `not`, `implies`)
+//! and signs mean the same.
+
+use super::ast::{Binary, Formula, Unary};
+use super::lexer::{Kind, Token};
+use super::parser::{Parser, Result};
+
+impl Parser {
+    pub(super) fn formula(&mut self) -> Result<Formula> {
+        self.nested(Parser::implication)
+    }
+
+    fn implication(&mut self) -> Result<Formula> {
+        let left = self.disjunction()?;
+        let operator = match &self.peek(0).kind {
+            Kind::Sign("->" | "=>") => Binary::Implies,
+            Kind::Sign("<->") => Binary::Iff,
+            Kind::Name(word) if word == "implies" => Binary::Implies,
+            Kind::Name(word) if word == "iff" => Binary::Iff,
+            _ => return Ok(left),
+        };
+        self.next();
+        let right = self.nested(Parser::implication)?;
+        Ok(Formula::Binary(operator, Box::new(left), Box::new(right)))
+    }
+
+    fn disjunction(&mut self) -> Result<Formula> {
+        let mut left = self.conjunction()?;
+        while self.takes("||") || self.takes("\\/") || self.takes_word("or") {
+            left = Formula::Binary(Binary::Or, Box::new(left), Box::new(self.conjunction()?));
+        }
+        Ok(left)
+    }
+
+    fn conjunction(&mut self) -> Result<Formula> {
+        let mut left = self.until()?;
+        while self.takes("&&") || self.takes("/\\") || self.takes_word("and") {
+            left = Formula::Binary(Binary::And, Box::new(left), Box::new(self.until()?));
+        }
+        Ok(left)
+    }
+
+    fn until(&mut self) -> Result<Formula> {
+        let left = self.prefixed()?;
+        let operators =
+            [("U", Binary::Until), ("R", Binary::Release), ("W", Binary::WeakUntil), ("S", Binary::Since)];
+        let Some((_, operator)) = operators.into_iter().find(|(word, _)| self.is_word(0, word)) else {
+            return Ok(left);
+        };
+        self.next();
+        let right = self.nested(Parser::until)?;
+        Ok(Formula::Binary(operator, Box::new(left), Box::new(right)))
+    }
+
+    /// The prefix operator that starts here, and how many tokens it has.
+    fn prefix_operator(&self) -> Option<(Unary, usize)> {
+        let signs = |signs: &[&str]| signs.iter().enumerate().all(|(ahead, sign)| self.is_sign(ahead, sign));
+        let operators: [(&[&str], Unary); 6] = [
+            (&["!"], Unary::Not),
+            (&["[", "]"], Unary::Always),
+            (&["<", ">"], Unary::Eventually),
+            (&["(", "*", ")"], Unary::Previously),
+            (&["<", "*", ">"], Unary::Once),
+            (&["[", "*", "]"], Unary::Historically),
+        ];
+        let written = operators.into_iter().find(|(written, _)| signs(written));
+        written.map(|(written, operator)| (operator, written.len())).or_else(|| match &self.peek(0).kind {
+            Kind::Name(word) if word == "not" => Some((Unary::Not, 1)),
+            Kind::Name(word) if word == "o" && self.starts_operand(1) => Some((Unary::Next, 1)),
+            Kind::Name(word) if word == "start" && self.is_sign(1, "(") => Some((Unary::Start, 1)),
+            Kind::Name(word) if word == "end" && self.is_sign(1, "(") => Some((Unary::Stop, 1)),
+            _ => None,
+        })
+    }
+
+    fn starts_operand(&self, ahead: usize) -> bool {
+        match &self.peek(ahead).kind {
+            Kind::Name(word) => {
+                !matches!(word.as_str(), "U" | "R" | "W" | "S" | "and" | "or" | "implies" | "iff")
+            }
+            Kind::Number(_) | Kind::Sign("(" | "[" | "!") => true,
+            Kind::Sign("<") => self.is_sign(ahead + 1, ">") || self.is_sign(ahead + 1, "*"),
+            _ => false,
+        }
+    }
+
+    fn prefixed(&mut self) -> Result<Formula> {
+        let Some((operator, length)) = self.prefix_operator() else { return self.comparison() };
+        (0..length).for_each(|_| _ = self.next());
+        let operand = self.nested(Parser::prefixed)?;
+        Ok(Formula::Unary(operator, Box::new(operand)))
+    }
+
+    fn comparison(&mut self) -> Result<Formula> {
+        let left = self.sum()?;
+        let operator = match self.peek(0).kind {
+            Kind::Sign("==" | "=") => Binary::Eq,
+            Kind::Sign("!=") => Binary::Ne,
+            Kind::Sign("<=") => Binary::Le,
+            Kind::Sign(">=") => Binary::Ge,
+            Kind::Sign("<") => Binary::Lt,
+            Kind::Sign(">") => Binary::Gt,
+            _ => return Ok(left),
+        };
+        self.next();
+        Ok(Formula::Binary(operator, Box::new(left), Box::new(self.sum()?)))
+    }
+
+    fn sum(&mut self) -> Result<Formula> {
+        let mut left = self.product()?;
+        loop {
+            let operator = match self.peek(0).kind {
+                Kind::Sign("+") => Binary::Add,
+                Kind::Sign("-") => Binary::Sub,
+                _ => return Ok(left),
+            };
+            self.next();
+            left = Formula::Binary(operator, Box::new(left), Box::new(self.product()?));
+        }
+    }
+
+    fn product(&mut self) -> Result<Formula> {
+        let mut left = self.operand()?;
+        loop {
+            let operator = match self.peek(0).kind {
+                Kind::Sign("*") => Binary::Mul,
+                Kind::Sign("/") => Binary::Div,
+                Kind::Sign("%") => Binary::Rem,
+                _ => return Ok(left),
+            };
+            self.next();
+            left = Formula::Binary(operator, Box::new(left), Box::new(self.operand()?));
+        }
+    }
+
+    fn operand(&mut self) -> Result<Formula> {
+        let Token { kind, span: start } = self.peek(0).clone();
+        match kind {
+            Kind::Sign("-") => {
+                self.next();
+                let inner = self.nested(Parser::operand)?;
+                Ok(Formula::Unary(Unary::Minus, Box::new(inner)))
+            }
+            Kind::Number(number) => {
+                self.next();
+                Ok(Formula::Number(number, start))
+            }
+            Kind::Sign("(") => {
+                self.next();
+                let inner = self.formula()?;
+                self.expect(")", "to close the parenthesis")?;
+                Ok(inner)
+            }
+            Kind::Sign("[") => {
+                self.next();
+                let from = self.formula()?;
+                self.expect(",", "in the interval `[p, q)`")?;
+                let to = self.formula()?;
+                self.expect(")", "to close the interval `[p, q)`")?;
+                Ok(Formula::Interval(Box::new(from), Box::new(to)))
+            }
+            _ if self.takes_word("true") => Ok(Formula::Bool(true, start)),
+            _ if self.takes_word("false") => Ok(Formula::Bool(false, start)),
+            _ if self.at_body_end() => Err(self.unexpected("a formula")),
+            _ => Ok(Formula::Name(self.name("an event, a variable, a number or `(`")?)),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Words and signs of a spec.
+//!
+//! Signs are single characters except for the few that are always written together; temporal operators (`[]`, `<*>`,
+//! `(*)`) are put together by the formula parser, because the same brackets mean other things elsewhere. Comments run
+//! from `//` to the end of the line or between `/*` and `*/`; they are kept for the formatter.
+
+use super::diagnostic::{Diagnostic, Span};
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A word.
+    Name(String),
+    /// A whole number.
+    Number(i64),
+    /// A text in double quotes, without them and with escapes resolved.
+    Text(String),
+    /// A sign.
+    Sign(&'static str),
+    /// The end of the file.
+    End,
+}
+
+/// A token and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// Where.
+    pub span: Span,
+}
+
+/// A comment, with its slashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// The text as written.
+    pub text: String,
+    /// Where.
+    pub span: Span,
+}
+
+const SIGNS: [&str; 34] = [
+    "<->", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", "/\\", "\\/", "(", ")", "[", "]", "{", "}", "<",
+    ">", ",", ";", ":", "@", "=", "|", "&", "~", "*", "+", "-", "?", "!", "/", "%",
+];
+
+/// Takes a spec's text apart. Whatever cannot be read is reported and skipped.
+pub fn tokens(source: &str) -> (Vec<Token>, Vec<Comment>, Vec<Diagnostic>) {
+    let mut lexer = Lexer { source, at: 0, tokens: Vec::new(), comments: Vec::new(), problems: Vec::new() };
+    while lexer.at < source.len() {
+        lexer.next();
+    }
+    lexer.tokens.push(Token { kind: Kind::End, span: source.len()..source.len() });
+    (lexer.tokens, lexer.comments, lexer.problems)
+}
+
+struct Lexer<'a> {
+    source: &'a str,
+    at: usize,
+    tokens: Vec<Token>,
+    comments: Vec<Comment>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Lexer<'_> {
+    fn next(&mut self) {
+        let start = self.at;
+        let rest = &self.source[start..];
+        let Some(first) = rest.chars().next() else { return };
+        let while_ = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
+        if first.is_whitespace() {
+            self.at += first.len_utf8();
+        } else if rest.starts_with("//") {
+            self.comment(rest.find('\n').unwrap_or(rest.len()));
+        } else if rest.starts_with("/*") {
+            match rest.find("*/") {
+                Some(end) => self.comment(end + 2),
+                None => {
+                    self.problem(start..start + 2, "this comment never ends", "needs a `*/`");
+                    self.at = self.source.len();
+                }
+            }
+        } else if first.is_alphabetic() || first == '_' {
+            let length = while_(|c| c.is_alphanumeric() || c == '_');
+            self.token(length, Kind::Name(rest[..length].to_owned()));
+        } else if first.is_ascii_digit() {
+            let length = while_(|c| c.is_alphanumeric() || c == '_');
+            match parse_number(&rest[..length]) {
+                Some(number) => self.token(length, Kind::Number(number)),
+                None => {
+                    self.problem(start..start + length, "not a number", "a whole number of at most 64 bits");
+                    self.at += length;
+                }
+            }
+        } else if first == '"' {
+            self.text();
+        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+            self.token(sign.len(), Kind::Sign(sign));
+        } else {
+            let end = start + first.len_utf8();
+            self.problem(start..end, format!("a spec has no use for `{first}`"), "unexpected character");
+            self.at = end;
+        }
+    }
+
+    fn text(&mut self) {
+        let start = self.at;
+        let mut text = String::new();
+        let mut letters = self.source[start + 1..].char_indices();
+        while let Some((offset, letter)) = letters.next() {
+            match letter {
+                '"' => return self.token(offset + 2, Kind::Text(text)),
+                '\n' => break,
+                '\\' => match letters.next() {
+                    Some((_, 'n')) => text.push('\n'),
+                    Some((_, 't')) => text.push('\t'),
+                    Some((_, other)) => text.push(other),
+                    None => break,
+                },
+                other => text.push(other),
+            }
+        }
+        let end = self.source[start..].find('\n').map_or(self.source.len(), |newline| start + newline);
+        self.problem(start..end, "this text never ends", "needs a closing `\"` on the same line");
+        self.at = end;
+    }
+
+    fn token(&mut self, length: usize, kind: Kind) {
+        self.tokens.push(Token { kind, span: self.at..self.at + length });
+        self.at += length;
+    }
+
+    fn comment(&mut self, length: usize) {
+        let span = self.at..self.at + length;
+        self.comments.push(Comment { text: self.source[span.clone()].to_owned(), span });
+        self.at += length;
+    }
+
+    fn problem(&mut self, span: Span, message: impl Into<String>, label: &str) {
+        self.problems.push(Diagnostic::error(span, message, label));
+    }
+}
+
+fn parse_number(text: &str) -> Option<i64> {
+    let digits = text.replace('_', "");
+    match digits.strip_prefix("0x") {
+        Some(hex) => i64::from_str_radix(hex, 16).ok(),
+        None => digits.parse().ok(),
+    }
+}

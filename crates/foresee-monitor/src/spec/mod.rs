@@ -1,0 +1,15 @@
+//! The specification language: from text to properties, with diagnostics a person can act on.
+//!
+//! [`parse`](parser::parse) gives the syntax tree, [`check`](check::check) looks names up and compiles the bodies,
+//! [`format`](format::format) writes a file in the one agreed style.
+
+pub mod ast;
+mod bodies;
+pub mod check;
+mod compile;
+pub mod diagnostic;
+pub mod format;
+mod formulas;
+pub mod lexer;
+pub mod parser;
+mod warnings;

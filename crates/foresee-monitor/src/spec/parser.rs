@@ -1,0 +1,361 @@
+//! From tokens to the syntax tree: properties, events, variables and handlers. Bodies are parsed in
+//! `bodies.rs` and formulas in `formulas.rs`.
+//!
+//! Recursive descent. The first mistake in a property ends that property, and parsing goes on with the next one, so
+//! that one slip does not hide the mistakes elsewhere and does not cause others.
+
+use super::ast::{Action, Arg, Event, Handler, Name, Property, Var};
+use super::diagnostic::{Diagnostic, Span};
+use super::lexer::{Comment, Kind, Token, tokens};
+
+/// What parsing found.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The properties that could be read.
+    pub properties: Vec<Property>,
+    /// All comments, in order.
+    pub comments: Vec<Comment>,
+    /// What was wrong.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// Parses a spec file.
+pub fn parse(source: &str) -> Parsed {
+    let (tokens, comments, mut problems) = tokens(source);
+    let mut parser = Parser { tokens, at: 0, depth: 0 };
+    let mut properties = Vec::new();
+    while !parser.is_at(&Kind::End) {
+        match parser.property() {
+            Ok(property) => properties.push(property),
+            Err(problem) => {
+                problems.push(problem);
+                parser.skip_to_property();
+            }
+        }
+    }
+    problems.sort_by_key(|problem| problem.span.start);
+    Parsed { properties, comments, problems }
+}
+
+pub(super) type Result<T> = std::result::Result<T, Diagnostic>;
+
+pub(super) const FORMALISMS: [&str; 6] = ["fsm", "ere", "cfg", "ltl", "ptltl", "raw"];
+pub(super) const MODIFIERS: [&str; 5] =
+    ["full-binding", "suffix", "perthread", "connected", "unsynchronized"];
+const ACTIONS: [&str; 6] = ["report", "reset", "count", "abort", "call", "recover"];
+
+/// How deep formulas and patterns may nest: the parser recurses.
+const DEPTH_LIMIT: usize = 200;
+
+pub(super) struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+    pub(super) depth: usize,
+}
+
+impl Parser {
+    /// The `ahead`-th token from here; the last one, `End`, for ever.
+    pub(super) fn peek(&self, ahead: usize) -> &Token {
+        &self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
+    }
+
+    pub(super) fn is_at(&self, kind: &Kind) -> bool {
+        self.peek(0).kind == *kind
+    }
+
+    pub(super) fn is_sign(&self, ahead: usize, sign: &str) -> bool {
+        matches!(self.peek(ahead).kind, Kind::Sign(this) if this == sign)
+    }
+
+    pub(super) fn is_word(&self, ahead: usize, word: &str) -> bool {
+        matches!(&self.peek(ahead).kind, Kind::Name(this) if this == word)
+    }
+
+    pub(super) fn next(&mut self) -> Token {
+        let token = self.peek(0).clone();
+        self.at += 1;
+        token
+    }
+
+    /// Takes the sign if it is there.
+    pub(super) fn takes(&mut self, sign: &str) -> bool {
+        let there = self.is_sign(0, sign);
+        self.at += usize::from(there);
+        there
+    }
+
+    pub(super) fn takes_word(&mut self, word: &str) -> bool {
+        let there = self.is_word(0, word);
+        self.at += usize::from(there);
+        there
+    }
+
+    pub(super) fn expect(&mut self, sign: &str, why: &str) -> Result<Span> {
+        if self.is_sign(0, sign) {
+            Ok(self.next().span)
+        } else {
+            Err(self.unexpected(&format!("`{sign}` {why}")))
+        }
+    }
+
+    /// "expected …, found …", at the current token.
+    pub(super) fn unexpected(&self, wanted: &str) -> Diagnostic {
+        let token = self.peek(0);
+        let found = match &token.kind {
+            Kind::Name(name) => format!("`{name}`"),
+            Kind::Number(number) => format!("`{number}`"),
+            Kind::Text(_) => "a text".to_owned(),
+            Kind::Sign(sign) => format!("`{sign}`"),
+            Kind::End => "the end of the file".to_owned(),
+        };
+        Diagnostic::error(
+            token.span.clone(),
+            format!("expected {wanted}, found {found}"),
+            format!("expected {wanted}"),
+        )
+    }
+
+    pub(super) fn name(&mut self, what: &str) -> Result<Name> {
+        match &self.peek(0).kind {
+            Kind::Name(text) => {
+                let text = text.clone();
+                Ok(Name { text, span: self.next().span })
+            }
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    pub(super) fn text(&mut self, what: &str) -> Result<(String, Span)> {
+        match &self.peek(0).kind {
+            Kind::Text(text) => {
+                let text = text.clone();
+                Ok((text, self.next().span))
+            }
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    pub(super) fn names(&mut self, what: &str) -> Result<Vec<Name>> {
+        let mut names = vec![self.name(what)?];
+        while self.takes(",") {
+            names.push(self.name(what)?);
+        }
+        Ok(names)
+    }
+
+    /// Goes one level deeper while parsing something that nests.
+    pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Parser) -> Result<T>) -> Result<T> {
+        if self.depth >= DEPTH_LIMIT {
+            let span = self.peek(0).span.clone();
+            return Err(Diagnostic::error(
+                span,
+                "nested too deeply",
+                format!("more than {DEPTH_LIMIT} levels"),
+            ));
+        }
+        self.depth += 1;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn skip_to_property(&mut self) {
+        let mut braces = 0usize;
+        self.depth = 0;
+        while !self.is_at(&Kind::End) {
+            match &self.peek(0).kind {
+                Kind::Sign("{") => braces += 1,
+                Kind::Sign("}") => braces = braces.saturating_sub(1),
+                Kind::Name(name) if name == "property" && braces == 0 => return,
+                // Within an unclosed brace, `property NAME {` or `property NAME (` can only be the next property.
+                Kind::Name(name)
+                    if name == "property"
+                        && matches!(self.peek(1).kind, Kind::Name(_))
+                        && (self.is_sign(2, "{") || self.is_sign(2, "(")) =>
+                {
+                    return;
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    fn property(&mut self) -> Result<Property> {
+        let start = self.peek(0).span.start;
+        let mut modifiers = Vec::new();
+        while !self.is_word(0, "property") {
+            modifiers.push(self.modifier()?);
+        }
+        self.next();
+        let name = self.name("the name of the property")?;
+        let mut params = Vec::new();
+        if self.takes("(") && !self.takes(")") {
+            params = self.names("a parameter")?;
+            self.expect(")", "after the parameters")?;
+        }
+        self.expect("{", "to open the property")?;
+        let (events, vars, bodies, handlers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut property =
+            Property { modifiers, name, params, events, vars, bodies, handlers, span: start..start };
+        while !self.is_sign(0, "}") {
+            self.item(&mut property)?;
+        }
+        property.span.end = self.next().span.end;
+        Ok(property)
+    }
+
+    fn modifier(&mut self) -> Result<Name> {
+        let mut name = self.name("`property`")?;
+        if self.takes("-") {
+            let rest = self.name("the rest of the modifier")?;
+            name =
+                Name { text: format!("{}-{}", name.text, rest.text), span: name.span.start..rest.span.end };
+        }
+        if MODIFIERS.contains(&name.text.as_str()) {
+            return Ok(name);
+        }
+        let message = format!("expected `property`, found `{}`", name.text);
+        let known = MODIFIERS.into_iter().chain(["property"]);
+        Err(Diagnostic::error(name.span, message, "expected `property` or a modifier")
+            .with_suggestion(&name.text, known))
+    }
+
+    fn item(&mut self, property: &mut Property) -> Result<()> {
+        if self.is_word(0, "event") || self.is_word(0, "creation") {
+            property.events.push(self.event()?);
+        } else if self.is_word(0, "var") {
+            property.vars.extend(self.vars()?);
+        } else if self.takes("@") {
+            let mut handler = self.handler()?;
+            let last = property.handlers.last().map_or(0..0, |last| last.group.clone());
+            let bodies = property.bodies.len();
+            handler.group = if last.end == bodies { last } else { last.end..bodies };
+            property.handlers.push(handler);
+        } else if let Kind::Name(word) = &self.peek(0).kind {
+            let is_body =
+                self.is_sign(1, ":") || (matches!(self.peek(1).kind, Kind::Name(_)) && self.is_sign(2, ":"));
+            let is_formalism = FORMALISMS.contains(&word.as_str());
+            if is_formalism && !is_body {
+                self.next();
+                return Err(self.unexpected("`:` after the formalism"));
+            }
+            if !is_formalism {
+                let what = if is_body { "formalism" } else { "declaration" };
+                let known = FORMALISMS.into_iter().chain(["event", "creation", "var"]);
+                let label = "expected `event`, `var`, a formalism such as `ere:`, a handler or `}`";
+                let span = self.peek(0).span.clone();
+                return Err(Diagnostic::error(span, format!("`{word}` is no {what}"), label)
+                    .with_suggestion(word, known));
+            }
+            let body = self.body()?;
+            property.bodies.push(body);
+        } else {
+            return Err(self.unexpected("`event`, `var`, a formalism such as `ere:`, a handler or `}`"));
+        }
+        Ok(())
+    }
+
+    fn event(&mut self) -> Result<Event> {
+        let creation = self.takes_word("creation");
+        if !self.takes_word("event") {
+            return Err(self.unexpected("`event` after `creation`"));
+        }
+        let name = self.name("the name of the event")?;
+        let args = self.args()?;
+        let source = if self.takes("=") {
+            let name = self.name("a built-in event")?;
+            Some((name, self.args()?))
+        } else {
+            None
+        };
+        let guard = if self.takes_word("when") { Some(self.formula()?) } else { None };
+        self.expect(";", "after the event")?;
+        Ok(Event { creation, name, args, source, guard })
+    }
+
+    fn args(&mut self) -> Result<Vec<Arg>> {
+        let mut args = Vec::new();
+        if self.takes("(") && !self.takes(")") {
+            loop {
+                args.push(match &self.peek(0).kind {
+                    Kind::Text(text) => Arg::Text(text.clone(), self.next().span),
+                    _ => Arg::Name(self.name("a parameter")?),
+                });
+                if !self.takes(",") {
+                    break;
+                }
+            }
+            self.expect(")", "after the parameters")?;
+        }
+        Ok(args)
+    }
+
+    fn vars(&mut self) -> Result<Vec<Var>> {
+        self.next();
+        let names = self.names("a variable")?;
+        self.expect(":", "and the type, `int` or `bool`")?;
+        let kind = self.name("a type, `int` or `bool`")?;
+        let initial = if self.takes("=") { Some(self.initial()?) } else { None };
+        self.expect(";", "after the variable")?;
+        Ok(names.into_iter().map(|name| Var { name, kind: kind.clone(), initial }).collect())
+    }
+
+    fn initial(&mut self) -> Result<i64> {
+        let minus = self.takes("-");
+        match self.peek(0).kind.clone() {
+            Kind::Number(number) => {
+                self.next();
+                Ok(if minus { number.wrapping_neg() } else { number })
+            }
+            _ if !minus && self.takes_word("true") => Ok(1),
+            _ if !minus && self.takes_word("false") => Ok(0),
+            _ => Err(self.unexpected("a number, `true` or `false`")),
+        }
+    }
+
+    fn handler(&mut self) -> Result<Handler> {
+        let mut category = self.category()?;
+        let mut body = None;
+        if self.takes("@") {
+            body = Some(category);
+            category = self.category()?;
+        }
+        self.expect("{", "to open the handler")?;
+        let mut actions = Vec::new();
+        while !self.takes("}") {
+            actions.push(self.action()?);
+            if !self.is_sign(0, "}") {
+                self.expect(";", "after the action")?;
+            }
+        }
+        Ok(Handler { body, group: 0..0, category, actions })
+    }
+
+    fn category(&mut self) -> Result<Name> {
+        if self.is_sign(0, "?") {
+            return Ok(Name { text: "?".to_owned(), span: self.next().span });
+        }
+        self.name("a category such as `match` or `violation`")
+    }
+
+    fn action(&mut self) -> Result<Action> {
+        let name = self.name("an action such as `report \"…\"` or `reset`")?;
+        Ok(match name.text.as_str() {
+            "report" => {
+                let (text, span) = self.text("the text to report")?;
+                Action::Report(text, span)
+            }
+            "reset" => Action::Reset,
+            "count" => Action::Count,
+            "abort" => Action::Abort,
+            "call" => Action::Call(self.text("the name of a closure, in quotes")?.0),
+            "recover" => Action::Recover(self.text("the name of a recovery, in quotes")?.0),
+            other => {
+                let label = "expected `report`, `reset`, `count`, `abort`, `call` or `recover`";
+                return Err(Diagnostic::error(name.span, format!("`{other}` is no action"), label)
+                    .with_suggestion(other, ACTIONS));
+            }
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! What is allowed but probably not meant: events nobody uses, verdicts that cannot come, machines with two ways.
+
+use super::ast::{self, Content, Formula, Pattern};
+use super::diagnostic::Diagnostic;
+use crate::formalism::automaton::Automaton;
+use crate::formalism::{Categories, Monitor};
+use crate::property::{Body, Handler, Machine, Property};
+
+/// Looks for what is probably not meant.
+pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnostic>) {
+    let mut used = Vec::new();
+    ast.bodies.iter().for_each(|body| used_names(&body.content, &mut used));
+    let all_read = ast.bodies.iter().any(|body| matches!(body.content, Content::Raw(..)));
+    for event in ast.events.iter().filter(|event| !all_read && !used.contains(&event.name.text.as_str())) {
+        let message = format!("no body uses the event `{}`", event.name.text);
+        let help = "it still counts as a step of every body; remove it if that is not meant";
+        problems.push(Diagnostic::warning(event.name.span.clone(), message, "never used").with_help(help));
+    }
+    for (body, compiled) in ast.bodies.iter().zip(&property.bodies) {
+        if compiled.handlers.is_empty() {
+            let message = format!("this `{}` body has no handler", body.formalism.text);
+            let known = super::compile::categories(body).join("`, `@");
+            let problem =
+                Diagnostic::warning(body.formalism.span.clone(), message, "nothing comes of its verdicts");
+            problems.push(problem.with_help(format!("add one of `@{known}`")));
+        }
+        if let Content::Fsm(states, _) = &body.content {
+            nondeterminism(states, problems);
+        }
+    }
+    for handler in &ast.handlers {
+        let of_bodies = || property.bodies.iter().filter_map(|body| Some((body, position(body, handler)?)));
+        let comes = |(body, wanted): (&Body, Categories)| match &body.machine {
+            Machine::Automaton(automaton) => {
+                reachable(automaton).iter().any(|state| automaton.told(*state).meets(wanted))
+            }
+            _ => true,
+        };
+        if of_bodies().next().is_some() && !of_bodies().any(comes) {
+            let message = format!("`{}` can never come", handler.category.text);
+            let label = "no sequence of events leads to this verdict";
+            problems.push(Diagnostic::warning(handler.category.span.clone(), message, label));
+        }
+    }
+}
+
+/// The bit of this handler among those of a body.
+fn position(body: &Body, handler: &ast::Handler) -> Option<Categories> {
+    let same = |own: &Handler| own.category == handler.category.text && own.actions == handler.actions;
+    body.handlers.iter().position(same).map(Categories::only)
+}
+
+/// The states that at least one event leads to.
+fn reachable(automaton: &Automaton) -> Vec<u32> {
+    let mut found: Vec<u32> = Vec::new();
+    let mut queue = vec![automaton.start()];
+    while let Some(state) = queue.pop() {
+        for letter in 0..automaton.letters() {
+            let to = automaton.next(state, letter);
+            if !found.contains(&to) {
+                found.push(to);
+                queue.push(to);
+            }
+        }
+    }
+    found
+}
+
+fn nondeterminism(states: &[ast::FsmState], problems: &mut Vec<Diagnostic>) {
+    for state in states {
+        for (index, (event, to)) in state.transitions.iter().enumerate() {
+            let before = state.transitions[..index].iter().find(|(earlier, _)| earlier.text == event.text);
+            if let Some((_, first)) = before {
+                let message = format!("state `{}` has two transitions for `{}`", state.name.text, event.text);
+                let label = format!("this one never happens: the first, to `{}`, counts", first.text);
+                let span = event.span.start..to.span.end;
+                problems.push(Diagnostic::warning(span, message, label));
+            }
+        }
+    }
+}
+
+fn used_names<'a>(content: &'a Content, used: &mut Vec<&'a str>) {
+    match content {
+        Content::Fsm(states, _) => {
+            let transitions = states.iter().flat_map(|state| &state.transitions);
+            used.extend(transitions.map(|(event, _)| event.text.as_str()));
+        }
+        Content::Ere(pattern) => used_in_pattern(pattern, used),
+        Content::Cfg(rules) => {
+            let symbols = rules.iter().flat_map(|(_, alternatives)| alternatives.iter().flatten());
+            used.extend(symbols.map(|name| name.text.as_str()));
+        }
+        Content::Formula(formula) => used_in_formula(formula, used),
+        Content::Raw(..) => {}
+    }
+}
+
+fn used_in_pattern<'a>(pattern: &'a Pattern, used: &mut Vec<&'a str>) {
+    match pattern {
+        Pattern::Empty | Pattern::Epsilon => {}
+        Pattern::Event(name) => used.push(&name.text),
+        Pattern::Concat(parts) | Pattern::Or(parts) | Pattern::And(parts) => {
+            parts.iter().for_each(|part| used_in_pattern(part, used));
+        }
+        Pattern::Not(inner) | Pattern::Repeat(inner, _) => used_in_pattern(inner, used),
+    }
+}
+
+fn used_in_formula<'a>(formula: &'a Formula, used: &mut Vec<&'a str>) {
+    match formula {
+        Formula::Bool(..) | Formula::Number(..) => {}
+        Formula::Name(name) => used.push(&name.text),
+        Formula::Unary(_, inner) => used_in_formula(inner, used),
+        Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
+            used_in_formula(left, used);
+            used_in_formula(right, used);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Running a property over a stream of events.
+//!
+//! A [`Watch`] holds one slicer per body and the current values of the property's variables. It looks at guards, puts
+//! the values of parameters together (the thread may be one of them), works out the letter each body reads, and hands
+//! on the verdicts. What a verdict's handler does beyond `reset` (reporting, counting, calling the program) is up to who
+//! feeds it.
+
+use smallvec::SmallVec;
+use thiserror::Error;
+
+use crate::formalism::suffix::Suffix;
+use crate::formalism::{Categories, Letter, Monitor, Outlook};
+use crate::predicate::Values;
+use crate::property::{Body, Carried, Event, Letters, Machine, Property};
+use crate::slice::params::{EventShape, ParamSet};
+use crate::slice::plan::{Plan, Wishes};
+use crate::slice::{Size, Slicer, Told};
+
+/// A body has something to say about a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict<'a> {
+    /// Which body, by position.
+    pub body: usize,
+    /// What it says: positions of the body's handlers.
+    pub categories: Categories,
+    /// Which parameters have values.
+    pub domain: ParamSet,
+    /// The values, by parameter.
+    pub values: &'a [u64],
+}
+
+/// What cannot be fed to a property.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FeedError {
+    /// No such event.
+    #[error("the property has no event number {0}")]
+    UnknownEvent(u32),
+    /// Too few or too many values.
+    #[error("event `{event}` carries {expected} values, not {found}")]
+    Arity {
+        /// The event's name.
+        event: String,
+        /// How many it carries.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+}
+
+/// A running property; see the [module](self).
+#[derive(Debug)]
+pub struct Watch<'p> {
+    property: &'p Property,
+    slices: Vec<Box<dyn Slices>>,
+    /// Per event, whether it binds its values in the order in which it carries them.
+    as_they_come: Vec<bool>,
+    vars: Vec<i64>,
+}
+
+/// A slicer of whatever monitor.
+trait Slices: std::fmt::Debug {
+    fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut dyn FnMut(Told<'_>));
+    fn object_gone(&mut self, object: u64);
+    fn size(&self) -> Size;
+}
+
+impl<M: Monitor> Slices for Slicer<M> {
+    fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
+        Slicer::event(self, event, letter, values, &mut |told| tell(told));
+    }
+
+    fn object_gone(&mut self, object: u64) {
+        Slicer::object_gone(self, object);
+    }
+
+    fn size(&self) -> Size {
+        Slicer::size(self)
+    }
+}
+
+/// The one instance of a property without parameters.
+#[derive(Debug)]
+struct Single<M: Monitor> {
+    monitor: M,
+    plan: Plan,
+    /// `None` before the first creation event.
+    state: Option<M::State>,
+}
+
+impl<M: Monitor> Slices for Single<M> {
+    fn event(&mut self, event: u32, letter: Letter, _: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
+        if self.state.is_none() && !self.plan.events[event as usize].creates {
+            return;
+        }
+        let state = self.state.get_or_insert_with(|| self.monitor.start());
+        self.monitor.react(state, letter, self.plan.resets, &mut |categories| {
+            tell(Told { categories, domain: ParamSet::EMPTY, values: &[] });
+        });
+    }
+
+    fn object_gone(&mut self, _: u64) {}
+
+    fn size(&self) -> Size {
+        let instances = usize::from(self.state.is_some());
+        Size { instances, built: instances as u64, nodes: 0 }
+    }
+}
+
+impl<'p> Watch<'p> {
+    /// Starts to watch. `initial` gives the program's own initial values of the variables, where they are known; what
+    /// the spec says comes first, and 0 last.
+    pub fn new(property: &'p Property, initial: impl Fn(&str) -> Option<i64>) -> Watch<'p> {
+        let value = |var: &crate::property::Var| var.initial.or_else(|| initial(&var.name)).unwrap_or(0);
+        let vars: Vec<i64> = property.vars.iter().map(value).collect();
+        let in_order = |event: &Event| {
+            let args = (0..event.arity as u32).map(Carried::Arg);
+            event.carried.iter().copied().eq(args)
+        };
+        let as_they_come = property.events.iter().map(in_order).collect();
+        let slices = property.bodies.iter().map(|body| slices(property, body, &vars)).collect();
+        Watch { property, slices, as_they_come, vars }
+    }
+
+    /// The values of the variables now.
+    pub fn vars(&self) -> &[i64] {
+        &self.vars
+    }
+
+    /// How much each body's slicer holds.
+    pub fn sizes(&self) -> impl Iterator<Item = Size> {
+        self.slices.iter().map(|slices| slices.size())
+    }
+
+    /// An event of the property, with the values it carries, done by `thread`.
+    pub fn event(
+        &mut self,
+        event: u32,
+        thread: u64,
+        args: &[u64],
+        tell: &mut dyn FnMut(Verdict<'_>),
+    ) -> Result<(), FeedError> {
+        let declared = self.property.events.get(event as usize).ok_or(FeedError::UnknownEvent(event))?;
+        if args.len() != declared.arity {
+            let (expected, found) = (declared.arity, args.len());
+            return Err(FeedError::Arity { event: declared.name.clone(), expected, found });
+        }
+        if declared
+            .guard
+            .as_ref()
+            .is_some_and(|guard| !guard.holds(Values { vars: &self.vars, args, thread }))
+        {
+            return Ok(());
+        }
+        let carried = |carried: &Carried| match carried {
+            Carried::Arg(position) => args[*position as usize],
+            Carried::Thread => thread,
+        };
+        let gathered: SmallVec<[u64; 4]>;
+        let values = if self.as_they_come[event as usize] {
+            args
+        } else {
+            gathered = declared.carried.iter().map(carried).collect();
+            &gathered
+        };
+        for (body, slices) in self.slices.iter_mut().enumerate() {
+            let letter = self.property.bodies[body].letters.letter(Some(event), &self.vars);
+            slices.event(event, letter, values, &mut |told| tell(verdict(body, told)));
+        }
+        Ok(())
+    }
+
+    /// A variable of the property, by position, gets a value. Bodies that speak of variables make a step.
+    pub fn assign(&mut self, var: usize, value: i64, thread: u64, tell: &mut dyn FnMut(Verdict<'_>)) {
+        let Some(slot) = self.vars.get_mut(var) else { return };
+        *slot = value;
+        let assignment = self.property.events.len() as u32;
+        for (body, slices) in self.slices.iter_mut().enumerate() {
+            let letters = &self.property.bodies[body].letters;
+            if let Letters::Atoms(_) = letters {
+                let letter = letters.letter(None, &self.vars);
+                let thread = [thread];
+                let values = if self.property.modifiers.perthread { &thread[..] } else { &[] };
+                slices.event(assignment, letter, values, &mut |told| tell(verdict(body, told)));
+            }
+        }
+    }
+
+    /// An object is gone: no event will mention it again, and its identity is not used for another.
+    pub fn object_gone(&mut self, object: u64) {
+        self.slices.iter_mut().for_each(|slices| slices.object_gone(object));
+    }
+}
+
+fn verdict(body: usize, told: Told<'_>) -> Verdict<'_> {
+    let Told { categories, domain, values } = told;
+    Verdict { body, categories, domain, values }
+}
+
+fn slices(property: &Property, body: &Body, vars: &[i64]) -> Box<dyn Slices> {
+    let machine = match &body.letters {
+        Letters::Events => body.machine.clone(),
+        Letters::Atoms(_) => body.machine.primed(body.letters.letter(None, vars)),
+    };
+    let setup = Setup { property, body };
+    match machine {
+        Machine::Automaton(automaton) => setup.slices(automaton),
+        Machine::Past(past) => setup.slices(past),
+        Machine::Cfg(cfg) => setup.slices(cfg),
+        Machine::Raw(raw) => setup.slices(raw),
+    }
+}
+
+struct Setup<'a> {
+    property: &'a Property,
+    body: &'a Body,
+}
+
+impl Setup<'_> {
+    fn slices<M: Monitor + 'static>(&self, monitor: M) -> Box<dyn Slices> {
+        let outlook = self.by_event(monitor.outlook());
+        let plan = self.plan(&outlook);
+        if !self.property.modifiers.suffix {
+            return match self.property.params.len() {
+                0 => Box::new(Single { state: None, monitor, plan }),
+                _ => Box::new(Slicer::new(monitor, plan)),
+            };
+        }
+        let begins = match self.body.letters {
+            Letters::Events => plan.events.iter().map(|event| event.creates).collect(),
+            Letters::Atoms(_) => Vec::new(),
+        };
+        let hopeless = plan.hopeless_places();
+        let suffix = Suffix::new(monitor, begins, hopeless);
+        let plan = self.plan(&self.by_event(suffix.outlook()));
+        Box::new(Slicer::new(suffix, plan))
+    }
+
+    fn plan(&self, outlook: &Outlook) -> Plan {
+        let modifiers = self.property.modifiers;
+        let wishes = Wishes {
+            handled: self.body.handled(),
+            resets: self.body.resets(),
+            full_binding: modifiers.full_binding,
+            connected: modifiers.connected,
+        };
+        Plan::new(&self.shapes(), self.property.params.len(), outlook, wishes)
+    }
+
+    /// The shapes of the events, and of the assignment to a variable, which comes last.
+    fn shapes(&self) -> Vec<EventShape> {
+        let declared = self.property.events.iter().map(|event| event.shape.clone());
+        let thread = self.property.params.len().checked_sub(1).map(|last| last as u8);
+        let params =
+            if self.property.modifiers.perthread { thread.into_iter().collect() } else { Vec::new() };
+        declared.chain([EventShape { params, creation: false }]).collect()
+    }
+
+    /// The outlook in terms of events: letters that are sets of atoms say nothing about which event comes.
+    fn by_event(&self, outlook: Outlook) -> Outlook {
+        match self.body.letters {
+            Letters::Events => outlook,
+            Letters::Atoms(_) => {
+                let events = self.property.events.len() as u32 + 1;
+                let all = Categories(u64::MAX);
+                let anything = |place| (0..events).map(|event| (event, place, all)).collect();
+                let edges = (0..outlook.edges.len() as u32).map(anything).collect();
+                Outlook { start: outlook.start, edges }
+            }
+        }
+    }
+}

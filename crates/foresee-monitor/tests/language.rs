@@ -1,0 +1,241 @@
+//! The language as its users meet it: what specs mean, what is said about wrong ones, and how they are formatted.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::sync::Arc;
+
+use foresee_monitor::formalism::raw::RawMonitor;
+use foresee_monitor::spec::check::Monitors;
+use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
+use foresee_monitor::spec::format::format;
+use foresee_monitor::watch::{FeedError, Watch};
+use foresee_monitor::{compile, compile_with};
+
+/// The events (by number) at which something was told.
+fn told(spec: &str, events: &[(u32, u64, &[u64])]) -> Vec<usize> {
+    let compiled = compile(spec).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let mut watch = Watch::new(&compiled.properties[0], |_| None);
+    let mut found = Vec::new();
+    for (at, (event, thread, values)) in events.iter().enumerate() {
+        watch.event(*event, *thread, values, &mut |_| found.push(at)).unwrap();
+    }
+    found
+}
+
+/// One line per problem, as `line:column severity: message (label) [help]`.
+fn problems(spec: &str) -> Vec<String> {
+    let problems = compile(spec).map_or_else(|problems| problems, |compiled| compiled.warnings);
+    let line = |problem: &Diagnostic| {
+        let (line, column) = problem.position(spec);
+        let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
+        let help = problem.help.as_ref().map(|help| format!(" [{help}]")).unwrap_or_default();
+        format!("{line}:{column} {severity}: {} ({}){help}", problem.message, problem.label)
+    };
+    problems.iter().map(line).collect()
+}
+
+#[test]
+fn guards_decide_which_events_count() {
+    let spec = "property Small(q) {
+        var limit: int = 3;
+        event push(q, n) when n * 2 > limit && !(n % 2 == 1);
+        ere: push push
+        @match { count; }
+    }";
+    assert_eq!(told(spec, &[(0, 0, &[7, 2]), (0, 0, &[7, 1]), (0, 0, &[7, 3]), (0, 0, &[7, 4])]), [3]);
+}
+
+#[test]
+fn threads_can_be_parameters() {
+    let spec = "property TwoLocks(l, thread) {
+        event acquire(l, thread);
+        event release(l, thread);
+        ere: acquire acquire
+        @match { report \"{l} twice by {thread}\"; }
+    }";
+    assert_eq!(told(spec, &[(0, 1, &[9]), (0, 2, &[9]), (0, 1, &[9])]), [2]);
+}
+
+#[test]
+fn perthread_monitors_see_only_their_thread() {
+    let spec = "perthread property Twice(x) { event a(x); ere: a a @match { count; } }";
+    assert_eq!(told(spec, &[(0, 1, &[5]), (0, 2, &[5]), (0, 1, &[5])]), [2]);
+}
+
+#[test]
+fn unconnected_parameters_are_combined_unless_connected_is_asked_for() {
+    let free = "property P(f, t) { event open(f); event start(t); event use_it(f, t);
+        ere: open start use_it @match { count; } }";
+    let events: [(u32, u64, &[u64]); 3] = [(0, 0, &[1]), (1, 0, &[2]), (2, 0, &[1, 2])];
+    assert_eq!(told(free, &events), [2]);
+    assert_eq!(told(&format!("connected {free}"), &events), [0; 0]);
+}
+
+#[test]
+fn formulas_over_variables_read_the_initial_state() {
+    let spec = "property SafeLanding {
+        var landing, approved: int;
+        var radio: int = 1;
+        ptltl: landing == 1 -> [approved == 1, radio == 0)
+        @violation { report \"landing without a live, approved radio contact\"; }
+    }";
+    let compiled = compile(spec).unwrap();
+    let run = |assignments: &[(usize, i64)]| {
+        let mut watch = Watch::new(&compiled.properties[0], |_| None);
+        let mut violations = Vec::new();
+        for (at, (var, value)) in assignments.iter().enumerate() {
+            watch.assign(*var, *value, 0, &mut |_| violations.push(at));
+        }
+        violations
+    };
+    assert_eq!(run(&[(1, 1), (0, 1), (2, 0)]), [2]);
+    assert_eq!(run(&[(1, 1), (2, 0), (0, 1)]), [2]);
+    assert_eq!(run(&[(1, 1), (0, 1)]), [0; 0]);
+    // The initial value comes from the program where the spec does not say.
+    let mut approved = Watch::new(&compiled.properties[0], |name| (name == "approved").then_some(1));
+    let mut violations = 0;
+    approved.assign(0, 1, 0, &mut |_| violations += 1);
+    assert_eq!(violations, 0);
+}
+
+#[test]
+fn raw_monitors_are_found_by_name() {
+    struct Third;
+    impl RawMonitor for Third {
+        fn step(&self, state: u64, _: u32) -> u64 {
+            state + 1
+        }
+        fn verdicts(&self, state: u64) -> &[&'static str] {
+            if state == 3 { &["match"] } else { &[] }
+        }
+    }
+    let spec = "property Third(x) { event a(x); raw: \"third\" @match { call \"logger\"; } }";
+    let mut monitors = Monitors::default();
+    monitors.register("third", Arc::new(Third));
+    let compiled = compile_with(spec, &monitors).unwrap();
+    let mut watch = Watch::new(&compiled.properties[0], |_| None);
+    let mut found = Vec::new();
+    (0..5).for_each(|at| watch.event(0, 0, &[1], &mut |_| found.push(at)).unwrap());
+    assert_eq!(found, [2]);
+    assert_eq!(
+        problems(spec),
+        ["1:38 error: no monitor is registered under the name `third` (not registered)"]
+    );
+}
+
+#[test]
+fn wrong_events_are_refused_when_fed() {
+    let compiled = compile("property P(x) { event a(x); ere: a a @match { count; } }").unwrap();
+    let mut watch = Watch::new(&compiled.properties[0], |_| None);
+    let arity = FeedError::Arity { event: "a".into(), expected: 1, found: 2 };
+    assert_eq!(watch.event(0, 0, &[1, 2], &mut |_| ()), Err(arity));
+    assert_eq!(watch.event(7, 0, &[], &mut |_| ()), Err(FeedError::UnknownEvent(7)));
+}
+
+#[test]
+fn mistakes_are_told_with_place_expectation_and_suggestion() {
+    let body = |body: &str| format!("property P(x) {{\n  event push(x);\n  event pop(x);\n  {body}\n}}");
+    let cases: [(String, &[&str]); 12] = [
+        (body("ere: push psuh pop @match { count; }"), &[
+            "4:13 error: no event is called `psuh` (expected an event of this property) [did you mean `push`?]",
+        ]),
+        (body("ere: push (pop @match { count; }"), &[
+            "4:18 error: expected `)` to close the group, found `@` (expected `)` to close the group)",
+        ]),
+        (body("erre: push pop @match { count; }"), &[
+            "4:3 error: `erre` is no formalism (expected `event`, `var`, a formalism such as `ere:`, a handler or `}`) [did you mean `ere`?]",
+        ]),
+        (body("ere: push pop @mtch { count; }"), &[
+            "4:18 error: no verdict here is called `mtch` (expected one of: match, fail, ?) [did you mean `match`?]",
+        ]),
+        (body("ere: push pop @match { report \"{y}\"; }"), &[
+            "4:33 error: `{y}` stands for nothing (known here: x, loc, thread, trace) [did you mean `x`?]",
+        ]),
+        (body("ltl: [](push -> <> popp) @violation { count; }"), &[
+            "4:22 error: no event is called `popp` (expected an event of this property) [did you mean `pop`?]",
+        ]),
+        (body("ptltl: push -> <> pop @violation { count; }"), &[
+            "4:3 error: an operator about later events cannot be used here; `ptltl` and the operands of past operators speak of the past (this body cannot be monitored)",
+        ]),
+        (body("fsm: s [ push -> t, push -> s, pop -> s ] t [] @fail { count; }"), &[
+            "4:23 warning: state `s` has two transitions for `push` (this one never happens: the first, to `t`, counts)",
+        ]),
+        (body("ere: push & pop @match { count; }"), &[
+            "4:20 warning: `match` can never come (no sequence of events leads to this verdict)",
+        ]),
+        (body("ere: push+ @match { count; }"), &[
+            "3:9 warning: no body uses the event `pop` (never used) [it still counts as a step of every body; remove it if that is not meant]",
+        ]),
+        (body("ere: push pop"), &[
+            "4:3 warning: this `ere` body has no handler (nothing comes of its verdicts) [add one of `@match`, `@fail`, `@?`]",
+        ]),
+        ("property A { ere x }\nsufix property B { }\nproperty C(c) { event e(c); ere: e @match { explode; } }".into(), &[
+            "1:18 error: expected `:` after the formalism, found `x` (expected `:` after the formalism)",
+            "2:16 error: this property states nothing (needs a body such as `ere: …`)",
+            "3:45 error: `explode` is no action (expected `report`, `reset`, `count`, `abort`, `call` or `recover`)",
+        ]),
+    ];
+    for (spec, expected) in cases {
+        assert_eq!(problems(&spec), expected, "{spec}");
+    }
+}
+
+#[test]
+fn blow_ups_are_refused_and_deep_nesting_too() {
+    let chain = "(a | b) ".repeat(16);
+    let spec = format!("property P {{ event a; event b; ere: ~((a | b)* a {chain}) @match {{ count; }} }}");
+    let found = problems(&spec);
+    assert!(found[0].contains("needs more than 4096 states"), "{found:?}");
+    let deep = format!(
+        "property P {{ event a; ltl: {}a{} @violation {{ count; }} }}",
+        "(".repeat(9999),
+        ")".repeat(9999)
+    );
+    assert!(problems(&deep)[0].contains("nested too deeply"));
+}
+
+#[test]
+fn no_text_makes_the_parser_panic() {
+    let spec = "full-binding property P(x) { var v: int = -1; creation event a(x) = write(x) when v > 0; \
+                fsm: s [ a -> s ] ltl n: [](a U (*) a) @n@violation { report \"{x}\"; } }";
+    for end in (0..spec.len()).filter(|end| spec.is_char_boundary(*end)) {
+        for piece in ["", "}", "@", "\"", "[*", "/*", "é", "99999999999999999999"] {
+            let _ = compile(&format!("{}{piece}", &spec[..end]));
+            let _ = compile(&format!("{piece}{}", &spec[end..]));
+        }
+    }
+}
+
+#[test]
+fn formatting_keeps_the_meaning_and_is_stable() {
+    let ragged = "// about iterators\nfull-binding   property P( c,i ){ event create(c,i) ;\n// used\nevent next(i) when i>0&&i<9;\
+                  var a,b:int=3;\nere  pat :create\n   next*\n@pat@match{report \"{i} \\\"x\\\"\";reset}\n/* end */ }  // last";
+    let neat = "// about iterators\nfull-binding property P(c, i) {\n    event create(c, i);\n    // used\n    \
+                event next(i) when (i > 0) && (i < 9);\n    var a, b: int = 3;\n    ere pat: create\n             next*\n    \
+                @pat@match { report \"{i} \\\"x\\\"\"; reset; }\n    /* end */\n}\n// last\n";
+    let formatted = format(ragged).unwrap();
+    assert_eq!(formatted, neat);
+    assert_eq!(format(&formatted).unwrap(), formatted);
+    assert!(compile(&formatted).is_ok(), "{:?}", compile(&formatted));
+}
+
+#[test]
+fn formulas_of_twenty_operators_compile_or_are_refused() {
+    let events: String = (0..5).map(|event| format!("event e{event}; ")).collect();
+    for (nth, formula) in [
+        "[](e0 -> <>(e1 && o (e2 U (e3 || e4)))) && [](e1 -> (!e2 W e3)) && (<> e4 -> [](e0 -> o o e1)) && (e2 R e3)",
+        "[](e0 -> (e1 U (e2 U (e3 U (e4 U e0))))) && [](<> e1 && <> e2 && <> e3 && <> e4 && o o o o o o e0)",
+        "[]((e0 -> <>(e1 && <>(e2 && <>(e3 && <> e4)))) && (e1 -> <>(e2 && <>(e3 && <>(e4 && <> e0)))) && (e2 -> <>(e3 && <>(e4 && <>(e0 && <> e1)))))",
+        "[](e0 -> <*> e1) && [](e2 -> (!e3 S e4)) && [](e1 -> [e2, e3)) && <>(e4 && (*) e1) && [](e0 -> o !e0)",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let began = std::time::Instant::now();
+        let spec = format!("property P {{ {events} ltl: {formula} @violation {{ count; }} }}");
+        let compiled = compile(&spec);
+        println!("{nth}: {} in {:?}", if compiled.is_ok() { "compiled" } else { "refused" }, began.elapsed());
+        if let Err(problems) = compiled {
+            assert!(problems[0].message.contains("needs more than"), "{problems:?}");
+        }
+    }
+}

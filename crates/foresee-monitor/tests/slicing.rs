@@ -1,0 +1,168 @@
+//! The slicer against the definition of slicing, on very many random properties and traces, and the paper's example.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod support;
+
+use foresee_monitor::formalism::ere::Ere;
+use foresee_monitor::formalism::suffix::Suffix;
+use foresee_monitor::formalism::{Categories, Handled, Monitor};
+use foresee_monitor::slice::Slicer;
+use foresee_monitor::slice::params::{EventShape, ParamSet};
+use foresee_monitor::slice::plan::{Plan, Wishes};
+use support::random::Random;
+use support::*;
+
+/// The verdicts of the slicer. With `deaths`, every object dies right after its last event.
+fn by_slicer<M: Monitor>(
+    bare: &Bare,
+    monitor: M,
+    plan: Plan,
+    trace: &[TraceEvent],
+    deaths: bool,
+) -> Vec<Verdict> {
+    // A free combination may come of an instance after all its objects died.
+    let free = plan.events.iter().any(|event| event.joins.iter().any(|join| join.on.is_empty()));
+    let mut slicer = Slicer::new(monitor, plan);
+    let mut verdicts = Vec::new();
+    for (at, (event, values)) in trace.iter().enumerate() {
+        slicer.event(*event, *event, values, &mut |told| {
+            let value =
+                |param: usize| told.domain.contains(ParamSet::only(param as u8)).then(|| told.values[param]);
+            verdicts.push((at, (0..bare.params).map(value).collect(), told.categories));
+        });
+        if deaths {
+            let seen_later = |value| trace[at + 1..].iter().any(|(_, values)| values.contains(value));
+            values.iter().filter(|value| !seen_later(value)).for_each(|value| slicer.object_gone(*value));
+        }
+    }
+    if deaths && !free && bare.events.iter().all(|event| !event.params.is_empty()) {
+        assert_eq!(slicer.size().instances, 0, "instances of dead objects are left");
+        assert_eq!(slicer.size().nodes, 0, "something is still known about dead objects");
+    }
+    verdicts.sort();
+    verdicts
+}
+
+fn cases() -> u64 {
+    std::env::var("FORESEE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(30_000)
+}
+
+#[test]
+fn the_slicer_agrees_with_the_definition() {
+    let (mut exact, mut with_verdicts) = (0, 0);
+    for seed in 0..cases() {
+        let mut random = Random(seed);
+        let bare = random_bare(&mut random);
+        let automaton = random_automaton(&mut random, bare.events.len() as u32);
+        let creates = creation_events(&bare, &automaton);
+        let trace = random_trace(&mut random, &bare);
+        let plan = bare.plan(&automaton);
+        let expected = if plan.drops_unconnected {
+            by_growth(&bare, &automaton, &plan, &creates, &trace)
+        } else {
+            exact += 1;
+            by_definition(&bare, &automaton, &creates, &trace)
+        };
+        with_verdicts += u64::from(!expected.is_empty());
+        for deaths in [false, true] {
+            let found = by_slicer(&bare, automaton.clone(), plan.clone(), &trace, deaths);
+            assert_eq!(
+                found, expected,
+                "seed {seed}, deaths {deaths}\n{bare:?}\n{automaton:?}\n{trace:?}\n{:?}",
+                plan.events
+            );
+        }
+    }
+    println!("{exact} of {} by the bare definition, {with_verdicts} with verdicts", cases());
+    assert!(exact > cases() / 4 && with_verdicts > cases() / 4, "{exact} {with_verdicts}");
+}
+
+#[test]
+fn growing_only_what_connects_tells_nothing_the_definition_does_not() {
+    for seed in 0..cases() / 2 {
+        let mut random = Random(seed ^ 0x5eed_0000);
+        let bare = random_bare(&mut random);
+        let automaton = random_automaton(&mut random, bare.events.len() as u32);
+        let creates = creation_events(&bare, &automaton);
+        let trace = random_trace(&mut random, &bare);
+        let plan = bare.plan(&automaton);
+        let allowed = by_definition(&bare, &automaton, &creates, &trace);
+        for verdict in by_slicer(&bare, automaton.clone(), plan.clone(), &trace, false) {
+            assert!(allowed.contains(&verdict), "seed {seed}: {verdict:?}");
+        }
+    }
+}
+
+#[test]
+fn suffix_monitors_agree_with_the_definition_too() {
+    for seed in 0..cases() / 3 {
+        let mut random = Random(seed ^ 0x0005_0ff1);
+        let bare = random_bare(&mut random);
+        let automaton = random_automaton(&mut random, bare.events.len() as u32);
+        let creates = creation_events(&bare, &automaton);
+        let trace = random_trace(&mut random, &bare);
+        let can = automaton.can_reach(|state| !automaton.told(state).is_empty());
+        let monitor = Suffix::new(automaton, creates.clone(), can.iter().map(|can| !can).collect());
+        let plan = bare.plan(&monitor);
+        if plan.drops_unconnected {
+            continue;
+        }
+        let expected = by_definition(&bare, &monitor, &creates, &trace);
+        let found = by_slicer(&bare, monitor.clone(), plan, &trace, false);
+        assert_eq!(found, expected, "seed {seed}\n{bare:?}\n{monitor:?}\n{trace:?}");
+    }
+}
+
+/// UnsafeMapIterator over m, c, i: events create_coll, create_iter, use_iter, update_map.
+fn unsafe_map_iterator() -> (Bare, Ere) {
+    let shape = |params: &[u8]| EventShape { params: params.into(), creation: false };
+    let events = vec![shape(&[0, 1]), shape(&[1, 2]), shape(&[2]), shape(&[0])];
+    let [coll, iter, used, update] = [0, 1, 2, 3].map(Ere::Event);
+    let parts = [coll, Ere::star(update.clone()), iter, Ere::star(used.clone()), Ere::plus(update), used];
+    let pattern = parts.into_iter().rev().reduce(|tail, head| Ere::concat(head, tail)).unwrap();
+    let wishes = Wishes { handled: Categories(1), ..Wishes::default() };
+    (Bare { events, params: 3, wishes }, pattern)
+}
+
+#[test]
+fn the_papers_eleven_events_give_one_match() {
+    let (bare, pattern) = unsafe_map_iterator();
+    let automaton = pattern.compile(4, Handled(&["match".into()])).unwrap();
+    let (m, c, i) = (|n: u64| 100 + n, |n: u64| 200 + n, |n: u64| 300 + n);
+    let trace: Vec<TraceEvent> = vec![
+        (0, vec![m(1), c(1)]),
+        (0, vec![m(1), c(2)]),
+        (1, vec![c(1), i(1)]),
+        (1, vec![c(1), i(2)]),
+        (2, vec![i(1)]),
+        (1, vec![c(2), i(3)]),
+        (3, vec![m(1)]),
+        (2, vec![i(2)]),
+        (0, vec![m(2), c(3)]),
+        (1, vec![c(3), i(4)]),
+        (2, vec![i(4)]),
+    ];
+    let matched: Verdict = (7, vec![Some(m(1)), Some(c(1)), Some(i(2))], Categories(1));
+    let plan = bare.plan(&automaton);
+    assert_eq!(by_slicer(&bare, automaton.clone(), plan.clone(), &trace, false), [matched]);
+
+    // Fig. 4 has eight instances. <m1> alone cannot match (it has no create_coll), so the slicer never builds it.
+    let mut slicer = Slicer::new(automaton, plan);
+    trace.iter().for_each(|(event, values)| slicer.event(*event, *event, values, &mut |_| ()));
+    assert_eq!(slicer.size().built, 7);
+    let all = [true; 4];
+    let fig_4: [(&[Option<u64>], &[usize]); 8] = [
+        (&[Some(m(1)), None, None], &[7]),
+        (&[Some(m(1)), Some(c(1)), None], &[1, 7]),
+        (&[Some(m(1)), Some(c(2)), None], &[2, 7]),
+        (&[Some(m(2)), Some(c(3)), None], &[9]),
+        (&[Some(m(1)), Some(c(1)), Some(i(1))], &[1, 3, 5, 7]),
+        (&[Some(m(1)), Some(c(1)), Some(i(2))], &[1, 4, 7, 8]),
+        (&[Some(m(1)), Some(c(2)), Some(i(3))], &[2, 6, 7]),
+        (&[Some(m(2)), Some(c(3)), Some(i(4))], &[9, 10, 11]),
+    ];
+    for (binding, slice) in fig_4 {
+        let positions: Vec<usize> = slice.iter().map(|number| number - 1).collect();
+        assert_eq!(bare.slice(&trace, &binding.to_vec(), &all), positions, "{binding:?}");
+    }
+}
