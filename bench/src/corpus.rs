@@ -1,8 +1,10 @@
-//! Correct programs, in which nothing may be found: the tests of well-known concurrent crates, at fixed versions.
+//! Correct programs, in which nothing may be found: the tests of well-known concurrent crates, at fixed versions, and
+//! programs that put such crates under stress.
 //!
 //! `foresee-bench corpus [NAME…]` takes each crate of `bench/corpus`, copies its published source to `target/corpus`,
-//! runs `cargo foresee test` there and prints a line of a table. A finding is either explained in the crate's entry or a
-//! failure, as are tests that fail. The documents and what cargo printed stay in `target/corpus`, as `NAME.json` and
+//! runs `cargo foresee test` there (or runs the programs in `bench/corpus/stress` that the entry names) and prints a line of
+//! a table. A finding is either explained in the crate's entry, or in `stress/deliberate.supp`, or a failure, as are tests
+//! that fail and warnings that the recording is not what can have happened. The documents and what cargo printed stay in `target/corpus`, as `NAME.json` and
 //! `NAME.log`.
 
 mod entry;
@@ -40,8 +42,17 @@ fn table(names: &[&str]) -> Result<bool, Failed> {
     let entries = Entry::all(&root.join("bench/corpus"), names)?;
     let place = Place::prepare(root)?;
     println!(
-        "{:<20} {:>9} {:>6} {:>7} {:>12} {:>10} {:>12} {:>8}  findings",
-        "crate", "version", "tests", "failed", "events", "undecided", "unexplained", "seconds"
+        "{:<20} {:>9} {:>6} {:>7} {:>12} {:>10} {:>9} {:>12} {:>9} {:>8}  findings",
+        "crate",
+        "version",
+        "tests",
+        "failed",
+        "events",
+        "undecided",
+        "explained",
+        "unexplained",
+        "warnings",
+        "seconds"
     );
     let mut good = true;
     for entry in &entries {
@@ -49,23 +60,27 @@ fn table(names: &[&str]) -> Result<bool, Failed> {
         let outcome = place.test(entry)?;
         let unexplained: Vec<_> = outcome.unexplained(entry).collect();
         println!(
-            "{:<20} {:>9} {:>6} {:>7} {:>12} {:>10} {:>12} {:>8.1}  {}",
+            "{:<20} {:>9} {:>6} {:>7} {:>12} {:>10} {:>9} {:>12} {:>9} {:>8.1}  {}",
             entry.name,
             entry.version,
             outcome.tests,
             outcome.failed,
             outcome.events,
             outcome.undecided,
+            outcome.explained(entry),
             unexplained.len(),
+            outcome.warnings.len(),
             started.elapsed().as_secs_f64(),
             outcome.by_kind(),
         );
         unexplained.iter().for_each(|finding| println!("    unexplained: {finding}"));
+        outcome.warnings.iter().for_each(|warning| println!("    warning: {warning}"));
         outcome.missing(entry).for_each(|one| println!("    not seen this time: {} ({})", one.kind, one.why));
         if outcome.refused > 0 {
             println!("    {} witnesses were refused by the checker: a bug of an engine", outcome.refused);
         }
-        good &= unexplained.is_empty() && outcome.failed == 0 && outcome.refused == 0;
+        good &= unexplained.is_empty() && outcome.warnings.is_empty();
+        good &= outcome.failed == 0 && outcome.refused == 0;
     }
     Ok(good)
 }
@@ -98,7 +113,12 @@ impl Place {
     }
 
     fn test(&self, entry: &Entry) -> Result<Outcome, Failed> {
-        let copy = source::prepare(entry, &self.corpus, &self.work)?;
+        let stress = self.corpus.join("stress");
+        let project = if entry.stress.is_empty() {
+            source::prepare(entry, &self.corpus, &self.work)?
+        } else {
+            stress.clone()
+        };
         let document = self.work.join(format!("{}.json", entry.name));
         if document.exists() {
             std::fs::remove_file(&document)?;
@@ -107,10 +127,15 @@ impl Place {
         let output = File::create(&log)?;
         let mut command = Command::new(&self.foresee);
         command.args(["test", "--no-fail-fast", "--timeout", LONGEST_TEST, "--format", "json", "--output"]);
-        command.arg(&document).args(&entry.args).current_dir(copy);
+        command.arg(&document).current_dir(project);
+        if !entry.stress.is_empty() {
+            command.arg("--locked").arg("--suppressions").arg(stress.join("deliberate.supp"));
+            command.args(entry.stress.iter().flat_map(|program| ["--example", program]));
+        }
+        command.args(&entry.args);
         // Lints that came after a crate's release are not what it is here for.
         command.env("CARGO_TARGET_DIR", self.work.join("build")).env("RUSTFLAGS", "--cap-lints=warn");
         command.stdout(output.try_clone()?).stderr(output).status()?;
-        Outcome::read(&document).map_err(|why| format!("{why}; see {}", log.display()).into())
+        Outcome::read(&document, &log).map_err(|why| format!("{why}; see {}", log.display()).into())
     }
 }

@@ -23,6 +23,9 @@ pub(crate) struct Entry {
     pub(crate) replace: Vec<[String; 2]>,
     /// A test program in `bench/corpus` that is added to the crate's own.
     pub(crate) program: Option<String>,
+    /// Programs of `bench/corpus/stress` that use the crate: run instead of the crate's own tests.
+    #[serde(default)]
+    pub(crate) stress: Vec<String>,
     #[serde(default)]
     pub(crate) expected: Vec<Expected>,
 }
@@ -85,6 +88,30 @@ mod tests {
             let argued = entry.expected.iter().all(|one| one.why.len() > 80 && !one.at.is_empty());
             assert!(argued, "{}: an expected finding without an argument", entry.name);
         }
+    }
+
+    #[test]
+    fn every_stress_program_is_run_and_of_the_version_that_its_entry_names() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+        let lock = std::fs::read_to_string(folder.join("stress/Cargo.lock")).unwrap();
+        let mut run = Vec::new();
+        for entry in Entry::all(&folder, &[]).unwrap() {
+            let package = if entry.name == "scc2" { "scc" } else { &entry.name };
+            let locked = format!("name = \"{package}\"\nversion = \"{}\"", entry.version);
+            assert!(
+                entry.stress.is_empty() || lock.contains(&locked),
+                "{}: not {}",
+                entry.name,
+                entry.version
+            );
+            run.extend(entry.stress.into_iter().map(|name| format!("{name}.rs")));
+        }
+        let there = std::fs::read_dir(folder.join("stress/examples")).unwrap();
+        let mut there: Vec<_> =
+            there.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        run.sort();
+        there.sort();
+        assert_eq!(run, there);
     }
 
     #[test]

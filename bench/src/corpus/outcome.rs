@@ -16,7 +16,11 @@ pub(crate) struct Outcome {
     /// What no engine could decide, and what the witness checker refused.
     pub(crate) undecided: u64,
     pub(crate) refused: u64,
+    /// Left out by suppressions.
+    suppressed: usize,
     pub(crate) findings: Vec<Finding>,
+    /// What foresee had to warn of: a run that is not possible, or doubted, or incomplete. Each is a bug of ours.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// One finding.
@@ -30,7 +34,8 @@ pub(crate) struct Finding {
 }
 
 impl Outcome {
-    pub(crate) fn read(path: &Path) -> Result<Outcome, Failed> {
+    /// From the document and what was printed.
+    pub(crate) fn read(path: &Path, log: &Path) -> Result<Outcome, Failed> {
         let text = std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))?;
         let document: Value = serde_json::from_slice(&text)?;
         let stats = &document["stats"];
@@ -41,7 +46,9 @@ impl Outcome {
             events: number("events"),
             undecided: number("undecided"),
             refused: number("refused"),
+            suppressed: usize::try_from(number("suppressed"))?,
             findings: document["findings"].as_array().into_iter().flatten().map(Finding::of).collect(),
+            warnings: warnings(&String::from_utf8_lossy(&std::fs::read(log)?)),
         })
     }
 
@@ -54,6 +61,11 @@ impl Outcome {
         let parts: Vec<String> =
             counts.iter().map(|((kind, certainty), count)| format!("{count} {certainty} {kind}")).collect();
         if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+    }
+
+    /// How many are right, by their entry or by a suppression.
+    pub(crate) fn explained(&self, entry: &Entry) -> usize {
+        self.suppressed + self.findings.len() - self.unexplained(entry).count()
     }
 
     /// Those that no entry explains.
@@ -84,9 +96,27 @@ impl Finding {
     }
 }
 
+/// Those that foresee printed. That a suppression was not needed this time depends on the schedule, and is none.
+fn warnings(log: &str) -> Vec<String> {
+    let ours = log.lines().filter_map(|line| Some(line.split_once("foresee: warning: ")?.1));
+    ours.filter(|text| !text.contains("suppression")).map(str::to_owned).collect()
+}
+
 impl std::fmt::Display for Finding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {} in {}: {}", self.certainty, self.kind, self.test, self.message)?;
         self.places.iter().try_for_each(|place| write!(f, "\n      {place}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_foresee_warns_of_counts() {
+        let log = "warning: unused variable\nforesee: warning: a: not a possible run\nforesee: note: hm\n\
+                   foresee: warning: suppression `race:x` was not used\n";
+        assert_eq!(warnings(log), ["a: not a possible run"]);
     }
 }

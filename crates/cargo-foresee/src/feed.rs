@@ -9,12 +9,20 @@ use foresee_monitor::watch::{FeedError, Verdict, Watch};
 use foresee_trace::{Arg, Event, Names, Op, StrId, signed};
 use rustc_hash::FxHashMap;
 
+/// What has a name: the same name may be an event of the program's and a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Named {
+    Event,
+    Enter,
+    Exit,
+}
+
 /// One property, fed by a trace.
 pub(crate) struct Feed<'p> {
     property: &'p Property,
     watch: Watch<'p>,
     /// The property's events of a name, once the name was met.
-    named: FxHashMap<StrId, Vec<u32>>,
+    named: FxHashMap<(Named, StrId), Vec<u32>>,
     /// The variable of a symbol's name, once it was met.
     variables: FxHashMap<StrId, Option<usize>>,
     builtin: Vec<(Builtin, u32)>,
@@ -46,35 +54,10 @@ impl<'p> Feed<'p> {
         match event.op {
             Op::Named { name, args } => {
                 let values: Vec<u64> = args.iter().map(value).collect();
-                self.all(
-                    name,
-                    names,
-                    |source, name| *source == Source::Named(name.to_owned()),
-                    thread,
-                    &values,
-                    tell,
-                )?;
+                self.named(Named::Event, name, names, thread, &values, tell)?;
             }
-            Op::Enter { function } => {
-                self.all(
-                    function,
-                    names,
-                    |source, name| matches!(source, Source::Enter(f) if is_called(name, f)),
-                    thread,
-                    &[],
-                    tell,
-                )?;
-            }
-            Op::Exit { function } => {
-                self.all(
-                    function,
-                    names,
-                    |source, name| matches!(source, Source::Exit(f) if is_called(name, f)),
-                    thread,
-                    &[],
-                    tell,
-                )?;
-            }
+            Op::Enter { function } => self.named(Named::Enter, function, names, thread, &[], tell)?,
+            Op::Exit { function } => self.named(Named::Exit, function, names, thread, &[], tell)?,
             Op::Acquire { lock, .. } => self.builtin(Builtin::Acquire, thread, &[lock.0.into()], tell)?,
             Op::Release { lock, .. } => self.builtin(Builtin::Release, thread, &[lock.0.into()], tell)?,
             Op::Fork { child } => self.builtin(Builtin::Fork, thread, &[child.0.into()], tell)?,
@@ -121,22 +104,28 @@ impl<'p> Feed<'p> {
         Ok(())
     }
 
-    /// Feeds all events whose source has this name.
-    fn all(
+    /// Feeds all events of this kind and name.
+    fn named(
         &mut self,
+        kind: Named,
         name: StrId,
         names: &Names,
-        is_it: impl Fn(&Source, &str) -> bool,
         thread: u64,
         values: &[u64],
         tell: &mut dyn FnMut(Verdict<'_>),
     ) -> Result<(), FeedError> {
-        let events = self.named.entry(name).or_insert_with(|| {
-            let events = self.property.events.iter().zip(0..);
-            events
-                .filter(|(event, _)| is_it(&event.source, names.str(name)))
-                .map(|(_, index)| index)
-                .collect()
+        let property = self.property;
+        let events = self.named.entry((kind, name)).or_insert_with(|| {
+            let name = names.str(name);
+            let is_it = |source: &Source| match (kind, source) {
+                (Named::Event, Source::Named(event)) => event == name,
+                (Named::Enter, Source::Enter(function)) | (Named::Exit, Source::Exit(function)) => {
+                    is_called(name, function)
+                }
+                _ => false,
+            };
+            let events = property.events.iter().zip(0..);
+            events.filter(|(event, _)| is_it(&event.source)).map(|(_, index)| index).collect()
         });
         for &event in events.iter() {
             self.watch.event(event, thread, values, tell)?;

@@ -24,8 +24,14 @@ pub(crate) struct Prebuilt {
     has_unseen_atomics: bool,
 }
 
-/// Functions of `core` that are compiled to atomics which the compiler has no instrumentation for.
-const UNSEEN: [&[u8]; 4] = [b"atomic_umax", b"atomic_umin", b"atomic_max", b"atomic_min"];
+/// Functions of `core` that are compiled to atomics which the compiler has no instrumentation for. They are generic, unlike those
+/// of the same names in `portable-atomic`, which make do with compare-and-swap.
+const UNSEEN: [&[u8]; 4] = [b"atomic_umax<", b"atomic_umin<", b"atomic_max<", b"atomic_min<"];
+
+/// Whether one of them is among these names of functions.
+fn names_unseen_atomics(names: &[u8]) -> bool {
+    UNSEEN.iter().any(|name| memchr::memmem::find(names, name).is_some())
+}
 
 impl Prebuilt {
     /// Reads the units of a file; without debug information none is known.
@@ -34,8 +40,7 @@ impl Prebuilt {
         // What cannot be read is taken for the program's own.
         let _ = prebuilt.read(file);
         let names = file.section_by_name(".debug_str").and_then(|section| section.uncompressed_data().ok());
-        let names = names.unwrap_or_default();
-        prebuilt.has_unseen_atomics = UNSEEN.iter().any(|name| memchr::memmem::find(&names, name).is_some());
+        prebuilt.has_unseen_atomics = names_unseen_atomics(&names.unwrap_or_default());
         prebuilt.ranges.sort_unstable_by_key(|&(from, ..)| from);
         prebuilt
     }
@@ -78,5 +83,19 @@ impl Prebuilt {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_functions_of_core_are_atomics_that_cannot_be_seen() {
+        assert!(names_unseen_atomics(b"main\0atomic_umax<u32>\0"));
+        assert!(names_unseen_atomics(b"main\0atomic_min<i64>\0"));
+        assert!(!names_unseen_atomics(b"main\0atomic_add<u32, u32>\0"));
+        // Of portable-atomic, which every program with moka has.
+        assert!(!names_unseen_atomics(b"atomic_umax_cmpxchg16b\0atomic_max\0atomic_min\0"));
     }
 }

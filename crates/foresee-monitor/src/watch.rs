@@ -255,11 +255,14 @@ impl Setup<'_> {
         declared.chain([EventShape { params, creation: false }]).collect()
     }
 
-    /// The outlook in terms of events: letters that are sets of atoms say nothing about which event comes.
+    /// The outlook in terms of events: letters that are sets of atoms say nothing about which event comes. And a temporal
+    /// formula speaks of all that has happened: an event after which it can no longer be violated must be remembered, not passed
+    /// over until one comes that could begin a violation.
     fn by_event(&self, outlook: Outlook) -> Outlook {
+        let is_temporal = matches!(self.body.formalism.as_str(), "ltl" | "ptltl");
         match self.body.letters {
-            Letters::Events => outlook,
-            Letters::Atoms(_) => {
+            Letters::Events if !is_temporal => outlook,
+            _ => {
                 let events = self.property.events.len() as u32 + 1;
                 let all = Categories(u64::MAX);
                 let anything = |place| (0..events).map(|event| (event, place, all)).collect();
