@@ -249,6 +249,9 @@ fn doubt(reader: &RawReader) -> Option<String> {
                 .to_owned(),
         );
     }
+    if reader.damage().is_some() {
+        return Some("the recording is damaged, so events of some threads may be missing".to_owned());
+    }
     if let Some(unseen) = reader.unseen() {
         return Some(format!("the program has {unseen}, which compilers do not instrument"));
     }

@@ -38,6 +38,9 @@ impl Ignored {
     }
 }
 
+/// From this number of a thread on, its chunk is worth sharing: before, a whole one for each costs little.
+const MANY: u32 = 1024;
+
 /// A thread that has no number yet.
 const NOBODY: u32 = u32::MAX;
 
@@ -331,7 +334,7 @@ impl Local {
         let used = next as u64 - chunk as u64;
         let rest = Rest { mapping: self.mapping.get(), chunk: next, len: self.len.get() - used };
         // SAFETY: the chunk is this thread's, and nobody writes to it any more.
-        if unsafe { rests::leave(chunk, used, rest) } {
+        if self.thread.get() >= MANY && unsafe { rests::leave(chunk, used, rest) } {
             self.chunk.set(std::ptr::null_mut());
         }
         self.drop_chunk();
