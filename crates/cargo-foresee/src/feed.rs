@@ -52,10 +52,7 @@ impl<'p> Feed<'p> {
     ) -> Result<(), FeedError> {
         let thread = u64::from(event.thread.0);
         match event.op {
-            Op::Named { name, args } => {
-                let values: Vec<u64> = args.iter().map(value).collect();
-                self.named(Named::Event, name, names, thread, &values, tell)?;
-            }
+            Op::Named { name, args } => self.named(Named::Event, name, names, thread, args, tell)?,
             Op::Enter { function } => self.named(Named::Enter, function, names, thread, &[], tell)?,
             Op::Exit { function } => self.named(Named::Exit, function, names, thread, &[], tell)?,
             Op::Acquire { lock, .. } => self.builtin(Builtin::Acquire, thread, &[lock.0.into()], tell)?,
@@ -111,7 +108,7 @@ impl<'p> Feed<'p> {
         name: StrId,
         names: &Names,
         thread: u64,
-        values: &[u64],
+        args: &[Arg],
         tell: &mut dyn FnMut(Verdict<'_>),
     ) -> Result<(), FeedError> {
         let property = self.property;
@@ -127,8 +124,12 @@ impl<'p> Feed<'p> {
             let events = property.events.iter().zip(0..);
             events.filter(|(event, _)| is_it(&event.source)).map(|(_, index)| index).collect()
         });
+        if events.is_empty() {
+            return Ok(());
+        }
+        let values: Vec<u64> = args.iter().map(value).collect();
         for &event in events.iter() {
-            self.watch.event(event, thread, values, tell)?;
+            self.watch.event(event, thread, &values, tell)?;
         }
         Ok(())
     }
