@@ -5,7 +5,7 @@ use std::sync::atomic::{
     AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
 };
 
-use crate::format::{self, CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, Tag, UNIT, first_word};
+use crate::format::{self, CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, SHARED_FROM, Tag, UNIT, first_word};
 use crate::rawfile;
 use crate::rests::{self, Rest};
 use crate::watched::{Access, Unsettled};
@@ -37,9 +37,6 @@ impl Ignored {
         }
     }
 }
-
-/// From this number of a thread on, its chunk is worth sharing: before, a whole one for each costs little.
-const MANY: u32 = 1024;
 
 /// A thread that has no number yet.
 const NOBODY: u32 = u32::MAX;
@@ -334,7 +331,7 @@ impl Local {
         let used = next as u64 - chunk as u64;
         let rest = Rest { mapping: self.mapping.get(), chunk: next, len: self.len.get() - used };
         // SAFETY: the chunk is this thread's, and nobody writes to it any more.
-        if self.thread.get() >= MANY && unsafe { rests::leave(chunk, used, rest) } {
+        if u64::from(self.thread.get()) >= SHARED_FROM && unsafe { rests::leave(chunk, used, rest) } {
             self.chunk.set(std::ptr::null_mut());
         }
         self.drop_chunk();

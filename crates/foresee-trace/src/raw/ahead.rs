@@ -1,5 +1,6 @@
 //! A look at what a thread does next.
 
+use std::cell::Cell;
 use std::fs::File;
 
 use super::format::Tag;
@@ -16,6 +17,8 @@ pub(super) struct Ahead<'a> {
     pub(super) pending: Option<Record>,
     pub(super) stream: &'a Stream,
     pub(super) file: &'a File,
+    /// For a trace that is still written: to be set if the answer depends on what comes later.
+    pub(super) saw_the_end: Option<&'a Cell<bool>>,
 }
 
 impl Ahead<'_> {
@@ -29,7 +32,10 @@ impl Ahead<'_> {
                 Some(record) => record,
                 None => match stream.next(self.file) {
                     Ok(Ok(record)) => record,
-                    _ => return false,
+                    _ => {
+                        self.saw_the_end.inspect(|saw| saw.set(true));
+                        return false;
+                    }
                 },
             };
             let [pc, addr, ..] = record.words;

@@ -43,6 +43,8 @@ pub const NAMES: u64 = 4096;
 pub const NAME_LEN: u64 = 16;
 /// How many threads one trace can have.
 pub const MAX_THREADS: u64 = 1 << 20;
+/// From this number of a thread on, its chunk may be cut when it ends: before, a whole one for each costs little.
+pub const SHARED_FROM: u64 = 1 << 10;
 
 /// The header's word that holds the version.
 pub const VERSION_WORD: usize = 1;

@@ -10,6 +10,8 @@
 
 mod ahead;
 mod annotations;
+mod chunks;
+mod follow;
 pub mod format;
 mod modules;
 mod naming;

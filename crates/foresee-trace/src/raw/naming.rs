@@ -166,12 +166,12 @@ pub(super) struct Naming {
 }
 
 impl Naming {
-    pub(super) fn new(symbolizer: Box<dyn Symbolizer>, table: LockTable, thread_names: Vec<u8>) -> Naming {
+    pub(super) fn new(symbolizer: Box<dyn Symbolizer>, table: LockTable) -> Naming {
         Naming {
             names: Names::new(),
             symbolizer,
             modules: Vec::new(),
-            thread_names,
+            thread_names: Vec::new(),
             threads: FxHashMap::default(),
             locks: BTreeMap::new(),
             lock_pages: FxHashSet::default(),
@@ -180,6 +180,12 @@ impl Naming {
             data: FxHashSet::default(),
             named_locks: BTreeMap::new(),
         }
+    }
+
+    /// What threads are called, as the header's table has it, for those that were not met yet.
+    pub(super) fn set_thread_names(&mut self, table: &[u8]) {
+        self.thread_names.clear();
+        self.thread_names.extend_from_slice(table);
     }
 
     /// Files are mapped as this copy of `/proc/self/maps` says, from now on. Statics keep the names they have got.

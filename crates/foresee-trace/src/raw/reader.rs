@@ -1,5 +1,6 @@
 //! Reads a raw trace as a stream of events in the observed order.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
@@ -11,10 +12,11 @@ use rustc_hash::FxHashMap;
 
 use super::ahead::Ahead;
 use super::annotations::Annotations;
+use super::chunks::Chunks;
+use super::follow::Follow;
 use super::format::{
-    AS_HELD, CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD, MAGIC, MAX_CHUNK,
-    MAX_THREADS, NAMES, OWNER_WORD, SHARED, STOP_WORD, SYNC_SPACE, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, Tag,
-    UNIT, UNKNOWN_VALUE, VERSION, VERSION_WORD,
+    AS_HELD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, SHARED, STOP_WORD, SYNC_SPACE, Tag,
+    UNKNOWN_VALUE, VERSION, VERSION_WORD,
 };
 use super::naming::{Naming, Origin, Symbolizer};
 use super::roles::LockTable;
@@ -27,23 +29,26 @@ use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
 use crate::{Damage, EventSource, Facts, TraceError};
 
-/// The longest text that is read: facts or maps.
-const MAX_TEXT: u64 = 1 << 24;
-
 /// A reader of a raw trace.
 pub struct RawReader {
-    file: File,
-    bytes: u64,
-    facts: Facts,
-    naming: Naming,
-    /// Which files are mapped where, and the keys from which on; the last is the next to come.
-    maps: Vec<(u64, String)>,
-    streams: Vec<Stream>,
-    /// The next record of each stream that has one, and the streams by the keys of these.
-    pending: Vec<Option<Record>>,
-    queue: BinaryHeap<Reverse<(u64, usize)>>,
+    pub(super) file: File,
+    pub(super) bytes: u64,
+    pub(super) chunks: Chunks,
+    pub(super) naming: Naming,
+    pub(super) streams: Vec<Stream>,
+    /// The stream of each thread.
+    stream_of: FxHashMap<u64, usize>,
+    /// The next record of each stream that has one, and the streams by the keys of these and their threads.
+    pub(super) pending: Vec<Option<Record>>,
+    queue: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    /// The largest key so far.
+    pub(super) reached: u64,
     /// Records from this key on are not of all threads.
-    stop: u64,
+    pub(super) stop: u64,
+    /// How far a trace can be read that is still being written.
+    pub(super) follow: Option<Follow>,
+    /// Whether what was delivered may be in a wrong order, as something came too late.
+    pub(super) unsure: Cell<bool>,
     /// Whether the file is shorter than it was.
     is_short: bool,
     /// The calls and locks of each thread, and what it does to locks by atomics.
@@ -60,7 +65,6 @@ pub struct RawReader {
     current: Option<Event<'static>>,
     /// Events that follow the current one, before another record is read.
     following: VecDeque<Event<'static>>,
-    damage: Option<Damage>,
     delivered: u64,
     words_read: u64,
 }
@@ -82,9 +86,48 @@ impl RawReader {
         symbolizer: Box<dyn Symbolizer>,
         table: LockTable,
     ) -> Result<RawReader, TraceError> {
-        let bytes = file.metadata()?.len();
-        let mut header = vec![0; HEADER_LEN.min(bytes) as usize];
-        file.read_exact_at(&mut header, 0)?;
+        let mut reader = RawReader::of_nothing(file, symbolizer, table);
+        reader.look(false)?;
+        Ok(reader)
+    }
+
+    /// A reader that has not looked at the file yet.
+    pub(super) fn of_nothing(file: File, symbolizer: Box<dyn Symbolizer>, table: LockTable) -> RawReader {
+        RawReader {
+            file,
+            bytes: 0,
+            chunks: Chunks::new(),
+            naming: Naming::new(symbolizer, table),
+            streams: Vec::new(),
+            stream_of: FxHashMap::default(),
+            pending: Vec::new(),
+            queue: BinaryHeap::new(),
+            reached: 0,
+            stop: u64::MAX,
+            follow: None,
+            unsure: Cell::new(false),
+            is_short: false,
+            sections: Sections::default(),
+            steps: Vec::new(),
+            requested: FxHashMap::default(),
+            values: Values::default(),
+            accesses: 0,
+            nowhere: 0,
+            watched: Watched::default(),
+            annotations: Annotations::default(),
+            current: None,
+            following: VecDeque::new(),
+            delivered: 0,
+            words_read: 0,
+        }
+    }
+
+    /// Looks at the file as it is now: its header, its chunks, the next record of each stream. Whether all of it can be seen,
+    /// which is so unless it `grows`.
+    pub(super) fn look(&mut self, grows: bool) -> Result<bool, TraceError> {
+        self.bytes = self.file.metadata()?.len();
+        let mut header = vec![0; HEADER_LEN.min(self.bytes) as usize];
+        self.file.read_exact_at(&mut header, 0)?;
         let word = |i: usize| {
             header.get(8 * i..8 * i + 8).and_then(|b| Some(u64::from_le_bytes(b.try_into().ok()?)))
         };
@@ -99,40 +142,27 @@ impl RawReader {
             });
         }
         let stop = word(STOP_WORD).filter(|&stop| stop != 0).unwrap_or(u64::MAX);
-        let thread_names = header.get(NAMES as usize..).unwrap_or_default().to_vec();
-        let chunks = Chunks::scan(&file, bytes)?;
-        let naming = Naming::new(symbolizer, table, thread_names);
-        let mut reader = RawReader {
-            file,
-            bytes,
-            facts: chunks.facts,
-            naming,
-            maps: chunks.maps,
-            pending: vec![None; chunks.streams.len()],
-            streams: chunks.streams,
-            queue: BinaryHeap::new(),
-            stop,
-            is_short: word(LENGTH_WORD).is_some_and(|length| bytes < length),
-            sections: Sections::default(),
-            steps: Vec::new(),
-            requested: FxHashMap::default(),
-            values: Values::default(),
-            accesses: 0,
-            nowhere: 0,
-            watched: Watched::default(),
-            annotations: Annotations::default(),
-            current: None,
-            following: VecDeque::new(),
-            damage: chunks.damage,
-            delivered: 0,
-            words_read: 0,
-        };
-        for stream in 0..reader.streams.len() {
-            if let Some(key) = reader.pull(stream)? {
-                reader.queue.push(Reverse((key, stream)));
+        self.stop = self.stop.min(stop);
+        self.is_short = word(LENGTH_WORD).is_some_and(|length| self.bytes < length);
+        self.naming.set_thread_names(header.get(NAMES as usize..).unwrap_or_default());
+        let all = self.chunks.scan(&self.file, self.bytes, grows)?;
+        for chunk in self.chunks.found.drain(..) {
+            let stream = *self.stream_of.entry(chunk.owner).or_insert_with(|| {
+                self.streams.push(Stream::new(chunk.owner, grows));
+                self.pending.push(None);
+                self.streams.len() - 1
+            });
+            self.streams[stream].add_chunk(chunk.start, chunk.end);
+        }
+        for stream in 0..self.streams.len() {
+            self.streams[stream].look_again(grows);
+            if self.pending[stream].is_none()
+                && let Some(key) = self.pull(stream)?
+            {
+                self.queue.push(Reverse((key, self.streams[stream].thread, stream)));
             }
         }
-        Ok(reader)
+        Ok(all)
     }
 
     /// How many atomic operations so far read a value that no recorded write explains; their values are left out.
@@ -161,7 +191,11 @@ impl RawReader {
         let record = match self.streams[stream].next(&self.file)? {
             Ok(record) => Some(record),
             Err(Ended::Done) => None,
-            Err(Ended::Cut) if !self.is_short => None,
+            Err(Ended::Unsettled(key)) => {
+                self.follow.iter_mut().for_each(|follow| follow.wait_for(key));
+                None
+            }
+            Err(Ended::Cut) if !self.is_short || self.follow.is_some() => None,
             Err(Ended::Cut) => {
                 self.stop = self.stop.min(self.streams[stream].last_key() + 1);
                 None
@@ -173,19 +207,25 @@ impl RawReader {
                 None
             }
         };
+        if record.is_some_and(|record| record.key < self.reached) {
+            self.unsure.set(true);
+        }
         self.pending[stream] = record;
         Ok(record.map(|record| record.key))
     }
 
     fn note_damage(&mut self, offset: u64, what: &str) {
-        if self.damage.is_none() {
-            self.damage = Some(Damage { offset, what: what.to_owned(), delivered: 0 });
+        if self.chunks.damage.is_none() {
+            self.chunks.damage = Some(Damage { offset, what: what.to_owned(), delivered: 0 });
         }
     }
 
     /// Takes the record with the smallest key of all threads.
     fn pop(&mut self) -> Result<Option<(usize, Record)>, TraceError> {
-        let Some(&Reverse((key, stream))) = self.queue.peek() else { return Ok(None) };
+        let Some(&Reverse((key, thread, stream))) = self.queue.peek() else { return Ok(None) };
+        if self.follow.as_ref().is_some_and(|follow| !follow.has_all_before(key)) {
+            return Ok(None);
+        }
         if key >= self.stop {
             self.queue.clear();
             return Ok(None);
@@ -194,26 +234,33 @@ impl RawReader {
         let next = self.pull(stream)?;
         if let Some(mut first) = self.queue.peek_mut() {
             match next {
-                Some(key) => *first = Reverse((key, stream)),
+                Some(key) => *first = Reverse((key, thread, stream)),
                 None => {
                     PeekMut::pop(first);
                 }
             }
         }
+        self.reached = key;
         self.words_read += record.tag.words() as u64;
         Ok(Some((stream, record)))
     }
 
     /// Appends the events of a record to those that follow: none, or it and what it tells about locks.
     fn interpret(&mut self, from: usize, record: Record) {
-        while let Some((_, maps)) = self.maps.pop_if(|(key, _)| *key <= record.key) {
+        while let Some((_, maps)) = self.chunks.maps.pop_if(|(key, _)| *key <= record.key) {
             self.naming.remap(&maps);
         }
         let stream = &self.streams[from];
         let thread = stream.thread;
         let id = self.naming.thread(thread);
         let mut steps = std::mem::take(&mut self.steps);
-        let ahead = Ahead { current: record, pending: self.pending[from], stream, file: &self.file };
+        let ahead = Ahead {
+            current: record,
+            pending: self.pending[from],
+            stream,
+            file: &self.file,
+            saw_the_end: self.follow.as_ref().map(|_| &self.unsure),
+        };
         let fate = self.sections.record(thread, &record, ahead, &mut self.naming, &mut steps);
         for step in steps.drain(..) {
             let op = self.step(step);
@@ -359,7 +406,7 @@ impl EventSource for RawReader {
             let Some((stream, record)) = self.pop()? else { break };
             self.interpret(stream, record);
         }
-        if let Some(damage) = &mut self.damage {
+        if let Some(damage) = &mut self.chunks.damage {
             damage.delivered = self.delivered;
         }
         Ok(false)
@@ -381,90 +428,14 @@ impl EventSource for RawReader {
     }
 
     fn facts(&self) -> &Facts {
-        &self.facts
+        &self.chunks.facts
     }
 
     fn damage(&self) -> Option<&Damage> {
-        self.damage.as_ref()
+        self.chunks.damage.as_ref()
     }
 
     fn progress(&self) -> (u64, Option<u64>) {
         ((8 * self.words_read).min(self.bytes), Some(self.bytes))
-    }
-}
-
-/// What is in the file's chunks, before any record is read.
-#[derive(Default)]
-struct Chunks {
-    streams: Vec<Stream>,
-    facts: Facts,
-    /// The copies of `/proc/self/maps` and their keys, the last one first.
-    maps: Vec<(u64, String)>,
-    damage: Option<Damage>,
-}
-
-impl Chunks {
-    fn scan(file: &File, bytes: u64) -> Result<Chunks, TraceError> {
-        let mut chunks = Chunks::default();
-        let mut stream_of = FxHashMap::default();
-        let mut offset = HEADER_LEN;
-        while offset + 8 * CHUNK_HEADER_WORDS as u64 <= bytes {
-            let mut header = [0; 8 * CHUNK_HEADER_WORDS];
-            file.read_exact_at(&mut header, offset)?;
-            let word = |i: usize| header.as_chunks::<8>().0.get(i).map_or(0, |b| u64::from_le_bytes(*b));
-            let (magic, owner, len) = (word(0), word(OWNER_WORD), word(LEN_WORD));
-            if magic == 0 {
-                // Whoever wanted this chunk did not live to use it, or nobody wanted the rest of one.
-                offset = (offset + 1).next_multiple_of(UNIT);
-                continue;
-            }
-            let longest = if owner == TEXT_OWNER { MAX_TEXT } else { MAX_CHUNK };
-            let fits = len >= 8 * CHUNK_HEADER_WORDS as u64 && len.is_multiple_of(8) && len <= longest;
-            if magic != CHUNK_MAGIC || !fits || (owner >= MAX_THREADS && owner != TEXT_OWNER) {
-                let what = "not a chunk".to_owned();
-                chunks.damage = Some(Damage { offset, what, delivered: 0 });
-                break;
-            }
-            let body = offset + 8 * CHUNK_HEADER_WORDS as u64;
-            let end = (offset + len).min(bytes);
-            if end < offset + len {
-                let what = "the file ends within a chunk".to_owned();
-                chunks.damage = Some(Damage { offset: end, what, delivered: 0 });
-            }
-            if owner == TEXT_OWNER {
-                chunks.text(file, word(KEY_WORD), body, end)?;
-            } else {
-                let stream = *stream_of.entry(owner).or_insert(chunks.streams.len());
-                if stream == chunks.streams.len() {
-                    chunks.streams.push(Stream::new(owner));
-                }
-                chunks.streams[stream].add_chunk(body, end);
-            }
-            offset += len;
-        }
-        chunks.streams.sort_by_key(|stream| stream.thread);
-        chunks.maps.sort_by_key(|&(key, _)| Reverse(key));
-        Ok(chunks)
-    }
-
-    fn text(&mut self, file: &File, key: u64, start: u64, end: u64) -> Result<(), TraceError> {
-        let mut text = vec![0; (end - start) as usize];
-        file.read_exact_at(&mut text, start)?;
-        let (words, _) = text.as_chunks::<8>();
-        let [kind, len, ..] = words else { return Ok(()) };
-        let (kind, len) = (u64::from_le_bytes(*kind), u64::from_le_bytes(*len));
-        let Some(body) = text.get(16..).and_then(|body| body.get(..usize::try_from(len).ok()?)) else {
-            return Ok(());
-        };
-        match kind {
-            TEXT_FACTS => {
-                let parts: Vec<_> = body.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect();
-                let (pairs, _) = parts.as_chunks::<2>();
-                self.facts.extend(pairs.iter().map(|[name, value]| (name.to_string(), value.to_string())));
-            }
-            TEXT_MAPS => self.maps.push((key, String::from_utf8_lossy(body).into_owned())),
-            _ => {}
-        }
-        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use super::format::{TAGS, Tag};
+use super::format::{TAGS, Tag, UNSETTLED};
 
 /// How much of a thread's chunks is read at once: little at first, as there may be very many threads, then more.
 const FIRST_WINDOW: u64 = 1 << 9;
@@ -35,6 +35,10 @@ pub(super) struct Stream {
     last_key: u64,
     /// Whether the records of the current chunk go up to its end, and do not end with the thread.
     goes_on: bool,
+    /// Whether a record that still waits for its value is not to be read yet.
+    only_settled: bool,
+    /// How many chunks nobody will read again.
+    freed: usize,
 }
 
 /// Why a stream gave no record.
@@ -43,12 +47,15 @@ pub(super) enum Ended {
     Done,
     /// There are no more, but the last chunk is full: there may have been another, which is lost.
     Cut,
+    /// The next one, which has this key, still waits for its value.
+    Unsettled(u64),
     /// At this byte of the file is no record.
     Bad(u64),
 }
 
 impl Stream {
-    pub(super) fn new(thread: u64) -> Stream {
+    /// A stream without chunks; whether it `grows`.
+    pub(super) fn new(thread: u64, grows: bool) -> Stream {
         Stream {
             thread,
             chunks: Vec::new(),
@@ -59,11 +66,44 @@ impl Stream {
             at: 0,
             last_key: 0,
             goes_on: false,
+            only_settled: grows,
+            freed: 0,
         }
     }
 
     pub(super) fn add_chunk(&mut self, start: u64, end: u64) {
         self.chunks.push((start, end));
+    }
+
+    /// Knows of all chunks that the other stream of the same thread knows of.
+    pub(super) fn take_chunks_of(&mut self, other: &Stream) {
+        self.chunks.extend_from_slice(other.chunks.get(self.chunks.len()..).unwrap_or_default());
+    }
+
+    /// How many chunks it has begun to read.
+    pub(super) fn chunks_passed(&self) -> usize {
+        self.next_chunk
+    }
+
+    /// The chunks that were read to their ends since the last call: nobody will ask for them again.
+    pub(super) fn take_read(&mut self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let from = self.freed;
+        self.freed = self.next_chunk.saturating_sub(1).max(from);
+        self.chunks.get(from..self.freed).unwrap_or_default().iter().copied()
+    }
+
+    /// What was read ahead may have changed. Whether the stream still `grows`.
+    pub(super) fn look_again(&mut self, grows: bool) {
+        if self.only_settled {
+            self.forget_window();
+        }
+        self.only_settled = grows;
+    }
+
+    fn forget_window(&mut self) {
+        self.left.0 -= (self.window.len() - self.at) as u64;
+        self.window = Vec::new();
+        self.at = 0;
     }
 
     /// The key of the last record read.
@@ -82,8 +122,7 @@ impl Stream {
                 let rest = self.left.1 - self.left.0 + (self.window.len() - self.at) as u64;
                 let full = rest < 8 * LONGEST as u64;
                 let Some(&(start, end)) = self.chunks.get(self.next_chunk) else {
-                    self.window = Vec::new();
-                    self.at = 0;
+                    self.forget_window();
                     return Ok(Err(if self.goes_on && full { Ended::Cut } else { Ended::Done }));
                 };
                 self.next_chunk += 1;
@@ -103,11 +142,16 @@ impl Stream {
                     None => return Ok(Err(Ended::Bad(here))),
                 }
             }
+            let detail = (first >> 8) as u8;
+            let is_value = matches!(tag, Tag::ReadValue | Tag::WriteValue);
+            if self.only_settled && is_value && detail & UNSETTLED != 0 {
+                return Ok(Err(Ended::Unsettled(first >> 16)));
+            }
             self.at += 8 * tag.words();
             self.goes_on = tag != Tag::End;
             // A signal handler may have stamped later and written earlier.
             self.last_key = self.last_key.max(first >> 16);
-            return Ok(Ok(Record { tag, detail: (first >> 8) as u8, key: self.last_key, words }));
+            return Ok(Ok(Record { tag, detail, key: self.last_key, words }));
         }
     }
 

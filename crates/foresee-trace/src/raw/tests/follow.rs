@@ -1,0 +1,145 @@
+//! Reading a trace while it is written: the same events as afterwards, or a warning.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+
+use super::*;
+
+/// Threads that write records with growing keys, each into chunks of its own; what they write appears when it is told to.
+struct Program {
+    file: File,
+    len: u64,
+    /// Where each thread writes next, and where its chunk ends.
+    places: Vec<(u64, u64)>,
+    /// Words that are about to be written, and where.
+    in_flight: Vec<(u64, u64)>,
+}
+
+impl Program {
+    fn new(threads: usize) -> Program {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(&header(), 0).unwrap();
+        Program { file, len: HEADER_LEN, places: vec![(0, 0); threads], in_flight: Vec::new() }
+    }
+
+    fn record(&mut self, thread: usize, record: &[u64]) {
+        let (next, end) = self.places[thread];
+        if next + 8 * record.len() as u64 > end {
+            let words = [CHUNK_MAGIC, thread as u64, UNIT, 0];
+            self.file.set_len(self.len + UNIT).unwrap();
+            let start = self.len;
+            self.in_flight.extend((1..4).chain([0]).map(|i| (start + 8 * i as u64, words[i])));
+            self.places[thread] = (start + 32, start + UNIT);
+            self.len += UNIT;
+        }
+        let next = self.places[thread].0;
+        self.in_flight.extend((1..record.len()).chain([0]).map(|i| (next + 8 * i as u64, record[i])));
+        self.places[thread].0 += 8 * record.len() as u64;
+    }
+
+    /// The first of the words that are about to be written appear.
+    fn write(&mut self, words: usize) {
+        for (at, word) in self.in_flight.drain(..words) {
+            self.file.write_all_at(&word.to_le_bytes(), at).unwrap();
+        }
+    }
+
+    fn reader(&self) -> Option<RawReader> {
+        let file = self.file.try_clone().unwrap();
+        RawReader::follow(file, Box::new(NoSymbols), LockTable::default()).unwrap()
+    }
+}
+
+fn take(reader: &mut RawReader, events: &mut Vec<String>) {
+    while reader.advance().unwrap() {
+        let event = reader.event();
+        events.push(format!("{} {:?}", reader.names().thread_name(event.thread), event.op));
+    }
+}
+
+#[test]
+fn following_delivers_what_reading_afterwards_does() {
+    for seed in 0..40_u64 {
+        let mut state = seed;
+        let mut below = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        let mut program = Program::new(3);
+        let (mut reader, mut events, mut early) = (None, Vec::new(), 0);
+        let mut written = 0;
+        for key in 0..6000 {
+            let words = [first_word(Tag::Write, 4, 2 * (key / 3)), 9, 0x1000 + 8 * key];
+            program.record(below(3) as usize, &words);
+            if below(300) == 0 {
+                // What was in flight at the last look is there at this one; of the rest, something.
+                let about = program.in_flight.len();
+                program.write(written.max(below(about as u64 + 1) as usize));
+                written = program.in_flight.len();
+                match &mut reader {
+                    Some(reader) => RawReader::look_again(reader).unwrap(),
+                    None => reader = program.reader(),
+                }
+                reader.iter_mut().for_each(|reader| take(reader, &mut events));
+                early = events.len();
+            }
+        }
+        program.write(program.in_flight.len());
+        let mut reader = reader.or_else(|| program.reader()).unwrap();
+        reader.end_following().unwrap();
+        take(&mut reader, &mut events);
+        let mut after = Vec::new();
+        let file = program.file.try_clone().unwrap();
+        take(&mut RawReader::new(file, Box::new(NoSymbols), LockTable::default()).unwrap(), &mut after);
+        assert_eq!(events, after, "seed {seed}");
+        assert!(!reader.is_unsure(), "seed {seed}");
+        assert!(early > 0 && after.len() == 6000, "seed {seed}: {early} of {}", after.len());
+    }
+}
+
+#[test]
+fn what_comes_too_late_is_noticed() {
+    let mut program = Program::new(2);
+    program.record(0, &[first_word(Tag::Write, 4, 2), 9, 0x100]);
+    program.write(program.in_flight.len());
+    let mut reader = program.reader().unwrap();
+    program.record(0, &[first_word(Tag::Write, 4, 20), 9, 0x108]);
+    program.record(0, &[first_word(Tag::Write, 4, 30), 9, 0x110]);
+    program.write(program.in_flight.len());
+    for _ in 0..2 {
+        reader.look_again().unwrap();
+    }
+    let mut events = Vec::new();
+    take(&mut reader, &mut events);
+    assert_eq!(events.len(), 2);
+    program.record(1, &[first_word(Tag::Write, 4, 12), 9, 0x100]);
+    program.write(program.in_flight.len());
+    reader.end_following().unwrap();
+    take(&mut reader, &mut events);
+    assert_eq!(events.len(), 4);
+    assert!(reader.is_unsure());
+}
+
+#[test]
+fn a_value_that_is_still_to_come_is_waited_for() {
+    let mut program = Program::new(1);
+    program.record(0, &[first_word(Tag::Write, 4, 2), 9, 0x100]);
+    program.record(0, &[first_word(Tag::WriteValue, 4 | UNSETTLED, 4), 9, 0x200, 0]);
+    let value = program.places[0].0 - 32;
+    program.record(0, &[first_word(Tag::Write, 4, 6), 9, 0x110]);
+    program.write(program.in_flight.len());
+    let mut reader = program.reader().unwrap();
+    for _ in 0..3 {
+        reader.look_again().unwrap();
+    }
+    let mut events = Vec::new();
+    take(&mut reader, &mut events);
+    assert!(events.len() <= 1);
+    program.in_flight = vec![(value + 24, 77), (value, first_word(Tag::WriteValue, 4, 4))];
+    program.write(2);
+    reader.end_following().unwrap();
+    take(&mut reader, &mut events);
+    assert_eq!(events.len(), 3);
+    assert!(events[1].contains("77"), "{events:?}");
+    assert!(!reader.is_unsure());
+}
