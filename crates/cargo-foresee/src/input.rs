@@ -20,6 +20,11 @@ impl<'a> Input<'a> {
         Ok(Input { path, source, progress: Progress::new() })
     }
 
+    /// What `source` gives, for the trace at this path.
+    pub(crate) fn of(path: &'a Path, source: Box<dyn EventSource>) -> Self {
+        Input { path, source, progress: Progress::new() }
+    }
+
     pub(crate) fn hide_progress(&mut self) {
         self.progress.hide();
     }

@@ -23,6 +23,7 @@ mod error;
 pub mod exit;
 mod feed;
 mod input;
+mod live;
 mod number;
 mod output;
 mod prebuilt;

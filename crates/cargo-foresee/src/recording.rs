@@ -10,10 +10,11 @@ use std::fs::File;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use foresee_trace::raw::{LockTable, RawReader};
-use foresee_trace::{DOUBT, EventSource as _, TraceError};
+use foresee_trace::{DOUBT, EventSource as _, Facts, TraceError};
 use rustix::process::Signal;
 
 use crate::config;
@@ -67,34 +68,77 @@ pub(crate) struct Other {
 /// Runs the program and writes its trace, and those of other processes beside it: `run.ft` and `run.1234.ft`. What the
 /// program itself wrote is moved to `keep`, if given.
 pub(crate) fn record(program: &Program<'_>, trace: &Path, keep: Option<&Path>) -> Result<Recorded, CliError> {
+    let recording = Recording::prepare(program, trace)?;
+    // A mistake in the name is told before the program runs.
     let target = Target::file(trace)?;
-    let table = config::lock_table()?;
-    let folder = trace.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The program may go to another folder before it opens its trace.
-    let folder = folder.canonicalize().map_err(|why| CliError::output(folder.display(), why))?;
-    let beside = tempfile::Builder::new()
-        .prefix(".foresee-")
-        .tempdir_in(&folder)
-        .map_err(|why| CliError::output(folder.display(), why))?;
-    let raw = beside.path().join(RAW_NAME);
+    let code = recording.run()?;
+    recording.pack(target, keep)?;
+    recording.pack_others(code, keep)
+}
 
-    let code = run(program, &raw)?;
-    signals::was_for_the_program();
-    if !raw.exists() {
-        return Err(unrecorded::recorded_nothing(program.line.first().map_or(OsStr::new(""), |name| name)));
+/// A recording that is about to begin, or has begun.
+pub(crate) struct Recording<'a> {
+    program: &'a Program<'a>,
+    trace: &'a Path,
+    table: LockTable,
+    /// Where the raw traces go.
+    folder: tempfile::TempDir,
+}
+
+impl<'a> Recording<'a> {
+    pub(crate) fn prepare(program: &'a Program<'a>, trace: &'a Path) -> Result<Recording<'a>, CliError> {
+        let table = config::lock_table()?;
+        let folder = trace.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let failed = |why| CliError::output(folder.display(), why);
+        // The program may go to another folder before it opens its trace.
+        let folder = folder.canonicalize().map_err(failed)?;
+        let folder = tempfile::Builder::new().prefix(".foresee-").tempdir_in(&folder).map_err(failed)?;
+        Ok(Recording { program, trace, table, folder })
     }
-    pack_and_keep(&raw, target, &table, keep)?;
-    let mut others = Vec::new();
-    for (process, raw) in raw_of_others(beside.path()) {
-        let of_process = |path: &Path| {
-            let ending = path.extension().unwrap_or_default().display();
-            path.with_extension(format!("{process}.{ending}"))
-        };
-        let trace = of_process(trace);
-        pack_and_keep(&raw, Target::file(&trace)?, &table, keep.map(of_process).as_deref())?;
-        others.push(Other { process, trace });
+
+    /// Where the program itself writes its raw trace.
+    pub(crate) fn raw(&self) -> PathBuf {
+        self.folder.path().join(RAW_NAME)
     }
-    Ok(Recorded { code, others })
+
+    /// Runs the program to its end; its exit code.
+    pub(crate) fn run(&self) -> Result<u8, CliError> {
+        let code = run(self.program, &self.raw())?;
+        signals::was_for_the_program();
+        Ok(code)
+    }
+
+    /// Fails if the program has recorded nothing.
+    pub(crate) fn is_there(&self) -> Result<(), CliError> {
+        let name = self.program.line.first().map_or(OsStr::new(""), |name| name);
+        if self.raw().exists() { Ok(()) } else { Err(unrecorded::recorded_nothing(name)) }
+    }
+
+    /// Which functions are operations on locks.
+    pub(crate) fn lock_table(&self) -> LockTable {
+        self.table.clone()
+    }
+
+    /// Packs what the program itself recorded.
+    pub(crate) fn pack(&self, target: Target, keep: Option<&Path>) -> Result<(), CliError> {
+        self.is_there()?;
+        pack_and_keep(&self.raw(), target, &self.table, keep)
+    }
+
+    /// Packs what other processes recorded.
+    pub(crate) fn pack_others(self, code: u8, keep: Option<&Path>) -> Result<Recorded, CliError> {
+        let mut others = Vec::new();
+        for (process, raw) in raw_of_others(self.folder.path()) {
+            let of_process = |path: &Path| {
+                let ending = path.extension().unwrap_or_default().display();
+                path.with_extension(format!("{process}.{ending}"))
+            };
+            let trace = of_process(self.trace);
+            pack_and_keep(&raw, Target::file(&trace)?, &self.table, keep.map(of_process).as_deref())?;
+            others.push(Other { process, trace });
+        }
+        Ok(Recorded { code, others })
+    }
 }
 
 /// What other processes wrote, by their ids: the runtime adds them to the name that it was given.
@@ -209,34 +253,70 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 /// From the raw trace to one that every command reads. Ctrl-C ends it with what was packed so far.
 fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
     signals::finish_on_interrupt();
-    let failed = |why| match why {
+    let reader = RawReader::open(raw, Box::new(FileSymbols::default()), table);
+    let mut packing = Packing::begin(reader.map_err(|why| unreadable(raw, why))?, raw, target)?;
+    while packing.advance()? {}
+    packing.finish()
+}
+
+/// Why a raw trace cannot be read.
+pub(crate) fn unreadable(raw: &Path, why: TraceError) -> CliError {
+    match why {
         TraceError::NewerVersion { found, known } => CliError::Usage(format!(
             "the program was built by another version of foresee: it records in format {found}, this foresee reads up to \
              {known}; build it again, or use that foresee"
         )),
         why => CliError::input(raw, why),
-    };
-    let mut reader = RawReader::open(raw, Box::new(FileSymbols::default()), table).map_err(failed)?;
-    let mut output = Output::new(target, reader.facts())?;
-    let stop = signals::interrupted();
-    let mut packed = 0_u64;
-    while !stop.load(std::sync::atomic::Ordering::Relaxed) && reader.advance().map_err(failed)? {
-        output.push(reader.names(), &reader.event())?;
-        packed += 1;
     }
-    if stop.load(std::sync::atomic::Ordering::Relaxed) {
-        error::print(
-            Severity::Warning,
-            &format!("interrupted: only the first {packed} events are in the trace"),
-        );
+}
+
+/// A raw trace on its way into a trace that every command reads.
+pub(crate) struct Packing {
+    pub(crate) reader: RawReader,
+    raw: PathBuf,
+    output: Option<Output>,
+    packed: u64,
+    /// What is known of the run, at the end also whether it is to be doubted.
+    pub(crate) facts: Facts,
+}
+
+impl Packing {
+    pub(crate) fn begin(reader: RawReader, raw: &Path, target: Target) -> Result<Packing, CliError> {
+        let facts = reader.facts().clone();
+        let output = Some(Output::new(target, &facts)?);
+        Ok(Packing { reader, raw: raw.to_owned(), output, packed: 0, facts })
     }
-    if let Some(damage) = reader.damage() {
-        error::print(Severity::Warning, &format!("the recording is incomplete: {damage}"));
+
+    /// Packs the next event; `false` if there is none, or Ctrl-C ends it.
+    pub(crate) fn advance(&mut self) -> Result<bool, CliError> {
+        let stopped = signals::interrupted().load(Ordering::Relaxed);
+        let more = !stopped && self.reader.advance().map_err(|why| unreadable(&self.raw, why))?;
+        if more && let Some(output) = &mut self.output {
+            output.push(self.reader.names(), &self.reader.event())?;
+            self.packed += 1;
+        }
+        Ok(more)
     }
-    if let Some(doubt) = doubt(&reader) {
-        output.fact(DOUBT, &doubt)?;
+
+    /// Completes the trace, and tells what is wrong with it.
+    pub(crate) fn finish(&mut self) -> Result<(), CliError> {
+        let Some(mut output) = self.output.take() else { return Ok(()) };
+        if signals::interrupted().load(Ordering::Relaxed) {
+            let packed = self.packed;
+            error::print(
+                Severity::Warning,
+                &format!("interrupted: only the first {packed} events are in the trace"),
+            );
+        }
+        if let Some(damage) = self.reader.damage() {
+            error::print(Severity::Warning, &format!("the recording is incomplete: {damage}"));
+        }
+        if let Some(doubt) = doubt(&self.reader) {
+            output.fact(DOUBT, &doubt)?;
+            self.facts.push((DOUBT.to_owned(), doubt));
+        }
+        output.finish(self.reader.names())
     }
-    output.finish(reader.names())
 }
 
 /// Why a recording may not tell all that matters, if so.
@@ -251,6 +331,9 @@ fn doubt(reader: &RawReader) -> Option<String> {
     }
     if reader.damage().is_some() {
         return Some("the recording is damaged, so events of some threads may be missing".to_owned());
+    }
+    if reader.is_unsure() {
+        return Some("the program was read while it ran, and a thread of it was too slow".to_owned());
     }
     if let Some(unseen) = reader.unseen() {
         return Some(format!("the program has {unseen}, which compilers do not instrument"));

@@ -115,6 +115,16 @@ impl Analysis {
         Ok(())
     }
 
+    /// The places of what was observed since the last call: it is in the result, too.
+    pub fn news(&mut self) -> impl Iterator<Item = Vec<Place>> + '_ {
+        self.streams.iter_mut().flat_map(|(_, engine)| engine.news())
+    }
+
+    /// Everything stops at this moment, whatever was said before.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.limits.deadline = deadline;
+    }
+
     /// Runs what is left to run. `starting` is told the name of each engine before it starts.
     pub fn finish(mut self, names: &Names, starting: &mut dyn FnMut(&'static str)) -> Analysed {
         let mut together = Together::default();

@@ -24,6 +24,11 @@ pub trait StreamEngine {
     /// The next event of the observed run and its index.
     fn event(&mut self, index: u64, event: &Event<'_>);
 
+    /// The places of what was found since the last call, for who cannot wait.
+    fn news(&mut self) -> Vec<Vec<Place>> {
+        Vec::new()
+    }
+
     /// What was found.
     fn finish(self: Box<Self>, names: &Names) -> Outcome;
 }

@@ -94,6 +94,11 @@ impl Place {
         }
     }
 
+    /// The source location, or [`LocId::UNKNOWN`].
+    pub fn loc(self) -> LocId {
+        if self.0 >> 63 == 1 { LocId::UNKNOWN } else { LocId(self.0 as u32) }
+    }
+
     /// Two places as a key: the order does not matter.
     #[inline]
     pub fn pair(self, other: Place) -> (Place, Place) {

@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use foresee_predict::analysis::{Analysed, Analysis, Limits};
-use foresee_predict::finding::Certainty;
+use foresee_predict::finding::{Certainty, Place};
 use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
 use foresee_trace::validate::{Problem, Validator};
-use foresee_trace::{DOUBT, Names};
+use foresee_trace::{DOUBT, LocId, Names};
 
 use crate::cargo::results::{self, Outcome};
 use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
@@ -19,6 +19,7 @@ use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
 use crate::exit;
 use crate::input::Input;
+use crate::live::Live;
 use crate::progress::Stage;
 use crate::report::details::{Collected, Collector};
 use crate::report::viewpoint::Viewpoint;
@@ -94,7 +95,21 @@ impl Check {
         name: &str,
         then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,
     ) -> Result<R, CliError> {
-        check(path, name, self, then)
+        signals::finish_on_interrupt();
+        check(Input::open(path)?, Run::Ended, path, name, self, then)
+    }
+
+    /// The same for a run that goes on while it is checked; its trace will be at `path` when it has ended.
+    pub(crate) fn report_live<R>(
+        &self,
+        live: Live,
+        path: &Path,
+        name: &str,
+        then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,
+    ) -> Result<R, CliError> {
+        let mut input = Input::of(path, Box::new(live));
+        input.hide_progress();
+        check(input, Run::GoesOn, path, name, self, then)
     }
 
     /// The report in the form that was asked for.
@@ -114,30 +129,39 @@ impl Check {
     }
 }
 
+/// Whether the checked run is over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    Ended,
+    /// The input waits for it: time does not count yet, and Ctrl-C is the program's.
+    GoesOn,
+}
+
 fn check<R>(
+    mut input: Input<'_>,
+    run: Run,
     path: &Path,
     name: &str,
     Check { settings, engines, suppressions, shows_progress }: &Check,
     then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,
 ) -> Result<R, CliError> {
-    let started = Instant::now();
-    signals::finish_on_interrupt();
-
-    let mut input = Input::open(path)?;
+    let mut started = Instant::now();
     if !shows_progress {
         input.hide_progress();
     }
+    let goes_on = run == Run::GoesOn;
     // What cannot be read twice is kept, for the details of what is found.
-    let keep = !path.is_file();
+    let keep = !goes_on && !path.is_file();
     let options = Options { atomic: settings.atomic.clone() };
     let limits = limits(settings, started);
     let mut analysis = Analysis::new(engines.clone(), options, limits, keep);
     let (mut validator, mut index) = (Validator::new(), 0);
     let mut out_of_time = false;
-    while !signals::interrupted().load(Ordering::Relaxed) && input.advance()? {
+    while (goes_on || !signals::interrupted().load(Ordering::Relaxed)) && input.advance()? {
         // What was read until then is the beginning of the run, and can be checked like any other.
-        out_of_time =
-            index % LOOK_AT_CLOCK == 0 && limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        out_of_time = !goes_on
+            && index % LOOK_AT_CLOCK == 0
+            && limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if out_of_time {
             break;
         }
@@ -145,6 +169,13 @@ fn check<R>(
         validator.event(names, index, &event);
         index += 1;
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
+        if goes_on && settings.suppressions.is_empty() {
+            analysis.news().for_each(|places| tell_at_once(&places, names));
+        }
+    }
+    if goes_on {
+        started = Instant::now();
+        analysis.set_deadline(deadline(settings, started));
     }
     if let (0, Some(damage)) = (index, input.source().damage()) {
         return Err(CliError::Usage(format!("{name}: {damage}; nothing is left to check")));
@@ -237,12 +268,31 @@ fn engines(wanted: &[String]) -> Result<Vec<&'static EngineInfo>, CliError> {
 fn limits(settings: &Settings, started: Instant) -> Limits {
     let memory = settings.memory.unwrap_or_else(|| available_memory() / 2);
     Limits {
-        deadline: settings.time.and_then(|time| started.checked_add(time)),
+        deadline: deadline(settings, started),
         rest: settings.time.unwrap_or(REST),
         events: (memory / BYTES_PER_EVENT).max(1),
         threads: std::thread::available_parallelism().map_or(1, Into::into),
         interrupt: Some(signals::interrupted()),
     }
+}
+
+fn deadline(settings: &Settings, started: Instant) -> Option<Instant> {
+    settings.time.and_then(|time| started.checked_add(time))
+}
+
+/// Tells of a race while the program still runs; the report has it again, with all that belongs to it.
+fn tell_at_once(places: &[Place], names: &Names) {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let from_here = Viewpoint::new(&folder);
+    let mut places: Vec<String> = (places.iter())
+        .map(|place| match place.loc() {
+            LocId::UNKNOWN => "an unknown place".to_owned(),
+            loc => from_here.location(names, loc),
+        })
+        .collect();
+    places.dedup();
+    let message = format!("data race observed: {}; the report follows", places.join(" and "));
+    error::print(Severity::Note, &message);
 }
 
 fn available_memory() -> u64 {

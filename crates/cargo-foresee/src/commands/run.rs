@@ -8,7 +8,9 @@ use crate::cargo::results::Outcome;
 use crate::cli::{RecordOptions, RunArgs};
 use crate::commands::check::Check;
 use crate::error::CliError;
-use crate::recording::{Other, Program, Recorded, program_name, record};
+use crate::live;
+use crate::output::Target;
+use crate::recording::{Other, Program, Recorded, Recording, program_name};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let check = Check::prepare(&args.check)?;
@@ -18,7 +20,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     record_and_check(&program, &name, args.trace.as_deref(), &check).map(ExitCode::from)
 }
 
-/// Records the program, keeps its trace if asked to, and shows what is in it; the exit code for both.
+/// Records the program and checks it beside, keeps its trace if asked to, and shows what was found; the exit code for both.
 pub(crate) fn record_and_check(
     program: &Program<'_>,
     name: &str,
@@ -28,21 +30,39 @@ pub(crate) fn record_and_check(
     let temporary =
         tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
     let trace = trace.map_or_else(|| temporary.path().join("run.ft"), Path::to_owned);
-    let recorded = record(program, &trace, None)?;
-    let whole = Outcome { binary: name.to_owned(), code: recorded.code, ..Outcome::default() };
-    let outcome = check_recorded(check, &recorded, &trace, whole)?;
+    let whole = Outcome { binary: name.to_owned(), ..Outcome::default() };
+    let recording = Recording::prepare(program, &trace)?;
+    let (code, checked) = live::beside(&recording, Target::file(&trace)?, |live| {
+        check.report_live(live, &trace, name, &mut |report, verdict| {
+            Ok(Outcome { verdict, ..whole.clone() }.with(report, check.render(report)))
+        })
+    })?;
+    let outcome = match checked {
+        Some(outcome) => outcome,
+        None => {
+            recording.pack(Target::file(&trace)?, None)?;
+            check_one(check, &trace, whole)?
+        }
+    };
+    let recorded = recording.pack_others(code, None)?;
+    let outcome = with_others(check, &recorded, Outcome { code, ..outcome })?;
     check.show(&outcome.report)?;
     let programs_own = outcome.failed() && outcome.findings == 0;
     Ok(if programs_own { outcome.code } else { outcome.verdict })
 }
 
-/// Checks all traces of a recording. What is found in other processes becomes part of what the program came to.
+/// Checks all traces of a recording.
 pub(crate) fn check_recorded(
     check: &Check,
     recorded: &Recorded,
     trace: &Path,
     whole: Outcome,
 ) -> Result<Outcome, CliError> {
+    with_others(check, recorded, check_one(check, trace, whole)?)
+}
+
+/// Checks the traces of other processes. What is found there becomes part of what the program came to.
+fn with_others(check: &Check, recorded: &Recorded, mut whole: Outcome) -> Result<Outcome, CliError> {
     let process = |other: &Other| Outcome {
         binary: format!("{} (process {})", whole.binary, other.process),
         test: whole.test.clone(),
@@ -53,7 +73,6 @@ pub(crate) fn check_recorded(
         others.push(check_one(check, &other.trace, process(other))?);
     }
     others.retain(|other| other.findings > 0);
-    let mut whole = check_one(check, trace, whole)?;
     for other in others {
         whole.report = check.document(&[whole.clone(), other.clone()]);
         if whole.findings == 0 {

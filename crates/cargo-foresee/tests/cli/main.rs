@@ -10,6 +10,7 @@ mod check;
 mod endings;
 mod human;
 mod library;
+mod live;
 mod loading;
 mod memory;
 mod memory_model;

@@ -55,6 +55,7 @@ use foresee_trace::{Event, LockId, Mem, Names, Op};
 use rustc_hash::FxHashMap;
 
 use crate::engine::{Outcome, StreamEngine};
+use crate::finding::Place;
 use entries::{Key, Manner};
 pub use races::RaceCounts;
 use races::Races;
@@ -133,6 +134,10 @@ impl StreamEngine for HappensBefore {
             // Only thread order matters for the others.
             _ => {}
         }
+    }
+
+    fn news(&mut self) -> Vec<Vec<Place>> {
+        self.races.news()
     }
 
     fn finish(self: Box<Self>, _names: &Names) -> Outcome {

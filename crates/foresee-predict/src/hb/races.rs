@@ -60,6 +60,8 @@ pub(super) struct Races {
     schedulable: Racy,
     addresses: Vec<u64>,
     address_ids: FxHashMap<u64, u32>,
+    /// Pairs that nobody has been told of.
+    news: Vec<(u32, u32)>,
 }
 
 impl Races {
@@ -86,11 +88,11 @@ impl Races {
         }
         let other = earlier.key.place();
         let events = (earlier.time - 1, time - 1);
-        let pair = (self.pairs.entry((place.min(other), place.max(other)))).or_insert(Pair {
-            events,
-            instances: 0,
-            schedulable,
-        });
+        let places = (place.min(other), place.max(other));
+        let pair = self.pairs.entry(places).or_insert(Pair { events, instances: 0, schedulable });
+        if pair.instances == 0 {
+            self.news.push(places);
+        }
         pair.instances += 1;
         let is_first_schedulable = schedulable && !pair.schedulable;
         let is_earlier =
@@ -109,14 +111,23 @@ impl Races {
         self.schedulable.counts()
     }
 
-    pub(super) fn outcome(self) -> Outcome {
-        let place = |id: u32| match id & ADDRESS {
+    fn place_of(&self, id: u32) -> Place {
+        match id & ADDRESS {
             0 => Place::new(LocId(id), 0),
             _ => Place::new(LocId::UNKNOWN, self.addresses[(id & !ADDRESS) as usize]),
-        };
+        }
+    }
+
+    /// The places of races found since the last call.
+    pub(super) fn news(&mut self) -> Vec<Vec<Place>> {
+        let news = std::mem::take(&mut self.news);
+        news.iter().map(|&(a, b)| vec![self.place_of(a), self.place_of(b)]).collect()
+    }
+
+    pub(super) fn outcome(self) -> Outcome {
         let mut findings: Vec<Finding> = (self.pairs.iter())
             .map(|(&(a, b), pair)| {
-                let (first, second) = place(a).pair(place(b));
+                let (first, second) = self.place_of(a).pair(self.place_of(b));
                 Finding {
                     kind: Kind::Race,
                     certainty: Certainty::Observed,

@@ -104,6 +104,11 @@ impl RawReader {
         self.unsure.get()
     }
 
+    /// The file that is read.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Parts of the file, from which byte to which, that are read and will not be needed again.
     pub fn take_read(&mut self) -> Vec<(u64, u64)> {
         let Some(follow) = &self.follow else { return Vec::new() };
