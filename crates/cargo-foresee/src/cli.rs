@@ -56,6 +56,7 @@ Examples:
   foresee record -- ./server --port 8080
   foresee record -o run.std --timeout 30s -- ./worker
   foresee record --watch landing --watch radio -- ./controller
+  foresee record --max-size 2G -- ./server
 
 The program keeps its standard input and output and gets the signals; Ctrl-C ends it, and what it did until then is in
 the trace. The exit code is the program's own, 128 + n if signal n ended it.")]
@@ -124,6 +125,9 @@ pub struct CargoOptions {
     /// A static whose values are recorded; may be given more than once
     #[arg(long, value_name = "NAME")]
     pub watch: Vec<String>,
+    /// How much to record.
+    #[command(flatten)]
+    pub extent: Extent,
     /// How to check it.
     #[command(flatten)]
     pub check: CheckOptions,
@@ -177,7 +181,7 @@ Examples:
 
 Every predicted finding has a witness: a schedule that the program can follow, accepted by an independent checker.
 Flags can also be set in .config/foresee.toml (`time = \"60s\"`, `atomic = [\"Bank::transfer\"]`) and by
-FORESEE_OPTIONS (`time=60s:exit-code=1`); flags win over the variable, the variable over the file.";
+FORESEE_OPTIONS (`time=60s:exit-code=1:max-size=2G`); flags win over the variable, the variable over the file.";
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
@@ -257,9 +261,21 @@ pub struct RecordOptions {
     /// A static whose values are recorded; may be given more than once
     #[arg(long, value_name = "NAME")]
     pub watch: Vec<String>,
+    /// How much to record.
+    #[command(flatten)]
+    pub extent: Extent,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROG")]
     pub program: Vec<OsString>,
+}
+
+/// How much of a run is recorded.
+#[derive(Clone, Debug, Default, Args, serde::Serialize, serde::Deserialize)]
+pub struct Extent {
+    /// Stop recording when it has taken so much of the disk (500M, 10G); the program goes on. Without this, recording stops
+    /// when little of the disk is left
+    #[arg(long, value_name = "SIZE", value_parser = number::size)]
+    pub max_size: Option<u64>,
 }
 
 /// Arguments of `monitor`.

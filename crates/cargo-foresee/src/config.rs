@@ -14,7 +14,7 @@ use clap::ValueEnum as _;
 use foresee_trace::raw::{LockTable, Role};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{CheckOptions, ReportFormat};
+use crate::cli::{CheckOptions, Extent, ReportFormat};
 use crate::error::{CliError, without_code};
 use crate::number;
 
@@ -31,13 +31,16 @@ pub(crate) struct Settings {
     pub(crate) atomic: Vec<String>,
     /// The folder the user is in, if not the current one: cargo runs tests in that of their package.
     pub(crate) folder: Option<PathBuf>,
-    /// Functions that are operations on locks: for recording.
+    /// For recording: how much.
+    #[serde(skip)]
+    extent: Extent,
+    /// For recording: functions that are operations on locks.
     #[serde(skip)]
     locks: Vec<(String, Role)>,
 }
 
-const KEYS: [&str; 8] =
-    ["engine", "format", "output", "exit-code", "time", "memory", "suppressions", "atomic"];
+const KEYS: [&str; 9] =
+    ["engine", "format", "output", "exit-code", "time", "memory", "suppressions", "atomic", "max-size"];
 
 /// The settings of file and variable.
 fn without_flags() -> Result<Settings, CliError> {
@@ -58,6 +61,12 @@ pub(crate) fn lock_table() -> Result<LockTable, CliError> {
         table.add(&function, role);
     }
     Ok(table)
+}
+
+/// How much to record, with what file and variable add.
+pub(crate) fn extent(flags: &Extent) -> Result<Extent, CliError> {
+    let settings = without_flags()?.extent;
+    Ok(Extent { max_size: flags.max_size.or(settings.max_size) })
 }
 
 /// The settings for these arguments, with what file and variable add.
@@ -103,7 +112,7 @@ impl Settings {
     }
 
     fn read_variable(&mut self, options: &str) -> Result<(), CliError> {
-        for option in options.split(':').filter(|option| !option.is_empty()) {
+        for option in split(options) {
             let set = match option.split_once('=') {
                 Some((key, value)) => {
                     let values: Vec<String> = value.split(',').map(str::to_owned).collect();
@@ -129,6 +138,7 @@ impl Settings {
             "output" => self.output = Some(base.join(one()?)),
             "format" => self.format = Some(ReportFormat::from_str(one()?, true).map_err(context)?),
             "time" => self.time = Some(number::duration(one()?).map_err(context)?),
+            "max-size" => self.extent.max_size = Some(number::size(one()?).map_err(context)?),
             "memory" => self.memory = Some(number::count(one()?).map_err(context)?),
             "exit-code" => {
                 let code =
@@ -146,6 +156,12 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// The options between colons; two colons are part of a path of Rust or C++.
+fn split(options: &str) -> Vec<String> {
+    let whole = options.replace("::", "\0");
+    whole.split(':').filter(|option| !option.is_empty()).map(|option| option.replace('\0', "::")).collect()
 }
 
 fn plain(value: &toml::Value) -> String {
@@ -166,9 +182,13 @@ mod tests {
         assert_eq!(settings.time, Some(Duration::from_secs(90)));
         assert_eq!(settings.engine, ["hb", "syncp"]);
         assert_eq!((settings.exit_code, settings.format), (Some(1), Some(ReportFormat::Json)));
+        settings.read_variable("atomic=Bank::transfer,bank::audit:max-size=2G").unwrap();
+        assert_eq!(settings.atomic, ["Bank::transfer", "bank::audit"]);
+        assert_eq!(settings.extent.max_size, Some(2_000_000_000));
         let wrong = |text| Settings::default().read_variable(text).unwrap_err().to_string();
         assert!(wrong("tiem=1").contains("unknown setting `tiem`"));
         assert!(wrong("time").contains("expected key=value"));
         assert!(wrong("exit-code=300").contains("0 to 255"));
+        assert!(wrong("max-size=10").contains("at least 1M"));
     }
 }

@@ -18,6 +18,14 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     number.and_then(|n| n.checked_mul(unit)).ok_or_else(|| "the number is too large".to_owned())
 }
 
+/// A size of something on disk: a count of bytes, not too small to be of use.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        bytes if bytes < 1_000_000 => Err("expected at least 1M".to_owned()),
+        bytes => Ok(bytes),
+    }
+}
+
 /// A count of at most `MOST`.
 pub(crate) fn up_to<const MOST: u32>(text: &str) -> Result<u32, String> {
     let number = u32::try_from(count(text)?).ok().filter(|&n| n <= MOST);

@@ -17,6 +17,7 @@ use foresee_trace::raw::{LockTable, RawReader};
 use foresee_trace::{DOUBT, EventSource as _, Facts, TraceError};
 use rustix::process::Signal;
 
+use crate::cli::Extent;
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
@@ -32,6 +33,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The variable that tells the runtime where to record to.
 const RAW_VARIABLE: &str = "FORESEE_RAW";
 
+/// The variable that tells the runtime how long that file may be.
+const MAX_SIZE_VARIABLE: &str = "FORESEE_MAX_SIZE";
+
 /// What the raw trace is called.
 const RAW_NAME: &str = "raw";
 
@@ -44,6 +48,8 @@ pub(crate) struct Program<'a> {
     pub(crate) timeout: Option<Duration>,
     /// Statics whose values are recorded.
     pub(crate) watch: &'a [String],
+    /// How much is recorded.
+    pub(crate) extent: Extent,
     /// Where everything that it prints goes, instead of to the user; how it ends is not told either.
     pub(crate) printed: Option<&'a File>,
     /// Variables to set or to remove.
@@ -198,6 +204,9 @@ fn run(program: &Program<'_>, raw: &Path) -> Result<u8, CliError> {
         let addresses = watch::addresses(command.get_program(), program.watch)?;
         command.env(watch::VARIABLE, addresses);
     }
+    if let Some(bytes) = program.extent.max_size {
+        command.env(MAX_SIZE_VARIABLE, bytes.to_string());
+    }
     let pass_on = PassOn::new();
     let mut child = command
         .env(RAW_VARIABLE, raw)
@@ -310,6 +319,11 @@ impl Packing {
         }
         if let Some(damage) = self.reader.damage() {
             error::print(Severity::Warning, &format!("the recording is incomplete: {damage}"));
+        }
+        // What became known while the program ran.
+        for (key, value) in self.reader.facts().get(self.facts.len()..).unwrap_or_default() {
+            output.fact(key, value)?;
+            self.facts.push((key.clone(), value.clone()));
         }
         if let Some(doubt) = doubt(&self.reader) {
             output.fact(DOUBT, &doubt)?;

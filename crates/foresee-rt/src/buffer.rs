@@ -5,7 +5,7 @@ use std::sync::atomic::{
     AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
 };
 
-use crate::format::{self, CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, SHARED_FROM, Tag, UNIT, first_word};
+use crate::format::{self, CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, SHARED_FROM, Stop, Tag, UNIT, first_word};
 use crate::rawfile;
 use crate::rests::{self, Rest};
 use crate::watched::{Access, Unsettled};
@@ -138,7 +138,7 @@ pub(crate) fn new_thread() -> Option<u32> {
     if u64::from(thread) < MAX_THREADS {
         return Some(thread);
     }
-    rawfile::stop(rawfile::now(), b"the program has more threads than a trace can hold");
+    rawfile::stop(rawfile::now(), Stop::Threads);
     None
 }
 

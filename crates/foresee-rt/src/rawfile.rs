@@ -11,8 +11,9 @@ use std::sync::atomic::{
 use crate::buffer::COUNTER;
 use crate::format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD, MAGIC, NAME_LEN, NAMES,
-    OWNER_WORD, STOP_WORD, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
+    OWNER_WORD, STOP_WORD, Stop, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT, VERSION, VERSION_WORD, WHY_WORD,
 };
+use crate::limits;
 use crate::std_sync::is_rust_program;
 
 /// Whether events are recorded.
@@ -59,6 +60,7 @@ pub(crate) fn start() {
         return say(&[b"foresee: the program has other rights than its user (setuid): it runs unrecorded\n"]);
     }
     remember(path);
+    limits::start();
     begin(path, create(path));
 }
 
@@ -181,8 +183,13 @@ fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
 /// the recording.
 pub(crate) fn chunk(owner: u64, len: u64, key: u64) -> Option<*mut u64> {
     let offset = NEXT_CHUNK.fetch_add(len, SeqCst);
-    let Some(at) = map(FILE.load(Relaxed), offset, len) else {
-        stop(key, b"the disk is full, or the file as large as it may be");
+    let fd = FILE.load(Relaxed);
+    if let Some(why) = limits::reached(fd, len, offset + len) {
+        stop(key, why);
+        return None;
+    }
+    let Some(at) = map(fd, offset, len) else {
+        stop(key, Stop::NoRoom);
         return None;
     };
     let header = HEADER.load(Relaxed);
@@ -216,7 +223,7 @@ pub(crate) fn now() -> u64 {
 /// Stops recording for good: what has this key is not recorded. What has a smaller one is, by all threads, and the header
 /// tells. The key is noted before anything else goes unrecorded, and is the smallest of those that threads fail at together.
 #[cold]
-pub(crate) fn stop(key: u64, why: &[u8]) {
+pub(crate) fn stop(key: u64, why: Stop) {
     let header = HEADER.load(SeqCst);
     if !header.is_null() {
         // SAFETY: the header is mapped for as long as the process lives. Key 0 would mean "never stopped".
@@ -227,6 +234,11 @@ pub(crate) fn stop(key: u64, why: &[u8]) {
     if !RECORDING.swap(false, SeqCst) {
         return;
     }
+    if !header.is_null() {
+        // SAFETY: as above.
+        unsafe { AtomicU64::from_ptr(header.add(WHY_WORD)).store(why as u64, SeqCst) };
+    }
+    let why = why.why().as_bytes();
     say(&[b"foresee: recording stops: ", why, b"; the program goes on, and the trace up to here is valid\n"]);
 }
 

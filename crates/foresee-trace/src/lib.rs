@@ -43,6 +43,9 @@ pub type Facts = Vec<(String, String)>;
 /// The fact that says why nothing in a trace is proven, if that is so.
 pub const DOUBT: &str = "doubt";
 
+/// The fact that says why recording stopped before the program did, if it did.
+pub const STOPPED: &str = "stopped";
+
 /// A stream of events in the observed order.
 ///
 /// ```

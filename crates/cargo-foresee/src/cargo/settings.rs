@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cli::Extent;
 use crate::config::Settings;
 use crate::error::CliError;
 
@@ -36,6 +37,8 @@ pub(crate) struct RunnerSettings {
     pub(crate) timeout: Option<Duration>,
     /// Statics whose values are recorded.
     pub(crate) watch: Vec<String>,
+    /// How much is recorded.
+    pub(crate) extent: Extent,
     /// Where to keep the trace; for tests a folder.
     pub(crate) trace: Option<PathBuf>,
     /// The folder for what was found.

@@ -165,6 +165,7 @@ fn set_runner(
         check: settings.clone(),
         timeout: options.timeout,
         watch: options.watch.clone(),
+        extent: config::extent(&options.extent)?,
         trace: options.trace.as_deref().map(absolute_path),
         results: results.to_owned(),
         through: project.runner()?,

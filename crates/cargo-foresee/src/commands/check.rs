@@ -11,7 +11,7 @@ use foresee_predict::analysis::{Analysed, Analysis, Limits};
 use foresee_predict::finding::{Certainty, Place};
 use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
 use foresee_trace::validate::{Problem, Validator};
-use foresee_trace::{DOUBT, LocId, Names};
+use foresee_trace::{DOUBT, Facts, LocId, Names, STOPPED};
 
 use crate::cargo::results::{self, Outcome};
 use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
@@ -215,6 +215,7 @@ fn check<R>(
             partial,
             engines,
             damage: input.source().damage().cloned(),
+            missing: missing(input.source().facts()),
             interrupted: out_of_time || signals::interrupted().load(Ordering::Relaxed),
             suppressed: (before - all.len()) as u64,
             seconds: started.elapsed().as_secs_f64(),
@@ -230,6 +231,15 @@ fn check<R>(
 fn doubt(analysed: &mut Analysed, why: &str, name: &str) {
     analysed.findings.iter_mut().for_each(|finding| finding.certainty = Certainty::Candidate);
     error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
+}
+
+/// What of the run is not in the trace, by intention.
+fn missing(facts: &Facts) -> Vec<String> {
+    let told = |(key, value): &(String, String)| match key.as_str() {
+        STOPPED => Some(format!("the end of the run is not in the trace: {value}")),
+        _ => None,
+    };
+    facts.iter().filter_map(told).collect()
 }
 
 fn impossible(problem: &Problem, names: &Names) -> String {

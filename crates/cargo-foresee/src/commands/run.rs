@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use crate::cargo::results::Outcome;
 use crate::cli::{RecordOptions, RunArgs};
 use crate::commands::check::Check;
+use crate::config;
 use crate::error::CliError;
 use crate::live;
 use crate::output::Target;
@@ -14,8 +15,9 @@ use crate::recording::{Other, Program, Recorded, Recording, program_name};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let check = Check::prepare(&args.check)?;
-    let RecordOptions { program: line, timeout, watch } = &args.record;
-    let program = Program { line, timeout: *timeout, watch, ..Program::default() };
+    let RecordOptions { program: line, timeout, watch, extent } = &args.record;
+    let extent = config::extent(extent)?;
+    let program = Program { line, timeout: *timeout, watch, extent, ..Program::default() };
     let name = program_name(program.line);
     record_and_check(&program, &name, args.trace.as_deref(), &check).map(ExitCode::from)
 }

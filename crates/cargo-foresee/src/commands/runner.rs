@@ -235,8 +235,8 @@ impl Runner<'_> {
     }
 
     fn to_record<'b>(&'b self, line: &'b [OsString], printed: Option<&'b File>) -> Program<'b> {
-        let RunnerSettings { timeout, watch, environment, .. } = self.settings;
-        Program { line, timeout: *timeout, watch, printed, environment }
+        let RunnerSettings { timeout, watch, extent, environment, .. } = self.settings;
+        Program { line, timeout: *timeout, watch, extent: extent.clone(), printed, environment }
     }
 
     /// Where the trace is to be kept: for tests, in a file named after the test.

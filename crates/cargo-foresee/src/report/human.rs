@@ -327,6 +327,9 @@ fn summary(out: &mut String, report: &Report<'_>) {
         engines.join(", "),
         stats.seconds
     );
+    for missing in &stats.missing {
+        let _ = writeln!(out, "{missing}");
+    }
     if let Some(seen) = stats.partial {
         let _ = writeln!(
             out,

@@ -144,6 +144,7 @@ fn stats(report: &Report<'_>) -> Value {
         "suppressed": stats.suppressed,
         "interrupted": stats.interrupted,
         "damage": stats.damage.as_ref().map(ToString::to_string),
+        "missing": stats.missing,
         "seconds": stats.seconds,
     })
 }

@@ -45,6 +45,8 @@ pub(crate) struct Stats {
     pub(crate) partial: Option<u64>,
     pub(crate) engines: Vec<EngineStats>,
     pub(crate) damage: Option<Damage>,
+    /// What of the run is not in the trace, by intention.
+    pub(crate) missing: Vec<String>,
     /// Whether the user stopped it.
     pub(crate) interrupted: bool,
     pub(crate) suppressed: u64,

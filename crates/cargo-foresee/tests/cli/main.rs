@@ -8,6 +8,7 @@ mod bad_input;
 mod cargo;
 mod check;
 mod endings;
+mod extent;
 mod human;
 mod library;
 mod live;

@@ -53,6 +53,38 @@ pub const STOP_WORD: usize = 2;
 /// The header's word that holds how long the file was when the last chunk was added: a shorter one has lost its end.
 pub const LENGTH_WORD: usize = 3;
 
+/// The header's word that says why recording stopped: a [`Stop`] as a number, or 0.
+pub const WHY_WORD: usize = 4;
+
+/// Why recording stopped before the program did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stop {
+    /// The file cannot grow.
+    NoRoom = 1,
+    /// The file must not grow: the user's limit.
+    MaxSize,
+    /// The file must not grow: others need the disk, too.
+    LittleRoom,
+    /// There are too many threads.
+    Threads,
+}
+
+impl Stop {
+    /// All reasons, by their number less one.
+    pub const ALL: [Stop; 4] = [Stop::NoRoom, Stop::MaxSize, Stop::LittleRoom, Stop::Threads];
+
+    /// For people.
+    pub const fn why(self) -> &'static str {
+        match self {
+            Stop::NoRoom => "the disk is full, or the file as large as it may be",
+            Stop::MaxSize => "the recording is as large as --max-size allows",
+            Stop::LittleRoom => "little of the disk is left",
+            Stop::Threads => "the program has more threads than a trace can hold",
+        }
+    }
+}
+
 /// The first word of a chunk.
 pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"FORchunk");
 /// The length of a chunk's header in words.

@@ -15,8 +15,8 @@ use super::annotations::Annotations;
 use super::chunks::Chunks;
 use super::follow::Follow;
 use super::format::{
-    AS_HELD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, SHARED, STOP_WORD, SYNC_SPACE, Tag,
-    UNKNOWN_VALUE, VERSION, VERSION_WORD,
+    AS_HELD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, SHARED, STOP_WORD, SYNC_SPACE, Stop, Tag,
+    UNKNOWN_VALUE, VERSION, VERSION_WORD, WHY_WORD,
 };
 use super::naming::{Naming, Origin, Symbolizer};
 use super::roles::LockTable;
@@ -27,7 +27,7 @@ use super::watched::Watched;
 use crate::event::{Event, Mem, Mode, Op, Order};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
-use crate::{Damage, EventSource, Facts, TraceError};
+use crate::{Damage, EventSource, Facts, STOPPED, TraceError};
 
 /// A reader of a raw trace.
 pub struct RawReader {
@@ -143,6 +143,10 @@ impl RawReader {
         }
         let stop = word(STOP_WORD).filter(|&stop| stop != 0).unwrap_or(u64::MAX);
         self.stop = self.stop.min(stop);
+        let why = word(WHY_WORD).and_then(|why| Stop::ALL.get((why as usize).wrapping_sub(1)));
+        if let Some(why) = why.filter(|_| !grows) {
+            self.chunks.facts.push((STOPPED.to_owned(), why.why().to_owned()));
+        }
         self.is_short = word(LENGTH_WORD).is_some_and(|length| self.bytes < length);
         self.naming.set_thread_names(header.get(NAMES as usize..).unwrap_or_default());
         let all = self.chunks.scan(&self.file, self.bytes, grows)?;

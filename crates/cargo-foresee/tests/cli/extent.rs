@@ -1,0 +1,196 @@
+//! How much of a run is recorded: `--max-size`, on real programs of Rust and C.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use crate::support::{Folder, Outcome, outcome};
+
+/// Races in line 11 by `early`, then at length counts under a mutex, then races in line 11 by `late`.
+const LONG: &str = r#"#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+static int early, late;
+static long counter, rounds;
+static void count(void) {
+    for (int i = 0; i < 10; i++) counter++;
+}
+static void *race(void *at) {
+    ++*(int *)at;
+    return 0;
+}
+static void *work(void *unused) {
+    for (long i = 0; i < rounds; i++) {
+        pthread_mutex_lock(&outer);
+        count();
+        pthread_mutex_lock(&inner);
+        count();
+        pthread_mutex_unlock(&inner);
+        pthread_mutex_unlock(&outer);
+    }
+    return unused;
+}
+static void both(void *(*function)(void *), void *with) {
+    pthread_t other;
+    pthread_create(&other, 0, function, with);
+    function(with);
+    pthread_join(other, 0);
+}
+int main(int count, char **words) {
+    rounds = atol(words[count - 1]);
+    both(race, &early);
+    both(work, 0);
+    both(race, &late);
+    printf("%ld\n", counter);
+    return 0;
+}
+"#;
+
+/// The same of Rust, with locks of all kinds.
+const RUST: &str = r#"use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Mutex, RwLock};
+static OUTER: Mutex<u64> = Mutex::new(0);
+static INNER: RwLock<u64> = RwLock::new(0);
+static mut EARLY: u32 = 0;
+static mut LATE: u32 = 0;
+mod bank {
+    #[inline(never)]
+    pub fn early() { unsafe { crate::EARLY += 1 } }
+    #[inline(never)]
+    pub fn late() { unsafe { crate::LATE += 1 } }
+}
+fn work(rounds: u64) {
+    for round in 0..rounds {
+        let mut outer = OUTER.lock().unwrap();
+        *outer += 1;
+        if round % 4 == 0 {
+            *INNER.write().unwrap() += *outer;
+        }
+        drop(outer);
+        let inner = INNER.read().unwrap();
+        std::hint::black_box(*inner);
+    }
+}
+/// Both threads are there when the function begins; that orders nothing.
+fn both(function: impl Fn() + Sync) {
+    let here = AtomicU32::new(0);
+    let after_meeting = || {
+        here.fetch_add(1, Relaxed);
+        while here.load(Relaxed) < 2 {
+            std::thread::yield_now();
+        }
+        function();
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(after_meeting);
+        scope.spawn(after_meeting);
+    });
+}
+fn main() {
+    let rounds = std::env::args().nth(1).unwrap().parse().unwrap();
+    both(bank::early);
+    both(|| work(rounds));
+    both(bank::late);
+    println!("{}", OUTER.lock().unwrap());
+}
+"#;
+
+/// The Rust program, built in both profiles.
+static BUILT: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {
+    let project: PathBuf = [env!("CARGO_TARGET_TMPDIR"), "extent"].iter().collect();
+    fs::create_dir_all(project.join("src")).unwrap();
+    let manifest = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n[profile.release]\ndebug = 1\n";
+    fs::write(project.join("Cargo.toml"), manifest).unwrap();
+    fs::write(project.join("src/main.rs"), RUST).unwrap();
+    ["debug", "release"].map(|profile| {
+        let mut command = cargo(&project, "build");
+        command.args((profile == "release").then_some("--release"));
+        let built = outcome(command.output().unwrap());
+        assert_eq!(built.code, Some(0), "{}", built.stderr);
+        project.join("target/foresee/x86_64-unknown-linux-gnu").join(profile).join("app")
+    })
+});
+
+fn cargo(project: &std::path::Path, what: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
+    command.args(["foresee", what]).current_dir(project).env_remove("CARGO_ENCODED_RUSTFLAGS");
+    command
+}
+
+/// What machines read of a run.
+fn report(outcome: &Outcome) -> Value {
+    let start = outcome.stdout.find('{').unwrap_or_else(|| panic!("{}", outcome.stderr));
+    serde_json::from_str(&outcome.stdout[start..]).unwrap()
+}
+
+/// What races, and how certainly, each once.
+fn races(report: &Value) -> Vec<(String, String)> {
+    let each = report["findings"].as_array().unwrap().iter().map(|finding| {
+        assert_eq!(finding["kind"], "race", "{finding}");
+        let target = finding["events"][0]["target"].as_str().unwrap();
+        (
+            target.rsplit("::").next().unwrap().to_lowercase(),
+            finding["certainty"].as_str().unwrap().to_owned(),
+        )
+    });
+    let mut all: Vec<_> = each.collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// `foresee run` with these options, of the C program and of both builds of the Rust program.
+fn each_program(options: &[&str], rounds: &str, check: impl Fn(&str, &Outcome)) {
+    let folder = Folder::new();
+    folder.build("long.c", LONG);
+    let c = folder.path("prog");
+    for program in [&c, &BUILT[0], &BUILT[1]] {
+        let name = program.to_str().unwrap();
+        let run = folder.foresee(&[&["run", "--format", "json"], options, &["--", name, rounds]].concat());
+        check(name, &run);
+    }
+}
+
+#[test]
+fn recording_stops_at_its_size_and_the_program_goes_on() {
+    each_program(&["--max-size", "3M"], "20000", |program, run| {
+        assert_eq!(run.code, Some(66), "{program}: {}", run.stderr);
+        assert!(run.stdout.starts_with(if program.ends_with("prog") { "800000\n" } else { "40000\n" }));
+        assert!(run.stderr.contains("recording stops: the recording is as large as --max-size allows"));
+        let report = report(run);
+        assert_eq!(races(&report), [("early".to_owned(), "observed".to_owned())], "{program}");
+        let missing = report["stats"]["missing"][0].as_str().unwrap();
+        assert!(missing.contains("the end of the run is not in the trace"), "{missing}");
+    });
+}
+
+#[test]
+fn a_trace_tells_that_recording_stopped() {
+    let folder = Folder::new();
+    folder.build("long.c", LONG);
+    let mut command = folder.command(&["record", "--keep-raw", "--", "./prog", "20000"]);
+    let recorded = outcome(command.env("FORESEE_OPTIONS", "max-size=2M").output().unwrap());
+    assert_eq!((recorded.code, recorded.stdout.as_str()), (Some(0), "800000\n"), "{}", recorded.stderr);
+    assert!(fs::metadata(folder.path("foresee.raw")).unwrap().len() <= 2_000_000);
+    folder.foresee(&["trace", "validate", "foresee.ft"]).success();
+    let info = folder.foresee(&["trace", "info", "foresee.ft"]).success();
+    assert!(info.contains("stopped          the recording is as large as --max-size allows"), "{info}");
+    let checked = folder.foresee(&["check", "foresee.ft"]);
+    assert!(checked.stderr.contains("the end of the run is not in the trace"), "{}", checked.stderr);
+    let wrong = folder.foresee(&["run", "--max-size", "10k", "--", "./prog", "1"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("expected at least 1M"), "{}", wrong.stderr);
+}
+
+#[test]
+fn cargo_passes_the_size_on() {
+    let project = BUILT[0].ancestors().nth(5).unwrap();
+    let options = ["--max-size", "3M", "--format", "json", "--", "20000"];
+    let run = outcome(cargo(project, "run").args(options).output().unwrap());
+    assert!(run.stderr.contains("recording stops"), "{}", run.stderr);
+    assert_eq!(races(&report(&run)), [("early".to_owned(), "observed".to_owned())]);
+}
