@@ -57,6 +57,7 @@ Examples:
   foresee record -o run.std --timeout 30s -- ./worker
   foresee record --watch landing --watch radio -- ./controller
   foresee record --max-size 2G -- ./server
+  foresee record --keep-last 256M -- ./server
 
 The program keeps its standard input and output and gets the signals; Ctrl-C ends it, and what it did until then is in
 the trace. The exit code is the program's own, 128 + n if signal n ended it.")]
@@ -276,6 +277,10 @@ pub struct Extent {
     /// when little of the disk is left
     #[arg(long, value_name = "SIZE", value_parser = number::size)]
     pub max_size: Option<u64>,
+    /// Keep only the end of the run, in about so much of the disk (256M): a flight recorder. What is found is as certain as
+    /// ever; what happened before is not in the trace
+    #[arg(long, value_name = "SIZE", value_parser = number::size)]
+    pub keep_last: Option<u64>,
 }
 
 /// Arguments of `monitor`.

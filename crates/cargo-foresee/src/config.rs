@@ -39,8 +39,18 @@ pub(crate) struct Settings {
     locks: Vec<(String, Role)>,
 }
 
-const KEYS: [&str; 9] =
-    ["engine", "format", "output", "exit-code", "time", "memory", "suppressions", "atomic", "max-size"];
+const KEYS: [&str; 10] = [
+    "engine",
+    "format",
+    "output",
+    "exit-code",
+    "time",
+    "memory",
+    "suppressions",
+    "atomic",
+    "max-size",
+    "keep-last",
+];
 
 /// The settings of file and variable.
 fn without_flags() -> Result<Settings, CliError> {
@@ -66,7 +76,10 @@ pub(crate) fn lock_table() -> Result<LockTable, CliError> {
 /// How much to record, with what file and variable add.
 pub(crate) fn extent(flags: &Extent) -> Result<Extent, CliError> {
     let settings = without_flags()?.extent;
-    Ok(Extent { max_size: flags.max_size.or(settings.max_size) })
+    Ok(Extent {
+        max_size: flags.max_size.or(settings.max_size),
+        keep_last: flags.keep_last.or(settings.keep_last),
+    })
 }
 
 /// The settings for these arguments, with what file and variable add.
@@ -139,6 +152,7 @@ impl Settings {
             "format" => self.format = Some(ReportFormat::from_str(one()?, true).map_err(context)?),
             "time" => self.time = Some(number::duration(one()?).map_err(context)?),
             "max-size" => self.extent.max_size = Some(number::size(one()?).map_err(context)?),
+            "keep-last" => self.extent.keep_last = Some(number::size(one()?).map_err(context)?),
             "memory" => self.memory = Some(number::count(one()?).map_err(context)?),
             "exit-code" => {
                 let code =

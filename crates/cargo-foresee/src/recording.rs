@@ -36,6 +36,9 @@ const RAW_VARIABLE: &str = "FORESEE_RAW";
 /// The variable that tells the runtime how long that file may be.
 const MAX_SIZE_VARIABLE: &str = "FORESEE_MAX_SIZE";
 
+/// The variable that tells the runtime how much of the run to keep in it.
+const KEEP_LAST_VARIABLE: &str = "FORESEE_KEEP_LAST";
+
 /// What the raw trace is called.
 const RAW_NAME: &str = "raw";
 
@@ -207,6 +210,9 @@ fn run(program: &Program<'_>, raw: &Path) -> Result<u8, CliError> {
     if let Some(bytes) = program.extent.max_size {
         command.env(MAX_SIZE_VARIABLE, bytes.to_string());
     }
+    if let Some(bytes) = program.extent.keep_last {
+        command.env(KEEP_LAST_VARIABLE, bytes.to_string());
+    }
     let pass_on = PassOn::new();
     let mut child = command
         .env(RAW_VARIABLE, raw)
@@ -348,6 +354,9 @@ fn doubt(reader: &RawReader) -> Option<String> {
     }
     if reader.is_unsure() {
         return Some("the program was read while it ran, and a thread of it was too slow".to_owned());
+    }
+    if reader.is_overtaken() {
+        return Some("the program went on while its recording was read".to_owned());
     }
     if let Some(unseen) = reader.unseen() {
         return Some(format!("the program has {unseen}, which compilers do not instrument"));

@@ -5,7 +5,10 @@ use std::sync::atomic::{
     AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
 };
 
-use crate::format::{self, CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, SHARED_FROM, Stop, Tag, UNIT, first_word};
+use crate::format::{
+    self, CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, SHARED_FROM, Stop, Tag, UNIT, first_word,
+};
+use crate::keep::{self, Frames};
 use crate::rawfile;
 use crate::rests::{self, Rest};
 use crate::watched::{Access, Unsettled};
@@ -59,6 +62,8 @@ pub(crate) struct Local {
     ignored: [Cell<u32>; 2],
     /// How many functions it is in: what `Enter` and `Exit` records say.
     depth: Cell<u32>,
+    /// Which ones, if chunks begin with them.
+    frames: Cell<Frames>,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
     unsettled: Cell<Option<Unsettled>>,
 }
@@ -75,6 +80,7 @@ thread_local! {
             state: AtomicU8::new(0),
             ignored: [Cell::new(0), Cell::new(0)],
             depth: Cell::new(0),
+            frames: Cell::new(Frames::NONE),
             unsettled: Cell::new(None),
         }
     };
@@ -90,6 +96,7 @@ pub(crate) struct Place {
     len: u64,
     thread: u32,
     depth: u32,
+    frames: Frames,
 }
 
 impl Place {
@@ -102,7 +109,13 @@ impl Place {
         len: 0,
         thread: NOBODY,
         depth: 0,
+        frames: Frames::NONE,
     };
+
+    /// The thread has ended.
+    pub(crate) fn forget_frames(self) {
+        self.frames.drop();
+    }
 
     /// That of a thread that has not begun.
     pub(crate) fn of_thread(thread: u32) -> Place {
@@ -116,6 +129,7 @@ pub(crate) fn start_over() {
     rests::forget();
     LOCAL.with(|local| {
         local.drop_chunk();
+        keep::forget();
         local.len.set(0);
         local.thread.set(NOBODY);
         local.unsettled.set(None);
@@ -273,15 +287,20 @@ impl Local {
     /// Records that a function is entered.
     #[inline(always)]
     pub(crate) fn entered(&self, call: u64, callee: u64) {
-        self.depth.set(self.depth.get() + 1);
+        // First, as a chunk that begins with it tells the calls without it.
         self.plain(Tag::Enter, 0, [call, callee]);
+        let depth = self.depth.get();
+        if keep::is_on() {
+            self.frames.set(self.frames.get().note(depth, [call, callee]));
+        }
+        self.depth.set(depth + 1);
     }
 
     /// Records that a function is left.
     #[inline(always)]
     pub(crate) fn exited(&self) {
-        self.depth.set(self.depth.get().saturating_sub(1));
         self.plain(Tag::Exit, 0, []);
+        self.depth.set(self.depth.get().saturating_sub(1));
     }
 
     /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
@@ -324,6 +343,7 @@ impl Local {
     /// The thread's last record is written: what is left of its chunk is for another.
     pub(crate) fn end(&self) {
         self.state.store(self.state.load(Relaxed) | ENDED, Relaxed);
+        self.frames.replace(Frames::NONE).drop();
         let (chunk, next) = (self.chunk.get(), self.next.get());
         if chunk.is_null() {
             return;
@@ -331,7 +351,8 @@ impl Local {
         let used = next as u64 - chunk as u64;
         let rest = Rest { mapping: self.mapping.get(), chunk: next, len: self.len.get() - used };
         // SAFETY: the chunk is this thread's, and nobody writes to it any more.
-        if u64::from(self.thread.get()) >= SHARED_FROM && unsafe { rests::leave(chunk, used, rest) } {
+        let may_share = u64::from(self.thread.get()) >= SHARED_FROM && !keep::is_on();
+        if may_share && unsafe { rests::leave(chunk, used, rest) } {
             self.chunk.set(std::ptr::null_mut());
         }
         self.drop_chunk();
@@ -379,8 +400,12 @@ impl Local {
         let owner = u64::from(self.thread.get());
         let rest = if self.len.get() == 0 { rests::take(owner) } else { None };
         let Some(Rest { mapping, chunk, len }) = rest.or_else(|| {
+            let whole = |(chunk, len)| Rest { mapping: chunk, chunk, len };
+            if keep::is_on() {
+                return keep::chunk(owner, first >> 16).map(whole);
+            }
             let len = (2 * self.len.get()).next_multiple_of(UNIT).clamp(UNIT, MAX_CHUNK);
-            rawfile::chunk(owner, len, first >> 16).map(|chunk| Rest { mapping: chunk, chunk, len })
+            rawfile::chunk(owner, len, 0, first >> 16).map(|chunk| whole((chunk, len)))
         }) else {
             return false;
         };
@@ -395,8 +420,22 @@ impl Local {
         if unknown {
             // The main thread, or one that was not made by `pthread_create`. It begins with the key of its first record.
             self.write(first_word(Tag::Begin, 0, first >> 16), []);
+        } else if keep::is_on() {
+            self.write_frames(first >> 16);
         }
         true
+    }
+
+    /// Tells at the beginning of a chunk which functions the thread is in: what told it before may be lost.
+    fn write_frames(&self, key: u64) {
+        match self.frames.get().innermost(self.depth.get()) {
+            Some(frames) => frames.iter().for_each(|&frame| {
+                self.write(first_word(Tag::Frame, 0, key), frame);
+            }),
+            None => {
+                self.write(first_word(Tag::Frame, format::FRAMES_UNKNOWN, key), [0, 0]);
+            }
+        }
     }
 
     /// Goes on at another place of the trace; returns where it was.
@@ -409,6 +448,7 @@ impl Local {
             len: self.len.replace(place.len),
             thread: self.thread.replace(place.thread),
             depth: self.depth.replace(place.depth),
+            frames: self.frames.replace(place.frames),
         }
     }
 
@@ -416,7 +456,9 @@ impl Local {
         let chunk = self.chunk.replace(std::ptr::null_mut());
         self.next.set(std::ptr::null_mut());
         self.end.set(std::ptr::null_mut());
-        if !chunk.is_null() {
+        if !chunk.is_null() && keep::is_on() {
+            keep::retire(chunk);
+        } else if !chunk.is_null() {
             // SAFETY: nothing points into the chunk any more.
             unsafe { Rest { mapping: self.mapping.get(), chunk, len: self.len.get() }.unmap() };
         }

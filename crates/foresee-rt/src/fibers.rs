@@ -89,7 +89,7 @@ extern "C" fn destroy(fiber: *mut Fiber, _pc: u64) {
             let here = local.go_to(std::mem::replace(&mut (*fiber).place, Place::NEW));
             local.stamped(Tag::End, 0, []);
             local.drop_chunk();
-            local.go_to(here);
+            local.go_to(here).forget_frames();
         }
     });
     unsafe { real_free(fiber.cast::<c_void>()) };

@@ -25,7 +25,7 @@
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
 use crate::buffer::stamp;
-use crate::format::{FREE_OWNER, KEY_WORD, MAX_CHUNK, OWNER_WORD, Stop, UNIT};
+use crate::format::{CHUNK_HEADER_WORDS, FREE_OWNER, KEY_WORD, MAX_CHUNK, OWNER_WORD, Stop, UNIT};
 use crate::rawfile;
 
 /// How many chunks there can be.
@@ -65,7 +65,7 @@ pub(crate) fn is_on() -> bool {
 }
 
 /// How long each chunk is.
-pub(crate) fn chunk_len() -> u64 {
+fn chunk_len() -> u64 {
     (LIMIT.load(Relaxed) / PARTS).next_multiple_of(UNIT).clamp(UNIT, MAX_CHUNK)
 }
 
@@ -73,16 +73,16 @@ fn slots() -> &'static [Slot] {
     &SLOTS[..COUNT.load(SeqCst).min(MOST)]
 }
 
-/// A chunk for this thread, which needs it for a record of this key; `None` if there is none to be had, which ends the
-/// recording.
-pub(crate) fn chunk(owner: u64, key: u64) -> Option<*mut u64> {
+/// A chunk for this thread, which needs it for a record of this key, and its length; `None` if there is none to be had, which
+/// ends the recording.
+pub(crate) fn chunk(owner: u64, key: u64) -> Option<(*mut u64, u64)> {
     let len = chunk_len();
     let begins = 2 * stamp() + 1;
     let is_long_enough = (slots().len() as u64 + 1) * len > LIMIT.load(Relaxed);
     if is_long_enough && let Some(chunk) = take_retired() {
         // SAFETY: the chunk is mapped, and nobody else's now.
         unsafe { clear(chunk, owner, len, begins) };
-        return Some(chunk);
+        return Some((chunk, len));
     }
     let slot = COUNT.fetch_add(1, SeqCst);
     if slot >= MOST {
@@ -91,7 +91,7 @@ pub(crate) fn chunk(owner: u64, key: u64) -> Option<*mut u64> {
     }
     let chunk = rawfile::chunk(owner, len, begins, key)?;
     SLOTS[slot].chunk.store(chunk, SeqCst);
-    Some(chunk)
+    Some((chunk, len))
 }
 
 /// The chunk that was retired first; the cut is raised to that.
@@ -113,8 +113,8 @@ unsafe fn clear(chunk: *mut u64, owner: u64, len: u64, begins: u64) {
     // SAFETY: the first words are the chunk's header, the rest is its body.
     unsafe {
         AtomicU64::from_ptr(chunk.add(OWNER_WORD)).store(FREE_OWNER, SeqCst);
-        let body = chunk.add(crate::format::CHUNK_HEADER_WORDS);
-        body.write_bytes(0, len as usize / 8 - crate::format::CHUNK_HEADER_WORDS);
+        let body = chunk.add(CHUNK_HEADER_WORDS);
+        body.write_bytes(0, len as usize / 8 - CHUNK_HEADER_WORDS);
         chunk.add(KEY_WORD).write(begins);
         AtomicU64::from_ptr(chunk.add(OWNER_WORD)).store(owner, SeqCst);
     }

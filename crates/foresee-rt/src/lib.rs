@@ -62,6 +62,7 @@ mod format;
 mod guards;
 mod held;
 mod jumps;
+mod keep;
 mod limits;
 mod locks;
 mod mappings;

@@ -1,6 +1,7 @@
 //! How large a recording may become.
 //!
-//! `FORESEE_MAX_SIZE` gives the number of bytes; recording stops when the file would have more. And whatever it says, no
+//! `FORESEE_MAX_SIZE` gives the number of bytes; recording stops when the file would have more. (`FORESEE_KEEP_LAST` goes on
+//! instead, see [`keep`].) And whatever it says, no
 //! recording fills the disk: it stops when less would be left than [`RESERVE`] or a twentieth of the disk, for everybody
 //! else, and a quarter of the recording, for the trace that it is packed into. A program that runs for hours thus ends with a
 //! message and a valid trace of its beginning, and the disk goes on to be of use.
@@ -11,6 +12,7 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::format::Stop;
+use crate::keep;
 
 /// What is left of a large disk at least.
 const RESERVE: u64 = 1 << 30;
@@ -20,6 +22,7 @@ static MAX_SIZE: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Reads the limits that are set.
 pub(crate) fn start() {
     MAX_SIZE.store(number(c"FORESEE_MAX_SIZE").unwrap_or(u64::MAX), Relaxed);
+    keep::last(number(c"FORESEE_KEEP_LAST").unwrap_or(0));
 }
 
 /// The number in a variable of the environment.
@@ -50,5 +53,6 @@ pub(crate) fn reached(fd: i32, more: u64, len: u64) -> Option<Stop> {
     // Who reads along may have given back a part of the file.
     let taken = 512 * file.st_blocks as u64 + more;
     // A file system that does not say how large it is has no such limit.
-    (whole > 0 && free.saturating_sub(more) < (whole / 20).min(RESERVE) + taken / 4).then_some(Stop::LittleRoom)
+    (whole > 0 && free.saturating_sub(more) < (whole / 20).min(RESERVE) + taken / 4)
+        .then_some(Stop::LittleRoom)
 }

@@ -10,8 +10,9 @@ use std::sync::atomic::{
 
 use crate::buffer::COUNTER;
 use crate::format::{
-    CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD, MAGIC, NAME_LEN, NAMES,
-    OWNER_WORD, STOP_WORD, Stop, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT, VERSION, VERSION_WORD, WHY_WORD,
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD, MAGIC, NAME_LEN,
+    NAMES, OWNER_WORD, STOP_WORD, Stop, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
+    WHY_WORD,
 };
 use crate::limits;
 use crate::std_sync::is_rust_program;
@@ -179,9 +180,9 @@ fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
     }
 }
 
-/// A new chunk of `len` bytes, a multiple of the unit, for what has this key; `None` if there is none to be had, which ends
-/// the recording.
-pub(crate) fn chunk(owner: u64, len: u64, key: u64) -> Option<*mut u64> {
+/// A new chunk of `len` bytes, a multiple of the unit, which holds or is its owner's from the key `begins` on, for what has
+/// this key; `None` if there is none to be had, which ends the recording.
+pub(crate) fn chunk(owner: u64, len: u64, begins: u64, key: u64) -> Option<*mut u64> {
     let offset = NEXT_CHUNK.fetch_add(len, SeqCst);
     let fd = FILE.load(Relaxed);
     if let Some(why) = limits::reached(fd, len, offset + len) {
@@ -199,6 +200,7 @@ pub(crate) fn chunk(owner: u64, len: u64, key: u64) -> Option<*mut u64> {
         // Two threads at once may leave the smaller number: a cut at the very end is then not noticed, no more.
         let length = AtomicU64::from_ptr(header.add(LENGTH_WORD));
         length.store(length.load(SeqCst).max(offset + len), SeqCst);
+        at.add(KEY_WORD).write(begins);
         give(at, owner, len);
     }
     Some(at)
@@ -213,6 +215,13 @@ pub(crate) unsafe fn give(at: *mut u64, owner: u64, len: u64) {
         at.add(LEN_WORD).write(len);
         AtomicU64::from_ptr(at).store(CHUNK_MAGIC, SeqCst);
     }
+}
+
+/// What has a smaller key than this is no part of the trace any more: some of it is about to be lost.
+pub(crate) fn raise_cut(key: u64) {
+    // SAFETY: the header is mapped for as long as the process lives.
+    let cut = unsafe { AtomicU64::from_ptr(HEADER.load(SeqCst).add(CUT_WORD)) };
+    let _ = cut.fetch_update(SeqCst, SeqCst, |before| (before < key).then_some(key));
 }
 
 /// The key that what happens now has, if it does not synchronise.
@@ -292,10 +301,9 @@ pub(crate) fn write_maps(key: u64) {
 fn write_text(kind: u64, key: u64, text: &[u8]) {
     let header = 8 * (CHUNK_HEADER_WORDS as u64 + 2);
     let len = (header + text.len() as u64).next_multiple_of(UNIT);
-    let Some(at) = chunk(TEXT_OWNER, len, now()) else { return };
+    let Some(at) = chunk(TEXT_OWNER, len, key, now()) else { return };
     // SAFETY: the chunk has room for its header, the text's two words and the text. The kind comes last.
     unsafe {
-        at.add(KEY_WORD).write(key);
         let body = at.add(CHUNK_HEADER_WORDS);
         body.add(2).cast::<u8>().copy_from(text.as_ptr(), text.len());
         body.add(1).write(text.len() as u64);

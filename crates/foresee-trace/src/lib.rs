@@ -46,6 +46,9 @@ pub const DOUBT: &str = "doubt";
 /// The fact that says why recording stopped before the program did, if it did.
 pub const STOPPED: &str = "stopped";
 
+/// The fact that says why the beginning of the run is not in the trace, if it is not.
+pub const BEGINNING: &str = "beginning";
+
 /// A stream of events in the observed order.
 ///
 /// ```

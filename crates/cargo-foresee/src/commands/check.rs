@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use foresee_predict::analysis::{Analysed, Analysis, Limits};
-use foresee_predict::finding::{Certainty, Place};
+use foresee_predict::finding::{Certainty, Finding, Kind, Place};
 use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
 use foresee_trace::validate::{Problem, Validator};
-use foresee_trace::{DOUBT, Facts, LocId, Names, STOPPED};
+use foresee_trace::{BEGINNING, DOUBT, Facts, LocId, Names, STOPPED};
 
 use crate::cargo::results::{self, Outcome};
 use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
@@ -195,6 +195,12 @@ fn check<R>(
     if let Some(why) = why {
         doubt(&mut analysed, &why, name);
     }
+    if input.source().facts().iter().any(|(key, _)| key == BEGINNING) {
+        // What a property says of the rest of a run depends on what came before.
+        let of_the_whole = |finding: &&mut Finding| matches!(finding.kind, Kind::Property | Kind::Refinement);
+        let findings = analysed.findings.iter_mut().filter(of_the_whole);
+        findings.for_each(|finding| finding.certainty = Certainty::Candidate);
+    }
     let collected = details(path, &analysed, names)?;
     let Analysed { execution, findings, engines, events, partial } = analysed;
     let folder = settings.folder.clone().or_else(|| std::env::current_dir().ok());
@@ -237,6 +243,7 @@ fn doubt(analysed: &mut Analysed, why: &str, name: &str) {
 fn missing(facts: &Facts) -> Vec<String> {
     let told = |(key, value): &(String, String)| match key.as_str() {
         STOPPED => Some(format!("the end of the run is not in the trace: {value}")),
+        BEGINNING => Some(format!("the beginning of the run is not in the trace: {value}")),
         _ => None,
     };
     facts.iter().filter_map(told).collect()

@@ -6,7 +6,7 @@ use foresee_monitor::property::Property;
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::spec::ast::Action;
 use foresee_monitor::watch::Verdict;
-use foresee_trace::{Event, Names};
+use foresee_trace::{BEGINNING, Event, Names};
 use serde_json::{Value, json};
 
 use crate::cli::{MonitorArgs, ReportFormat};
@@ -75,6 +75,11 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         show_new(args, properties, &mut said, &input)?;
     }
     input.warn_of_damage();
+    if input.source().facts().iter().any(|(key, _)| key == BEGINNING) {
+        let message =
+            format!("{name}: the beginning of the run is missing: what properties say is not certain");
+        error::print(Severity::Warning, &message);
+    }
     if args.format == ReportFormat::Json {
         crate::print(document(properties, &said, index, counted, &name).as_bytes())?;
     } else {

@@ -34,11 +34,16 @@ pub(crate) fn record_and_check(
     let trace = trace.map_or_else(|| temporary.path().join("run.ft"), Path::to_owned);
     let whole = Outcome { binary: name.to_owned(), ..Outcome::default() };
     let recording = Recording::prepare(program, &trace)?;
-    let (code, checked) = live::beside(&recording, Target::file(&trace)?, |live| {
-        check.report_live(live, &trace, name, &mut |report, verdict| {
-            Ok(Outcome { verdict, ..whole.clone() }.with(report, check.render(report)))
-        })
-    })?;
+    let (code, checked) = if program.extent.keep_last.is_some() {
+        // What is kept is known at the end.
+        (recording.run()?, None)
+    } else {
+        live::beside(&recording, Target::file(&trace)?, |live| {
+            check.report_live(live, &trace, name, &mut |report, verdict| {
+                Ok(Outcome { verdict, ..whole.clone() }.with(report, check.render(report)))
+            })
+        })?
+    };
     let outcome = match checked {
         Some(outcome) => outcome,
         None => {

@@ -1,4 +1,4 @@
-//! How much of a run is recorded: `--max-size`, on real programs of Rust and C.
+//! How much of a run is recorded: `--max-size`, `--keep-last`, on real programs of Rust and C.
 
 use std::fs;
 use std::path::PathBuf;
@@ -184,6 +184,88 @@ fn a_trace_tells_that_recording_stopped() {
     let wrong = folder.foresee(&["run", "--max-size", "10k", "--", "./prog", "1"]);
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.contains("expected at least 1M"), "{}", wrong.stderr);
+}
+
+#[test]
+fn the_end_of_a_run_is_kept() {
+    each_program(&["--keep-last", "2M"], "30000", |program, run| {
+        assert_eq!(run.code, Some(66), "{program}: {}", run.stderr);
+        assert_eq!(run.stderr, "", "{program}");
+        let report = report(run);
+        assert_eq!(races(&report), [("late".to_owned(), "observed".to_owned())], "{program}");
+        let missing = report["stats"]["missing"][0].as_str().unwrap();
+        assert!(missing.contains("the beginning of the run is not in the trace"), "{missing}");
+    });
+}
+
+/// Wherever the cut is, and wherever the end: with locks held, waited for, taken just then.
+#[test]
+fn whatever_is_cut_is_a_possible_run() {
+    let folder = Folder::new();
+    folder.build("long.c", LONG);
+    let c = folder.path("prog");
+    for round in 0..8 {
+        let time = format!("{}ms", 60 + 17 * round);
+        for program in [&c, &BUILT[0], &BUILT[1]] {
+            let program = program.to_str().unwrap();
+            let trace = ["record", "--keep-last", "1M", "--timeout", &time, "--", program, "100000000"];
+            folder.foresee(&trace);
+            let checked = folder.foresee(&["check", "--format", "json", "foresee.ft"]);
+            assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""), "{}", checked.stdout);
+            folder.foresee(&["trace", "validate", "foresee.ft"]).success();
+        }
+    }
+    let info = folder.foresee(&["trace", "info", "foresee.ft"]).success();
+    assert!(info.contains("beginning        only the last part of the run is kept"), "{info}");
+}
+
+/// Two threads hang, each in want of what the other one holds, while a third one is busy.
+const HANGS: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static int count;
+static void *work(void *unused) {
+    for (;;) __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
+    return unused;
+}
+static void *hang(void *unused) {
+    pthread_mutex_lock(&second);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&first);
+    return unused;
+}
+int main(void) {
+    pthread_t other, busy;
+    pthread_barrier_init(&both, 0, 2);
+    pthread_create(&other, 0, hang, 0);
+    pthread_create(&busy, 0, work, 0);
+    pthread_mutex_lock(&first);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&second);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_hangs_since_before_the_cut_is_seen() {
+    let folder = Folder::new();
+    folder.build("hangs.c", HANGS);
+    let run = folder.foresee(&[
+        "run",
+        "--format",
+        "json",
+        "--keep-last",
+        "1M",
+        "--timeout",
+        "500ms",
+        "--",
+        "./prog",
+    ]);
+    let report = report(&run);
+    assert!(report["stats"]["missing"][0].as_str().unwrap().contains("beginning"));
+    let [finding] = &report["findings"].as_array().unwrap()[..] else { panic!("{report}") };
+    assert_eq!((&finding["kind"], &finding["certainty"]), (&"deadlock".into(), &"observed".into()));
 }
 
 #[test]

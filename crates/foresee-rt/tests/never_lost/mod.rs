@@ -22,7 +22,7 @@ fn killed_at_any_moment() {
             let micros = RandomState::new().hash_one(0) % 60_000;
             let done = program.file("done");
             let _ = std::fs::remove_file(&done);
-            let Some(run) = program.record_killed_after(&[&done], Duration::from_micros(micros)) else {
+            let Some(run) = program.record_killed_after(&[&done], &[], Duration::from_micros(micros)) else {
                 continue;
             };
             assert!(run.races.is_empty(), "after {micros} us: {:#?}", run.describe_races());
@@ -45,6 +45,27 @@ fn killed_at_any_moment() {
                 );
             }
         }
+    });
+}
+
+/// Of a process that keeps only the end, the file stays short and has the end: all that happened since the cut.
+#[test]
+fn killed_at_any_moment_with_only_the_end_kept() {
+    each("lost/heavy.c", |program| {
+        let mut cut = 0;
+        for round in 0..15 * times() {
+            let micros = 1000 + RandomState::new().hash_one(round) % 100_000;
+            let done = program.file("done");
+            let _ = std::fs::remove_file(&done);
+            let keep = [("FORESEE_KEEP_LAST", "400000")];
+            let time = Duration::from_micros(micros);
+            let Some(run) = program.record_killed_after(&[&done], &keep, time) else { continue };
+            assert!(run.races.is_empty(), "after {micros} us: {:#?}", run.describe_races());
+            // Six chunks, or one for each thread; the header, facts and mappings.
+            assert!(program.trace_len() <= 12 << 16, "{}", program.trace_len());
+            cut += u64::from(run.facts.iter().any(|(key, _)| key == "beginning"));
+        }
+        assert!(cut > 5, "{cut}");
     });
 }
 

@@ -172,11 +172,17 @@ impl Program {
     }
 
     /// Records a run that is killed after this time; nothing if it had not begun to record.
-    pub(crate) fn record_killed_after(&self, args: &[&Path], time: Duration) -> Option<Run> {
+    pub(crate) fn record_killed_after(
+        &self,
+        args: &[&Path],
+        environment: &[(&str, &str)],
+        time: Duration,
+    ) -> Option<Run> {
         self.remove_traces();
         let raw = self.file(TRACE);
-        let mut running =
-            Command::new(self.file("program")).args(args).env("FORESEE_RAW", &raw).spawn().unwrap();
+        let mut command = Command::new(self.file("program"));
+        command.args(args).env("FORESEE_RAW", &raw).envs(environment.iter().copied());
+        let mut running = command.spawn().unwrap();
         std::thread::sleep(time);
         running.kill().unwrap();
         let status = running.wait().unwrap();

@@ -97,6 +97,11 @@ impl Annotations {
         None
     }
 
+    /// Blocks that have begun are not to end: their beginnings are not told.
+    pub(super) fn forget_blocks(&mut self) {
+        self.said.values_mut().for_each(|said| said.blocks.clear());
+    }
+
     /// The arguments of the event that was interpreted last.
     pub(super) fn args(&self) -> &[Arg] {
         &self.args

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use super::format::{
-    CHUNK_HEADER_WORDS, CHUNK_MAGIC, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS, OWNER_WORD,
-    SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT,
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
+    OWNER_WORD, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT,
 };
 use crate::{Damage, Facts, TraceError};
 
@@ -20,6 +20,8 @@ const MAX_TEXT: u64 = 1 << 24;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk {
     pub(super) owner: u64,
+    /// From which key on it is the owner's, if chunks are used again.
+    key: u64,
     pub(super) start: u64,
     pub(super) end: u64,
 }
@@ -65,7 +67,8 @@ impl Chunks {
             }
             let longest = if owner == TEXT_OWNER { MAX_TEXT } else { MAX_CHUNK };
             let fits = len >= 8 * CHUNK_HEADER_WORDS as u64 && len.is_multiple_of(8) && len <= longest;
-            if magic != CHUNK_MAGIC || !fits || (owner >= MAX_THREADS && owner != TEXT_OWNER) {
+            let is_owner = owner < MAX_THREADS || matches!(owner, TEXT_OWNER | FREE_OWNER);
+            if magic != CHUNK_MAGIC || !fits || !is_owner {
                 let what = "not a chunk".to_owned();
                 self.damage = Some(Damage { offset: self.offset, what, delivered: 0 });
                 break;
@@ -84,11 +87,12 @@ impl Chunks {
                 if grows && !is_there {
                     return Ok(false);
                 }
-            } else {
-                self.found.push(Chunk { owner, start, end });
+            } else if owner != FREE_OWNER {
+                self.found.push(Chunk { owner, key: word(KEY_WORD), start, end });
             }
             self.offset += len;
         }
+        self.found.sort_by_key(|chunk| chunk.key);
         self.maps.sort_by_key(|&(key, _)| Reverse(key));
         Ok(true)
     }

@@ -6,7 +6,7 @@
 //! file    = header (HEADER_LEN bytes), then chunks that follow each other; between chunks there may be zeroes up to a multiple of UNIT
 //! header  = MAGIC, version, state words, at NAMES a table of thread names: NAME_LEN bytes each, zero-padded, by thread number
 //! chunk   = CHUNK_MAGIC, owner, length in bytes, key, then records (owner: a thread) or a text (owner: TEXT_OWNER); the key is
-//!           that from which on the text holds, or 0
+//!           that from which on the text holds, or the thread has the chunk, or 0
 //! text    = kind, length in bytes, the bytes, padded to a word
 //! record  = tag | detail << 8 | key << 16, then `words(tag) - 1` words
 //! ```
@@ -18,6 +18,10 @@
 //! **Chunks of a thread** follow each other in the file in the thread's order. Space is taken from the file in multiples of
 //! UNIT. A thread that ends cuts its last chunk where its records end, and the rest becomes the first chunk of a thread that
 //! begins later: so 100,000 threads that do little need little room.
+//!
+//! **If only the end of the run is kept**, chunks are used again: then those of a thread follow each other by their keys. The
+//! header has the key of the moment from which on everything is there ([`CUT_WORD`]); records with smaller keys say only
+//! in which state their threads are then. Each chunk begins with the calls that its thread is in.
 //!
 //! **Names that the program gives** (an event's, a lock's) travel in the thread's own records: pieces of text, the arguments of
 //! an event, and then the record that they are for, which takes all that came before it. There is no table of names to
@@ -56,6 +60,9 @@ pub const LENGTH_WORD: usize = 3;
 /// The header's word that says why recording stopped: a [`Stop`] as a number, or 0.
 pub const WHY_WORD: usize = 4;
 
+/// The header's word that holds the first key from which on all records are there, or 0 if they all are.
+pub const CUT_WORD: usize = 5;
+
 /// Why recording stopped before the program did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -93,10 +100,13 @@ pub const CHUNK_HEADER_WORDS: usize = 4;
 pub const OWNER_WORD: usize = 1;
 /// The word of a chunk's header that holds its length.
 pub const LEN_WORD: usize = 2;
-/// The word of a chunk's header that holds the key of a text.
+/// The word of a chunk's header that holds the key from which on it holds, or its thread has it.
 pub const KEY_WORD: usize = 3;
 /// The owner of a chunk of texts.
 pub const TEXT_OWNER: u64 = u64::MAX;
+
+/// The owner of a chunk that is about to be used again.
+pub const FREE_OWNER: u64 = u64::MAX - 1;
 
 /// A text of facts: name and value in turn, each ended by a zero byte.
 pub const TEXT_FACTS: u64 = 1;
@@ -176,10 +186,12 @@ pub enum Tag {
     ReadValue,
     /// As `ReadValue`.
     WriteValue,
+    /// As `Enter`: a call that the thread is in as the chunk begins, or with detail `FRAMES_UNKNOWN` none of them.
+    Frame,
 }
 
 /// All tags, by their number less one.
-pub const TAGS: [Tag; 31] = [
+pub const TAGS: [Tag; 32] = [
     Tag::Read,
     Tag::Write,
     Tag::ReadRange,
@@ -211,6 +223,7 @@ pub const TAGS: [Tag; 31] = [
     Tag::NameVariable,
     Tag::ReadValue,
     Tag::WriteValue,
+    Tag::Frame,
 ];
 
 /// The lock is held by one.
@@ -230,6 +243,8 @@ pub const ARG_INT: u8 = 0;
 pub const ARG_OBJECT: u8 = 1;
 /// The argument is a text.
 pub const ARG_STR: u8 = 2;
+/// In the detail of a frame that stands for calls that are not known.
+pub const FRAMES_UNKNOWN: u8 = 1;
 /// In the detail of an access whose value is not known, or not yet.
 pub const UNSETTLED: u8 = 1 << 7;
 
@@ -249,6 +264,7 @@ impl Tag {
             | Tag::Wait
             | Tag::Notify
             | Tag::Enter
+            | Tag::Frame
             | Tag::Local => 3,
             Tag::ReadRange
             | Tag::WriteRange

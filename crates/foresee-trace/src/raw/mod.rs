@@ -10,6 +10,7 @@
 
 mod ahead;
 mod annotations;
+mod beginning;
 mod chunks;
 mod follow;
 pub mod format;

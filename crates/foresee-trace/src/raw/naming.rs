@@ -188,6 +188,11 @@ impl Naming {
         self.thread_names.extend_from_slice(table);
     }
 
+    /// What finds names, with all it has read.
+    pub(super) fn into_symbolizer(self) -> Box<dyn Symbolizer> {
+        self.symbolizer
+    }
+
     /// Files are mapped as this copy of `/proc/self/maps` says, from now on. Statics keep the names they have got.
     pub(super) fn remap(&mut self, maps: &str) {
         if add_modules(&mut self.modules, maps) {

@@ -15,8 +15,8 @@ use super::annotations::Annotations;
 use super::chunks::Chunks;
 use super::follow::Follow;
 use super::format::{
-    AS_HELD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, SHARED, STOP_WORD, SYNC_SPACE, Stop, Tag,
-    UNKNOWN_VALUE, VERSION, VERSION_WORD, WHY_WORD,
+    AS_HELD, CUT_WORD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, SHARED, STOP_WORD, SYNC_SPACE,
+    Stop, Tag, UNKNOWN_VALUE, VERSION, VERSION_WORD, WHY_WORD,
 };
 use super::naming::{Naming, Origin, Symbolizer};
 use super::roles::LockTable;
@@ -49,22 +49,28 @@ pub struct RawReader {
     pub(super) follow: Option<Follow>,
     /// Whether what was delivered may be in a wrong order, as something came too late.
     pub(super) unsure: Cell<bool>,
+    /// Records before this key only tell what threads are doing then; 0 if all are there.
+    pub(super) cut: u64,
+    /// What the header says of that.
+    pub(super) lost: u64,
+    /// Whether the cut is passed.
+    pub(super) has_begun: bool,
     /// Whether the file is shorter than it was.
     is_short: bool,
     /// The calls and locks of each thread, and what it does to locks by atomics.
-    sections: Sections,
+    pub(super) sections: Sections,
     steps: Vec<Step>,
-    /// The lock that each thread has asked for last.
-    requested: FxHashMap<u64, u64>,
-    values: Values,
+    /// The lock that each thread has asked for last, and how.
+    pub(super) requested: FxHashMap<u64, (u64, Mode)>,
+    pub(super) values: Values,
     /// How many places there are with accesses, and how many of them have no known line.
     accesses: u64,
     nowhere: u64,
-    watched: Watched,
-    annotations: Annotations,
+    pub(super) watched: Watched,
+    pub(super) annotations: Annotations,
     current: Option<Event<'static>>,
     /// Events that follow the current one, before another record is read.
-    following: VecDeque<Event<'static>>,
+    pub(super) following: VecDeque<Event<'static>>,
     delivered: u64,
     words_read: u64,
 }
@@ -80,15 +86,15 @@ impl RawReader {
         RawReader::new(File::open(path)?, symbolizer, table)
     }
 
-    /// Reads the raw trace in this file.
+    /// Reads the raw trace in this file. One whose beginning is missing is gone through once before.
     pub fn new(
         file: File,
         symbolizer: Box<dyn Symbolizer>,
         table: LockTable,
     ) -> Result<RawReader, TraceError> {
-        let mut reader = RawReader::of_nothing(file, symbolizer, table);
+        let mut reader = RawReader::of_nothing(file, symbolizer, table.clone());
         reader.look(false)?;
-        Ok(reader)
+        if reader.lost == 0 { Ok(reader) } else { reader.with_beginning(table) }
     }
 
     /// A reader that has not looked at the file yet.
@@ -106,6 +112,9 @@ impl RawReader {
             stop: u64::MAX,
             follow: None,
             unsure: Cell::new(false),
+            cut: 0,
+            lost: 0,
+            has_begun: true,
             is_short: false,
             sections: Sections::default(),
             steps: Vec::new(),
@@ -146,6 +155,10 @@ impl RawReader {
         let why = word(WHY_WORD).and_then(|why| Stop::ALL.get((why as usize).wrapping_sub(1)));
         if let Some(why) = why.filter(|_| !grows) {
             self.chunks.facts.push((STOPPED.to_owned(), why.why().to_owned()));
+        }
+        let lost = word(CUT_WORD).unwrap_or(0);
+        if lost > 0 {
+            self.cut_at(lost);
         }
         self.is_short = word(LENGTH_WORD).is_some_and(|length| self.bytes < length);
         self.naming.set_thread_names(header.get(NAMES as usize..).unwrap_or_default());
@@ -225,7 +238,7 @@ impl RawReader {
     }
 
     /// Takes the record with the smallest key of all threads.
-    fn pop(&mut self) -> Result<Option<(usize, Record)>, TraceError> {
+    pub(super) fn pop(&mut self) -> Result<Option<(usize, Record)>, TraceError> {
         let Some(&Reverse((key, thread, stream))) = self.queue.peek() else { return Ok(None) };
         if self.follow.as_ref().is_some_and(|follow| !follow.has_all_before(key)) {
             return Ok(None);
@@ -250,7 +263,7 @@ impl RawReader {
     }
 
     /// Appends the events of a record to those that follow: none, or it and what it tells about locks.
-    fn interpret(&mut self, from: usize, record: Record) {
+    pub(super) fn interpret(&mut self, from: usize, record: Record) {
         while let Some((_, maps)) = self.chunks.maps.pop_if(|(key, _)| *key <= record.key) {
             self.naming.remap(&maps);
         }
@@ -312,13 +325,13 @@ impl RawReader {
             Tag::Rmw => Op::Rmw { mem: atomic, order, values: known.then_some((third, fourth)) },
             Tag::Fence => Op::Fence { order },
             Tag::Request => {
-                self.requested.insert(thread, addr);
+                self.requested.insert(thread, (addr, mode));
                 Op::Request { lock: self.naming.lock(addr), mode }
             }
             Tag::Acquire => {
                 self.sections.acquired(thread, addr, mode);
                 // The runtime notes a request wherever a thread would have waited.
-                let tried = self.requested.remove(&thread) != Some(addr);
+                let tried = self.requested.remove(&thread).is_none_or(|(asked, _)| asked != addr);
                 Op::Acquire { lock: self.naming.lock(addr), mode, tried }
             }
             Tag::Release => {
@@ -346,7 +359,8 @@ impl RawReader {
             | Tag::NameLock
             | Tag::NameVariable
             | Tag::ReadValue
-            | Tag::WriteValue => self.annotations.interpret(&mut self.naming, thread, &record)?,
+            | Tag::WriteValue
+            | Tag::Frame => self.annotations.interpret(&mut self.naming, thread, &record)?,
         };
         if matches!(record.tag, Tag::Begin | Tag::End | Tag::Exit) {
             return Some((LocId::UNKNOWN, op));
@@ -408,7 +422,14 @@ impl EventSource for RawReader {
                 return Ok(true);
             }
             let Some((stream, record)) = self.pop()? else { break };
+            let is_before = record.key < self.cut;
+            if !is_before && !self.has_begun {
+                self.begin(stream);
+            }
             self.interpret(stream, record);
+            if is_before {
+                self.following.clear();
+            }
         }
         if let Some(damage) = &mut self.chunks.damage {
             damage.delivered = self.delivered;

@@ -30,7 +30,8 @@
 use rustc_hash::FxHashMap;
 
 use super::ahead::Ahead;
-use super::format::{SYNC_SPACE, Tag};
+use super::beginning::Beginning;
+use super::format::{FRAMES_UNKNOWN, SYNC_SPACE, Tag};
 use super::naming::{Naming, RoleOf, Site};
 use super::operation::{At, Atomic, Held, Operation};
 use super::roles::Role;
@@ -71,10 +72,13 @@ pub(super) enum Action {
 
 /// What is at hand while a record is looked at.
 struct Context<'a> {
+    thread: u64,
     naming: &'a mut Naming,
     words: &'a mut Words,
     steps: &'a mut Vec<Step>,
     ahead: Ahead<'a>,
+    beginning: Option<&'a mut Beginning>,
+    is_continuation: bool,
 }
 
 impl Context<'_> {
@@ -90,6 +94,10 @@ pub(super) struct Sections {
     words: Words,
     /// What was unclear about words that are no locks any more.
     unclear: u64,
+    /// What threads must have held when the trace begins, while that is found out.
+    beginning: Option<Beginning>,
+    /// Whether the trace begins within the run.
+    is_continuation: bool,
 }
 
 /// The words that are locks.
@@ -101,12 +109,17 @@ struct Word {
     holders: u32,
     /// Whether it was ever held by any number.
     is_shared: bool,
+    /// Whether nothing is known of it but that it is a lock later.
+    is_new: bool,
     /// How many atomics changed it in a way that is not understood.
     unclear: u64,
 }
 
 #[derive(Default)]
 struct Thread {
+    /// Whether there was any record of it yet, and whether these were the calls that it begins with.
+    has_begun: bool,
+    begins_with_frames: bool,
     calls: Vec<Call>,
     /// The operations it is in: at most a wait, and one more within.
     operations: Vec<Operation>,
@@ -123,6 +136,18 @@ struct Call {
     krate: StrId,
     /// Entering was not told.
     silent: bool,
+    /// Where the call is.
+    call: u64,
+}
+
+/// What a thread is doing at some moment.
+pub(super) struct State {
+    /// The functions it is in that have been told, and where their calls are.
+    pub(super) calls: Vec<(StrId, u64)>,
+    /// The locks it holds, and how.
+    pub(super) held: Vec<(u64, Mode)>,
+    /// The lock it waits for.
+    pub(super) waits_for: Option<(u64, Mode)>,
 }
 
 impl Sections {
@@ -134,8 +159,53 @@ impl Sections {
         &mut self.threads[thread]
     }
 
+    /// Sections that find out what threads must have held at the beginning.
+    pub(super) fn surveying() -> Sections {
+        Sections { beginning: Some(Beginning::default()), is_continuation: true, ..Sections::default() }
+    }
+
+    /// Sections that begin with what was found out, and the key from which on all is known.
+    pub(super) fn surveyed(self) -> (Sections, u64) {
+        let mut next = Sections { is_continuation: true, ..Sections::default() };
+        let Some(beginning) = self.beginning else { return (next, 0) };
+        for &lock in self.words.keys() {
+            next.words.insert(lock, Word { is_new: true, ..Word::default() });
+        }
+        for (thread, lock, before) in beginning.held() {
+            for _ in 0..before.times {
+                next.thread(thread).hold(lock, before.mode);
+            }
+            if before.is_word {
+                let is_shared = before.mode == Mode::Shared;
+                let word = next.words.entry(lock).or_default();
+                *word = Word { holders: word.holders + before.times, is_shared, ..Word::default() };
+            }
+        }
+        (next, beginning.clear())
+    }
+
+    /// What a thread is doing.
+    pub(super) fn state(&mut self, thread: u64) -> State {
+        let thread = self.thread(thread);
+        let told = thread.calls.iter().filter(|call| !call.silent);
+        let held = thread
+            .held
+            .iter()
+            .flat_map(|(&lock, &(mode, times))| std::iter::repeat_n((lock, mode), times as usize));
+        let mut held: Vec<_> = held.collect();
+        held.sort_unstable_by_key(|&(lock, _)| lock);
+        let waits_for = thread.operations.iter().find_map(|operation| match operation.role {
+            Role::Lock(mode) => operation.lock.map(|lock| (lock, mode)),
+            _ => None,
+        });
+        State { calls: told.map(|call| (call.function, call.call)).collect(), held, waits_for }
+    }
+
     /// The runtime has seen a thread get a lock.
     pub(super) fn acquired(&mut self, thread: u64, lock: u64, mode: Mode) {
+        if let Some(beginning) = &mut self.beginning {
+            beginning.handled(thread, lock);
+        }
         self.thread(thread).hold(lock, mode);
         if let Some(word) = self.words.get_mut(&lock) {
             word.holders += 1;
@@ -146,6 +216,15 @@ impl Sections {
     pub(super) fn released(&mut self, thread: u64, lock: u64) -> Option<Mode> {
         if let Some(word) = self.words.get_mut(&lock) {
             word.holders = word.holders.saturating_sub(1);
+        }
+        if let Some(beginning) = &mut self.beginning {
+            let holders = self.threads.iter().enumerate().filter(|(_, one)| one.held.contains_key(&lock));
+            let (own, others): (Vec<_>, Vec<_>) = holders.partition(|&(number, _)| number as u64 == thread);
+            let lacks = own.is_empty() && beginning.lacks(thread, lock, !others.is_empty(), false);
+            beginning.handled(thread, lock);
+            if lacks {
+                self.thread(thread).hold(lock, Mode::Exclusive);
+            }
         }
         self.thread(thread).give_back(lock)
     }
@@ -168,16 +247,34 @@ impl Sections {
     /// The next record of a thread: what it did to locks before the record, and what becomes of the record.
     pub(super) fn record(
         &mut self,
-        thread: u64,
+        number: u64,
         record: &Record,
         ahead: Ahead<'_>,
         naming: &mut Naming,
         steps: &mut Vec<Step>,
     ) -> Fate {
-        self.thread(thread);
-        let Some(thread) = self.threads.get_mut(thread as usize) else { return Fate::Keep };
-        let mut cx = Context { naming, words: &mut self.words, steps, ahead };
-        match record.tag {
+        self.thread(number);
+        let Some(thread) = self.threads.get_mut(number as usize) else { return Fate::Keep };
+        let begins = !std::mem::replace(&mut thread.has_begun, true);
+        if record.tag == Tag::Frame && record.detail == FRAMES_UNKNOWN && begins {
+            self.unclear += u64::from(self.is_continuation);
+        }
+        let mut beginning = self.beginning.as_mut();
+        if let Some(beginning) = &mut beginning {
+            beginning.record(number, record.key, begins && record.tag != Tag::Begin);
+        }
+        let is_continuation = self.is_continuation;
+        let words = &mut self.words;
+        let mut cx = Context { thread: number, naming, words, steps, ahead, beginning, is_continuation };
+        let fate = match record.tag {
+            Tag::Frame => {
+                // Those of the thread's later chunks tell what is known.
+                if begins || thread.begins_with_frames {
+                    thread.begins_with_frames = true;
+                    thread.enter(record.words[0], record.words[1], &mut cx);
+                }
+                return Fate::Drop;
+            }
             Tag::Enter => thread.enter(record.words[0], record.words[1], &mut cx),
             Tag::Exit => thread.exit(&mut cx),
             Tag::Begin | Tag::Text | Tag::Arg => Fate::Keep,
@@ -186,7 +283,12 @@ impl Sections {
                 Fate::Keep
             }
             _ => thread.act(record, &mut cx),
+        };
+        thread.begins_with_frames = false;
+        if let Some(beginning) = &mut self.beginning {
+            beginning.recorded(number, !thread.operations.is_empty());
         }
+        fate
     }
 
     /// The function that an exit is about to leave.
@@ -225,13 +327,32 @@ impl Thread {
 
     fn acquired(&mut self, lock: u64, mode: Mode, cx: &mut Context<'_>) {
         self.hold(lock, mode);
+        if let Some(beginning) = &mut cx.beginning {
+            beginning.handled(cx.thread, lock);
+        }
         let word = cx.words.entry(lock).or_default();
+        word.is_new = false;
         word.holders += 1;
         word.is_shared |= mode == Mode::Shared;
     }
 
+    /// The thread does what only a holder of the lock does: it may have been one from the beginning.
+    fn acts_as_holder(&mut self, lock: u64, cx: &mut Context<'_>) {
+        let others_hold = cx.words.get(&lock).is_some_and(|word| word.holders > 0);
+        if let Some(beginning) = &mut cx.beginning
+            && !self.held.contains_key(&lock)
+            && beginning.lacks(cx.thread, lock, others_hold, true)
+        {
+            self.acquired(lock, Mode::Exclusive, cx);
+        }
+    }
+
     fn released(&mut self, lock: u64, cx: &mut Context<'_>) -> Option<Mode> {
+        if let Some(beginning) = &mut cx.beginning {
+            beginning.handled(cx.thread, lock);
+        }
         if let Some(word) = cx.words.get_mut(&lock) {
+            word.is_new = false;
             word.holders = word.holders.saturating_sub(1);
         }
         self.give_back(lock)
@@ -254,7 +375,7 @@ impl Thread {
         let silent = self.is_hidden() || function.entry.is_some();
         let depth = self.calls.len();
         let caller = self.calls.last().map(|call| call.function);
-        self.calls.push(Call { function: function.function, user, krate, silent });
+        self.calls.push(Call { function: function.function, user, krate, silent, call });
         if let Some(role) = function.entry
             && self.may_begin()
         {
@@ -321,7 +442,7 @@ impl Thread {
             }
             None => Mode::Exclusive,
         };
-        if record.tag == Tag::Rmw && old != new && !word.is_shared && word.holders == 0 {
+        if record.tag == Tag::Rmw && old != new && !word.is_shared && word.holders == 0 && !word.is_new {
             cx.step(At { loc, of: None }, Action::Acquire { mode, tried: true }, addr);
             self.acquired(addr, mode, cx);
             return Fate::Drop;
@@ -370,10 +491,14 @@ impl Thread {
 
     /// The first atomic of the lock's own crate is the lock.
     fn identify(&mut self, addr: u64, krate: StrId, cx: &mut Context<'_>) {
-        let Some((operation, outer)) = self.operations.split_last_mut() else { return };
+        let Some(operation) = self.operations.last() else { return };
         if operation.lock.is_some() || operation.krate != krate || operation.transparent {
             return;
         }
+        if matches!(operation.role, Role::Unlock | Role::GiveWay(_)) {
+            self.acts_as_holder(addr, cx);
+        }
+        let Some((operation, outer)) = self.operations.split_last_mut() else { return };
         operation.lock = Some(addr);
         let at = operation.at;
         match operation.role {
@@ -385,6 +510,10 @@ impl Thread {
                 let Some(&(mode, _)) = self.held.get(&addr) else {
                     // Taken in a way that was not seen: then this is the atomic operation it is.
                     operation.transparent = true;
+                    if let Some(word) = cx.words.get_mut(&addr).filter(|word| word.is_shared) {
+                        // Or shared more than once, which the beginning of the trace does not tell.
+                        word.unclear += u64::from(cx.is_continuation);
+                    }
                     return;
                 };
                 cx.step(at, Action::Release(mode), addr);
@@ -448,6 +577,7 @@ impl Thread {
                 self.acquired(lock, mode, cx);
             }
             Role::Change(mode) => {
+                self.acts_as_holder(lock, cx);
                 if let Some(held) = self.released(lock, cx) {
                     cx.step(operation.at, Action::Release(held), lock);
                     cx.step(operation.at, Action::Acquire { mode, tried: true }, lock);

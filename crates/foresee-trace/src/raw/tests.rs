@@ -209,3 +209,68 @@ fn a_value_that_was_not_settled_is_unknown() {
     // The last read is not explained.
     assert_eq!(text, "main|w(x=7)\nmain|w(x)\nmain|r(x=8)\nmain|r(x)\n");
 }
+
+/// A chunk that its thread has from this key on.
+fn chunk_from(owner: u64, key: u64, records: &[&[u64]]) -> Vec<u8> {
+    let mut chunk = chunk(owner, records);
+    chunk[8 * KEY_WORD..8 * KEY_WORD + 8].copy_from_slice(&key.to_le_bytes());
+    chunk
+}
+
+/// The text of a trace whose header says that everything is there from this key on.
+fn cut_at(cut: u64, chunks: &[Vec<u8>]) -> String {
+    let mut file = header();
+    file[8 * CUT_WORD..8 * CUT_WORD + 8].copy_from_slice(&cut.to_le_bytes());
+    chunks.iter().for_each(|chunk| file.extend(chunk));
+    let mut temporary = tempfile::tempfile().unwrap();
+    temporary.write_all(&file).unwrap();
+    let mut reader = RawReader::new(temporary, Box::new(NoSymbols), LockTable::default()).unwrap();
+    let (mut text, facts) = (Vec::new(), reader.facts().clone());
+    assert!(facts.iter().any(|(key, _)| key == crate::BEGINNING));
+    let mut writer = TextWriter::new(&mut text, &Vec::new());
+    while reader.advance().unwrap() {
+        writer.push(reader.names(), &reader.event()).unwrap();
+    }
+    writer.finish(reader.names()).unwrap();
+    assert!(!reader.is_overtaken());
+    drop(writer);
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn locks_given_back_after_the_cut_are_held_at_it() {
+    let release = |key, detail, lock| [first_word(Tag::Release, detail, key), 9, lock];
+    let write = |key| [first_word(Tag::Write, 4, key), 9, 0x100];
+    // In the file, the thread's later chunk comes first. What is before the cut is not told, but counts.
+    let text = cut_at(
+        20,
+        &[
+            chunk_from(0, 31, &[&release(33, EXCLUSIVE, 0x10)]),
+            chunk_from(1, 5, &[&[first_word(Tag::Acquire, SHARED, 7), 9, 0x20], &write(20)]),
+            chunk_from(
+                0,
+                9,
+                &[
+                    &[first_word(Tag::Frame, 0, 8), 9, 9],
+                    &write(8),
+                    &[first_word(Tag::Acquire, EXCLUSIVE, 11), 9, 0x30],
+                    &write(22),
+                    &release(23, AS_HELD, 0x20),
+                ],
+            ),
+            chunk_from(FREE_OWNER, 3, &[&write(40)]),
+        ],
+    );
+    let expected = [
+        "main|enter(0x8)|0x8",
+        "main|acq.try(l@0x10)",
+        "main|acq.try_shared(l@0x20)",
+        "main|acq.try(l@0x30)",
+        "T1|acq.try_shared(l@0x20)",
+        "T1|w([0x100..0x104])|0x8",
+        "main|w([0x100..0x104])|0x8",
+        "main|rel.shared(l@0x20)|0x8",
+        "main|rel(l@0x10)|0x8",
+    ];
+    assert_eq!(text.lines().filter(|line| line.contains('|')).collect::<Vec<_>>(), expected);
+}
