@@ -58,6 +58,7 @@ Examples:
   foresee record --watch landing --watch radio -- ./controller
   foresee record --max-size 2G -- ./server
   foresee record --keep-last 256M -- ./server
+  foresee record --only 'bank::*' --skip '*::log' -- ./server
 
 The program keeps its standard input and output and gets the signals; Ctrl-C ends it, and what it did until then is in
 the trace. The exit code is the program's own, 128 + n if signal n ended it.")]
@@ -281,6 +282,20 @@ pub struct Extent {
     /// ever; what happened before is not in the trace
     #[arg(long, value_name = "SIZE", value_parser = number::size)]
     pub keep_last: Option<u64>,
+    /// Record accesses to memory only in functions that match ('bank::*'), or are inlined into one; may be given more than once.
+    /// What synchronises is always recorded: races that are observed stay certain, predictions become candidates
+    #[arg(long, value_name = "PATTERN")]
+    pub only: Vec<String>,
+    /// Record no accesses to memory in functions that match, nor in what is inlined into them; may be given more than once
+    #[arg(long, value_name = "PATTERN")]
+    pub skip: Vec<String>,
+}
+
+impl Extent {
+    /// Whether some accesses are not recorded.
+    pub(crate) fn leaves_out(&self) -> bool {
+        !self.only.is_empty() || !self.skip.is_empty()
+    }
 }
 
 /// Arguments of `monitor`.

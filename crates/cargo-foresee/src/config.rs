@@ -39,7 +39,7 @@ pub(crate) struct Settings {
     locks: Vec<(String, Role)>,
 }
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 12] = [
     "engine",
     "format",
     "output",
@@ -50,6 +50,8 @@ const KEYS: [&str; 10] = [
     "atomic",
     "max-size",
     "keep-last",
+    "only",
+    "skip",
 ];
 
 /// The settings of file and variable.
@@ -79,6 +81,8 @@ pub(crate) fn extent(flags: &Extent) -> Result<Extent, CliError> {
     Ok(Extent {
         max_size: flags.max_size.or(settings.max_size),
         keep_last: flags.keep_last.or(settings.keep_last),
+        only: if flags.only.is_empty() { settings.only } else { flags.only.clone() },
+        skip: if flags.skip.is_empty() { settings.skip } else { flags.skip.clone() },
     })
 }
 
@@ -147,6 +151,8 @@ impl Settings {
         match key {
             "engine" => self.engine = values.to_vec(),
             "atomic" => self.atomic = values.to_vec(),
+            "only" => self.extent.only = values.to_vec(),
+            "skip" => self.extent.skip = values.to_vec(),
             "suppressions" => self.suppressions = values.iter().map(|value| base.join(value)).collect(),
             "output" => self.output = Some(base.join(one()?)),
             "format" => self.format = Some(ReportFormat::from_str(one()?, true).map_err(context)?),

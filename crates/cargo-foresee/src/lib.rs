@@ -16,6 +16,7 @@
 
 mod cargo;
 pub mod cli;
+mod code;
 mod commands;
 mod compiler;
 mod config;

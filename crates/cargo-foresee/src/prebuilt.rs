@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use foresee_trace::raw::Origin;
-use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
+use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId, Unit};
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _};
 
@@ -69,9 +69,7 @@ impl Prebuilt {
         let mut units = dwarf.units();
         while let Some(header) = units.next()? {
             let unit = dwarf.unit(header)?;
-            let built_in =
-                unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
-            if !built_in.starts_with(BUILT_IN) {
+            if !is_prebuilt(&unit) {
                 continue;
             }
             let name = unit.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -84,6 +82,11 @@ impl Prebuilt {
         }
         Ok(())
     }
+}
+
+/// Whether a unit was built by those who ship the toolchain.
+pub(crate) fn is_prebuilt(unit: &Unit<EndianSlice<'_, LittleEndian>>) -> bool {
+    unit.comp_dir.is_some_and(|folder| folder.starts_with(BUILT_IN.as_bytes()))
 }
 
 #[cfg(test)]

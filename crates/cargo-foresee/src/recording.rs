@@ -18,6 +18,7 @@ use foresee_trace::{DOUBT, EventSource as _, Facts, TraceError};
 use rustix::process::Signal;
 
 use crate::cli::Extent;
+use crate::code;
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
@@ -41,6 +42,9 @@ const KEEP_LAST_VARIABLE: &str = "FORESEE_KEEP_LAST";
 
 /// What the raw trace is called.
 const RAW_NAME: &str = "raw";
+
+/// What the table is called that tells which code's accesses are recorded.
+const CODE_NAME: &str = "code";
 
 /// What to run, and how.
 #[derive(Debug, Default)]
@@ -212,6 +216,12 @@ fn run(program: &Program<'_>, raw: &Path) -> Result<u8, CliError> {
     }
     if let Some(bytes) = program.extent.keep_last {
         command.env(KEEP_LAST_VARIABLE, bytes.to_string());
+    }
+    if program.extent.leaves_out() {
+        let table = code::table(command.get_program(), &program.extent)?;
+        let path = raw.with_file_name(CODE_NAME);
+        std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
+        command.env(code::VARIABLE, path);
     }
     let pass_on = PassOn::new();
     let mut child = command

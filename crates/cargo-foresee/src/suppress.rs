@@ -125,7 +125,7 @@ impl Rule {
 }
 
 /// A pattern: parts that must follow each other, with anything between.
-struct Pattern {
+pub(crate) struct Pattern {
     parts: Vec<String>,
     at_start: bool,
     at_end: bool,
@@ -138,7 +138,12 @@ impl Pattern {
         Pattern { parts: text.split('*').map(str::to_owned).collect(), at_start, at_end }
     }
 
-    fn matches(&self, text: &str) -> bool {
+    /// Of the whole text, not of a part of it.
+    pub(crate) fn whole(text: &str) -> Pattern {
+        Pattern { parts: text.split('*').map(str::to_owned).collect(), at_start: true, at_end: true }
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
         if text.is_empty() {
             return false;
         }

@@ -190,7 +190,7 @@ pub(crate) fn statics(file: &ElfFile64<'_>) -> Vec<DataSymbol> {
 
 /// The name as it was written. What is not mangled stays as it is: a C++ demangler takes `x` for `long long`. A mangled
 /// name may end in `.0`, for a static that the optimiser has taken apart.
-fn demangled(name: &str) -> String {
+pub(crate) fn demangled(name: &str) -> String {
     if !["_Z", "_R"].iter().any(|start| name.starts_with(start)) {
         return name.to_owned();
     }

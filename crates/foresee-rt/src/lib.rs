@@ -51,6 +51,7 @@ mod annotations;
 mod atomics;
 mod buffer;
 mod channels;
+mod code;
 mod cxx_memory;
 mod entry;
 mod exit;
@@ -84,6 +85,7 @@ extern "C" fn start() {
     fds::start();
     // What looks at strings comes before the recording, which would take it for the program's doing.
     watched::start();
+    code::start();
     rawfile::start();
     threads::start();
     exit::start();

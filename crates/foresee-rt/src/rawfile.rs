@@ -9,10 +9,11 @@ use std::sync::atomic::{
 };
 
 use crate::buffer::COUNTER;
+use crate::code;
 use crate::format::{
-    CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD, MAGIC, NAME_LEN,
-    NAMES, OWNER_WORD, STOP_WORD, Stop, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
-    WHY_WORD,
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, HEADER_LEN, KEY_WORD, LEFT_OUT, LEN_WORD, LENGTH_WORD, MAGIC,
+    NAME_LEN, NAMES, OWNER_WORD, STOP_WORD, Stop, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT, VERSION,
+    VERSION_WORD, WHY_WORD,
 };
 use crate::limits;
 use crate::std_sync::is_rust_program;
@@ -287,6 +288,9 @@ fn write_facts() {
     }
     if is_rust_program() {
         fact("rust", b"yes");
+    }
+    if code::is_on() {
+        fact(LEFT_OUT, b"accesses to memory in functions that --only and --skip leave out");
     }
     write_text(TEXT_FACTS, 0, &facts);
 }

@@ -1,6 +1,7 @@
 //! The ThreadSanitizer ABI, except for atomics: accesses, functions, copies.
 
 use crate::buffer::{accessing, always};
+use crate::code;
 use crate::entry::entries;
 use crate::format::Tag;
 use crate::watched;
@@ -9,12 +10,18 @@ pub(crate) extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {
     if SIZE <= 8 && watched::may_be(addr) {
         return watched::access(Tag::Read, Tag::ReadValue, addr, SIZE, pc);
     }
+    if code::leaves_out(pc) {
+        return;
+    }
     accessing(|local| local.plain(Tag::Read, SIZE, [pc, addr]));
 }
 
 pub(crate) extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
     if SIZE <= 8 && watched::may_be(addr) {
         return watched::access(Tag::Write, Tag::WriteValue, addr, SIZE, pc);
+    }
+    if code::leaves_out(pc) {
+        return;
     }
     accessing(|local| local.plain(Tag::Write, SIZE, [pc, addr]));
 }
@@ -25,6 +32,9 @@ extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
         read::<SIZE>(addr, pc);
         return write::<SIZE>(addr, pc);
     }
+    if code::leaves_out(pc) {
+        return;
+    }
     accessing(|local| {
         local.plain(Tag::Read, SIZE, [pc, addr]);
         local.plain(Tag::Write, SIZE, [pc, addr]);
@@ -32,7 +42,7 @@ extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
 }
 
 pub(crate) extern "C" fn read_range(addr: u64, size: u64, pc: u64) {
-    if size > 0 {
+    if size > 0 && !code::leaves_out(pc) {
         accessing(|local| local.plain(Tag::ReadRange, 0, [pc, addr, size]));
     }
 }
@@ -41,7 +51,9 @@ pub(crate) extern "C" fn write_range(addr: u64, size: u64, pc: u64) {
     if size > 0 {
         accessing(|local| {
             watched::disturb(addr, size);
-            local.plain(Tag::WriteRange, 0, [pc, addr, size]);
+            if !code::leaves_out(pc) {
+                local.plain(Tag::WriteRange, 0, [pc, addr, size]);
+            }
         });
     }
 }

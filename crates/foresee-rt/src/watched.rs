@@ -243,7 +243,7 @@ pub(crate) fn start() {
 }
 
 /// How far from where its file says the program is loaded.
-fn bias() -> u64 {
+pub(crate) fn bias() -> u64 {
     /// The program itself comes first.
     unsafe extern "C" fn first(
         info: *mut libc::dl_phdr_info,

@@ -49,6 +49,8 @@ pub const STOPPED: &str = "stopped";
 /// The fact that says why the beginning of the run is not in the trace, if it is not.
 pub const BEGINNING: &str = "beginning";
 
+pub use raw::format::LEFT_OUT;
+
 /// A stream of events in the observed order.
 ///
 /// ```

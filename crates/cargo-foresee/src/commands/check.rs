@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use foresee_predict::analysis::{Analysed, Analysis, Limits};
 use foresee_predict::finding::{Certainty, Finding, Kind, Place};
 use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
+use foresee_predict::witness::Schedule;
 use foresee_trace::validate::{Problem, Validator};
-use foresee_trace::{BEGINNING, DOUBT, Facts, LocId, Names, STOPPED};
+use foresee_trace::{BEGINNING, DOUBT, Facts, LEFT_OUT, LocId, Names, STOPPED};
 
 use crate::cargo::results::{self, Outcome};
 use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
@@ -195,12 +196,7 @@ fn check<R>(
     if let Some(why) = why {
         doubt(&mut analysed, &why, name);
     }
-    if input.source().facts().iter().any(|(key, _)| key == BEGINNING) {
-        // What a property says of the rest of a run depends on what came before.
-        let of_the_whole = |finding: &&mut Finding| matches!(finding.kind, Kind::Property | Kind::Refinement);
-        let findings = analysed.findings.iter_mut().filter(of_the_whole);
-        findings.for_each(|finding| finding.certainty = Certainty::Candidate);
-    }
+    doubt_what_needs_the_missing(&mut analysed.findings, input.source().facts());
     let collected = details(path, &analysed, names)?;
     let Analysed { execution, findings, engines, events, partial } = analysed;
     let folder = settings.folder.clone().or_else(|| std::env::current_dir().ok());
@@ -239,11 +235,31 @@ fn doubt(analysed: &mut Analysed, why: &str, name: &str) {
     error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
 }
 
+/// Of a run that is not all in the trace, some things follow and some do not.
+fn doubt_what_needs_the_missing(findings: &mut [Finding], facts: &Facts) {
+    let has = |fact: &str| facts.iter().any(|(key, _)| key == fact);
+    let (without_beginning, without_accesses) = (has(BEGINNING), has(LEFT_OUT));
+    for finding in findings {
+        // What a property says of the rest of a run depends on what came before.
+        let of_the_whole = matches!(finding.kind, Kind::Property | Kind::Refinement);
+        // In another schedule, accesses that are left out may read something else. What was observed was observed: the
+        // order of this run is that of what synchronises, which is all there.
+        let by_prediction = without_accesses && finding.certainty == Certainty::Predicted;
+        if of_the_whole && (without_beginning || without_accesses) || by_prediction {
+            finding.certainty = Certainty::Candidate;
+        }
+        if without_accesses {
+            finding.witness = Schedule::default();
+        }
+    }
+}
+
 /// What of the run is not in the trace, by intention.
 fn missing(facts: &Facts) -> Vec<String> {
     let told = |(key, value): &(String, String)| match key.as_str() {
         STOPPED => Some(format!("the end of the run is not in the trace: {value}")),
         BEGINNING => Some(format!("the beginning of the run is not in the trace: {value}")),
+        LEFT_OUT => Some(format!("not in the trace, so that predictions are not proven: {value}")),
         _ => None,
     };
     facts.iter().filter_map(told).collect()

@@ -1,4 +1,4 @@
-//! How much of a run is recorded: `--max-size`, `--keep-last`, on real programs of Rust and C.
+//! How much of a run is recorded: `--max-size`, `--keep-last`, `--only` and `--skip`, on real programs of Rust and C.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::{Folder, Outcome, outcome};
 
-/// Races in line 11 by `early`, then at length counts under a mutex, then races in line 11 by `late`.
+/// Races by `early`, then at length counts under a mutex, then races by `late`.
 const LONG: &str = r#"#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +19,14 @@ static long counter, rounds;
 static void count(void) {
     for (int i = 0; i < 10; i++) counter++;
 }
-static void *race(void *at) {
-    ++*(int *)at;
-    return 0;
+static void *bank_early(void *unused) {
+    early++;
+    return unused;
+}
+static inline __attribute__((always_inline)) void bank_late(void) { late++; }
+static void *last(void *unused) {
+    bank_late();
+    return unused;
 }
 static void *work(void *unused) {
     for (long i = 0; i < rounds; i++) {
@@ -42,9 +47,9 @@ static void both(void *(*function)(void *), void *with) {
 }
 int main(int count, char **words) {
     rounds = atol(words[count - 1]);
-    both(race, &early);
+    both(bank_early, 0);
     both(work, 0);
-    both(race, &late);
+    both(last, 0);
     printf("%ld\n", counter);
     return 0;
 }
@@ -60,7 +65,7 @@ static mut LATE: u32 = 0;
 mod bank {
     #[inline(never)]
     pub fn early() { unsafe { crate::EARLY += 1 } }
-    #[inline(never)]
+    #[inline(always)]
     pub fn late() { unsafe { crate::LATE += 1 } }
 }
 fn work(rounds: u64) {
@@ -94,7 +99,7 @@ fn main() {
     let rounds = std::env::args().nth(1).unwrap().parse().unwrap();
     both(bank::early);
     both(|| work(rounds));
-    both(bank::late);
+    both(|| bank::late());
     println!("{}", OUTER.lock().unwrap());
 }
 "#;
@@ -266,6 +271,68 @@ fn what_hangs_since_before_the_cut_is_seen() {
     assert!(report["stats"]["missing"][0].as_str().unwrap().contains("beginning"));
     let [finding] = &report["findings"].as_array().unwrap()[..] else { panic!("{report}") };
     assert_eq!((&finding["kind"], &finding["certainty"]), (&"deadlock".into(), &"observed".into()));
+}
+
+#[test]
+fn accesses_of_some_functions_only() {
+    let all = |options: &[&str], expected: &[&str]| {
+        each_program(options, "50", |program, run| {
+            let report = report(run);
+            let certain = expected.iter().map(|name| ((*name).to_owned(), "observed".to_owned()));
+            assert_eq!(races(&report), certain.collect::<Vec<_>>(), "{program} {options:?}: {report}");
+            let missing = report["stats"]["missing"][0].as_str().unwrap();
+            assert!(missing.contains("--only and --skip"), "{missing}");
+            assert_eq!(report["findings"][0]["witness"], Value::Null);
+        });
+    };
+    // Those of C have no module. One function is inlined into another.
+    all(&["--skip", "*bank*late"], &["early"]);
+    all(&["--only", "*bank*late"], &["late"]);
+    all(&["--only", "*bank*", "--skip", "*late"], &["early"]);
+}
+
+/// A race that only another schedule shows, and one that this run shows.
+const PREDICTED: &str = r#"
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+int hidden, seen, mine;
+__attribute__((noinline)) static void noise(void) { mine++; }
+static void *work(void *unused) {
+    seen++;
+    hidden = 1;
+    pthread_mutex_lock(&guard);
+    pthread_mutex_unlock(&guard);
+    return unused;
+}
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, 0, work, 0);
+    seen++;
+    usleep(200000);
+    pthread_mutex_lock(&guard);
+    pthread_mutex_unlock(&guard);
+    hidden = 2;
+    noise();
+    pthread_join(other, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn without_all_accesses_predictions_are_candidates() {
+    let folder = Folder::new();
+    folder.build("predicted.c", PREDICTED);
+    let found = |options: &[&str]| {
+        let line = [&["run", "--format", "json"], options, &["--", "./prog"]].concat();
+        races(&report(&folder.foresee(&line)))
+    };
+    let pair = |name: &str, certainty: &str| (name.to_owned(), certainty.to_owned());
+    assert_eq!(found(&[]), [pair("hidden", "predicted"), pair("seen", "observed")]);
+    assert_eq!(found(&["--skip", "noise"]), [pair("hidden", "candidate"), pair("seen", "observed")]);
+    assert_eq!(found(&["--only", "noise"]), []);
+    let wrong = folder.foresee(&["run", "--only", "nowhere*", "--", "./prog"]);
+    wrong.one_message(2, &["./prog", "no function matches `nowhere*`"]);
 }
 
 #[test]

@@ -120,6 +120,16 @@ pub const SYNC_SPACE: u64 = 1 << 58;
 /// In the detail of an atomic operation: its values are not known. An uninstrumented library did it, before or after the record.
 pub const UNKNOWN_VALUE: u8 = 0x80;
 
+/// The fact that says which accesses were left out, if any: then no prediction is proven. What synchronises is all there.
+pub const LEFT_OUT: &str = "left out";
+
+/// The first word of a table of code, which tells the runtime whose accesses are recorded. It is followed by the device and number
+/// of the program's file, the first address of code there, how many bytes of code follow, and whether accesses elsewhere are
+/// recorded. Then comes one bit for each byte.
+pub const CODE_MAGIC: u64 = u64::from_le_bytes(*b"FORcode\0");
+/// The length of its header in words.
+pub const CODE_HEADER_WORDS: usize = 6;
+
 /// What a record says; the doc of each is its words after the first, and its detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -27,7 +27,7 @@ mod watched;
 pub use modules::Module;
 pub use naming::{Code, DataSymbol, NoSymbols, Origin, SourceLocation, Symbolizer};
 pub use reader::RawReader;
-pub use roles::{LockTable, Role, is_library_function};
+pub use roles::{LockTable, Role, function_path, is_library_function};
 
 #[cfg(test)]
 mod tests;

@@ -222,6 +222,11 @@ pub fn is_library_function(function: &str) -> bool {
     is_between(&plain_path(function))
 }
 
+/// The path of a function as patterns see it: without type arguments, with the type in place of `<Type as Trait>`.
+pub fn function_path(function: &str) -> String {
+    plain_path(function)
+}
+
 /// The crate of a function, by its plain path.
 pub(super) fn crate_of(path: &str) -> &str {
     path.split("::").next().unwrap_or(path).trim_start_matches('&')
