@@ -27,8 +27,11 @@
 //! **Known limits.** Changing the mode of a held lock (downgrade, upgrade) is a release and an acquire with nothing between;
 //! upgradable locks count as shared.
 
+mod continuation;
+
 use rustc_hash::FxHashMap;
 
+pub(super) use self::continuation::State;
 use super::ahead::Ahead;
 use super::beginning::Beginning;
 use super::format::{FRAMES_UNKNOWN, SYNC_SPACE, Tag};
@@ -140,16 +143,6 @@ struct Call {
     call: u64,
 }
 
-/// What a thread is doing at some moment.
-pub(super) struct State {
-    /// The functions it is in that have been told, and where their calls are.
-    pub(super) calls: Vec<(StrId, u64)>,
-    /// The locks it holds, and how.
-    pub(super) held: Vec<(u64, Mode)>,
-    /// The lock it waits for.
-    pub(super) waits_for: Option<(u64, Mode)>,
-}
-
 impl Sections {
     fn thread(&mut self, thread: u64) -> &mut Thread {
         let thread = thread as usize;
@@ -157,48 +150,6 @@ impl Sections {
             self.threads.resize_with(thread + 1, Thread::default);
         }
         &mut self.threads[thread]
-    }
-
-    /// Sections that find out what threads must have held at the beginning.
-    pub(super) fn surveying() -> Sections {
-        Sections { beginning: Some(Beginning::default()), is_continuation: true, ..Sections::default() }
-    }
-
-    /// Sections that begin with what was found out, and the key from which on all is known.
-    pub(super) fn surveyed(self) -> (Sections, u64) {
-        let mut next = Sections { is_continuation: true, ..Sections::default() };
-        let Some(beginning) = self.beginning else { return (next, 0) };
-        for &lock in self.words.keys() {
-            next.words.insert(lock, Word { is_new: true, ..Word::default() });
-        }
-        for (thread, lock, before) in beginning.held() {
-            for _ in 0..before.times {
-                next.thread(thread).hold(lock, before.mode);
-            }
-            if before.is_word {
-                let is_shared = before.mode == Mode::Shared;
-                let word = next.words.entry(lock).or_default();
-                *word = Word { holders: word.holders + before.times, is_shared, ..Word::default() };
-            }
-        }
-        (next, beginning.clear())
-    }
-
-    /// What a thread is doing.
-    pub(super) fn state(&mut self, thread: u64) -> State {
-        let thread = self.thread(thread);
-        let told = thread.calls.iter().filter(|call| !call.silent);
-        let held = thread
-            .held
-            .iter()
-            .flat_map(|(&lock, &(mode, times))| std::iter::repeat_n((lock, mode), times as usize));
-        let mut held: Vec<_> = held.collect();
-        held.sort_unstable_by_key(|&(lock, _)| lock);
-        let waits_for = thread.operations.iter().find_map(|operation| match operation.role {
-            Role::Lock(mode) => operation.lock.map(|lock| (lock, mode)),
-            _ => None,
-        });
-        State { calls: told.map(|call| (call.function, call.call)).collect(), held, waits_for }
     }
 
     /// The runtime has seen a thread get a lock.
@@ -218,9 +169,9 @@ impl Sections {
             word.holders = word.holders.saturating_sub(1);
         }
         if let Some(beginning) = &mut self.beginning {
-            let holders = self.threads.iter().enumerate().filter(|(_, one)| one.held.contains_key(&lock));
-            let (own, others): (Vec<_>, Vec<_>) = holders.partition(|&(number, _)| number as u64 == thread);
-            let lacks = own.is_empty() && beginning.lacks(thread, lock, !others.is_empty(), false);
+            let holds = |one: &Thread| one.held.contains_key(&lock);
+            let lacks = !self.threads.get(thread as usize).is_some_and(holds)
+                && beginning.lacks(thread, lock, self.threads.iter().any(holds), false);
             beginning.handled(thread, lock);
             if lacks {
                 self.thread(thread).hold(lock, Mode::Exclusive);
