@@ -23,7 +23,8 @@ pub(crate) fn stream(name: &str, path: &str) {
     let make = find(name).stream.expect("an engine that streams");
     let mut source = open(path);
     let (took, (events, outcome)) = Took::of(1, || {
-        let mut engine = make(&Options::default());
+        let options = Options::default();
+        let mut engine = make(&options);
         let mut index = 0;
         while source.advance().expect("readable") {
             engine.event(index, &source.event());
@@ -63,9 +64,10 @@ pub(crate) fn pipeline(path: &str) {
         threads: 1,
         interrupt: None,
     };
+    let options = Options::default();
     let (took, analysed) = Took::of(1, || {
         let engines = default_engines().collect();
-        let mut analysis = Analysis::new(engines, Options::default(), limits, false);
+        let mut analysis = Analysis::new(engines, &options, limits, false);
         while source.advance().expect("readable") {
             analysis.event(source.names(), &source.event()).expect("not too large");
         }

@@ -77,7 +77,9 @@ the trace. The exit code is the program's own, 128 + n if signal n ended it.")]
 Examples:
   foresee monitor specs/iterator.rv run.ft
   my-server --log-events | foresee monitor protocol.rv -
+  foresee monitor --strict protocol.rv events.std
 
+A line is THREAD|event(NAME, @OBJECT, NUMBER)|PLACE, or any event of a trace: T1|acq(l)|a.rs:3, T1|w(x=1).
 Verdicts that have a handler are told as they come. Exit codes: 66 if there were any, 2 for a spec or stream that is wrong.")]
     Monitor(MonitorArgs),
     /// Check and format properties
@@ -171,6 +173,7 @@ Engines, in the order in which they run:
   syncp      races of runs that keep the order of critical sections (predicted)
   deadlock   lock-order deadlocks of any number of threads (observed, predicted)
   atomicity  atomic blocks that do not behave like one step (observed, predicted)
+  property   what the properties of --spec say of this very run (observed)
   reverse    races and deadlocks of runs that reverse critical sections (predicted)
   max        every race that a correct reordering can show, within a window (predicted)
   lockset    pairs that share no lock: candidates, proven by nothing; only on request
@@ -180,6 +183,7 @@ Examples:
   foresee check run.std --engine hb,syncp
   foresee check run.ft --format json --output result.json
   foresee check run.ft --format sarif --output foresee.sarif
+  foresee check run.ft --spec specs/locks.rv
 
 Every predicted finding has a witness: a schedule that the program can follow, accepted by an independent checker.
 Flags can also be set in .config/foresee.toml (`time = \"60s\"`, `atomic = [\"Bank::transfer\"]`) and by
@@ -224,6 +228,9 @@ pub struct CheckOptions {
     /// A function that is meant to be atomic; may be given more than once
     #[arg(long, value_name = "FUNCTION")]
     pub atomic: Vec<String>,
+    /// A file of properties to hold against the run; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub spec: Vec<PathBuf>,
 }
 
 /// Arguments of `record`.
@@ -310,6 +317,9 @@ pub struct MonitorArgs {
     /// How to tell: human or json
     #[arg(long, value_enum, default_value = "human")]
     pub format: ReportFormat,
+    /// Refuse events that no property knows, and events with too few or too many values, instead of counting them
+    #[arg(long)]
+    pub strict: bool,
 }
 
 /// What to do with files of properties.

@@ -29,6 +29,7 @@ pub(crate) struct Settings {
     pub(crate) memory: Option<u64>,
     pub(crate) suppressions: Vec<PathBuf>,
     pub(crate) atomic: Vec<String>,
+    pub(crate) spec: Vec<PathBuf>,
     /// The folder the user is in, if not the current one: cargo runs tests in that of their package.
     pub(crate) folder: Option<PathBuf>,
     /// For recording: how much.
@@ -39,7 +40,7 @@ pub(crate) struct Settings {
     locks: Vec<(String, Role)>,
 }
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "engine",
     "format",
     "output",
@@ -48,6 +49,7 @@ const KEYS: [&str; 12] = [
     "memory",
     "suppressions",
     "atomic",
+    "spec",
     "max-size",
     "keep-last",
     "only",
@@ -99,6 +101,7 @@ pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
     settings.memory = args.memory.or(settings.memory);
     settings.suppressions.extend_from_slice(&args.suppressions);
     settings.atomic.extend_from_slice(&args.atomic);
+    settings.spec.extend_from_slice(&args.spec);
     Ok(settings)
 }
 
@@ -154,6 +157,7 @@ impl Settings {
             "only" => self.extent.only = values.to_vec(),
             "skip" => self.extent.skip = values.to_vec(),
             "suppressions" => self.suppressions = values.iter().map(|value| base.join(value)).collect(),
+            "spec" => self.spec = values.iter().map(|value| base.join(value)).collect(),
             "output" => self.output = Some(base.join(one()?)),
             "format" => self.format = Some(ReportFormat::from_str(one()?, true).map_err(context)?),
             "time" => self.time = Some(number::duration(one()?).map_err(context)?),

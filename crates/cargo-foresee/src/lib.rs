@@ -22,7 +22,6 @@ mod compiler;
 mod config;
 mod error;
 pub mod exit;
-mod feed;
 mod input;
 mod live;
 mod number;

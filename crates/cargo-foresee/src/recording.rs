@@ -55,6 +55,8 @@ pub(crate) struct Program<'a> {
     pub(crate) timeout: Option<Duration>,
     /// Statics whose values are recorded.
     pub(crate) watch: &'a [String],
+    /// More of them, if the program has them.
+    pub(crate) variables: &'a [String],
     /// How much is recorded.
     pub(crate) extent: Extent,
     /// Where everything that it prints goes, instead of to the user; how it ends is not told either.
@@ -207,8 +209,8 @@ impl Program<'_> {
 
 fn run(program: &Program<'_>, raw: &Path) -> Result<u8, CliError> {
     let mut command = program.command()?;
-    if !program.watch.is_empty() {
-        let addresses = watch::addresses(command.get_program(), program.watch)?;
+    if !program.watch.is_empty() || !program.variables.is_empty() {
+        let addresses = watch::addresses(command.get_program(), program.watch, program.variables)?;
         command.env(watch::VARIABLE, addresses);
     }
     if let Some(bytes) = program.extent.max_size {

@@ -8,12 +8,22 @@ use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 
 use crate::error::{self, CliError, without_code};
 
-/// Reads a spec file. What is wrong with it has been told when this fails; so have warnings when it does not.
-pub(crate) fn load(path: &Path) -> Result<Compiled, CliError> {
+/// What becomes of warnings about a spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Warnings {
+    Told,
+    /// Somebody has told them before.
+    Known,
+}
+
+/// Reads a spec file. What is wrong with it has been told when this fails; so have warnings, if wanted, when it does not.
+pub(crate) fn load(path: &Path, warnings: Warnings) -> Result<Compiled, CliError> {
     let text = read(path)?;
     match foresee_monitor::compile(&text) {
         Ok(compiled) => {
-            tell(path, &text, &compiled.warnings);
+            if warnings == Warnings::Told {
+                tell(path, &text, &compiled.warnings);
+            }
             Ok(compiled)
         }
         Err(problems) => Err(refused(path, &text, &problems)),

@@ -10,7 +10,8 @@
 //! | `race_top` | races with the pattern in the innermost frame of either stack |
 //! | `deadlock`, `mutex` | deadlocks with the pattern in a stack, or about a lock it matches |
 //! | `called_from_lib` | anything whose stack has the pattern |
-//! | `atomicity`, `property` | the same for those kinds |
+//! | `atomicity` | the same for atomic blocks |
+//! | `property` | the same for what properties say, and for a property whose name it matches |
 //! | `thread`, `signal` | nothing: foresee does not report thread leaks or signal handlers; accepted and ignored |
 
 use std::path::Path;
@@ -108,11 +109,14 @@ impl Rule {
             RuleKind::Any => (true, usize::MAX),
             RuleKind::Ignored => (false, 0),
         };
+        let property = shown.finding.said.as_ref().filter(|_| self.kind == RuleKind::Property);
+        let in_event = |event: &Details| {
+            (self.kind != RuleKind::RaceTop && self.pattern.matches(&event.target))
+                || self.matches_frames(event, names, frames)
+        };
         applies
-            && shown.events.iter().any(|event| {
-                (self.kind != RuleKind::RaceTop && self.pattern.matches(&event.target))
-                    || self.matches_frames(event, names, frames)
-            })
+            && (property.is_some_and(|said| self.pattern.matches(&said.property))
+                || shown.events.iter().any(in_event))
     }
 
     fn matches_frames(&self, event: &Details, names: &Names, frames: usize) -> bool {

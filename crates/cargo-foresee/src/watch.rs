@@ -16,8 +16,8 @@ use crate::unrecorded::find;
 /// The variable that tells the runtime what to watch.
 pub(crate) const VARIABLE: &str = "FORESEE_WATCH";
 
-/// The value of that variable for statics of these names.
-pub(crate) fn addresses(program: &OsStr, names: &[String]) -> Result<String, CliError> {
+/// The value of that variable for statics of these names; `variables` need not be there.
+pub(crate) fn addresses(program: &OsStr, names: &[String], variables: &[String]) -> Result<String, CliError> {
     let path = find(program);
     let shown = path.display();
     let bytes = std::fs::read(&path)
@@ -27,11 +27,13 @@ pub(crate) fn addresses(program: &OsStr, names: &[String]) -> Result<String, Cli
     })?;
     let statics = statics(&file);
     let mut watched = Vec::new();
-    for name in names {
+    for (name, needed) in
+        names.iter().map(|name| (name, true)).chain(variables.iter().map(|name| (name, false)))
+    {
         let before = watched.len();
         let found = statics.iter().filter(|symbol| is_called(symbol, name));
         watched.extend(found.map(|symbol| format!("{:x}:{:x}", symbol.addr, symbol.size)));
-        if watched.len() == before {
+        if watched.len() == before && needed {
             return Err(CliError::Usage(format!(
                 "{shown}: no static `{name}`; `--watch` takes statics of the program itself, others are watched by \
                  annotations"

@@ -239,3 +239,35 @@ fn formulas_of_twenty_operators_compile_or_are_refused() {
         }
     }
 }
+
+#[test]
+fn default_transitions_use_all_events() {
+    let spec =
+        "property P { event a; event b; fsm: one [ a -> two ] two [ default -> one ] @two { count; } }";
+    assert_eq!(problems(spec), [""; 0]);
+    let spec = spec.replace("default", "a");
+    assert_eq!(problems(&spec).len(), 1, "without it, `b` is used nowhere");
+}
+
+#[test]
+fn calls_carry_nothing() {
+    let spec = "property P(x) { event f(x) = enter(\"f\", x); ere: f @match { count; } }";
+    let expected =
+        "1:41 error: `enter` carries no `x` (calls carry nothing, besides, if you like, `thread`)".to_owned();
+    assert_eq!(problems(spec), [expected]);
+    let spec = "property P(thread) { event f(thread) = enter(\"f\", thread); ere: f @match { count; } }";
+    assert_eq!(problems(spec), [""; 0]);
+}
+
+#[test]
+fn a_blank_line_after_a_comment_stays() {
+    let body = "property P {\n    // What happens.\n\n    // First this.\n    event a;\n    ere: a\n    @match { count; }\n}\n";
+    let spec = format!("// A file.\n\n// A property.\n{body}");
+    assert_eq!(format(&spec).unwrap(), spec);
+    let wide = spec
+        .replace("// A file.\n\n", "// A file.\n\n\n\n")
+        .replace("}\n", "    // Last.\n\n}\n\n// End.\n\n\n");
+    let formatted = format(&wide).unwrap();
+    assert!(formatted.ends_with("    // Last.\n}\n// End.\n"), "{formatted}");
+    assert_eq!(format(&formatted).unwrap(), formatted);
+}

@@ -56,14 +56,14 @@ pub struct EngineStats {
 }
 
 /// An analysis in progress.
-pub struct Analysis {
+pub struct Analysis<'o> {
     engines: Vec<&'static EngineInfo>,
-    options: Options,
+    options: &'o Options,
     limits: Limits,
-    streams: Vec<(&'static str, Box<dyn StreamEngine>)>,
+    streams: Vec<(&'static str, Box<dyn StreamEngine + 'o>)>,
     builder: Option<ExecutionBuilder>,
     events: u64,
-    names_seen: usize,
+    names_seen: [usize; 3],
 }
 
 /// A finished analysis.
@@ -80,10 +80,15 @@ pub struct Analysed {
     pub partial: Option<u64>,
 }
 
-impl Analysis {
+impl<'o> Analysis<'o> {
     /// Starts these engines. `keep` keeps the execution even if no engine needs it.
-    pub fn new(engines: Vec<&'static EngineInfo>, options: Options, limits: Limits, keep: bool) -> Analysis {
-        let streams = engines.iter().filter_map(|e| Some((e.name, e.stream?(&options)))).collect();
+    pub fn new(
+        engines: Vec<&'static EngineInfo>,
+        options: &'o Options,
+        limits: Limits,
+        keep: bool,
+    ) -> Analysis<'o> {
+        let streams = engines.iter().filter_map(|e| Some((e.name, e.stream?(options)))).collect();
         let wanted = keep || engines.iter().any(|engine| engine.whole.is_some());
         Analysis {
             streams,
@@ -92,15 +97,16 @@ impl Analysis {
             options,
             limits,
             events: 0,
-            names_seen: 0,
+            names_seen: [0; 3],
         }
     }
 
     /// The next event of the observed run, and the names its ids refer to.
     #[inline]
     pub fn event(&mut self, names: &Names, event: &Event<'_>) -> Result<(), TraceError> {
-        if names.string_count() != self.names_seen {
-            self.names_seen = names.string_count();
+        let known = [names.string_count(), names.locks().len(), names.symbols().len()];
+        if known != self.names_seen {
+            self.names_seen = known;
             self.streams.iter_mut().for_each(|(_, engine)| engine.names(names));
         }
         for (_, engine) in &mut self.streams {
@@ -182,7 +188,7 @@ impl Analysis {
             let deadline = [own, self.limits.deadline].into_iter().flatten().min();
             let (proven, budget) = (&together.proven, self.budget(deadline));
             let job = Job { execution, prepared: &prepared, checker, proven, budget };
-            let outcome = make(&self.options).run(&job);
+            let outcome = make(self.options).run(&job);
             let time = start.elapsed();
             if info.rest {
                 left = left.saturating_sub(time);

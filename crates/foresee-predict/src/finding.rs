@@ -60,7 +60,8 @@ pub struct Finding {
     /// Which engine found it.
     pub engine: &'static str,
     /// The events it is about, by index in the observed order. A race: the two accesses. A deadlock: what each thread of
-    /// the cycle waits for, in the cycle's order. Atomicity: the edges of the cycle, two events each.
+    /// the cycle waits for, in the cycle's order. Atomicity: the edges of the cycle, two events each. A property: the
+    /// event that led to the verdict, none if that was the end of the run.
     pub events: Vec<u64>,
     /// Where it is: findings with equal places are one finding. Sorted.
     pub places: Vec<Place>,
@@ -71,6 +72,19 @@ pub struct Finding {
     pub schedulable: bool,
     /// The schedule that shows it; accepted by the witness checker. Empty for what was observed without needing one.
     pub witness: Schedule,
+    /// For what a property says: its words.
+    pub said: Option<Said>,
+}
+
+/// What a property says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The property's name.
+    pub property: String,
+    /// The verdict: `match`, `violation`, the name of a state.
+    pub category: String,
+    /// The report of its handler, with all values filled in.
+    pub message: String,
 }
 
 /// A place in the program for telling findings apart: a source location or, where the trace has none, the thing touched.
@@ -96,7 +110,12 @@ impl Place {
 
     /// The source location, or [`LocId::UNKNOWN`].
     pub fn loc(self) -> LocId {
-        if self.0 >> 63 == 1 { LocId::UNKNOWN } else { LocId(self.0 as u32) }
+        if self.0 >> 62 != 0 { LocId::UNKNOWN } else { LocId(self.0 as u32) }
+    }
+
+    /// The place of a verdict: which property, body and handler, by position. Where it came is another place.
+    pub fn of_verdict(property: usize, body: usize, handler: usize) -> Place {
+        Place(1 << 62 | (property as u64) << 32 | (body as u64 & 0xffff) << 16 | (handler as u64 & 0xffff))
     }
 
     /// Two places as a key: the order does not matter.

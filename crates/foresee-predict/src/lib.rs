@@ -19,6 +19,7 @@
 //! | [`reverse`] | races and deadlocks of runs that may reverse critical sections; polynomial |
 //! | [`max`] | every race that a correct reordering can show, within a window |
 //! | [`lockset`] | pairs that share no lock: candidates |
+//! | [`property`] | what properties say of the run: observed (streaming); traces in properties' terms |
 //!
 //! What engines share:
 //!
@@ -47,6 +48,7 @@ pub mod lockset;
 pub mod max;
 pub mod must;
 pub mod order;
+pub mod property;
 pub mod races;
 pub mod registry;
 pub mod reorder;

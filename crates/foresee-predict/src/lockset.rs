@@ -26,6 +26,7 @@ impl WholeEngine for Lockset {
                 instances: candidate.instances,
                 schedulable: false,
                 witness: Schedule::default(),
+                said: None,
             })
         };
         Outcome {

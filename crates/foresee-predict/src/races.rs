@@ -80,6 +80,7 @@ impl Method {
                 instances: candidate.instances,
                 schedulable: true,
                 witness: race.schedule,
+                said: None,
             });
         }
         outcome

@@ -1,11 +1,14 @@
 //! All engines. Adding one is a line here and a file beside.
 
+use foresee_monitor::property::Property;
+
 use crate::atomicity::{AtomicFunctions, ObservedAtomicity, PredictedAtomicity};
 use crate::deadlock::Deadlocks;
 use crate::engine::{StreamEngine, WholeEngine};
 use crate::hb::HappensBefore;
 use crate::lockset::Lockset;
 use crate::max::Max;
+use crate::property::ObservedVerdicts;
 use crate::reverse::Reverse;
 use crate::survey::Needs;
 use crate::syncp::SyncPreserving;
@@ -15,10 +18,14 @@ use crate::syncp::SyncPreserving;
 pub struct Options {
     /// Functions that are meant to be atomic, by name.
     pub atomic: Vec<String>,
+    /// Properties to hold against the run.
+    pub properties: Vec<Property>,
+    /// What the user calls the trace: properties may speak of it.
+    pub trace: String,
 }
 
 /// Makes the streaming part of an engine.
-pub type MakeStream = fn(&Options) -> Box<dyn StreamEngine>;
+pub type MakeStream = for<'o> fn(&'o Options) -> Box<dyn StreamEngine + 'o>;
 
 /// Makes the whole-trace part of an engine.
 pub type MakeWhole = fn(&Options) -> Box<dyn WholeEngine>;
@@ -80,6 +87,15 @@ pub const ENGINES: &[EngineInfo] = &[
         needs: Needs::Blocks,
         stream: Some(|options| Box::new(ObservedAtomicity::new(atomic(options)))),
         whole: Some(|options| Box::new(PredictedAtomicity::new(atomic(options)))),
+    },
+    EngineInfo {
+        name: "property",
+        about: "what properties say of this very run",
+        default: true,
+        rest: false,
+        needs: Needs::Nothing,
+        stream: Some(|options| Box::new(ObservedVerdicts::new(options))),
+        whole: None,
     },
     EngineInfo {
         name: "reverse",

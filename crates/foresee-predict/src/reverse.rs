@@ -74,6 +74,7 @@ fn deadlocks(job: &Job<'_>, outcome: &mut Outcome) {
                 instances: 1,
                 schedulable: true,
                 witness,
+                said: None,
             });
         }
     }

@@ -95,6 +95,11 @@ pub trait EventSource {
         None
     }
 
+    /// The line of the event that was reached, counted from 1; `None` for what has no lines.
+    fn line(&self) -> Option<u64> {
+        None
+    }
+
     /// How far reading has come, and how far it has to go, in bytes; the total may be unknown (a pipe).
     fn progress(&self) -> (u64, Option<u64>);
 }

@@ -306,6 +306,11 @@ impl Names {
         self.symbol_of.get(name).is_some()
     }
 
+    /// The symbol of this name; the first, if there are several.
+    pub fn symbol_named(&self, name: StrId) -> Option<Symbol> {
+        self.symbol_of.get(name).map(|id| self.symbols[id as usize])
+    }
+
     /// The symbol that contains the byte at `addr`.
     pub fn symbol_at(&self, addr: u64) -> Option<Symbol> {
         let (_, &id) = self.symbols_by_addr.range(..=addr).next_back()?;

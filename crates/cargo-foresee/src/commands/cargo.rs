@@ -22,6 +22,7 @@ use crate::config::{self, Settings};
 use crate::error::{self, CliError, Severity, without_code};
 use crate::exit;
 use crate::signals::PassOn;
+use crate::specs::Warnings;
 
 const RUSTFLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
 const RUSTDOCFLAGS: &str = "CARGO_ENCODED_RUSTDOCFLAGS";
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     warn_of_lost_flags(&arguments);
     let settings = absolute(config::settings(&options.check)?);
     // A mistake in them is told before anything long begins.
-    Check::by(settings.clone())?;
+    Check::by(settings.clone(), Warnings::Told)?;
     let Some(project) = Project::find(&arguments)? else {
         return Ok(ExitCode::from(exit::BUILD_FAILED));
     };
@@ -220,7 +221,7 @@ fn exit_code(status: ExitStatus, mode: Option<Mode>, outcomes: &[Outcome]) -> u8
 fn absolute(mut settings: Settings) -> Settings {
     settings.folder = std::env::current_dir().ok();
     settings.output = settings.output.as_deref().map(absolute_path);
-    settings.suppressions.iter_mut().for_each(|path| *path = absolute_path(path));
+    settings.suppressions.iter_mut().chain(&mut settings.spec).for_each(|path| *path = absolute_path(path));
     settings
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use foresee_monitor::property::Property;
 use foresee_predict::analysis::{Analysed, Analysis, Limits};
 use foresee_predict::finding::{Certainty, Finding, Kind, Place};
 use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
@@ -18,15 +19,14 @@ use crate::cargo::results::{self, Outcome};
 use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
 use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
-use crate::exit;
 use crate::input::Input;
 use crate::live::Live;
 use crate::progress::Stage;
 use crate::report::details::{Collected, Collector};
 use crate::report::viewpoint::Viewpoint;
 use crate::report::{Report, Stats, human, json, junit, sarif, shown};
-use crate::signals;
 use crate::suppress::Suppressions;
+use crate::{exit, signals, specs};
 
 /// How many events are read between two looks at the clock.
 const LOOK_AT_CLOCK: u64 = 1 << 16;
@@ -37,6 +37,9 @@ const REST: Duration = Duration::from_secs(10);
 /// What an event costs in memory at most, over all whole-trace engines.
 const BYTES_PER_EVENT: u64 = 160;
 
+/// The engine that works on what `--spec` says.
+const PROPERTY: &str = "property";
+
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
     Check::prepare(&args.options)?.run(&args.input, &display_name(&args.input)).map(ExitCode::from)
 }
@@ -45,6 +48,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
 pub(crate) struct Check {
     settings: Settings,
     engines: Vec<&'static EngineInfo>,
+    /// What `--spec` says.
+    properties: Vec<Property>,
     /// Whether to show how far it has come, where there is a terminal.
     pub(crate) shows_progress: bool,
     /// Notes which lines are of use, whatever the number of checks.
@@ -54,17 +59,28 @@ pub(crate) struct Check {
 impl Check {
     /// Reads all settings, so that a mistake in them is told before anything long begins.
     pub(crate) fn prepare(options: &CheckOptions) -> Result<Check, CliError> {
-        Check::by(settings(options)?)
+        Check::by(settings(options)?, specs::Warnings::Told)
     }
 
     /// The same for settings that are complete.
-    pub(crate) fn by(settings: Settings) -> Result<Check, CliError> {
-        let engines = engines(&settings.engine)?;
+    pub(crate) fn by(settings: Settings, warnings: specs::Warnings) -> Result<Check, CliError> {
+        let engines = engines(&settings)?;
+        let mut properties = Vec::new();
+        for path in &settings.spec {
+            properties.extend(specs::load(path, warnings)?.properties);
+        }
         let mut suppressions = Suppressions::default();
         for path in &settings.suppressions {
             suppressions.read(path)?;
         }
-        Ok(Check { settings, engines, suppressions: Mutex::new(suppressions), shows_progress: true })
+        let suppressions = Mutex::new(suppressions);
+        Ok(Check { settings, engines, properties, suppressions, shows_progress: true })
+    }
+
+    /// The program's variables that properties speak of.
+    pub(crate) fn variables(&self) -> Vec<String> {
+        let all = self.properties.iter().flat_map(|property| &property.vars);
+        all.map(|var| var.name.clone()).collect()
     }
 
     /// Checks the trace at `path`, which the report calls `name`, and shows what was found; the exit code that says it.
@@ -143,7 +159,7 @@ fn check<R>(
     run: Run,
     path: &Path,
     name: &str,
-    Check { settings, engines, suppressions, shows_progress }: &Check,
+    Check { settings, engines, properties, suppressions, shows_progress }: &Check,
     then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,
 ) -> Result<R, CliError> {
     let mut started = Instant::now();
@@ -153,9 +169,10 @@ fn check<R>(
     let goes_on = run == Run::GoesOn;
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
-    let options = Options { atomic: settings.atomic.clone() };
+    let options =
+        Options { atomic: settings.atomic.clone(), properties: properties.clone(), trace: name.to_owned() };
     let limits = limits(settings, started);
-    let mut analysis = Analysis::new(engines.clone(), options, limits, keep);
+    let mut analysis = Analysis::new(engines.clone(), &options, limits, keep);
     let (mut validator, mut index) = (Validator::new(), 0);
     let mut out_of_time = false;
     while (goes_on || !signals::interrupted().load(Ordering::Relaxed)) && input.advance()? {
@@ -279,12 +296,13 @@ fn exit_code(report: &Report<'_>, settings: &Settings) -> u8 {
     if unfinished && settings.time.is_some() { exit::UNDECIDED } else { exit::NOTHING_FOUND }
 }
 
-fn engines(wanted: &[String]) -> Result<Vec<&'static EngineInfo>, CliError> {
-    if wanted.is_empty() {
-        return Ok(default_engines().collect());
+fn engines(settings: &Settings) -> Result<Vec<&'static EngineInfo>, CliError> {
+    let has_properties = !settings.spec.is_empty();
+    if settings.engine.is_empty() {
+        return Ok(default_engines().filter(|engine| has_properties || engine.name != PROPERTY).collect());
     }
     let mut chosen: Vec<&'static EngineInfo> = Vec::new();
-    for name in wanted {
+    for name in &settings.engine {
         let Some(info) = engine(name.trim()) else {
             let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
             return Err(CliError::Usage(format!(
@@ -292,6 +310,11 @@ fn engines(wanted: &[String]) -> Result<Vec<&'static EngineInfo>, CliError> {
                 known.join(", ")
             )));
         };
+        if info.name == PROPERTY && !has_properties {
+            return Err(CliError::Usage(
+                "engine `property` holds properties against the run: add --spec FILE".to_owned(),
+            ));
+        }
         chosen.push(info);
     }
     // In the order in which they build on each other, each once.

@@ -17,7 +17,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let check = Check::prepare(&args.check)?;
     let RecordOptions { program: line, timeout, watch, extent } = &args.record;
     let extent = config::extent(extent)?;
-    let program = Program { line, timeout: *timeout, watch, extent, ..Program::default() };
+    let variables = &check.variables();
+    let program = Program { line, timeout: *timeout, watch, variables, extent, ..Program::default() };
     let name = program_name(program.line);
     record_and_check(&program, &name, args.trace.as_deref(), &check).map(ExitCode::from)
 }

@@ -31,6 +31,7 @@ use crate::commands::run::{check_recorded, record_and_check};
 use crate::error::{self, CliError, Severity};
 use crate::exit;
 use crate::recording::{Program, record};
+use crate::specs::Warnings;
 use crate::unrecorded::cannot_run;
 
 /// The first argument of this program when it is the runner.
@@ -51,10 +52,11 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
         // Whoever started cargo waits for this, as cargo itself may be gone before.
         let _at_work = File::open(&settings.results).and_then(|folder| folder.lock_shared().map(|()| folder));
         let program = Path::new(args.first().map_or("".as_ref(), OsString::as_os_str));
-        let mut check = Check::by(settings.check.clone())?;
+        let mut check = Check::by(settings.check.clone(), Warnings::Known)?;
         // Several at a time, each with a bar, would be no help.
         check.shows_progress = settings.mode == Mode::Run;
-        let runner = Runner { settings: &settings, program, args, check };
+        let variables = check.variables();
+        let runner = Runner { settings: &settings, program, args, check, variables };
         match settings.mode {
             Mode::Run => runner.run(),
             Mode::Test => runner.test(),
@@ -70,6 +72,8 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
 /// One program that cargo wants to be run.
 struct Runner<'a> {
     settings: &'a RunnerSettings,
+    /// Variables that properties speak of.
+    variables: Vec<String>,
     program: &'a Path,
     /// The program and its arguments.
     args: &'a [OsString],
@@ -236,7 +240,8 @@ impl Runner<'_> {
 
     fn to_record<'b>(&'b self, line: &'b [OsString], printed: Option<&'b File>) -> Program<'b> {
         let RunnerSettings { timeout, watch, extent, environment, .. } = self.settings;
-        Program { line, timeout: *timeout, watch, extent: extent.clone(), printed, environment }
+        let variables = &self.variables;
+        Program { line, timeout: *timeout, watch, variables, extent: extent.clone(), printed, environment }
     }
 
     /// Where the trace is to be kept: for tests, in a file named after the test.

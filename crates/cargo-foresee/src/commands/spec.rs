@@ -16,7 +16,7 @@ pub(crate) fn run(command: &SpecCommand) -> Result<ExitCode, CliError> {
 
 fn check(files: &[PathBuf]) -> Result<ExitCode, CliError> {
     for path in files {
-        let compiled = specs::load(path)?;
+        let compiled = specs::load(path, specs::Warnings::Told)?;
         let names: Vec<&str> = compiled.properties.iter().map(|property| property.name.as_str()).collect();
         crate::print(format!("{}: {}\n", path.display(), names.join(", ")).as_bytes())?;
     }

@@ -63,6 +63,10 @@ fn finding(out: &mut String, report: &Report<'_>, shown: &Shown, sources: &mut S
             format!(" on `{}`{size}", event.target)
         }
         (Kind::Deadlock, _) => deadlocked(report, &shown.events),
+        (Kind::Property, _) => match &shown.finding.said {
+            Some(said) => format!(" of `{}`: {}", said.property, said.message),
+            None => String::new(),
+        },
         _ => String::new(),
     };
     let _ = writeln!(out, "{BAD}{title}{BAD:#}{STRONG}{what}{STRONG:#}  {QUIET}[{}]{QUIET:#}", shown.id);
@@ -220,6 +224,7 @@ fn explanation(out: &mut String, report: &Report<'_>, finding: &Finding) {
         let said = match finding.kind {
             Kind::Race => "Nothing in this run orders the two accesses: it is a data race as it stands.",
             Kind::Deadlock => "The run ended with these threads waiting for each other.",
+            Kind::Property if finding.events.is_empty() => "It came at the end of this run.",
             _ => "It happened in this run.",
         };
         let _ = writeln!(out, "    {said}");

@@ -22,10 +22,13 @@ const MOST_INDICES: usize = 5_000_000;
 
 fn finding(report: &Report<'_>, shown: &Shown, room: &mut usize) -> Value {
     let events: Vec<Value> = shown.events.iter().map(|details| event(report, details)).collect();
+    let said = shown.finding.said.as_ref();
     json!({
         "id": shown.id,
         "kind": shown.finding.kind.name(),
         "certainty": shown.finding.certainty.name(),
+        "property": said.map(|said| &said.property),
+        "category": said.map(|said| &said.category),
         "message": shown.message,
         "engine": shown.finding.engine,
         "instances": shown.finding.instances,

@@ -63,6 +63,10 @@ fn result(report: &Report<'_>, shown: &Shown) -> Value {
         "message": { "text": shown.message },
         "locations": locations,
         "relatedLocations": related,
+        "properties": shown.finding.said.as_ref().map(|said| json!({
+            "property": said.property,
+            "category": said.category,
+        })),
         "partialFingerprints": { "foresee/v1": fingerprint(report, shown) },
     });
     if !flow.is_empty() {

@@ -1,6 +1,6 @@
 //! The words for what threads do.
 
-use foresee_predict::finding::{Finding, Kind};
+use foresee_predict::finding::{Finding, Kind, Said};
 use foresee_trace::{LocId, Names};
 
 use super::details::Details;
@@ -23,6 +23,9 @@ pub(crate) fn verb(op: &str) -> &str {
         "join" => "joins",
         "wait" => "waits for",
         "notify" => "notifies",
+        "named" => "does",
+        "enter" => "enters",
+        "exit" => "leaves",
         "block-begin" => "begins atomic block",
         "block-end" => "ends atomic block",
         other => other,
@@ -61,6 +64,15 @@ pub(crate) fn message(finding: &Finding, events: &[Details], names: &Names, view
                 who(last),
                 at(last)
             )
+        }
+        (Kind::Property, events) => {
+            let where_it_came = events.first().map(|event| format!(" ({}{})", who(event), at(event)));
+            match &finding.said {
+                Some(Said { property, message, .. }) => {
+                    format!("{title} of `{property}`: {message}{}", where_it_came.unwrap_or_default())
+                }
+                None => title,
+            }
         }
         _ => title,
     }

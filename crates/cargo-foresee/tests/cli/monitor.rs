@@ -59,15 +59,126 @@ fn what_is_wrong_is_told_where_it_is() {
     for part in ["bad.rv:5:23", "updaet+ next", "did you mean `update`?"] {
         assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
     }
+}
+
+#[test]
+fn events_that_do_not_fit_are_counted_and_refused_in_strict_mode() {
+    let folder = Folder::new();
     folder.write("it.rv", SPEC);
-    folder.write("events.std", "T1|event(create, @1)\n");
+    folder.write("events.std", "# two that do not fit\nT1|event(create, @1)\nT1|event(updaet, @1)\n");
     let outcome = folder.foresee(&["monitor", "it.rv", "events.std"]);
+    assert_eq!(outcome.code, Some(0));
+    for part in ["1 event that no property knows", "1 event with too few or too many values"] {
+        assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
+    }
+    let outcome = folder.foresee(&["monitor", "it.rv", "events.std", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&document["stats"]["unknown"], &document["stats"]["misfits"]), (&1.into(), &1.into()));
+
+    let outcome = folder.foresee(&["monitor", "--strict", "it.rv", "events.std"]);
     assert_eq!(outcome.code, Some(2));
+    let why = "events.std: line 2: UnsafeIterator: event `create` carries 2 values, not 1";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+    folder.write("events.std", "T1|event(updaet, @1)\n");
+    let outcome = folder.foresee(&["monitor", "--strict", "it.rv", "events.std"]);
+    assert_eq!(outcome.code, Some(2));
+    let why = "events.std: line 1: no property has an event `updaet`; did you mean `update`?";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_malformed_stream_is_refused_by_line_and_column() {
+    let folder = Folder::new();
+    folder.write("it.rv", SPEC);
+    for (line, column) in [("T1|event(next, @x)", 16), ("T1|evnt(next)", 4), ("T1|event(next, @7", 18)] {
+        folder.write("events.std", format!("T1|event(next, @7)\n{line}\n"));
+        let outcome = folder.foresee(&["monitor", "it.rv", "events.std"]);
+        assert_eq!(outcome.code, Some(2), "{line}");
+        let place = format!("events.std: line 2, column {column}");
+        assert!(outcome.stderr.contains(&place), "{line}: {}", outcome.stderr);
+    }
+}
+
+const LOCKS: &str = r#"// Locks, as everybody should use them.
+
+// Every lock is given back.
+property GivenBack(l) {
+    event acquire(l);
+    event release(l);
+    event end_program;
+    ere: (acquire release)* acquire end_program
+    @match { report "{l} is still held at {loc}"; }
+}
+"#;
+
+#[test]
+fn the_end_of_the_run_has_no_event() {
+    let folder = Folder::new();
+    folder.write("locks.rv", LOCKS);
+    folder.write("events.std", "T1|acq(m)|a.rs:3\n");
+    let outcome = folder.foresee(&["monitor", "locks.rv", "events.std"]);
+    assert_eq!(outcome.stdout, "end of the run: GivenBack (match): m is still held at the end of the run\n");
+    let outcome = folder.foresee(&["monitor", "locks.rv", "events.std", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(document["findings"][0]["events"], serde_json::json!([]));
+}
+
+#[test]
+fn properties_are_checked_with_everything_else() {
+    let folder = Folder::new();
+    folder.write("it.rv", SPEC);
+    folder.write("locks.rv", LOCKS);
+    folder.write("run.std", format!("{EVENTS}T1|acq(m)|a.rs:9\n"));
+    let spec = ["--spec", "it.rv", "--spec", "locks.rv"];
+    let check = |more: &[&str]| folder.foresee(&[&["check", "run.std"][..], &spec, more].concat());
+
+    let outcome = check(&["--format", "json"]);
+    assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let findings = document["findings"].as_array().unwrap();
+    let all: Vec<_> = findings.iter().map(|f| (f["property"].as_str().unwrap(), &f["certainty"])).collect();
+    let observed = &serde_json::json!("observed");
+    assert_eq!(
+        all,
+        [("GivenBack", observed), ("UnsafeIterator", observed), ("SafeLanding", observed)],
+        "{document:#}"
+    );
+    assert_eq!(findings[1]["kind"], "property");
+    assert_eq!(findings[1]["events"][0]["index"], 3);
+    assert_eq!(
+        findings[1]["message"],
+        "observed property violation of `UnsafeIterator`: @1 changed under iterator @7 (T1, a.rs:4) (`T1` at a.rs:4)"
+    );
+
+    let outcome = check(&[]);
     assert!(
-        outcome.stderr.contains("event 0: UnsafeIterator: event `create` carries 2 values, not 1"),
+        outcome
+            .stderr
+            .contains("observed property violation of `GivenBack`: m is still held at the end of the run"),
         "{}",
         outcome.stderr
     );
+    let outcome = check(&["--format", "sarif"]);
+    let sarif: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(sarif["runs"][0]["results"][1]["properties"]["property"], "UnsafeIterator");
+    let outcome = check(&["--format", "junit"]);
+    assert!(outcome.stdout.contains("type=\"property\""), "{}", outcome.stdout);
+
+    folder.write("known.txt", "property:GivenBack\nproperty:a.rs\nproperty:^LANDING$\n");
+    let outcome = check(&["--suppressions", "known.txt"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("3 findings suppressed"), "{}", outcome.stderr);
+}
+
+#[test]
+fn the_property_engine_needs_properties() {
+    let folder = Folder::new();
+    folder.write("run.std", EVENTS);
+    let outcome = folder.foresee(&["check", "run.std", "--engine", "property"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("--spec FILE"), "{}", outcome.stderr);
+    let outcome = folder.foresee(&["check", "run.std"]);
+    assert!(!outcome.stderr.contains("property"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -77,4 +188,7 @@ fn specs_are_formatted() {
     assert_eq!(folder.foresee(&["spec", "fmt", "--check", "it.rv"]).code, Some(66));
     folder.foresee(&["spec", "fmt", "it.rv"]).success();
     assert_eq!(folder.foresee(&["spec", "fmt", "--check", "it.rv"]).code, Some(0));
+    folder.write("locks.rv", LOCKS);
+    let outcome = folder.foresee(&["spec", "fmt", "--check", "locks.rv"]);
+    assert_eq!(outcome.code, Some(0), "the header stays apart from the first property");
 }

@@ -211,6 +211,15 @@ impl Checker<'_> {
                 self.problems.push(problem.with_help(format!("write `{}(\"function\")`", name.text)));
                 return None;
             };
+            if let Some(value) = names_of(args).iter().find(|name| name.text != THREAD) {
+                let message = format!("`{}` carries no `{}`", name.text, value.text);
+                self.error(
+                    value.span.clone(),
+                    &message,
+                    "calls carry nothing, besides, if you like, `thread`",
+                );
+                return None;
+            }
             let make = if name.text == "enter" { Source::Enter } else { Source::Exit };
             return Some((make(function), args));
         }

@@ -65,7 +65,7 @@ impl Diagnostic {
 }
 
 /// The known name that needs the fewest edits, if that is at most a third of its letters (or one).
-fn closest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn closest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = |name: &'a str| {
         let edits = distance(written, name);
         (edits <= (name.chars().count() / 3).max(1)).then_some((edits, name))

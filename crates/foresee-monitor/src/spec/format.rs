@@ -1,7 +1,8 @@
 //! One agreed style for spec files.
 //!
 //! Declarations are written anew from the syntax tree; bodies keep the line breaks their author chose, because a machine
-//! or a formula is laid out to be read, and only their indentation is set. Comments stay before what they stood before.
+//! or a formula is laid out to be read, and only their indentation is set. Comments stay before what they stood before, with the
+//! blank line after them if there was one: a header is not the comment of the first property.
 //! Formatting twice changes nothing, and formatting never changes what a spec means: a file with mistakes is left alone.
 
 use super::ast::{Action, Arg, Body, Event, Formula, Handler, Property, Var};
@@ -81,6 +82,12 @@ impl Writer<'_> {
             self.out.push_str(indent);
             self.out.push_str(first.text.trim_end());
             self.out.push('\n');
+            let after = self.source.get(first.span.end..).unwrap_or_default();
+            let next = after.trim_start();
+            let blank = after[..after.len() - next.len()].matches('\n').count() > 1;
+            if blank && !next.is_empty() && !next.starts_with('}') {
+                self.out.push('\n');
+            }
         }
     }
 

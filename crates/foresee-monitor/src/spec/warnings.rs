@@ -10,7 +10,15 @@ use crate::property::{Body, Handler, Machine, Property};
 pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnostic>) {
     let mut used = Vec::new();
     ast.bodies.iter().for_each(|body| used_names(&body.content, &mut used));
-    let all_read = ast.bodies.iter().any(|body| matches!(body.content, Content::Raw(..)));
+    let reads_all = |body: &ast::Body| match &body.content {
+        Content::Raw(..) => true,
+        Content::Fsm(states, _) => {
+            let mut transitions = states.iter().flat_map(|state| &state.transitions);
+            transitions.any(|(event, _)| event.text == "default")
+        }
+        _ => false,
+    };
+    let all_read = ast.bodies.iter().any(reads_all);
     for event in ast.events.iter().filter(|event| !all_read && !used.contains(&event.name.text.as_str())) {
         let message = format!("no body uses the event `{}`", event.name.text);
         let help = "it still counts as a step of every body; remove it if that is not meant";

@@ -153,6 +153,7 @@ fn finding(certainty: Certainty, places: Vec<Place>, blocked: &[EventId], witnes
         instances: 1,
         schedulable: true,
         witness,
+        said: None,
     }
 }
 

@@ -137,6 +137,7 @@ impl Races {
                     instances: pair.instances,
                     schedulable: pair.schedulable,
                     witness: Schedule::default(),
+                    said: None,
                 }
             })
             .collect();

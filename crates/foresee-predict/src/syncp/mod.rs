@@ -87,6 +87,7 @@ fn judge(job: &Job<'_>, mut races: Vec<Race>, undecided: u64) -> Outcome {
             instances: 1,
             schedulable: true,
             witness: race.witness,
+            said: None,
         });
     }
     outcome

@@ -128,6 +128,10 @@ impl<R: Read> EventSource for TextReader<R> {
         &self.parser.facts
     }
 
+    fn line(&self) -> Option<u64> {
+        Some(self.lines.number())
+    }
+
     fn progress(&self) -> (u64, Option<u64>) {
         (self.lines.used(), self.total)
     }

@@ -41,6 +41,7 @@ impl Report {
             instances: 1,
             schedulable: true,
             witness: Schedule::default(),
+            said: None,
         };
         self.by_places.insert(places, finding);
     }

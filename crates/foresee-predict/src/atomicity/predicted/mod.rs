@@ -103,6 +103,7 @@ impl<'a> Found<'a> {
             instances: 1,
             schedulable: true,
             witness,
+            said: None,
         });
     }
 

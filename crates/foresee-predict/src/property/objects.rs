@@ -1,0 +1,163 @@
+//! What properties know objects by.
+//!
+//! A parameter's value is a number. Memory is its address, so that a lock, the object that a named event carries and the bytes an
+//! access touches are one object if they have one address. Addresses are used again, and an object that follows another at its
+//! address is not that object: from the second life on, the number of the life is put into bits that no address of a program has.
+//! Freeing a block ends the life of all objects in it; so does another lock at the place of a lock.
+//!
+//! Locks that have no address (text traces know names only) and strings have ranges of their own.
+//!
+//! Cost: a hash lookup per object and event; memory for each address that a property's event has ever mentioned.
+
+use std::collections::BTreeSet;
+
+use foresee_trace::{LockId, Mem, StrId};
+use rustc_hash::FxHashMap;
+
+/// Where the number of the life is.
+const LIFE: u64 = 0x1fff << LIFE_SHIFT;
+const LIFE_SHIFT: u32 = 47;
+/// A lock without an address.
+const LOCK: u64 = 1 << 61;
+/// A string.
+const STRING: u64 = 1 << 62;
+/// What no address of a program has set.
+const SPECIAL: u64 = LIFE | LOCK | STRING | 1 << 63;
+
+/// What a number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Object {
+    /// A lock of which only the name is known.
+    Lock(LockId),
+    String(StrId),
+    /// Something at this address.
+    At(u64),
+}
+
+/// All objects that were mentioned.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Objects {
+    lives: FxHashMap<u64, Life>,
+    /// The addresses that were mentioned in their present life.
+    present: BTreeSet<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Life {
+    number: u64,
+    mentioned: bool,
+    /// The lock that is there, if one is.
+    lock: Option<LockId>,
+}
+
+impl Objects {
+    /// The object at an address.
+    pub(super) fn at(&mut self, addr: u64) -> u64 {
+        // What is not an address of a program has no lives.
+        if addr & SPECIAL != 0 {
+            return addr;
+        }
+        let life = self.lives.entry(addr).or_default();
+        if !life.mentioned {
+            life.mentioned = true;
+            self.present.insert(addr);
+        }
+        numbered(addr, life.number)
+    }
+
+    /// The lock at an address; `ended` is told of the object that was there, if it was another lock.
+    pub(super) fn lock_at(&mut self, addr: u64, lock: LockId, ended: impl FnOnce(u64)) -> u64 {
+        let before = self.lives.get(&addr).and_then(|life| life.lock);
+        if before.is_some_and(|before| before != lock) {
+            ended(self.at(addr));
+            self.end(addr);
+        }
+        if before != Some(lock) {
+            self.lives.entry(addr).or_default().lock = Some(lock);
+        }
+        self.at(addr)
+    }
+
+    /// A lock without an address.
+    pub(super) fn lock(lock: LockId) -> u64 {
+        LOCK | u64::from(lock.0)
+    }
+
+    pub(super) fn string(text: StrId) -> u64 {
+        STRING | u64::from(text.0)
+    }
+
+    /// The objects in a block of memory that were mentioned.
+    pub(super) fn in_block(&self, mem: Mem) -> Vec<u64> {
+        let last = mem.addr.saturating_add(u64::from(mem.size.max(1)) - 1);
+        let number = |addr: &u64| self.lives.get(addr).map_or(0, |life| life.number);
+        self.present.range(mem.addr..=last).map(|addr| numbered(*addr, number(addr))).collect()
+    }
+
+    /// The life of an object ends; what comes to its address is another.
+    pub(super) fn end(&mut self, object: u64) {
+        let addr = object & !LIFE;
+        self.present.remove(&addr);
+        if let Some(life) = self.lives.get_mut(&addr) {
+            *life = Life { number: life.number + 1, mentioned: false, lock: None };
+        }
+    }
+
+    /// What a number stands for.
+    pub(super) fn what(&self, object: u64) -> Object {
+        match object {
+            _ if object & SPECIAL == LOCK => Object::Lock(LockId(object as u32)),
+            _ if object & SPECIAL == STRING => Object::String(StrId(object as u32)),
+            _ if self.lives.contains_key(&(object & !LIFE)) => Object::At(object & !LIFE),
+            _ => Object::At(object),
+        }
+    }
+}
+
+/// After eight thousand lives at one address they begin anew: no property holds on to the dead for that long.
+fn numbered(addr: u64, life: u64) -> u64 {
+    addr | life << LIFE_SHIFT & LIFE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_at_an_address_is_another_object() {
+        let mut objects = Objects::default();
+        let first = objects.at(0x1008);
+        assert_eq!((first, objects.at(0x1008)), (0x1008, 0x1008));
+        let inside = objects.in_block(Mem { addr: 0x1000, size: 16 });
+        assert_eq!(inside, [0x1008]);
+        inside.into_iter().for_each(|object| objects.end(object));
+        let second = objects.at(0x1008);
+        assert_ne!(second, first);
+        assert_eq!((objects.what(first), objects.what(second)), (Object::At(0x1008), Object::At(0x1008)));
+        assert_eq!(objects.in_block(Mem { addr: 0x1008, size: 1 }), [second]);
+    }
+
+    #[test]
+    fn another_lock_at_the_place_is_another_object() {
+        let mut objects = Objects::default();
+        let mut ended = Vec::new();
+        let first = objects.lock_at(0x10, LockId(0), |object| ended.push(object));
+        assert_eq!(objects.lock_at(0x10, LockId(0), |object| ended.push(object)), first);
+        assert_eq!(objects.at(0x10), first);
+        let second = objects.lock_at(0x10, LockId(1), |object| ended.push(object));
+        assert_ne!(second, first);
+        assert_eq!(ended, [first]);
+        assert_eq!(objects.what(Objects::lock(LockId(7))), Object::Lock(LockId(7)));
+        assert_eq!(objects.what(Objects::string(StrId(7))), Object::String(StrId(7)));
+    }
+
+    #[test]
+    fn numbers_that_are_no_addresses_stay_as_they_are() {
+        let mut objects = Objects::default();
+        for odd in [u64::MAX, 1 << 63, LIFE, 1 << 50] {
+            assert_eq!(objects.at(odd), odd);
+            objects.end(odd);
+            assert_eq!(objects.at(odd), odd);
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! From the events of a trace to those that a property speaks of.
+//!
+//! A named event of the trace (`foresee::event!`, `event(…)` in text) is the property's event of that name; reads, writes, locks,
+//! threads and calls are the built-in ones. What objects are known by: [`objects`](super::objects). A write with a value to a
+//! static that a property has as `var` assigns it.
+//!
+//! Names are looked at once, when they become known ([`Translator::learn`]); an event that the property does not ask for costs
+//! one look into a table.
+
+use foresee_monitor::property::{Builtin, Carried, Property, Source};
+use foresee_monitor::watch::FeedError;
+use foresee_trace::{Arg, Event, LockId, Mem, Names, Op, StrId, signed};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::objects::Objects;
+
+/// What happens, in the property's terms; by the thread of the trace's event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// An event of the property, with what it carries.
+    Event(u32, &'a [u64]),
+    /// A variable of the property gets a value.
+    Assign(usize, i64),
+    /// An object's life ends.
+    Gone(u64),
+}
+
+/// What values of a parameter are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Sort {
+    Thread,
+    Number,
+    #[default]
+    Object,
+}
+
+/// The property's events with a name, for each string of the trace.
+#[derive(Clone, Debug, Default)]
+struct ByName {
+    /// A position in `lists`; 0 is the empty one.
+    of: Vec<u32>,
+    lists: Vec<Vec<u32>>,
+}
+
+impl ByName {
+    fn learn(&mut self, names: &Names, events: impl Fn(&str) -> Vec<u32>) {
+        if self.lists.is_empty() {
+            self.lists.push(Vec::new());
+        }
+        for id in self.of.len()..names.string_count() {
+            let events = events(names.str(StrId(id as u32)));
+            let list = if events.is_empty() {
+                0
+            } else {
+                self.lists.push(events);
+                self.lists.len() as u32 - 1
+            };
+            self.of.push(list);
+        }
+    }
+
+    #[inline]
+    fn events(&self, name: StrId) -> &[u32] {
+        match self.of.get(name.index()) {
+            Some(0) | None => &[],
+            Some(list) => &self.lists[*list as usize],
+        }
+    }
+}
+
+/// Which events a property wants.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wants {
+    functions: bool,
+    memory: bool,
+    locks: bool,
+    threads: bool,
+    deaths: bool,
+}
+
+/// Translates the events of a trace for one property; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Translator<'p> {
+    property: &'p Property,
+    wants: Wants,
+    builtin: Vec<(Builtin, u32)>,
+    named: ByName,
+    entered: ByName,
+    left: ByName,
+    /// The variable at an address.
+    variables: FxHashMap<u64, usize>,
+    /// How many symbols were learned.
+    symbols: usize,
+    /// The address of each lock, where it is known.
+    lock_places: Vec<Option<u64>>,
+    /// The lock last known at an address.
+    pub(super) locks: FxHashMap<u64, LockId>,
+    pub(super) objects: Objects,
+    /// Per parameter.
+    pub(super) sorts: Vec<Sort>,
+}
+
+impl<'p> Translator<'p> {
+    /// For this property.
+    pub fn new(property: &'p Property) -> Translator<'p> {
+        let builtin: Vec<_> = (property.events.iter().zip(0..))
+            .filter_map(|(event, index)| match event.source {
+                Source::Builtin(builtin) => Some((builtin, index)),
+                _ => None,
+            })
+            .collect();
+        let wants_any = |some: &[Builtin]| builtin.iter().any(|(this, _)| some.contains(this));
+        let wants = Wants {
+            functions: (property.events.iter())
+                .any(|event| matches!(event.source, Source::Enter(_) | Source::Exit(_))),
+            memory: wants_any(&[Builtin::Read, Builtin::Write]) || !property.vars.is_empty(),
+            locks: wants_any(&[Builtin::Acquire, Builtin::Release]),
+            threads: wants_any(&[Builtin::Fork, Builtin::Join, Builtin::EndThread]),
+            deaths: wants_any(&[Builtin::EndObject]),
+        };
+        let mut sorts = vec![Sort::Object; property.params.len()];
+        for event in &property.events {
+            for (param, carried) in event.shape.params.iter().zip(&event.carried) {
+                let sort = match (&event.source, carried) {
+                    (_, Carried::Thread)
+                    | (Source::Builtin(Builtin::Fork | Builtin::Join), Carried::Arg(_)) => Sort::Thread,
+                    (Source::Builtin(Builtin::Read | Builtin::Write), Carried::Arg(1)) => Sort::Number,
+                    _ => continue,
+                };
+                sorts[*param as usize] = sort;
+            }
+        }
+        Translator {
+            property,
+            wants,
+            builtin,
+            named: ByName::default(),
+            entered: ByName::default(),
+            left: ByName::default(),
+            variables: FxHashMap::default(),
+            symbols: 0,
+            lock_places: Vec::new(),
+            locks: FxHashMap::default(),
+            objects: Objects::default(),
+            sorts,
+        }
+    }
+
+    /// The property.
+    pub fn property(&self) -> &'p Property {
+        self.property
+    }
+
+    /// Takes in names that are new since the last call. To be called before an event that uses them.
+    #[inline]
+    pub fn learn(&mut self, names: &Names) {
+        let known = self.named.of.len() == names.string_count()
+            && self.symbols == names.symbols().len()
+            && self.lock_places.len() == names.locks().len();
+        if !known {
+            self.learn_new(names);
+        }
+    }
+
+    #[cold]
+    fn learn_new(&mut self, names: &Names) {
+        let events = &self.property.events;
+        let all = |is_it: &dyn Fn(&Source) -> bool| -> Vec<u32> {
+            let found = events.iter().zip(0..).filter(|(event, _)| is_it(&event.source));
+            found.map(|(_, index)| index).collect()
+        };
+        self.named.learn(names, |text| all(&|source| matches!(source, Source::Named(name) if name == text)));
+        if self.wants.functions {
+            let called = |function: &str, text: &str| is_called(text, function);
+            self.entered.learn(names, |text| {
+                all(&|s| matches!(s, Source::Enter(function) if called(function, text)))
+            });
+            self.left
+                .learn(names, |text| all(&|s| matches!(s, Source::Exit(function) if called(function, text))));
+        }
+        for symbol in &names.symbols()[self.symbols..] {
+            let name = names.str(symbol.name);
+            if let Some(var) = self.property.vars.iter().position(|var| is_called(name, &var.name)) {
+                self.variables.insert(symbol.mem.addr, var);
+            }
+        }
+        self.symbols = names.symbols().len();
+        for lock in self.lock_places.len()..names.locks().len() {
+            let lock = LockId(lock as u32);
+            let place = place_of_lock(names, lock);
+            self.locks.extend(place.map(|addr| (addr, lock)));
+            self.lock_places.push(place);
+        }
+    }
+
+    /// Whether the property has a named event that the trace calls so.
+    pub fn knows(&self, name: StrId) -> bool {
+        !self.named.events(name).is_empty()
+    }
+
+    /// The next event of the trace: what it is to the property, in order. Fails, without telling the rest, for a named event with
+    /// too few or too many values.
+    #[inline]
+    pub fn event(&mut self, event: &Event<'_>, mut step: impl FnMut(Step<'_>)) -> Result<(), FeedError> {
+        match event.op {
+            Op::Named { name, args } => return self.named(name, args, &mut step),
+            Op::Enter { function } if self.wants.functions => {
+                self.entered.events(function).iter().for_each(|&event| step(Step::Event(event, &[])));
+            }
+            Op::Exit { function } if self.wants.functions => {
+                self.left.events(function).iter().for_each(|&event| step(Step::Event(event, &[])));
+            }
+            Op::Acquire { lock, .. } if self.wants.locks => self.lock(Builtin::Acquire, lock, &mut step),
+            Op::Release { lock, .. } if self.wants.locks => self.lock(Builtin::Release, lock, &mut step),
+            Op::Fork { child } if self.wants.threads => {
+                self.builtin(Builtin::Fork, &[child.0.into()], &mut step);
+            }
+            Op::Join { child } if self.wants.threads => {
+                self.builtin(Builtin::Join, &[child.0.into()], &mut step);
+            }
+            Op::ThreadEnd if self.wants.threads => self.builtin(Builtin::EndThread, &[], &mut step),
+            Op::Free { mem } => self.free(mem, &mut step),
+            Op::Read { mem, value } | Op::Load { mem, value, .. } if self.wants.memory => {
+                self.access(Builtin::Read, mem, value, &mut step);
+            }
+            Op::Write { mem, value } | Op::Store { mem, value, .. } if self.wants.memory => {
+                self.access(Builtin::Write, mem, value, &mut step);
+            }
+            Op::Rmw { mem, values, .. } if self.wants.memory => {
+                self.access(Builtin::Read, mem, values.map(|(read, _)| read), &mut step);
+                self.access(Builtin::Write, mem, values.map(|(_, written)| written), &mut step);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The trace has ended.
+    pub fn end(&mut self, mut step: impl FnMut(Step<'_>)) {
+        self.builtin(Builtin::EndProgram, &[], &mut step);
+    }
+
+    /// Those of the property's events that are this one and carry as many values.
+    fn builtin(&self, what: Builtin, values: &[u64], step: &mut impl FnMut(Step<'_>)) {
+        for &(builtin, event) in &self.builtin {
+            if builtin == what && self.property.events[event as usize].arity == values.len() {
+                step(Step::Event(event, values));
+            }
+        }
+    }
+
+    fn named(&mut self, name: StrId, args: &[Arg], step: &mut impl FnMut(Step<'_>)) -> Result<(), FeedError> {
+        let events = self.named.events(name);
+        if events.is_empty() {
+            return Ok(());
+        }
+        let mut values: SmallVec<[u64; 4]> = SmallVec::new();
+        for arg in args {
+            values.push(match *arg {
+                Arg::Int(number) => number as u64,
+                Arg::Object(addr) => self.objects.at(addr),
+                Arg::Str(text) => Objects::string(text),
+            });
+        }
+        for &event in events {
+            let declared = &self.property.events[event as usize];
+            if declared.arity != values.len() {
+                let (expected, found) = (declared.arity, values.len());
+                return Err(FeedError::Arity { event: declared.name.clone(), expected, found });
+            }
+            for (param, carried) in declared.shape.params.iter().zip(&declared.carried) {
+                if let Carried::Arg(position) = carried
+                    && let Some(Arg::Int(_)) = args.get(*position as usize)
+                {
+                    self.sorts[*param as usize] = Sort::Number;
+                }
+            }
+            step(Step::Event(event, &values));
+        }
+        Ok(())
+    }
+
+    fn lock(&mut self, what: Builtin, lock: LockId, step: &mut impl FnMut(Step<'_>)) {
+        let object = match self.lock_places.get(lock.index()).copied().flatten() {
+            Some(addr) => self.objects.lock_at(addr, lock, |before| step(Step::Gone(before))),
+            None => Objects::lock(lock),
+        };
+        self.builtin(what, &[object], step);
+    }
+
+    fn free(&mut self, mem: Mem, step: &mut impl FnMut(Step<'_>)) {
+        if self.wants.deaths {
+            // The block itself counts, mentioned or not.
+            self.objects.at(mem.addr);
+        }
+        for object in self.objects.in_block(mem) {
+            self.builtin(Builtin::EndObject, &[object], step);
+            step(Step::Gone(object));
+            self.objects.end(object);
+        }
+    }
+
+    fn access(&mut self, what: Builtin, mem: Mem, value: Option<u64>, step: &mut impl FnMut(Step<'_>)) {
+        let value = value.map(|value| signed(value, mem.size));
+        if self.builtin.iter().any(|(builtin, _)| *builtin == what) {
+            let object = self.objects.at(mem.addr);
+            self.builtin(what, &[object], step);
+            if let Some(value) = value {
+                self.builtin(what, &[object, value as u64], step);
+            }
+        }
+        if let (Builtin::Write, Some(value)) = (what, value)
+            && let Some(variable) = self.variables.get(&mem.addr)
+        {
+            step(Step::Assign(*variable, value));
+        }
+    }
+}
+
+/// Whether a path is what a spec calls by its last parts: `tower::RADIO` is `RADIO`, too.
+fn is_called(path: &str, name: &str) -> bool {
+    path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with("::"))
+}
+
+/// The address of a lock: in its name, or that of the static it is.
+fn place_of_lock(names: &Names, lock: LockId) -> Option<u64> {
+    if let Some(unnamed) = names.unnamed_lock(lock) {
+        return Some(unnamed.addr);
+    }
+    let symbol = names.symbol_named(*names.locks().get(lock.index())?)?;
+    (!symbol.is_symbolic()).then_some(symbol.mem.addr)
+}
