@@ -82,7 +82,7 @@ Examples:
 A line is THREAD|event(NAME, @OBJECT, NUMBER)|PLACE, or any event of a trace: T1|acq(l)|a.rs:3, T1|w(x=1).
 Verdicts that have a handler are told as they come. Exit codes: 66 if there were any, 2 for a spec or stream that is wrong.")]
     Monitor(MonitorArgs),
-    /// Check and format properties
+    /// Check, format and draw properties
     #[command(subcommand)]
     Spec(SpecCommand),
     /// Look into traces, convert, check and generate them
@@ -333,6 +333,29 @@ pub enum SpecCommand {
     },
     /// Format them
     Fmt(SpecFmtArgs),
+    /// Draw their automata
+    #[command(after_help = "\
+Examples:
+  foresee spec graph specs/files.rv -o files.svg
+  foresee spec graph specs/files.rv --property DoubleClose | dot -Tpdf -o close.pdf
+
+States with a verdict are marked by it. Events without an arrow lead to where no verdict can come any more. Grammars (cfg) have no
+automaton.")]
+    Graph(SpecGraphArgs),
+}
+
+/// Arguments of `spec graph`.
+#[derive(Debug, Args)]
+pub struct SpecGraphArgs {
+    /// The picture; its ending, .svg or .dot, says which form [default: DOT on standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Draw only this property; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub property: Vec<String>,
+    /// The file of properties
+    #[arg(value_name = "SPEC")]
+    pub file: PathBuf,
 }
 
 /// Arguments of `spec fmt`.

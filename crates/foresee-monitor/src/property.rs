@@ -141,6 +141,8 @@ pub struct Body {
     pub machine: Machine,
     /// Its handlers; the position of a handler is the bit of its category.
     pub handlers: Vec<Handler>,
+    /// For an fsm, what its states are called.
+    pub states: Vec<String>,
 }
 
 impl Body {

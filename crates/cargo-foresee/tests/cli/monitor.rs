@@ -192,3 +192,26 @@ fn specs_are_formatted() {
     let outcome = folder.foresee(&["spec", "fmt", "--check", "locks.rv"]);
     assert_eq!(outcome.code, Some(0), "the header stays apart from the first property");
 }
+
+#[test]
+fn properties_are_drawn() {
+    let folder = Folder::new();
+    let grammar = "property Nested { event a; event b; cfg: s -> a s b | epsilon @fail { count; } }\n";
+    folder.write("it.rv", format!("{SPEC}{grammar}"));
+    let outcome = folder.foresee(&["spec", "graph", "it.rv"]);
+    assert_eq!(outcome.code, Some(0));
+    assert!(outcome.stdout.contains("label=\"UnsafeIterator\""), "{}", outcome.stdout);
+    assert!(outcome.stderr.contains("`Nested`: `cfg` is a grammar"), "{}", outcome.stderr);
+    folder.foresee(&["spec", "graph", "it.rv", "-o", "it.svg", "--property", "SafeLanding"]).success();
+    let picture = std::fs::read_to_string(folder.path("it.svg")).unwrap();
+    assert!(picture.contains("RADIO == 0") && !picture.contains("UnsafeIterator"), "{picture}");
+    for (args, why) in [
+        (&["-o", "it.png"][..], "must end in .svg or .dot"),
+        (&["--property", "Nested"], "is a grammar"),
+        (&["--property", "Other"], "no property is called `Other`"),
+    ] {
+        let outcome = folder.foresee(&[&["spec", "graph", "it.rv"], args].concat());
+        assert_eq!(outcome.code, Some(2));
+        assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+    }
+}

@@ -10,7 +10,8 @@ pub fn write(graphs: &[Graph]) -> String {
     for (number, graph) in graphs.iter().enumerate() {
         // Writing to a string does not fail.
         let _ = writeln!(out, "    subgraph cluster_{number} {{\n        label={};", quoted(&graph.title));
-        let _ = writeln!(out, "        start_{number} [shape=point];\n        start_{number} -> s{number}_0;");
+        let _ =
+            writeln!(out, "        start_{number} [shape=point];\n        start_{number} -> s{number}_0;");
         for (nth, node) in graph.nodes.iter().enumerate() {
             let told = node.verdicts.join(", ");
             let (label, shape) = match told.as_str() {

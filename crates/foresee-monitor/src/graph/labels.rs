@@ -9,9 +9,10 @@ use crate::property::{Atom, Body, Letters, Property};
 /// Whether this letter can come: no two events happen at once.
 pub(super) fn can_come(body: &Body, letter: u32) -> bool {
     let Letters::Atoms(atoms) = &body.letters else { return true };
-    let events = atoms.iter().enumerate().filter(|(bit, atom)| {
-        matches!(atom, Atom::Event(_)) && letter >> bit & 1 == 1
-    });
+    let events = atoms
+        .iter()
+        .enumerate()
+        .filter(|(bit, atom)| matches!(atom, Atom::Event(_)) && letter >> bit & 1 == 1);
     events.count() <= 1
 }
 
@@ -51,8 +52,7 @@ impl Term {
 /// Few terms that cover all of `letters`, and besides them only some of `free`.
 fn terms(atoms: u32, letters: &[u32], free: Vec<u32>) -> Vec<Term> {
     let all = (1u32 << atoms) - 1;
-    let mut wide: Vec<Term> =
-        letters.iter().chain(&free).map(|&bits| Term { bits, cares: all }).collect();
+    let mut wide: Vec<Term> = letters.iter().chain(&free).map(|&bits| Term { bits, cares: all }).collect();
     let mut largest: Vec<Term> = Vec::new();
     while !wide.is_empty() {
         let mut wider: Vec<Term> = Vec::new();

@@ -142,7 +142,8 @@ fn ordered(graph: &Graph, layer_of: &[usize]) -> Vec<Vec<usize>> {
     let mut layers: Vec<Vec<usize>> = vec![Vec::new(); count];
     layer_of.iter().enumerate().for_each(|(node, layer)| layers[*layer].push(node));
     for sweep in 0..8 {
-        let order: Vec<usize> = if sweep % 2 == 0 { (1..count).collect() } else { (0..count).rev().collect() };
+        let order: Vec<usize> =
+            if sweep % 2 == 0 { (1..count).collect() } else { (0..count).rev().collect() };
         for layer in order {
             let mut row = vec![0.0; graph.nodes.len()];
             for members in &layers {

@@ -86,15 +86,21 @@ impl Graph {
         }
         let node = |(number, &state): (usize, &u32)| Node {
             label: body.states.get(state as usize).cloned().unwrap_or_else(|| number.to_string()),
-            verdicts: automaton.told(state).indices().map(|bit| body.handlers[bit].category.clone()).collect(),
+            verdicts: automaton
+                .told(state)
+                .indices()
+                .map(|bit| body.handlers[bit].category.clone())
+                .collect(),
         };
-        let edge = |((from, to), letters): ((usize, usize), Vec<u32>)| {
-            Edge { from, to, label: labels::label(property, body, automaton.letters(), &letters) }
+        let edge = |((from, to), letters): ((usize, usize), Vec<u32>)| Edge {
+            from,
+            to,
+            label: labels::label(property, body, automaton.letters(), &letters),
         };
-        let title = body.name.as_ref().map_or_else(
-            || property.name.clone(),
-            |name| format!("{}, {name}", property.name),
-        );
+        let title = body
+            .name
+            .as_ref()
+            .map_or_else(|| property.name.clone(), |name| format!("{}, {name}", property.name));
         Ok(Graph {
             title,
             nodes: shown.iter().enumerate().map(node).collect(),

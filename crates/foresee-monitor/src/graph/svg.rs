@@ -84,7 +84,10 @@ fn arrow(out: &mut String, layout: &Layout, edge: &Edge, route: Route) -> (f64, 
             );
             let along = |a: f64, b: f64, c: f64, d: f64| {
                 let rest = 1.0 - part;
-                rest.powi(3) * a + 3.0 * rest.powi(2) * part * b + 3.0 * rest * part.powi(2) * c + part.powi(3) * d
+                rest.powi(3) * a
+                    + 3.0 * rest.powi(2) * part * b
+                    + 3.0 * rest * part.powi(2) * c
+                    + part.powi(3) * d
             };
             (along(x1, x1 + bend, x2 - bend, x2), along(y1, y1, y2, y2) - 6.0)
         }

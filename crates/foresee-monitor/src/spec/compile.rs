@@ -74,7 +74,13 @@ impl BodyCompiler<'_> {
             }
         };
         let name = body.name.as_ref().map(|name| name.text.clone());
-        Ok(Body { name, formalism: body.formalism.text.clone(), letters, machine, handlers })
+        let states = match &body.content {
+            Content::Fsm(states, _) => {
+                states.iter().map(|state| state.name.text.clone()).chain(["fail".to_owned()]).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Body { name, formalism: body.formalism.text.clone(), letters, machine, handlers, states })
     }
 
     /// The bodies a handler is for: the one it names (an unnamed body goes by its formalism), or those before it.
