@@ -8,12 +8,14 @@
 use smallvec::SmallVec;
 use thiserror::Error;
 
+use crate::formalism::automaton::Automaton;
 use crate::formalism::suffix::Suffix;
 use crate::formalism::{Categories, Letter, Monitor, Outlook};
 use crate::predicate::Values;
 use crate::property::{Body, Carried, Event, Letters, Machine, Property};
 use crate::slice::params::{EventShape, ParamSet};
 use crate::slice::plan::{Plan, Wishes};
+use crate::slice::simple::{Flat, Single};
 use crate::slice::{Size, Slicer, Told};
 
 /// A body has something to say about a binding.
@@ -51,10 +53,20 @@ pub enum FeedError {
 #[derive(Debug)]
 pub struct Watch<'p> {
     property: &'p Property,
-    slices: Vec<Box<dyn Slices>>,
-    /// Per event, whether it binds its values in the order in which it carries them.
-    as_they_come: Vec<bool>,
+    bodies: Vec<Running>,
+    /// Per event, the number of values it carries, if it has no guard and binds them in the order in which it carries them.
+    plain: Vec<Option<u32>>,
+    /// Whether all bodies read events, and none of them atoms.
+    reads_events: bool,
     vars: Vec<i64>,
+}
+
+/// What runs a body.
+#[derive(Debug)]
+enum Running {
+    /// A table, without parameters: what the inner loop of a program can afford.
+    Table(Single<Automaton>),
+    Other(Box<dyn Slices>),
 }
 
 /// A slicer of whatever monitor.
@@ -78,31 +90,31 @@ impl<M: Monitor> Slices for Slicer<M> {
     }
 }
 
-/// The one instance of a property without parameters.
-#[derive(Debug)]
-struct Single<M: Monitor> {
-    monitor: M,
-    plan: Plan,
-    /// `None` before the first creation event.
-    state: Option<M::State>,
-}
-
 impl<M: Monitor> Slices for Single<M> {
     fn event(&mut self, event: u32, letter: Letter, _: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
-        if self.state.is_none() && !self.plan.events[event as usize].creates {
-            return;
-        }
-        let state = self.state.get_or_insert_with(|| self.monitor.start());
-        self.monitor.react(state, letter, self.plan.resets, &mut |categories| {
-            tell(Told { categories, domain: ParamSet::EMPTY, values: &[] });
-        });
+        Single::event(self, event, letter, &mut |told| tell(told));
     }
 
     fn object_gone(&mut self, _: u64) {}
 
     fn size(&self) -> Size {
-        let instances = usize::from(self.state.is_some());
-        Size { instances, built: instances as u64, nodes: 0 }
+        Single::size(self)
+    }
+}
+
+impl<M: Monitor> Slices for Flat<M> {
+    fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
+        if let [object] = *values {
+            Flat::event(self, event, letter, object, &mut |told| tell(told));
+        }
+    }
+
+    fn object_gone(&mut self, object: u64) {
+        Flat::object_gone(self, object);
+    }
+
+    fn size(&self) -> Size {
+        Flat::size(self)
     }
 }
 
@@ -112,13 +124,15 @@ impl<'p> Watch<'p> {
     pub fn new(property: &'p Property, initial: impl Fn(&str) -> Option<i64>) -> Watch<'p> {
         let value = |var: &crate::property::Var| var.initial.or_else(|| initial(&var.name)).unwrap_or(0);
         let vars: Vec<i64> = property.vars.iter().map(value).collect();
-        let in_order = |event: &Event| {
+        let plain = |event: &Event| {
             let args = (0..event.arity as u32).map(Carried::Arg);
-            event.carried.iter().copied().eq(args)
+            let is_plain = event.guard.is_none() && event.carried.iter().copied().eq(args);
+            is_plain.then_some(event.arity as u32)
         };
-        let as_they_come = property.events.iter().map(in_order).collect();
-        let slices = property.bodies.iter().map(|body| slices(property, body, &vars)).collect();
-        Watch { property, slices, as_they_come, vars }
+        let plain = property.events.iter().map(plain).collect();
+        let bodies = property.bodies.iter().map(|body| running(property, body, &vars)).collect();
+        let reads_events = property.bodies.iter().all(|body| body.letters == Letters::Events);
+        Watch { property, bodies, plain, reads_events, vars }
     }
 
     /// The values of the variables now.
@@ -128,11 +142,32 @@ impl<'p> Watch<'p> {
 
     /// How much each body's slicer holds.
     pub fn sizes(&self) -> impl Iterator<Item = Size> {
-        self.slices.iter().map(|slices| slices.size())
+        self.bodies.iter().map(|body| match body {
+            Running::Table(single) => single.size(),
+            Running::Other(slices) => slices.size(),
+        })
     }
 
     /// An event of the property, with the values it carries, done by `thread`.
+    #[inline]
     pub fn event(
+        &mut self,
+        event: u32,
+        thread: u64,
+        args: &[u64],
+        tell: &mut dyn FnMut(Verdict<'_>),
+    ) -> Result<(), FeedError> {
+        match self.plain.get(event as usize) {
+            Some(Some(arity)) if *arity as usize == args.len() => {
+                self.deliver(event, args, tell);
+                Ok(())
+            }
+            _ => self.event_with_care(event, thread, args, tell),
+        }
+    }
+
+    /// An event that may have a guard, or values in another order, or too many of them.
+    fn event_with_care(
         &mut self,
         event: u32,
         thread: u64,
@@ -155,18 +190,28 @@ impl<'p> Watch<'p> {
             Carried::Arg(position) => args[*position as usize],
             Carried::Thread => thread,
         };
-        let gathered: SmallVec<[u64; 4]>;
-        let values = if self.as_they_come[event as usize] {
-            args
-        } else {
-            gathered = declared.carried.iter().map(carried).collect();
-            &gathered
-        };
-        for (body, slices) in self.slices.iter_mut().enumerate() {
-            let letter = self.property.bodies[body].letters.letter(Some(event), &self.vars);
-            slices.event(event, letter, values, &mut |told| tell(verdict(body, told)));
-        }
+        let values: SmallVec<[u64; 4]> = declared.carried.iter().map(carried).collect();
+        self.deliver(event, &values, tell);
         Ok(())
+    }
+
+    /// Lets all bodies read an event that counts.
+    #[inline]
+    fn deliver(&mut self, event: u32, values: &[u64], tell: &mut dyn FnMut(Verdict<'_>)) {
+        for (body, running) in self.bodies.iter_mut().enumerate() {
+            let letter = match self.reads_events {
+                true => event,
+                false => self.property.bodies[body].letters.letter(Some(event), &self.vars),
+            };
+            match running {
+                Running::Table(single) => {
+                    single.event(event, letter, &mut |told| tell(verdict(body, told)));
+                }
+                Running::Other(slices) => {
+                    slices.event(event, letter, values, &mut |told| tell(verdict(body, told)));
+                }
+            }
+        }
     }
 
     /// A variable of the property, by position, gets a value. Bodies that speak of variables make a step.
@@ -174,20 +219,28 @@ impl<'p> Watch<'p> {
         let Some(slot) = self.vars.get_mut(var) else { return };
         *slot = value;
         let assignment = self.property.events.len() as u32;
-        for (body, slices) in self.slices.iter_mut().enumerate() {
+        let thread = [thread];
+        let values = if self.property.modifiers.perthread { &thread[..] } else { &[] };
+        for (body, running) in self.bodies.iter_mut().enumerate() {
             let letters = &self.property.bodies[body].letters;
             if let Letters::Atoms(_) = letters {
                 let letter = letters.letter(None, &self.vars);
-                let thread = [thread];
-                let values = if self.property.modifiers.perthread { &thread[..] } else { &[] };
-                slices.event(assignment, letter, values, &mut |told| tell(verdict(body, told)));
+                let tell = &mut |told: Told<'_>| tell(verdict(body, told));
+                match running {
+                    Running::Table(single) => single.event(assignment, letter, tell),
+                    Running::Other(slices) => slices.event(assignment, letter, values, tell),
+                }
             }
         }
     }
 
     /// An object is gone: no event will mention it again, and its identity is not used for another.
     pub fn object_gone(&mut self, object: u64) {
-        self.slices.iter_mut().for_each(|slices| slices.object_gone(object));
+        for body in &mut self.bodies {
+            if let Running::Other(slices) = body {
+                slices.object_gone(object);
+            }
+        }
     }
 }
 
@@ -196,18 +249,22 @@ fn verdict(body: usize, told: Told<'_>) -> Verdict<'_> {
     Verdict { body, categories, domain, values }
 }
 
-fn slices(property: &Property, body: &Body, vars: &[i64]) -> Box<dyn Slices> {
+fn running(property: &Property, body: &Body, vars: &[i64]) -> Running {
     let machine = match &body.letters {
         Letters::Events => body.machine.clone(),
         Letters::Atoms(_) => body.machine.primed(body.letters.letter(None, vars)),
     };
     let setup = Setup { property, body };
-    match machine {
+    Running::Other(match machine {
+        Machine::Automaton(automaton) if property.params.is_empty() && !property.modifiers.suffix => {
+            let plan = setup.plan(&setup.by_event(automaton.outlook()));
+            return Running::Table(Single::new(automaton, plan));
+        }
         Machine::Automaton(automaton) => setup.slices(automaton),
         Machine::Past(past) => setup.slices(past),
         Machine::Cfg(cfg) => setup.slices(cfg),
         Machine::Raw(raw) => setup.slices(raw),
-    }
+    })
 }
 
 struct Setup<'a> {
@@ -221,7 +278,8 @@ impl Setup<'_> {
         let plan = self.plan(&outlook);
         if !self.property.modifiers.suffix {
             return match self.property.params.len() {
-                0 => Box::new(Single { state: None, monitor, plan }),
+                0 => Box::new(Single::new(monitor, plan)),
+                1 if self.is_flat() => Box::new(Flat::new(monitor, plan)),
                 _ => Box::new(Slicer::new(monitor, plan)),
             };
         }
@@ -233,6 +291,13 @@ impl Setup<'_> {
         let suffix = Suffix::new(monitor, begins, hopeless);
         let plan = self.plan(&self.by_event(suffix.outlook()));
         Box::new(Slicer::new(suffix, plan))
+    }
+
+    /// Whether every event that the body reads binds all parameters.
+    fn is_flat(&self) -> bool {
+        let all = ParamSet::first(self.property.params.len());
+        let assigns = self.body.letters != Letters::Events && !self.property.modifiers.perthread;
+        !assigns && self.property.events.iter().all(|event| event.shape.domain() == all)
     }
 
     fn plan(&self, outlook: &Outlook) -> Plan {

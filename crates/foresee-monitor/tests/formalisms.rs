@@ -106,8 +106,9 @@ fn random_temporal(random: &mut Random, depth: u32, past: bool, future: bool) ->
         3 => Temporal::or(inner(random), inner(random)),
         4 => Temporal::implies(inner(random), inner(random)),
         5 | 6 if past => {
-            // Operands of past operators speak of the past.
-            let inner = |random: &mut Random| random_temporal(random, depth - 1, true, false);
+            // Operands of past operators speak of the past, or now and then of anything.
+            let future = future && random.chance(40);
+            let inner = |random: &mut Random| random_temporal(random, depth - 1, true, future);
             match random.below(7) {
                 0 => Temporal::previous(inner(random)),
                 1 => Temporal::once(inner(random)),
@@ -391,4 +392,25 @@ fn five_formalisms_say_the_same() {
     }
     let expected: Vec<_> = (0..5).map(|body| (7, body, vec![101, 201, 302])).collect();
     assert_eq!(told, expected);
+}
+
+/// By hand: a past operator over a future one, whose truth is known only later.
+#[test]
+fn past_operators_may_speak_of_the_future() {
+    let names = handled(&["violation", "validation", "?"]);
+    let (a, b) = (|| Temporal::Atom(0), || Temporal::Atom(1));
+    let told = |formula: &Temporal, word: &[u32]| {
+        let automaton = ltl::compile(formula, Alphabet::Events(2), Handled(&names)).unwrap();
+        after(&automaton, word).indices().map(|bit| names[bit].clone()).collect::<Vec<_>>()
+    };
+    // At the second event, the first was followed by b.
+    let formula = Temporal::next(Temporal::previous(Temporal::next(b())));
+    assert_eq!(told(&formula, &[0]), ["?"]);
+    assert_eq!(told(&formula, &[0, 1]), ["validation"]);
+    assert_eq!(told(&formula, &[0, 0]), ["violation"]);
+    // Whenever b comes, all so far were a or were followed by two b.
+    let two = Temporal::and(Temporal::next(b()), Temporal::next(Temporal::next(b())));
+    let formula = Temporal::always(Temporal::implies(b(), Temporal::historically(Temporal::or(a(), two))));
+    assert_eq!(told(&formula, &[0, 1, 1]), ["?"]);
+    assert_eq!(told(&formula, &[0, 1, 0]), ["violation"]);
 }

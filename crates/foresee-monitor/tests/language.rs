@@ -154,7 +154,7 @@ fn mistakes_are_told_with_place_expectation_and_suggestion() {
             "4:22 error: no event is called `popp` (expected an event of this property) [did you mean `pop`?]",
         ]),
         (body("ptltl: push -> <> pop @violation { count; }"), &[
-            "4:3 error: an operator about later events cannot be used here; `ptltl` and the operands of past operators speak of the past (this body cannot be monitored)",
+            "4:3 error: an operator about later events cannot be used here: `ptltl` speaks of the past; `ltl` mixes both (this body cannot be monitored)",
         ]),
         (body("fsm: s [ push -> t, push -> s, pop -> s ] t [] @fail { count; }"), &[
             "4:23 warning: state `s` has two transitions for `push` (this one never happens: the first, to `t`, counts)",

@@ -6,9 +6,10 @@ mod support;
 use foresee_monitor::formalism::ere::Ere;
 use foresee_monitor::formalism::suffix::Suffix;
 use foresee_monitor::formalism::{Categories, Handled, Monitor};
-use foresee_monitor::slice::Slicer;
 use foresee_monitor::slice::params::{EventShape, ParamSet};
 use foresee_monitor::slice::plan::{Plan, Wishes};
+use foresee_monitor::slice::simple::{Flat, Single};
+use foresee_monitor::slice::{Slicer, Told};
 use support::random::Random;
 use support::*;
 
@@ -75,6 +76,46 @@ fn the_slicer_agrees_with_the_definition() {
     }
     println!("{exact} of {} by the bare definition, {with_verdicts} with verdicts", cases());
     assert!(exact > cases() / 4 && with_verdicts > cases() / 4, "{exact} {with_verdicts}");
+}
+
+/// What runs properties without parameters, or with one that every event binds, in place of the slicer.
+#[test]
+fn simple_properties_agree_with_the_definition() {
+    for seed in 0..cases() / 3 {
+        let mut random = Random(seed ^ 0xf1a7);
+        let mut bare = random_bare(&mut random);
+        bare.params = usize::from(random.chance(80));
+        bare.events.iter_mut().for_each(|event| event.params = (0..bare.params as u8).collect());
+        let automaton = random_automaton(&mut random, bare.events.len() as u32);
+        let creates = creation_events(&bare, &automaton);
+        let trace = random_trace(&mut random, &bare);
+        let plan = bare.plan(&automaton);
+        let mut verdicts: Vec<Verdict> = Vec::new();
+        let (mut single, mut flat) = (Single::new(automaton.clone(), plan.clone()), None);
+        if bare.params == 1 {
+            flat = Some(Flat::new(automaton.clone(), plan));
+        }
+        for (at, (event, values)) in trace.iter().enumerate() {
+            let mut hear = |told: Told<'_>| {
+                verdicts.push((at, told.values.iter().copied().map(Some).collect(), told.categories));
+            };
+            let Some(flat) = &mut flat else {
+                single.event(*event, *event, &mut hear);
+                continue;
+            };
+            flat.event(*event, *event, values[0], &mut hear);
+            if random.chance(50) && !trace[at + 1..].iter().any(|(_, later)| later == values) {
+                flat.object_gone(values[0]);
+            }
+        }
+        verdicts.sort();
+        let expected = by_definition(&bare, &automaton, &creates, &trace);
+        assert_eq!(verdicts, expected, "seed {seed}: {bare:?} {automaton:?} {trace:?}");
+        for object in trace.iter().flat_map(|(_, values)| values) {
+            flat.iter_mut().for_each(|flat| flat.object_gone(*object));
+        }
+        assert!(flat.is_none_or(|flat| flat.size().instances + flat.size().nodes == 0), "seed {seed}");
+    }
 }
 
 #[test]

@@ -6,8 +6,10 @@
 //! from which no accepting run exists are cut away; then both are made deterministic together. The formula is violated
 //! where no state of its own automaton is left, validated where none of the negation's is.
 //!
-//! Past operators are followed by a [`Past`] machine that runs along: to the automata they are atoms. Their operands
-//! must not speak of the future.
+//! Past operators are followed by a [`Past`] machine that runs along: to the automata they are atoms. Where the operand of a past
+//! operator itself speaks of the future (`<*>(a and <> b)`), that part `f` is replaced by an atom `p` that nobody can see and the
+//! automata *guess* at every event, together with the obligation `[](p <-> f)`: only the guess that is right can be met for ever, so
+//! the formula, and its negation too, holds if some guess meets all.
 //!
 //! Cost: exponential in the formula at worst; past [`STATE_LIMIT`] states it is refused. A step is one lookup.
 
@@ -15,7 +17,7 @@ use std::rc::Rc;
 
 use super::automaton::Automaton;
 use super::ptltl::Past;
-use super::tableau::{Sets, Tableau};
+use super::tableau::{Nodes, Tableau};
 use super::temporal::{Alphabet, Temporal};
 use super::{Categories, CompileError, Handled};
 
@@ -36,19 +38,23 @@ pub fn compile(
     {
         return Err(CompileError::TooManyAtoms { found: atoms as usize, limit: ATOM_LIMIT as usize });
     }
-    let mut pasts = Vec::new();
-    let future = extract_past(formula, &mut pasts);
-    let past = Past::new(&pasts, alphabet)?;
-    let holds = Tableau::new(&future, alphabet, &past)?;
-    let fails = Tableau::new(&Temporal::not(future), alphabet, &past)?;
-    let step = |(memory, holding, failing): &(u64, Sets, Sets), letter| {
-        let (now, _) = past.read_roots(*memory, letter);
-        (now, holds.after(*memory, holding, letter), fails.after(*memory, failing, letter))
+    let mut extracted = Extracted::default();
+    let future = extracted.future(formula);
+    if extracted.guesses.len() > GUESS_LIMIT {
+        return Err(CompileError::TooBig { what: "this formula", limit: GUESS_LIMIT, culprit: CULPRIT });
+    }
+    let past = Past::new(&extracted.pasts, alphabet)?;
+    let guesses = extracted.guesses.len() as u32;
+    let with_guesses = |formula: Temporal| extracted.guesses.iter().cloned().fold(formula, Temporal::and);
+    let holds = Tableau::new(&with_guesses(future.clone()), alphabet, &past, guesses)?;
+    let fails = Tableau::new(&with_guesses(Temporal::not(future)), alphabet, &past, guesses)?;
+    let step = |(holding, failing): &(Nodes, Nodes), letter| {
+        (holds.after(holding, letter), fails.after(failing, letter))
     };
-    let start = (0, holds.start(), fails.start());
+    let start = (holds.start(), fails.start());
     let (violation, validation, open) =
         (handled.bit("violation"), handled.bit("validation"), handled.bit("?"));
-    let told = |(_, holding, failing): &(u64, Sets, Sets)| -> Categories {
+    let told = |(holding, failing): &(Nodes, Nodes)| -> Categories {
         match (holding.is_empty(), failing.is_empty()) {
             (true, _) => violation,
             (_, true) => validation,
@@ -66,24 +72,71 @@ pub(super) fn too_big() -> CompileError {
 /// Atoms from this number on stand for past subformulas.
 pub(super) const FIRST_PAST: u32 = 1 << 16;
 
-/// The formula with its past subformulas replaced by atoms.
-fn extract_past(formula: &Temporal, pasts: &mut Vec<Rc<Temporal>>) -> Temporal {
-    let mut go = |inner: &Temporal| Rc::new(extract_past(inner, pasts));
-    match formula {
-        Temporal::Const(_) | Temporal::Atom(_) => formula.clone(),
-        Temporal::Not(inner) => Temporal::Not(go(inner)),
-        Temporal::And(left, right) => Temporal::And(go(left), go(right)),
-        Temporal::Or(left, right) => Temporal::Or(go(left), go(right)),
-        Temporal::Next(inner) => Temporal::Next(go(inner)),
-        Temporal::Until(left, right) => Temporal::Until(go(left), go(right)),
-        Temporal::Release(left, right) => Temporal::Release(go(left), go(right)),
-        Temporal::Previous(_) | Temporal::Since(..) => {
-            let known = pasts.iter().position(|past| **past == *formula);
-            let index = known.unwrap_or_else(|| {
-                pasts.push(Rc::new(formula.clone()));
-                pasts.len() - 1
-            });
-            Temporal::Atom(FIRST_PAST + index as u32)
+/// Atoms from this number on are guessed.
+pub(super) const FIRST_GUESS: u32 = 1 << 17;
+
+/// More guesses than this make too many letters.
+const GUESS_LIMIT: usize = 6;
+
+const CULPRIT: &str = "future operators inside of past ones";
+
+/// A formula taken apart.
+#[derive(Default)]
+struct Extracted {
+    /// What past atoms stand for.
+    pasts: Vec<Rc<Temporal>>,
+    /// What guessed atoms stand for.
+    guessed: Vec<Temporal>,
+    /// That the guesses are right.
+    guesses: Vec<Temporal>,
+}
+
+impl Extracted {
+    /// The formula with its past subformulas replaced by atoms.
+    fn future(&mut self, formula: &Temporal) -> Temporal {
+        let mut go = |inner: &Temporal| Rc::new(self.future(inner));
+        match formula {
+            Temporal::Const(_) | Temporal::Atom(_) => formula.clone(),
+            Temporal::Not(inner) => Temporal::Not(go(inner)),
+            Temporal::And(left, right) => Temporal::And(go(left), go(right)),
+            Temporal::Or(left, right) => Temporal::Or(go(left), go(right)),
+            Temporal::Next(inner) => Temporal::Next(go(inner)),
+            Temporal::Until(left, right) => Temporal::Until(go(left), go(right)),
+            Temporal::Release(left, right) => Temporal::Release(go(left), go(right)),
+            Temporal::Previous(_) | Temporal::Since(..) => {
+                let past = self.past(formula);
+                let known = self.pasts.iter().position(|known| **known == past);
+                let index = known.unwrap_or_else(|| {
+                    self.pasts.push(Rc::new(past));
+                    self.pasts.len() - 1
+                });
+                Temporal::Atom(FIRST_PAST + index as u32)
+            }
+        }
+    }
+
+    /// The formula with its future subformulas replaced by guessed atoms.
+    fn past(&mut self, formula: &Temporal) -> Temporal {
+        let mut go = |inner: &Temporal| Rc::new(self.past(inner));
+        match formula {
+            Temporal::Const(_) | Temporal::Atom(_) => formula.clone(),
+            Temporal::Not(inner) => Temporal::Not(go(inner)),
+            Temporal::And(left, right) => Temporal::And(go(left), go(right)),
+            Temporal::Or(left, right) => Temporal::Or(go(left), go(right)),
+            Temporal::Previous(inner) => Temporal::Previous(go(inner)),
+            Temporal::Since(left, right) => Temporal::Since(go(left), go(right)),
+            Temporal::Next(_) | Temporal::Until(..) | Temporal::Release(..) => {
+                let known = self.guessed.iter().position(|known| known == formula);
+                let index = known.unwrap_or_else(|| {
+                    // Smaller ones first: what is inside has a number before this one gets its own.
+                    let future = self.future(formula);
+                    let atom = Temporal::Atom(FIRST_GUESS + self.guessed.len() as u32);
+                    self.guessed.push(formula.clone());
+                    self.guesses.push(Temporal::always(Temporal::iff(atom, future)));
+                    self.guessed.len() - 1
+                });
+                Temporal::Atom(FIRST_GUESS + index as u32)
+            }
         }
     }
 }

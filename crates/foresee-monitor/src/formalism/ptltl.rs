@@ -11,6 +11,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::automaton::Automaton;
+use super::ltl::FIRST_GUESS;
 use super::temporal::{Alphabet, Temporal};
 use super::{Categories, CompileError, Handled, Letter, Monitor, Outlook};
 
@@ -21,6 +22,8 @@ const AUTOMATON_LIMIT: usize = 1024;
 enum Step {
     Const(bool),
     Atom(u32),
+    /// An atom that is guessed.
+    Guess(u32),
     Not(u32),
     And(u32, u32),
     Or(u32, u32),
@@ -85,17 +88,18 @@ impl Past {
     /// What is remembered after this letter.
     #[inline]
     pub fn after(&self, before: u64, letter: Letter) -> u64 {
-        self.read(before, letter) & self.remembered
+        self.read(before, letter, 0) & self.remembered
     }
 
     /// All subformulas' truth at this letter.
     #[inline]
-    fn read(&self, before: u64, letter: Letter) -> u64 {
+    fn read(&self, before: u64, letter: Letter, guess: u32) -> u64 {
         let mut now = BEGUN;
         for (index, step) in self.steps.iter().enumerate() {
             let value = match *step {
                 Step::Const(value) => u64::from(value),
                 Step::Atom(atom) => u64::from(self.alphabet.holds(letter, atom)),
+                Step::Guess(bit) => u64::from(guess >> bit & 1),
                 Step::Not(inner) => !(now >> inner) & 1,
                 Step::And(left, right) => (now >> left) & (now >> right) & 1,
                 Step::Or(left, right) => ((now >> left) | (now >> right)) & 1,
@@ -107,9 +111,10 @@ impl Past {
         now
     }
 
-    /// What is remembered after this letter, and whether each formula, by its position, holds at it.
-    pub fn read_roots(&self, before: u64, letter: Letter) -> (u64, Vec<bool>) {
-        let now = self.read(before, letter);
+    /// What is remembered after this letter, and whether each formula, by its position, holds at it; `guess` are the guessed atoms
+    /// of [`ltl`](super::ltl).
+    pub fn read_roots(&self, before: u64, letter: Letter, guess: u32) -> (u64, Vec<bool>) {
+        let now = self.read(before, letter, guess);
         (now & self.remembered, self.roots.iter().map(|root| now >> root & 1 == 1).collect())
     }
 }
@@ -130,7 +135,10 @@ impl Builder {
         }
         let step = match formula {
             Temporal::Const(value) => Step::Const(*value),
-            Temporal::Atom(atom) => Step::Atom(*atom),
+            Temporal::Atom(atom) => match atom.checked_sub(FIRST_GUESS) {
+                Some(bit) => Step::Guess(bit),
+                None => Step::Atom(*atom),
+            },
             Temporal::Not(inner) => Step::Not(self.add(inner)?),
             Temporal::And(left, right) => Step::And(self.add(left)?, self.add(right)?),
             Temporal::Or(left, right) => Step::Or(self.add(left)?, self.add(right)?),
@@ -141,8 +149,8 @@ impl Builder {
             }
             Temporal::Since(left, right) => Step::Since(self.add(left)?, self.add(right)?),
             Temporal::Next(_) | Temporal::Until(..) | Temporal::Release(..) => {
-                let message = "an operator about later events cannot be used here; `ptltl` and the operands of past \
-                               operators speak of the past";
+                let message = "an operator about later events cannot be used here: `ptltl` speaks of the past; `ltl` mixes \
+                               both";
                 return Err(CompileError::Meaning(message.to_owned()));
             }
         };

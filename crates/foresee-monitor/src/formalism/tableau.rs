@@ -3,29 +3,28 @@
 //! A state is a set of formulas that must hold from the next event on. Reading a letter, each obligation is taken apart:
 //! `a U b` holds if `b` does, or if `a` does and `a U b` is still owed afterwards (the until is *postponed*). A run is
 //! accepting if no until is postponed for ever. States are paired with the memory of the past formulas, which decides
-//! those atoms. Only states from which an accepting run exists, found by strongly connected components, are *live*.
+//! those atoms; guessed atoms may be either at each letter. Only states from which an accepting run exists, found by strongly connected components, are *live*.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::ltl::{FIRST_PAST, STATE_LIMIT, too_big};
+use super::ltl::{FIRST_GUESS, FIRST_PAST, STATE_LIMIT, too_big};
 use super::ptltl::Past;
 use super::temporal::{Alphabet, Temporal};
 use super::{CompileError, Letter};
 
 /// Obligations: a set of subformulas, as bits.
 type Owed = u128;
-/// Live sets of obligations, by number.
-pub(super) type Sets = BTreeSet<u32>;
+/// Live states, by number.
+pub(super) type Nodes = BTreeSet<u32>;
 
 /// The live part of the automaton.
 pub(super) struct Tableau {
-    /// By memory of the past and set: the live successors for each letter.
-    edges: FxHashMap<(u64, u32), Vec<Sets>>,
-    start: Sets,
-    /// What each set owes.
-    owed: Vec<Owed>,
+    /// The live successors of each state for each letter.
+    edges: Vec<Vec<Nodes>>,
+    start: Nodes,
+    nodes: Vec<Node>,
 }
 
 /// One way to meet all obligations at a letter: what is owed afterwards, and which untils were postponed.
@@ -55,19 +54,24 @@ struct Builder<'a> {
     parts: Vec<Part>,
     untils: u32,
     numbers: FxHashMap<Temporal, usize>,
-    ids: FxHashMap<Owed, u32>,
-    /// For a letter and the truth of the past formulas: the ways of each part.
-    ways: FxHashMap<(Letter, Vec<bool>), Vec<Vec<Way>>>,
+    /// For a letter, a guess and the truth of the past formulas: the ways of each part.
+    ways: FxHashMap<(Letter, u32, Vec<bool>), Vec<Vec<Way>>>,
 }
 
+/// The memory of the past, and what is owed.
 type Node = (u64, Owed);
 
 impl Tableau {
-    pub(super) fn new(formula: &Temporal, alphabet: Alphabet, past: &Past) -> Result<Tableau, CompileError> {
+    /// The automaton of a formula with so many guessed atoms.
+    pub(super) fn new(
+        formula: &Temporal,
+        alphabet: Alphabet,
+        past: &Past,
+        guesses: u32,
+    ) -> Result<Tableau, CompileError> {
         let formula = normal_form(formula, true);
-        let (parts, numbers) = (Vec::new(), FxHashMap::default());
-        let (ids, ways) = (FxHashMap::default(), FxHashMap::default());
-        let mut builder = Builder { alphabet, past, parts, untils: 0, numbers, ids, ways };
+        let (parts, numbers, ways) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
+        let mut builder = Builder { alphabet, past, parts, untils: 0, numbers, ways };
         let first: Node = (0, 1 << builder.part(&formula)?);
         let mut numbers = FxHashMap::from_iter([(first, 0usize)]);
         let mut nodes = vec![first];
@@ -76,15 +80,18 @@ impl Tableau {
         while let Some(&(memory, owed)) = nodes.get(edges.len()) {
             let mut by_letter = Vec::new();
             for letter in 0..alphabet.letters() {
-                let (after, ways) = builder.ways(memory, owed, letter);
-                let mut number = |Way { owed, postponed }: Way| {
-                    let number = *numbers.entry((after, owed)).or_insert_with(|| {
-                        nodes.push((after, owed));
-                        nodes.len() - 1
-                    });
-                    (number, postponed)
-                };
-                by_letter.push(ways.into_iter().map(&mut number).collect());
+                let mut successors = Vec::new();
+                for guess in 0..1 << guesses {
+                    let (after, ways) = builder.ways(memory, owed, letter, guess);
+                    successors.extend(ways.into_iter().map(|Way { owed, postponed }| {
+                        let number = *numbers.entry((after, owed)).or_insert_with(|| {
+                            nodes.push((after, owed));
+                            nodes.len() - 1
+                        });
+                        (number, postponed)
+                    }));
+                }
+                by_letter.push(successors);
             }
             edges.push(by_letter);
             if nodes.len() > STATE_LIMIT {
@@ -93,44 +100,33 @@ impl Tableau {
         }
         let flat: Vec<Vec<(usize, u64)>> = edges.iter().map(|letters| letters.concat()).collect();
         let live = live_nodes(&flat, builder.untils);
-        let sets: Vec<u32> = nodes.iter().map(|(_, owed)| builder.id(*owed)).collect();
-        let only_live = |letters: &Vec<Vec<(usize, u64)>>| -> Vec<Sets> {
-            let kept = |found: &[(usize, u64)]| -> Sets {
-                found.iter().filter(|to| live[to.0]).map(|to| sets[to.0]).collect()
-            };
-            letters.iter().map(|found| kept(found)).collect()
+        let kept = |found: &Vec<(usize, u64)>| -> Nodes {
+            found.iter().filter(|to| live[to.0]).map(|to| to.0 as u32).collect()
         };
-        let start = if live[0] { Sets::from([sets[0]]) } else { Sets::new() };
-        let keys = nodes.iter().zip(&sets).map(|((memory, _), set)| (*memory, *set));
-        let edges = keys.zip(&edges).map(|(key, letters)| (key, only_live(letters))).collect();
-        let mut owed = vec![0; builder.ids.len()];
-        builder.ids.iter().for_each(|(set, id)| owed[*id as usize] = *set);
-        Ok(Tableau { edges, start, owed })
+        let start = if live[0] { Nodes::from([0]) } else { Nodes::new() };
+        let edges = edges.iter().map(|letters| letters.iter().map(kept).collect()).collect();
+        Ok(Tableau { edges, start, nodes })
     }
 
-    pub(super) fn start(&self) -> Sets {
+    pub(super) fn start(&self) -> Nodes {
         self.start.clone()
     }
 
-    /// The live sets after a letter, read with this memory of the past. A set that owes all that another does and more
-    /// adds nothing: whatever satisfies it satisfies the other.
-    pub(super) fn after(&self, memory: u64, sets: &Sets, letter: Letter) -> Sets {
-        let successors =
-            |set: &u32| self.edges.get(&(memory, *set)).and_then(|letters| letters.get(letter as usize));
-        let mut all: Sets = sets.iter().filter_map(successors).flatten().copied().collect();
-        let owes = |set: u32| self.owed[set as usize];
-        let owed: Vec<Owed> = all.iter().map(|set| owes(*set)).collect();
-        all.retain(|set| !owed.iter().any(|other| *other != owes(*set) && other & !owes(*set) == 0));
+    /// The live states after a letter. One that remembers the same as another and owes all that it does and more adds nothing:
+    /// whatever satisfies it satisfies the other.
+    pub(super) fn after(&self, nodes: &Nodes, letter: Letter) -> Nodes {
+        let mut all: Nodes =
+            nodes.iter().flat_map(|node| &self.edges[*node as usize][letter as usize]).copied().collect();
+        let found: Vec<Node> = all.iter().map(|node| self.nodes[*node as usize]).collect();
+        all.retain(|node| {
+            let (memory, owed) = self.nodes[*node as usize];
+            !found.iter().any(|(same, less)| *same == memory && *less != owed && less & !owed == 0)
+        });
         all
     }
 }
 
 impl Builder<'_> {
-    fn id(&mut self, owed: Owed) -> u32 {
-        let fresh = self.ids.len() as u32;
-        *self.ids.entry(owed).or_insert(fresh)
-    }
-
     /// The number of a subformula in normal form; its operands have smaller ones.
     fn part(&mut self, formula: &Temporal) -> Result<usize, CompileError> {
         if let Some(known) = self.numbers.get(formula) {
@@ -164,11 +160,11 @@ impl Builder<'_> {
     }
 
     /// What the past remembers after this letter, and the ways to meet what is owed at it.
-    fn ways(&mut self, memory: u64, owed: Owed, letter: Letter) -> (u64, Vec<Way>) {
-        let (after, past) = self.past.read_roots(memory, letter);
-        let key = (letter, past);
+    fn ways(&mut self, memory: u64, owed: Owed, letter: Letter, guess: u32) -> (u64, Vec<Way>) {
+        let (after, past) = self.past.read_roots(memory, letter, guess);
+        let key = (letter, guess, past);
         if !self.ways.contains_key(&key) {
-            let ways = self.ways_of_parts(letter, &key.1);
+            let ways = self.ways_of_parts(letter, guess, &key.2);
             self.ways.insert(key.clone(), ways);
         }
         let of_parts = self.ways.get(&key).map_or(&[][..], Vec::as_slice);
@@ -176,10 +172,11 @@ impl Builder<'_> {
         (after, owed_parts.fold(vec![DONE], |ways, (_, more)| combine(&ways, more)))
     }
 
-    fn ways_of_parts(&self, letter: Letter, past: &[bool]) -> Vec<Vec<Way>> {
-        let holds = |atom: u32| match atom.checked_sub(FIRST_PAST) {
-            Some(index) => past.get(index as usize).copied().unwrap_or(false),
-            None => self.alphabet.holds(letter, atom),
+    fn ways_of_parts(&self, letter: Letter, guess: u32, past: &[bool]) -> Vec<Vec<Way>> {
+        let holds = |atom: u32| match (atom.checked_sub(FIRST_GUESS), atom.checked_sub(FIRST_PAST)) {
+            (Some(bit), _) => guess >> bit & 1 == 1,
+            (None, Some(index)) => past.get(index as usize).copied().unwrap_or(false),
+            (None, None) => self.alphabet.holds(letter, atom),
         };
         let truth = |value: bool| if value { vec![DONE] } else { Vec::new() };
         let later = |part: usize, postponed| [Way { owed: 1 << part, postponed }];

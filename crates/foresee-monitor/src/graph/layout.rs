@@ -56,11 +56,16 @@ impl Layout {
             texts.map(|text| width(text) / 2.0 + 12.0).fold(RADIUS, f64::max)
         };
         let half_widths: Vec<f64> = graph.nodes.iter().map(half_width).collect();
+        // The text of a loop may be wider than its state.
+        let mut room = half_widths.clone();
+        for edge in graph.edges.iter().filter(|edge| edge.from == edge.to) {
+            room[edge.from] = room[edge.from].max(width(&edge.label) / 2.0);
+        }
         let rows = layers.iter().map(Vec::len).max().unwrap_or(1);
         let mut nodes = vec![(0.0, 0.0); graph.nodes.len()];
         let mut x = 50.0;
         for (layer, members) in layers.iter().enumerate() {
-            let half = members.iter().map(|node| half_widths[*node]).fold(0.0, f64::max);
+            let half = members.iter().map(|node| room[*node]).fold(0.0, f64::max);
             x += half;
             for (row, &node) in members.iter().enumerate() {
                 let first = (rows - members.len()) as f64 * ROW / 2.0;

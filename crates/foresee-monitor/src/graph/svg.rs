@@ -125,7 +125,7 @@ fn arrow(out: &mut String, layout: &Layout, edge: &Edge, route: Route) -> (f64, 
                     x2 - turn,
                 ),
             );
-            (middle, lane + 4.0)
+            (middle, lane - 5.0)
         }
     }
 }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::params::ParamSet;
+use super::table;
 
 /// A slot of a slab and which of its tenants is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +84,7 @@ pub(super) type Key = SmallVec<[u64; 2]>;
 #[derive(Clone, Debug)]
 enum Table {
     Zero(Option<u32>),
-    One(FxHashMap<u64, u32>),
+    One(table::Table<u32>),
     Two(FxHashMap<(u64, u64), u32>),
     Many(FxHashMap<Box<[u64]>, u32>),
 }
@@ -106,7 +107,7 @@ impl Index {
     pub(super) fn new(on: ParamSet, members: Option<ParamSet>) -> Index {
         let table = match on.len() {
             0 => Table::Zero(None),
-            1 => Table::One(FxHashMap::default()),
+            1 => Table::One(table::Table::default()),
             2 => Table::Two(FxHashMap::default()),
             _ => Table::Many(FxHashMap::default()),
         };
@@ -122,7 +123,7 @@ impl Index {
     pub(super) fn find(&self, key: &[u64]) -> Option<u32> {
         match (&self.table, key) {
             (Table::Zero(node), _) => *node,
-            (Table::One(table), [one]) => table.get(one).copied(),
+            (Table::One(table), [one]) => table.get(*one).copied(),
             (Table::Two(table), [one, two]) => table.get(&(*one, *two)).copied(),
             (Table::Many(table), key) => table.get(key).copied(),
             _ => None,
@@ -173,7 +174,7 @@ impl Index {
     pub(super) fn remove(&mut self, key: &[u64]) {
         let removed = match (&mut self.table, key) {
             (Table::Zero(_), _) => None,
-            (Table::One(table), [one]) => table.remove(one),
+            (Table::One(table), [one]) => table.remove(*one),
             (Table::Two(table), [one, two]) => table.remove(&(*one, *two)),
             (Table::Many(table), key) => table.remove(key),
             _ => None,

@@ -24,6 +24,8 @@ mod index;
 mod instances;
 pub mod params;
 pub mod plan;
+pub mod simple;
+mod table;
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -313,7 +315,7 @@ impl<M: Monitor> Slicer<M> {
         for param in 0..self.plan.params as u8 {
             let index = self.objects[param as usize];
             let Some(node) = self.indices[index].find(&[object]) else { continue };
-            if self.mourned.contains_key(&(param, object)) {
+            if !self.mourned.is_empty() && self.mourned.contains_key(&(param, object)) {
                 continue;
             }
             let mut members = std::mem::take(&mut self.indices[index].node_mut(node).members);
@@ -392,8 +394,13 @@ fn is_current(indices: &[Index], (position, node): Mention) -> bool {
 }
 
 /// The values of `on` out of the values by parameter.
+#[inline]
 fn project(on: ParamSet, values: &[u64]) -> Key {
-    on.iter().map(|param| values[param as usize]).collect()
+    let mut key = Key::new();
+    for param in on.iter() {
+        key.push(values[param as usize]);
+    }
+    key
 }
 
 /// The values of `on` out of those of `domain`.

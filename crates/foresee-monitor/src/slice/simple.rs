@@ -1,0 +1,112 @@
+//! Properties whose slices do not overlap: without parameters there is one slice, and with one parameter that every event binds, each
+//! event is of one slice. Nothing is combined then; what [`Slicer`](super::Slicer) keeps about who knows whom is not needed. Both say
+//! exactly what the slicer would.
+
+use super::hope::Hope;
+use super::params::ParamSet;
+use super::plan::Plan;
+use super::table::Table;
+use super::{Size, Told};
+use crate::formalism::{Letter, Monitor};
+
+/// The one instance of a property without parameters.
+#[derive(Debug)]
+pub struct Single<M: Monitor> {
+    monitor: M,
+    plan: Plan,
+    /// `None` before the first creation event.
+    state: Option<M::State>,
+}
+
+impl<M: Monitor> Single<M> {
+    /// Runs `monitor` by `plan`, which was made for it.
+    pub fn new(monitor: M, plan: Plan) -> Single<M> {
+        Single { monitor, plan, state: None }
+    }
+
+    /// An event came.
+    #[inline]
+    pub fn event(&mut self, event: u32, letter: Letter, tell: &mut impl FnMut(Told<'_>)) {
+        if self.state.is_none() && !self.plan.events[event as usize].creates {
+            return;
+        }
+        let state = self.state.get_or_insert_with(|| self.monitor.start());
+        self.monitor.react(state, letter, self.plan.resets, &mut |categories| {
+            tell(Told { categories, domain: ParamSet::EMPTY, values: &[] });
+        });
+    }
+
+    /// How much it holds.
+    pub fn size(&self) -> Size {
+        let instances = usize::from(self.state.is_some());
+        Size { instances, built: instances as u64, nodes: 0 }
+    }
+}
+
+/// What is known about an object.
+#[derive(Debug)]
+enum Known<S> {
+    /// Its slice has begun.
+    Begun(S),
+    /// Nothing can come of it any more.
+    Over,
+}
+
+/// The instances of a property with one parameter.
+#[derive(Debug)]
+pub struct Flat<M: Monitor> {
+    monitor: M,
+    plan: Plan,
+    hope: Hope,
+    objects: Table<Known<M::State>>,
+    /// Where the object of the last event is: programs often do several things with one object in a row.
+    recent: usize,
+    instances: usize,
+    built: u64,
+}
+
+impl<M: Monitor> Flat<M> {
+    /// Runs `monitor` by `plan`, which was made for it and has one parameter that all its events bind.
+    pub fn new(monitor: M, mut plan: Plan) -> Flat<M> {
+        let hope = plan.hope(ParamSet::first(1), ParamSet::EMPTY);
+        Flat { monitor, plan, hope, objects: Table::default(), recent: 0, instances: 0, built: 0 }
+    }
+
+    /// An event came that binds the parameter to `object`.
+    #[inline]
+    pub fn event(&mut self, event: u32, letter: Letter, object: u64, tell: &mut impl FnMut(Told<'_>)) {
+        if !self.objects.is_at(self.recent, object) {
+            match self.objects.position(object) {
+                Some(position) => self.recent = position,
+                None if self.plan.events[event as usize].creates => {
+                    self.recent = self.objects.insert(object, Known::Begun(self.monitor.start()));
+                    self.instances += 1;
+                    self.built += 1;
+                }
+                None => return,
+            }
+        }
+        let Flat { monitor, plan, hope, objects, recent, instances, .. } = self;
+        let Some(known) = objects.at(*recent) else { return };
+        let Known::Begun(state) = known else { return };
+        monitor.react(state, letter, plan.resets, &mut |categories| {
+            tell(Told { categories, domain: ParamSet::first(1), values: &[object] });
+        });
+        if !monitor.any_place(state, |place| plan.hopeful(*hope, place)) {
+            *known = Known::Over;
+            *instances -= 1;
+        }
+    }
+
+    /// The object is gone: no event will mention it again.
+    pub fn object_gone(&mut self, object: u64) {
+        if let Some(Known::Begun(_)) = self.objects.remove(object) {
+            self.instances -= 1;
+        }
+    }
+
+    /// How much it holds.
+    pub fn size(&self) -> Size {
+        Size { instances: self.instances, built: self.built, nodes: self.objects.len() }
+    }
+}
