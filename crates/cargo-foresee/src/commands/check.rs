@@ -19,7 +19,7 @@ use crate::cargo::results::{self, Outcome};
 use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
 use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
-use crate::input::Input;
+use crate::input::{Input, is_whole};
 use crate::live::Live;
 use crate::progress::Stage;
 use crate::report::details::{Collected, Collector};
@@ -214,6 +214,12 @@ fn check<R>(
         doubt(&mut analysed, &why, name);
     }
     doubt_what_needs_the_missing(&mut analysed.findings, input.source().facts());
+    let read_all = !out_of_time && (goes_on || !signals::interrupted().load(Ordering::Relaxed));
+    if !read_all || !is_whole(input.source()) {
+        // Where reading ended is not where the run did: what properties said of its end was never true.
+        let of_the_end = |finding: &Finding| finding.kind == Kind::Property && finding.events.is_empty();
+        analysed.findings.retain(|finding| !of_the_end(finding));
+    }
     let collected = details(path, &analysed, names)?;
     let Analysed { execution, findings, engines, events, partial } = analysed;
     let folder = settings.folder.clone().or_else(|| std::env::current_dir().ok());

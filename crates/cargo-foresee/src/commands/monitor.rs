@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{MonitorArgs, ReportFormat};
 use crate::error::{self, CliError, Severity, display_name};
-use crate::input::Input;
+use crate::input::{Input, is_whole};
 use crate::number::grouped;
 use crate::report::details::target;
 use crate::{exit, specs};
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         }
         stats.events += 1;
     }
-    if !aborted {
+    if !aborted && is_whole(input.source()) {
         for (property, feed) in feeds.iter_mut().enumerate() {
             feed.end(&mut |verdict| hear(&mut heard, property, verdict));
         }

@@ -215,3 +215,43 @@ fn properties_are_drawn() {
         assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
     }
 }
+
+#[test]
+fn the_end_of_a_damaged_trace_is_not_the_end_of_the_run() {
+    let folder = Folder::new();
+    folder.write("locks.rv", LOCKS);
+    let text: String =
+        (0..20_000).map(|line| format!("T1|acq(m)|a.rs:{line}\nT1|rel(m)|a.rs:{line}\n")).collect();
+    folder.write("run.std", format!("{text}T1|acq(m)|a.rs:3\n"));
+    folder.foresee(&["trace", "convert", "run.std", "-o", "run.ft"]).success();
+    let whole = folder.read("run.ft");
+    for (bytes, code) in [(&whole[..], 66), (&whole[..whole.len() - whole.len() / 3], 0)] {
+        folder.write("run.ft", bytes);
+        let monitored = folder.foresee(&["monitor", "locks.rv", "run.ft"]);
+        assert_eq!(monitored.code, Some(code), "{}", monitored.stderr);
+        let checked = folder.foresee(&["check", "--engine", "property", "--spec", "locks.rv", "run.ft"]);
+        assert_eq!(checked.code, Some(code), "{}", checked.stderr);
+    }
+}
+
+#[test]
+fn properties_watch_the_variables_they_speak_of_in_recorded_programs() {
+    let folder = Folder::new();
+    folder.write(
+        "it.rv",
+        SPEC.replace("LANDING", "landing").replace("RADIO", "radio").replace("APPROVED", "approved"),
+    );
+    let program = "volatile int landing, approved, radio;\n\
+        int main(int argc, char **argv) {\n    (void)argv;\n    radio = 1;\n    if (argc > 1)\n        approved = 1;\n    \
+        landing = 1;\n    return 0;\n}\n";
+    folder.write("tower.c", program);
+    folder.compile(&["cc", "-g", "tower.c", "-o", "tower"]).success();
+    let outcome = folder.foresee(&["run", "--spec", "it.rv", "--", "./tower"]);
+    assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
+    for part in ["observed property violation of `SafeLanding`: landing without", "tower.c:7", "landing = 1;"]
+    {
+        assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
+    }
+    let outcome = folder.foresee(&["run", "--spec", "it.rv", "--", "./tower", "approved"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+}

@@ -119,6 +119,7 @@ impl<V> Table<V> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::collections::hash_map::Entry;
 
     use super::*;
 
@@ -129,13 +130,13 @@ mod tests {
         for round in 0..200_000u64 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             // Keys that are close to each other, as addresses are, and far ones; more come than go for a while, then the reverse.
-            let key = (random >> 40) % 3000 * 16 << (random >> 33 & 1) * 40;
+            let key = ((random >> 40) % 3000 * 16) << ((random >> 33 & 1) * 40);
             let grows = (round / 20_000).is_multiple_of(2);
             if (random >> 20) % 4 < 1 + 2 * u64::from(grows) {
-                if !map.contains_key(&key) {
+                if let Entry::Vacant(vacant) = map.entry(key) {
                     let at = table.insert(key, round);
                     assert!(table.is_at(at, key));
-                    map.insert(key, round);
+                    vacant.insert(round);
                 }
             } else {
                 assert_eq!(table.remove(key), map.remove(&key));
