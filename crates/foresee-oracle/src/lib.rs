@@ -13,6 +13,7 @@
 //! | `search` | one step of the program, and all states it can reach |
 //! | `oracle` | races, deadlocks, all maximal schedules |
 //! | `atomicity` | atomic blocks that can be interleaved unserialisably |
+//! | `models` | the runs that causality models allow |
 //! | `generate`, `config` | random tiny executions |
 //! | `seeds` | runs a test for many seeds and names the one that failed |
 //!
@@ -35,6 +36,7 @@ mod config;
 mod definition;
 mod facts;
 mod generate;
+mod models;
 mod oracle;
 mod search;
 mod seeds;
@@ -42,5 +44,6 @@ mod seeds;
 pub use atomicity::Interleaving;
 pub use config::Config;
 pub use generate::{arbitrary_execution, random_execution};
+pub use models::Causality;
 pub use oracle::{Deadlock, Oracle};
 pub use seeds::{Random, for_each_seed};

@@ -43,6 +43,7 @@ pub mod engine;
 pub mod finding;
 pub mod hb;
 pub mod ideal;
+pub mod lattice;
 pub mod locks;
 pub mod lockset;
 pub mod max;

@@ -1,0 +1,193 @@
+//! Walks through the computation lattice, level by level (Sen, Roşu, Agha: *Detecting errors in multithreaded programs by
+//! generalized predictive analysis of executions*, 2005).
+//!
+//! A path from the empty cut upwards is a run that the [`Causality`] allows; the machine runs along all paths at once. Cuts that are
+//! reached with the same state are one entry, so there are at most as many entries as cuts times states, though the paths are
+//! exponentially many. Two levels are in memory, never more.
+//!
+//! **Breadth.** With [`Breadth::Most`], only the most promising cuts of each level go on: the one of the observed run, then those
+//! whose state is nearest to a verdict, then those nearest to the observed run. `Most(1)` is the observed run. A
+//! limit on memory is a breadth, too, and [`Report::exhaustive`] says whether anything was left out.
+//!
+//! **Events that come while it goes on.** [`Explorer::advance`] goes as far as the known steps allow: a level is left when the next
+//! step of every thread is known for all its cuts, or the thread is said to be [ended](Explorer::end). What all cuts have behind them,
+//! [`Explorer::oldest`] tells, and [`Causality::forget`] drops.
+//!
+//! **Cost.** See `level`: time linear in the edges of the lattice, memory two levels, at most `2 × threads` entries per entry kept.
+
+use foresee_monitor::formalism::Categories;
+use rustc_hash::FxHashSet;
+
+use super::causality::Causality;
+use super::level::{Group, Told};
+use super::machine::Machine;
+use super::runs::{Count, Runs};
+use super::trail;
+use super::walk::{Guide, Walk, front};
+use crate::engine::Budget;
+
+/// How many cuts of a level go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Breadth {
+    /// All: the answer is exhaustive.
+    #[default]
+    All,
+    /// So many; one is the observed run.
+    Most(usize),
+}
+
+/// Something told, and how to get there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// What is told.
+    pub categories: Categories,
+    /// The threads whose steps lead there, in order; the last one is told of.
+    pub path: Vec<u32>,
+    /// The event that is told of.
+    pub event: u32,
+}
+
+/// What is known at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// One per place and verdict, those with the fewest steps first.
+    pub violations: Vec<Violation>,
+    /// How many cuts there are (of the part that was explored).
+    pub cuts: u64,
+    /// How many entries: cuts times states.
+    pub entries: u64,
+    /// The most entries in a level.
+    pub widest: usize,
+    /// How many levels were completed; the empty cut is one.
+    pub levels: usize,
+    /// Whether every run was looked at.
+    pub exhaustive: bool,
+    /// How many runs there are; only if that was asked for and the answer is exhaustive.
+    pub runs: Option<Count>,
+}
+
+/// What to explore, and how far.
+pub struct Options<'a> {
+    /// How many cuts of each level go on.
+    pub breadth: Breadth,
+    /// At most so many entries in a level: the limit on memory.
+    pub entries: usize,
+    /// When to stop.
+    pub budget: Budget,
+    /// The place of an event: what is told at the same place is told once.
+    pub place: &'a (dyn Fn(u32) -> u64 + Sync),
+    /// So many violations are enough.
+    pub violations: usize,
+}
+
+/// An exploration in progress.
+pub struct Explorer<'a, M: Machine, R: Runs = ()> {
+    machine: &'a M,
+    options: Options<'a>,
+    walk: Walk<M::State, R>,
+    ended: Vec<bool>,
+    known: FxHashSet<Group>,
+    told: Vec<(usize, Told<M::State>)>,
+    cuts: u64,
+    entries: u64,
+    widest: usize,
+    stopped: bool,
+}
+
+impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
+    /// At the empty cut.
+    pub fn new(machine: &'a M, threads: usize, options: Options<'a>) -> Self {
+        let walk = Walk::start(threads, machine.start());
+        Explorer {
+            machine,
+            options,
+            walk,
+            ended: vec![false; threads],
+            known: FxHashSet::default(),
+            told: Vec::new(),
+            cuts: 1,
+            entries: 1,
+            widest: 1,
+            stopped: false,
+        }
+    }
+
+    /// No more steps of this thread will come.
+    pub fn end(&mut self, thread: u32) {
+        if let Some(ended) = self.ended.get_mut(thread as usize) {
+            *ended = true;
+        }
+    }
+
+    /// Goes on as far as the known steps and the budget allow. Whether something new was told.
+    pub fn advance(&mut self, causality: &Causality) -> bool {
+        let before = self.told.len();
+        self.ended.resize(causality.threads(), false);
+        self.walk.grow(causality.threads());
+        while !self.stopped && self.is_ready(causality) {
+            if self.options.budget.is_exhausted() || self.told.len() >= self.options.violations {
+                self.stopped = true;
+                break;
+            }
+            let Explorer { machine, ref options, ref known, .. } = *self;
+            let guide = Guide { causality, machine, options, known, within: None };
+            let Some(told) = self.walk.step(&guide) else { break };
+            for (group, told) in told {
+                if self.known.insert(group) {
+                    self.told.push((self.walk.level - 1, told));
+                }
+            }
+            let (entries, cuts) = self.walk.size();
+            self.cuts += cuts as u64;
+            self.entries += entries as u64;
+            self.widest = self.widest.max(entries);
+        }
+        self.told.len() > before
+    }
+
+    /// Whether the next step of each thread is known for all cuts of the level.
+    fn is_ready(&self, causality: &Causality) -> bool {
+        (0..causality.threads() as u32)
+            .filter(|&thread| !self.ended[thread as usize])
+            .all(|thread| self.walk.most(thread) < causality.count(thread))
+    }
+
+    /// The steps that all cuts have behind them, by thread.
+    pub fn oldest(&self) -> Vec<u32> {
+        self.walk.range().0
+    }
+
+    /// What is known when no more steps come. `causality` must still know all steps, or there are no paths to show.
+    pub fn finish(mut self, causality: &Causality) -> Report {
+        self.ended.fill(true);
+        self.advance(causality);
+        let complete = self.walk.level >= causality.len();
+        let exhaustive = !self.walk.left_out && !self.stopped;
+        let runs = front!(&self.walk.front, level => level.runs.iter().filter_map(R::count).reduce(|mut all, more| {
+            all.join(&more);
+            all
+        }));
+        let path = |&(level, ref told): &(usize, Told<M::State>)| {
+            let known = &self.known;
+            let within = (!self.walk.left_out).then_some(&told.cut[..]);
+            let guide = Guide { causality, machine: self.machine, options: &self.options, known, within };
+            let mut path = trail::to(&guide, level, &told.cut, &told.state)?;
+            path.push(told.thread);
+            Some(Violation { categories: told.categories, path, event: told.event })
+        };
+        Report {
+            violations: self.told.iter().filter_map(path).collect(),
+            cuts: self.cuts,
+            entries: self.entries,
+            widest: self.widest,
+            levels: self.walk.level + 1,
+            exhaustive,
+            runs: runs.filter(|_| exhaustive && complete),
+        }
+    }
+}
+
+/// Explores everything there is.
+pub fn explore<M: Machine, R: Runs>(causality: &Causality, machine: &M, options: Options<'_>) -> Report {
+    Explorer::<M, R>::new(machine, causality.threads(), options).finish(causality)
+}

@@ -1,0 +1,240 @@
+//! A level of the lattice, and the next one.
+//!
+//! A level holds all cuts with the same number of steps, sorted, each with the states in which it can be reached: one entry per cut
+//! and state. The steps of one thread lead from a sorted list of cuts to a sorted list of cuts, so the next level is
+//! the merge of as many lists as there are threads, and equal cuts meet in the merge. No hashing, no random access; the order
+//! of entries depends on nothing but the level before, however many threads of ours do the work: they take ranges of the new level.
+//!
+//! **Cost.** Per new cut one comparison for each thread, per edge of the lattice the test whether the step can happen and a step of
+//! the machine. Memory: the two levels.
+
+use foresee_monitor::formalism::Categories;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use super::causality::{Causality, SILENT};
+use super::cut::{Layout, Packed};
+use super::machine::Machine;
+use super::runs::Runs;
+
+/// Cuts with the same number of steps, and the states they can be reached in.
+#[derive(Clone, Debug)]
+pub(super) struct Level<K, S, R> {
+    /// Sorted; as often as there are states.
+    pub(super) cuts: Vec<K>,
+    pub(super) states: Vec<S>,
+    pub(super) runs: Vec<R>,
+}
+
+/// Something was told on the way to a new cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Told<S> {
+    /// The cut before, as counts.
+    pub(super) cut: Vec<u32>,
+    pub(super) state: S,
+    /// Whose step it was.
+    pub(super) thread: u32,
+    /// Which event.
+    pub(super) event: u32,
+    pub(super) categories: Categories,
+}
+
+/// What tells verdicts apart: where, and what.
+pub(super) type Group = (u64, Categories);
+
+/// What was told in a piece of a level, in the order of cuts: the first of each group.
+pub(super) struct Heard<S> {
+    pub(super) told: Vec<(Group, Told<S>)>,
+    groups: FxHashSet<Group>,
+}
+
+/// What leads from one level to the next.
+pub(super) struct Expansion<'a, M: Machine> {
+    pub(super) causality: &'a Causality,
+    pub(super) machine: &'a M,
+    pub(super) layout: &'a Layout,
+    /// Cuts stay within this one, if given.
+    pub(super) within: Option<&'a [u32]>,
+    /// The place of an event: findings at one place are one finding.
+    pub(super) place: &'a (dyn Fn(u32) -> u64 + Sync),
+    /// Whether to hear all of a group, not only the first: some cuts may not go on.
+    pub(super) all: bool,
+    /// What was told before.
+    pub(super) known: &'a FxHashSet<Group>,
+}
+
+/// From this size on a level is made in parallel, in pieces of about this many entries.
+const PIECE: usize = 1 << 15;
+
+impl<K: Packed, S: Clone + Eq + Send + Sync, R: Runs> Level<K, S, R> {
+    pub(super) fn new() -> Self {
+        Level { cuts: Vec::new(), states: Vec::new(), runs: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.cuts.len()
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.cuts.append(&mut other.cuts);
+        self.states.append(&mut other.states);
+        self.runs.append(&mut other.runs);
+    }
+
+    /// The entries of this cut.
+    pub(super) fn find(&self, cut: &K) -> std::ops::Range<usize> {
+        let start = self.cuts.partition_point(|other| other < cut);
+        let count = self.cuts[start..].iter().take_while(|other| *other == cut).count();
+        start..start + count
+    }
+
+    /// Whether the cut that something was told on the way to is here.
+    pub(super) fn contains(&self, layout: &Layout, told: &Told<S>) -> bool {
+        !self.find(&K::pack(layout, &told.cut).bump(layout, told.thread)).is_empty()
+    }
+
+    /// The level after this one.
+    pub(super) fn next<M: Machine<State = S>>(&self, by: &Expansion<'_, M>) -> (Self, Vec<Heard<S>>) {
+        let pieces = self.len().div_ceil(PIECE);
+        if pieces < 2 {
+            let (level, heard) = self.piece(by, None, None);
+            return (level, vec![heard]);
+        }
+        let bounds: Vec<&K> = (1..pieces).map(|n| &self.cuts[n * self.len() / pieces]).collect();
+        let range = |n: usize| (n.checked_sub(1).map(|n| bounds[n]), bounds.get(n).copied());
+        let made: Vec<(Self, Heard<S>)> = (0..pieces)
+            .into_par_iter()
+            .map(|n| {
+                let (from, to) = range(n);
+                self.piece(by, from, to)
+            })
+            .collect();
+        let mut level = Level::new();
+        let all = made.iter().map(|(piece, _)| piece.len()).sum();
+        level.cuts.reserve_exact(all);
+        level.states.reserve_exact(all);
+        level.runs.reserve_exact(all);
+        let heard = made.into_iter().map(|(piece, heard)| {
+            level.append(piece);
+            heard
+        });
+        let heard = heard.collect();
+        (level, heard)
+    }
+
+    /// The entries of the next level with cuts from `from` up to and without `to`.
+    fn piece<M: Machine<State = S>>(
+        &self,
+        by: &Expansion<'_, M>,
+        from: Option<&K>,
+        to: Option<&K>,
+    ) -> (Self, Heard<S>) {
+        let mut streams: Vec<Stream<K>> =
+            (0..by.layout.threads() as u32).map(|thread| self.stream(by, thread, from, to)).collect();
+        streams.retain(|stream| stream.head.is_some());
+        let mut level = Level::new();
+        let mut heard = Heard { told: Vec::new(), groups: FxHashSet::default() };
+        while let Some(cut) = streams.iter().filter_map(|stream| stream.head.clone()).min() {
+            let first = level.len();
+            for stream in &mut streams {
+                if stream.head.as_ref() == Some(&cut) {
+                    self.step(by, stream, first, &cut, &mut level, &mut heard);
+                    self.advance(by, stream);
+                }
+            }
+            if streams.iter().any(|stream| stream.head.is_none()) {
+                streams.retain(|stream| stream.head.is_some());
+            }
+        }
+        (level, heard)
+    }
+
+    fn stream<M: Machine<State = S>>(
+        &self,
+        by: &Expansion<'_, M>,
+        thread: u32,
+        from: Option<&K>,
+        to: Option<&K>,
+    ) -> Stream<K> {
+        let reaches = |bound: Option<&K>, otherwise: usize| match bound {
+            // Where a full field runs over, the sum still grows with the cut; such a cut has no step to do.
+            Some(bound) => self.cuts.partition_point(|cut| cut.bump(by.layout, thread) < *bound),
+            None => otherwise,
+        };
+        let (at, end) = (reaches(from, 0), reaches(to, self.len()));
+        let mut stream = Stream { thread, at, next: at, end, event: 0, letter: SILENT, head: None };
+        self.advance(by, &mut stream);
+        stream
+    }
+
+    /// Moves on to the next cut in which the thread's step can happen.
+    fn advance<M: Machine<State = S>>(&self, by: &Expansion<'_, M>, stream: &mut Stream<K>) {
+        stream.head = None;
+        while stream.next < stream.end {
+            let cut = &self.cuts[stream.next];
+            stream.at = stream.next;
+            stream.next += 1;
+            while stream.next < stream.end && self.cuts[stream.next] == *cut {
+                stream.next += 1;
+            }
+            let done = |thread| cut.get(by.layout, thread);
+            if by.within.is_some_and(|within| done(stream.thread) >= within[stream.thread as usize]) {
+                continue;
+            }
+            if let Some(step) = by.causality.next(stream.thread, done) {
+                (stream.event, stream.letter) = (step.event, step.letter);
+                stream.head = Some(cut.bump(by.layout, stream.thread));
+                return;
+            }
+        }
+    }
+
+    /// Adds what follows from a stream's present cut to the new one, whose entries begin at `first`.
+    #[inline]
+    fn step<M: Machine<State = S>>(
+        &self,
+        by: &Expansion<'_, M>,
+        stream: &Stream<K>,
+        first: usize,
+        cut: &K,
+        level: &mut Self,
+        heard: &mut Heard<S>,
+    ) {
+        for at in stream.at..stream.next {
+            let before = &self.states[at];
+            let (state, categories) = match stream.letter {
+                SILENT => (before.clone(), Categories::NONE),
+                letter => by.machine.step(before, letter),
+            };
+            let told = !categories.is_empty();
+            if told {
+                let (thread, event) = (stream.thread, stream.event);
+                let group = ((by.place)(event), categories);
+                if !by.known.contains(&group) && (by.all || heard.groups.insert(group)) {
+                    let cut = by.layout.counts(&self.cuts[at]);
+                    heard.told.push((group, Told { cut, state: before.clone(), thread, event, categories }));
+                }
+            }
+            let runs = self.runs[at].after(told);
+            match level.states[first..].iter().position(|known| *known == state) {
+                Some(known) => level.runs[first + known].join(&runs),
+                None => {
+                    level.cuts.push(cut.clone());
+                    level.states.push(state);
+                    level.runs.push(runs);
+                }
+            }
+        }
+    }
+}
+
+/// What the steps of one thread make of a level: the entries `at..next` are those of the present cut.
+struct Stream<K> {
+    thread: u32,
+    at: usize,
+    next: usize,
+    end: usize,
+    event: u32,
+    letter: u32,
+    head: Option<K>,
+}

@@ -1,0 +1,17 @@
+//! Temporal properties of the runs that did not happen: the computation lattice.
+
+mod breadth;
+pub mod causality;
+pub mod cut;
+pub mod explorer;
+pub mod hb;
+mod level;
+pub mod machine;
+pub mod model;
+mod pass;
+pub mod runs;
+pub mod schedule;
+mod sharing;
+mod trail;
+mod walk;
+pub mod weak;

@@ -1,0 +1,166 @@
+//! The lattice of each causality model against the definition of the model: on random tiny executions, with random monitors.
+
+use std::collections::BTreeSet;
+
+use foresee_monitor::formalism::automaton::Automaton;
+use foresee_monitor::formalism::{Categories, Monitor};
+use foresee_oracle::{Causality, Config, Oracle, Random, for_each_seed, random_execution};
+use foresee_predict::engine::Budget;
+use foresee_predict::lattice::explorer::{Breadth, Options, Report, explore};
+use foresee_predict::lattice::hb::HappensBefore;
+use foresee_predict::lattice::model::Model;
+use foresee_predict::lattice::runs::Count;
+use foresee_predict::lattice::schedule::Scheduler;
+use foresee_predict::lattice::weak::Weak;
+use foresee_predict::witness::{Checker, Claim};
+use foresee_trace::{EventId, Execution};
+
+/// Which events a random property looks at, and what it says about them.
+struct Property {
+    automaton: Automaton,
+    letters: Vec<Option<u32>>,
+}
+
+impl Property {
+    fn random(random: &mut Random, execution: &Execution) -> Property {
+        let (states, letters) = (2 + random.below(3), 1 + random.below(3) as u32);
+        let rows: Vec<Vec<u32>> =
+            (0..states).map(|_| (0..letters).map(|_| random.below(states) as u32).collect()).collect();
+        let verdicts = (0..states).map(|state| Categories(u64::from(state + 1 == states))).collect();
+        let share = 20 + random.below(60) as u32;
+        let letter =
+            |random: &mut Random| random.percent(share).then(|| random.below(letters as usize) as u32);
+        Property {
+            automaton: Automaton::new(letters, &rows, verdicts),
+            letters: (0..execution.len()).map(|_| letter(random)).collect(),
+        }
+    }
+
+    fn step(&self, state: &u32, id: EventId) -> (u32, bool) {
+        let Some(letter) = self.letters[id.index()] else { return (*state, false) };
+        let mut next = *state;
+        self.automaton.step(&mut next, letter);
+        (next, !self.automaton.verdicts(&next).is_empty())
+    }
+}
+
+fn options(breadth: Breadth) -> Options<'static> {
+    let (entries, violations) = (usize::MAX, usize::MAX);
+    Options { breadth, entries, violations, budget: Budget::unlimited(), place: &|event| event.into() }
+}
+
+fn report(model: &dyn Model, execution: &Execution, property: &Property, breadth: Breadth) -> Report {
+    let (causality, _) = model.read(execution, &|id| property.letters[id.index()], false);
+    explore::<_, Count>(&causality, &property.automaton, options(breadth))
+}
+
+fn agrees_with_definition(model: &dyn Model, definition: Causality, config: &Config, seeds: u64) {
+    let (mut found, mut observed) = (0, 0);
+    for_each_seed(seeds, |seed| {
+        let mut random = Random::new(seed ^ 0xabcd);
+        let execution = random_execution(seed, config);
+        let property = Property::random(&mut random, &execution);
+        let report = report(model, &execution, &property, Breadth::All);
+        assert!(report.exhaustive);
+        let oracle = Oracle::new(&execution);
+        let expected =
+            oracle.told(definition, property.automaton.start(), |state, id| property.step(state, id));
+        let told: BTreeSet<EventId> = report.violations.iter().map(|v| EventId(v.event)).collect();
+        assert_eq!(told, expected, "{execution:?}{:?}", property.letters);
+        shown(model, &execution, &property, &report);
+
+        let alone = self::report(model, &execution, &property, Breadth::Most(1));
+        let mut state = property.automaton.start();
+        let in_this_run: BTreeSet<EventId> = (execution.ids())
+            .filter(|&id| {
+                let (next, told) = property.step(&state, id);
+                state = next;
+                told
+            })
+            .collect();
+        let told: BTreeSet<EventId> = alone.violations.iter().map(|v| EventId(v.event)).collect();
+        assert_eq!(told, in_this_run, "breadth 1 is the observed run\n{execution:?}");
+        found += expected.len();
+        observed += in_this_run.len();
+    });
+    println!("{}: {found} told, {observed} of them in the observed run", model.name());
+}
+
+/// Each violation has a schedule that the checker accepts and that ends with what is told.
+fn shown(model: &dyn Model, execution: &Execution, property: &Property, report: &Report) {
+    if report.violations.is_empty() {
+        return;
+    }
+    let (causality, edges) = model.read(execution, &|id| property.letters[id.index()], true);
+    let edges = edges.unwrap();
+    let scheduler = Scheduler::new(execution, &causality, &edges);
+    let checker = Checker::new(execution);
+    for violation in &report.violations {
+        let schedule = scheduler.schedule(&violation.path).expect("a path");
+        let violates = |_: &Execution, schedule: &[EventId]| {
+            let mut state = property.automaton.start();
+            let mut told = false;
+            for &id in schedule {
+                (state, told) = property.step(&state, id);
+            }
+            told && schedule.last() == Some(&EventId(violation.event))
+        };
+        let verdict = checker.check(&schedule, &Claim::Property(&violates));
+        assert_eq!(verdict, Ok(()), "{schedule:?}\n{execution:?}");
+    }
+}
+
+#[test]
+fn happens_before_is_what_the_definition_says() {
+    agrees_with_definition(&HappensBefore, Causality::HappensBefore, &Config::default(), 3_000);
+}
+
+#[test]
+fn weak_is_what_the_definition_says() {
+    agrees_with_definition(&Weak, Causality::Weak, &Config::default(), 3_000);
+}
+
+/// Theorem 3 of the paper on multithreaded vector clocks.
+#[test]
+fn clocks_are_the_causality() {
+    for_each_seed(2_000, |seed| {
+        let mut random = Random::new(seed);
+        let execution = random_execution(seed, &Config::default());
+        let letters: Vec<Option<u32>> = execution.ids().map(|_| random.percent(50).then_some(0)).collect();
+        let (causality, _) = HappensBefore.read(&execution, &|id| letters[id.index()], false);
+        let clocks = clocks(&causality, execution.thread_count());
+        let oracle = Oracle::new(&execution);
+        for (earlier, thread, clock) in &clocks {
+            for (later, _, other) in &clocks {
+                if earlier != later {
+                    let known = clock[*thread] <= other[*thread];
+                    assert_eq!(
+                        known,
+                        oracle.happens_before(*earlier, *later),
+                        "{earlier:?} {later:?}\n{execution:?}"
+                    );
+                }
+            }
+        }
+    });
+}
+
+/// The clock of each relevant event, put together from what steps say beyond the ones before them.
+fn clocks(
+    causality: &foresee_predict::lattice::causality::Causality,
+    threads: usize,
+) -> Vec<(EventId, usize, Vec<u32>)> {
+    let mut all = Vec::new();
+    for thread in 0..threads {
+        let mut clock = vec![0; threads];
+        for number in 0..causality.count(thread as u32) {
+            let step = causality.step(thread as u32, number).unwrap();
+            for need in &step.needs {
+                clock[need.thread as usize] = need.count;
+            }
+            clock[thread] = number + 1;
+            all.push((EventId(step.event), thread, clock.clone()));
+        }
+    }
+    all
+}
