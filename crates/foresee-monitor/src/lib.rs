@@ -31,6 +31,7 @@
 
 pub mod formalism;
 pub mod graph;
+pub mod instance;
 pub mod predicate;
 pub mod property;
 pub mod slice;

@@ -12,7 +12,7 @@ use crate::formalism::automaton::Automaton;
 use crate::formalism::suffix::Suffix;
 use crate::formalism::{Categories, Letter, Monitor, Outlook};
 use crate::predicate::Values;
-use crate::property::{Body, Carried, Event, Letters, Machine, Property};
+use crate::property::{Body, Carried, Event, Letters, Machine, Property, Var};
 use crate::slice::params::{EventShape, ParamSet};
 use crate::slice::plan::{Plan, Wishes};
 use crate::slice::simple::{Flat, Single};
@@ -122,8 +122,7 @@ impl<'p> Watch<'p> {
     /// Starts to watch. `initial` gives the program's own initial values of the variables, where they are known; what
     /// the spec says comes first, and 0 last.
     pub fn new(property: &'p Property, initial: impl Fn(&str) -> Option<i64>) -> Watch<'p> {
-        let value = |var: &crate::property::Var| var.initial.or_else(|| initial(&var.name)).unwrap_or(0);
-        let vars: Vec<i64> = property.vars.iter().map(value).collect();
+        let vars = initial_values(property, initial);
         let plain = |event: &Event| {
             let args = (0..event.arity as u32).map(Carried::Arg);
             let is_plain = event.guard.is_none() && event.carried.iter().copied().eq(args);
@@ -267,9 +266,16 @@ fn running(property: &Property, body: &Body, vars: &[i64]) -> Running {
     })
 }
 
-struct Setup<'a> {
-    property: &'a Property,
-    body: &'a Body,
+/// The values of a property's variables before the first event; see [`Watch::new`].
+pub(crate) fn initial_values(property: &Property, initial: impl Fn(&str) -> Option<i64>) -> Vec<i64> {
+    let value = |var: &Var| var.initial.or_else(|| initial(&var.name)).unwrap_or(0);
+    property.vars.iter().map(value).collect()
+}
+
+/// What a body's monitors are made from.
+pub(crate) struct Setup<'a> {
+    pub(crate) property: &'a Property,
+    pub(crate) body: &'a Body,
 }
 
 impl Setup<'_> {
@@ -298,6 +304,11 @@ impl Setup<'_> {
         let all = ParamSet::first(self.property.params.len());
         let assigns = self.body.letters != Letters::Events && !self.property.modifiers.perthread;
         !assigns && self.property.events.iter().all(|event| event.shape.domain() == all)
+    }
+
+    /// The plan for a monitor of this body.
+    pub(crate) fn plan_for(&self, monitor: &impl Monitor) -> Plan {
+        self.plan(&self.by_event(monitor.outlook()))
     }
 
     fn plan(&self, outlook: &Outlook) -> Plan {

@@ -74,6 +74,34 @@ pub struct Finding {
     pub witness: Schedule,
     /// For what a property says: its words.
     pub said: Option<Said>,
+    /// For what a property says of another run: that run, as the property sees it.
+    pub run: Option<Run>,
+}
+
+/// A run as a property sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The values of the property's variables at first, by name.
+    pub initial: Vec<(String, i64)>,
+    /// The events that the property looks at, in order; at the last one it says what it says.
+    pub steps: Vec<RunStep>,
+    /// The causality model.
+    pub model: &'static str,
+    /// Whether all runs of the model were looked at.
+    pub exhaustive: bool,
+    /// How many runs of the model have something told, and how many there are; `u64::MAX` is that many or more.
+    pub runs: Option<(u64, u64)>,
+}
+
+/// One event of a [`Run`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunStep {
+    /// The event, by its index in the observed order.
+    pub event: u64,
+    /// The values of the variables after it, by name.
+    pub values: Vec<(String, i64)>,
+    /// Whether it is not where it was in the observed run.
+    pub moved: bool,
 }
 
 /// What a property says.

@@ -27,6 +27,7 @@ impl WholeEngine for Lockset {
                 schedulable: false,
                 witness: Schedule::default(),
                 said: None,
+                run: None,
             })
         };
         Outcome {

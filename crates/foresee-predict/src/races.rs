@@ -81,6 +81,7 @@ impl Method {
                 schedulable: true,
                 witness: race.schedule,
                 said: None,
+                run: None,
             });
         }
         outcome
@@ -141,7 +142,7 @@ impl Method {
 }
 
 /// More than one thread, if that is wanted and the system gives them.
-fn pool(threads: usize) -> Option<rayon::ThreadPool> {
+pub(crate) fn pool(threads: usize) -> Option<rayon::ThreadPool> {
     if threads > 1 { rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok() } else { None }
 }
 

@@ -6,6 +6,7 @@ use crate::atomicity::{AtomicFunctions, ObservedAtomicity, PredictedAtomicity};
 use crate::deadlock::Deadlocks;
 use crate::engine::{StreamEngine, WholeEngine};
 use crate::hb::HappensBefore;
+use crate::lattice::predict::{PredictedVerdicts, Prediction};
 use crate::lockset::Lockset;
 use crate::max::Max;
 use crate::property::ObservedVerdicts;
@@ -22,6 +23,8 @@ pub struct Options {
     pub properties: Vec<Property>,
     /// What the user calls the trace: properties may speak of it.
     pub trace: String,
+    /// How to predict what properties say of other runs.
+    pub prediction: Prediction,
 }
 
 /// Makes the streaming part of an engine.
@@ -90,12 +93,12 @@ pub const ENGINES: &[EngineInfo] = &[
     },
     EngineInfo {
         name: "property",
-        about: "what properties say of this very run",
+        about: "what properties say of this very run, and of others that its events allow",
         default: true,
-        rest: false,
+        rest: true,
         needs: Needs::Nothing,
         stream: Some(|options| Box::new(ObservedVerdicts::new(options))),
-        whole: None,
+        whole: Some(|options| Box::new(PredictedVerdicts::new(options))),
     },
     EngineInfo {
         name: "reverse",

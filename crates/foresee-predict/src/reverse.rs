@@ -75,6 +75,7 @@ fn deadlocks(job: &Job<'_>, outcome: &mut Outcome) {
                 schedulable: true,
                 witness,
                 said: None,
+                run: None,
             });
         }
     }

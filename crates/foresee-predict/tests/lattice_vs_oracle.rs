@@ -46,7 +46,8 @@ impl Property {
 
 fn options(breadth: Breadth) -> Options<'static> {
     let (entries, violations) = (usize::MAX, usize::MAX);
-    Options { breadth, entries, violations, budget: Budget::unlimited(), place: &|event| event.into() }
+    let (budget, known) = (Budget::unlimited(), Default::default());
+    Options { breadth, entries, violations, budget, place: &|event| event.into(), known }
 }
 
 fn report(model: &dyn Model, execution: &Execution, property: &Property, breadth: Breadth) -> Report {

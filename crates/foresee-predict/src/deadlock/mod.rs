@@ -154,6 +154,7 @@ fn finding(certainty: Certainty, places: Vec<Place>, blocked: &[EventId], witnes
         schedulable: true,
         witness,
         said: None,
+        run: None,
     }
 }
 

@@ -138,6 +138,7 @@ impl Races {
                     schedulable: pair.schedulable,
                     witness: Schedule::default(),
                     said: None,
+                    run: None,
                 }
             })
             .collect();

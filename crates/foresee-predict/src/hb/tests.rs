@@ -66,6 +66,7 @@ fn a_finding_tells_the_first_schedulable_instance_and_counts_all() {
         schedulable,
         witness: crate::witness::Schedule::default(),
         said: None,
+        run: None,
     };
     assert_eq!(findings, [expect([0, 4], (1, 4), 2, true), expect([1, 2], (2, 3), 1, true)]);
     let without_t3 = run(&read(text.trim_end_matches("T3|r(data)|4\n"))).findings;

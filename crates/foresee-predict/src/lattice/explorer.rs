@@ -76,8 +76,10 @@ pub struct Options<'a> {
     pub budget: Budget,
     /// The place of an event: what is told at the same place is told once.
     pub place: &'a (dyn Fn(u32) -> u64 + Sync),
-    /// So many violations are enough.
+    /// So many violations are kept.
     pub violations: usize,
+    /// What need not be told: places and verdicts.
+    pub known: FxHashSet<(u64, Categories)>,
 }
 
 /// An exploration in progress.
@@ -96,14 +98,15 @@ pub struct Explorer<'a, M: Machine, R: Runs = ()> {
 
 impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
     /// At the empty cut.
-    pub fn new(machine: &'a M, threads: usize, options: Options<'a>) -> Self {
+    pub fn new(machine: &'a M, threads: usize, mut options: Options<'a>) -> Self {
+        let known = std::mem::take(&mut options.known);
         let walk = Walk::start(threads, machine.start());
         Explorer {
             machine,
             options,
             walk,
             ended: vec![false; threads],
-            known: FxHashSet::default(),
+            known,
             told: Vec::new(),
             cuts: 1,
             entries: 1,
@@ -125,7 +128,7 @@ impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
         self.ended.resize(causality.threads(), false);
         self.walk.grow(causality.threads());
         while !self.stopped && self.is_ready(causality) {
-            if self.options.budget.is_exhausted() || self.told.len() >= self.options.violations {
+            if self.options.budget.is_exhausted() {
                 self.stopped = true;
                 break;
             }
@@ -133,7 +136,7 @@ impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
             let guide = Guide { causality, machine, options, known, within: None };
             let Some(told) = self.walk.step(&guide) else { break };
             for (group, told) in told {
-                if self.known.insert(group) {
+                if self.told.len() < self.options.violations && self.known.insert(group) {
                     self.told.push((self.walk.level - 1, told));
                 }
             }

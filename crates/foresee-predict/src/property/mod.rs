@@ -148,6 +148,7 @@ impl StreamEngine for ObservedVerdicts<'_> {
                 instances: first.instances,
                 schedulable: true,
                 witness: Schedule::default(),
+                run: None,
                 said: Some(Said {
                     property: feed.property().name.clone(),
                     category: handler.category.clone(),

@@ -88,6 +88,7 @@ fn judge(job: &Job<'_>, mut races: Vec<Race>, undecided: u64) -> Outcome {
             schedulable: true,
             witness: race.witness,
             said: None,
+            run: None,
         });
     }
     outcome

@@ -42,6 +42,7 @@ impl Report {
             schedulable: true,
             witness: Schedule::default(),
             said: None,
+            run: None,
         };
         self.by_places.insert(places, finding);
     }

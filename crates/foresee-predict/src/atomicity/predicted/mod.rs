@@ -104,6 +104,7 @@ impl<'a> Found<'a> {
             schedulable: true,
             witness,
             said: None,
+            run: None,
         });
     }
 
