@@ -173,7 +173,7 @@ Engines, in the order in which they run:
   syncp      races of runs that keep the order of critical sections (predicted)
   deadlock   lock-order deadlocks of any number of threads (observed, predicted)
   atomicity  atomic blocks that do not behave like one step (observed, predicted)
-  property   what the properties of --spec say of this very run (observed)
+  property   what the properties of --spec say of this run (observed) and of others that its events allow (predicted)
   reverse    races and deadlocks of runs that reverse critical sections (predicted)
   max        every race that a correct reordering can show, within a window (predicted)
   lockset    pairs that share no lock: candidates, proven by nothing; only on request
@@ -231,6 +231,24 @@ pub struct CheckOptions {
     /// A file of properties to hold against the run; may be given more than once
     #[arg(long, value_name = "FILE")]
     pub spec: Vec<PathBuf>,
+    /// Which other runs properties are held against [default: weak]
+    #[arg(long, value_enum, ignore_case = true)]
+    pub model: Option<CausalityModel>,
+    /// How many cuts of each level of the lattice are followed: 1 is this very run, `all` is every run [default: all]
+    #[arg(long, value_name = "N", value_parser = number::breadth)]
+    pub breadth: Option<usize>,
+    /// Show at most so many counterexamples for each property, the shortest first [default: 10]
+    #[arg(long, value_name = "N")]
+    pub counterexamples: Option<usize>,
+}
+
+/// Which runs an execution promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
+pub enum CausalityModel {
+    /// Conflicting accesses and critical sections stay in order
+    Hb,
+    /// A read keeps its write; writes with their reads, and critical sections, may change places
+    Weak,
 }
 
 /// Arguments of `record`.

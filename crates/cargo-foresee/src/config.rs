@@ -14,7 +14,7 @@ use clap::ValueEnum as _;
 use foresee_trace::raw::{LockTable, Role};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{CheckOptions, Extent, ReportFormat};
+use crate::cli::{CausalityModel, CheckOptions, Extent, ReportFormat};
 use crate::error::{CliError, without_code};
 use crate::number;
 
@@ -30,6 +30,10 @@ pub(crate) struct Settings {
     pub(crate) suppressions: Vec<PathBuf>,
     pub(crate) atomic: Vec<String>,
     pub(crate) spec: Vec<PathBuf>,
+    pub(crate) model: Option<CausalityModel>,
+    /// `usize::MAX` is everything.
+    pub(crate) breadth: Option<usize>,
+    pub(crate) counterexamples: Option<usize>,
     /// The folder the user is in, if not the current one: cargo runs tests in that of their package.
     pub(crate) folder: Option<PathBuf>,
     /// For recording: how much.
@@ -40,7 +44,7 @@ pub(crate) struct Settings {
     locks: Vec<(String, Role)>,
 }
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "engine",
     "format",
     "output",
@@ -54,6 +58,9 @@ const KEYS: [&str; 13] = [
     "keep-last",
     "only",
     "skip",
+    "model",
+    "breadth",
+    "counterexamples",
 ];
 
 /// The settings of file and variable.
@@ -102,6 +109,9 @@ pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
     settings.suppressions.extend_from_slice(&args.suppressions);
     settings.atomic.extend_from_slice(&args.atomic);
     settings.spec.extend_from_slice(&args.spec);
+    settings.model = args.model.or(settings.model);
+    settings.breadth = args.breadth.or(settings.breadth);
+    settings.counterexamples = args.counterexamples.or(settings.counterexamples);
     Ok(settings)
 }
 
@@ -158,6 +168,12 @@ impl Settings {
             "skip" => self.extent.skip = values.to_vec(),
             "suppressions" => self.suppressions = values.iter().map(|value| base.join(value)).collect(),
             "spec" => self.spec = values.iter().map(|value| base.join(value)).collect(),
+            "model" => self.model = Some(CausalityModel::from_str(one()?, true).map_err(context)?),
+            "breadth" => self.breadth = Some(number::breadth(one()?).map_err(context)?),
+            "counterexamples" => {
+                let most = one()?.parse().map_err(|_| context("expected a number".to_owned()))?;
+                self.counterexamples = Some(most);
+            }
             "output" => self.output = Some(base.join(one()?)),
             "format" => self.format = Some(ReportFormat::from_str(one()?, true).map_err(context)?),
             "time" => self.time = Some(number::duration(one()?).map_err(context)?),

@@ -90,6 +90,15 @@ pub(crate) fn bytes(number: u64) -> String {
     }
 }
 
+/// How much of a lattice is explored: a number from 1 on, or `all`, which is `usize::MAX`.
+pub(crate) fn breadth(text: &str) -> Result<usize, String> {
+    match text {
+        "all" => Ok(usize::MAX),
+        _ => (text.parse().ok().filter(|&most| most > 0))
+            .ok_or_else(|| "expected a number from 1 on, or `all`".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

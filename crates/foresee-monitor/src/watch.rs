@@ -256,7 +256,7 @@ fn running(property: &Property, body: &Body, vars: &[i64]) -> Running {
     let setup = Setup { property, body };
     Running::Other(match machine {
         Machine::Automaton(automaton) if property.params.is_empty() && !property.modifiers.suffix => {
-            let plan = setup.plan(&setup.by_event(automaton.outlook()));
+            let plan = setup.plan_for(&automaton);
             return Running::Table(Single::new(automaton, plan));
         }
         Machine::Automaton(automaton) => setup.slices(automaton),
@@ -280,8 +280,7 @@ pub(crate) struct Setup<'a> {
 
 impl Setup<'_> {
     fn slices<M: Monitor + 'static>(&self, monitor: M) -> Box<dyn Slices> {
-        let outlook = self.by_event(monitor.outlook());
-        let plan = self.plan(&outlook);
+        let plan = self.plan_for(&monitor);
         if !self.property.modifiers.suffix {
             return match self.property.params.len() {
                 0 => Box::new(Single::new(monitor, plan)),

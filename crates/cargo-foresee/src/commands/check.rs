@@ -10,13 +10,16 @@ use std::time::{Duration, Instant};
 use foresee_monitor::property::Property;
 use foresee_predict::analysis::{Analysed, Analysis, Limits};
 use foresee_predict::finding::{Certainty, Finding, Kind, Place};
+use foresee_predict::lattice::explorer::Breadth;
+use foresee_predict::lattice::model::ModelName;
+use foresee_predict::lattice::predict::Prediction;
 use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
 use foresee_predict::witness::Schedule;
 use foresee_trace::validate::{Problem, Validator};
 use foresee_trace::{BEGINNING, DOUBT, Facts, LEFT_OUT, LocId, Names, STOPPED};
 
 use crate::cargo::results::{self, Outcome};
-use crate::cli::{CheckArgs, CheckOptions, ReportFormat};
+use crate::cli::{CausalityModel, CheckArgs, CheckOptions, ReportFormat};
 use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
 use crate::input::{Input, is_whole};
@@ -170,7 +173,12 @@ fn check<R>(
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
     let options =
-        Options { atomic: settings.atomic.clone(), properties: properties.clone(), trace: name.to_owned() };
+        Options {
+            atomic: settings.atomic.clone(),
+            properties: properties.clone(),
+            trace: name.to_owned(),
+            prediction: prediction(settings),
+        };
     let limits = limits(settings, started);
     let mut analysis = Analysis::new(engines.clone(), &options, limits, keep);
     let (mut validator, mut index) = (Validator::new(), 0);
@@ -325,6 +333,23 @@ fn engines(settings: &Settings) -> Result<Vec<&'static EngineInfo>, CliError> {
     }
     // In the order in which they build on each other, each once.
     Ok(ENGINES.iter().filter(|info| chosen.iter().any(|one| one.name == info.name)).collect())
+}
+
+/// How properties are held against other runs.
+fn prediction(settings: &Settings) -> Prediction {
+    let default = Prediction::default();
+    Prediction {
+        model: match settings.model {
+            Some(CausalityModel::Hb) => ModelName::Hb,
+            Some(CausalityModel::Weak) => ModelName::Weak,
+            None => default.model,
+        },
+        breadth: match settings.breadth {
+            None | Some(usize::MAX) => Breadth::All,
+            Some(most) => Breadth::Most(most),
+        },
+        counterexamples: settings.counterexamples.unwrap_or(default.counterexamples),
+    }
 }
 
 fn limits(settings: &Settings, started: Instant) -> Limits {

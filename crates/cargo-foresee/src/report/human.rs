@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use foresee_predict::finding::{Certainty, Finding, Kind};
 use foresee_trace::{EventId, Mode};
 
+use super::run::table;
 use super::calls::{Frame, Place, is_library};
 use super::details::Details;
 use super::memory::{Memory, Moment};
@@ -15,9 +16,9 @@ use super::wording::verb;
 use super::{Report, Shown, title};
 use crate::number::grouped;
 
-const BAD: Style = Style::new().bold().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
+pub(super) const BAD: Style = Style::new().bold().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
 const STRONG: Style = Style::new().bold();
-const QUIET: Style = Style::new().dimmed();
+pub(super) const QUIET: Style = Style::new().dimmed();
 const LINES: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Blue)));
 
 /// So many findings are told in full; further ones in a line each.
@@ -249,7 +250,10 @@ fn explanation(out: &mut String, report: &Report<'_>, finding: &Finding) {
             let _ = writeln!(out, "    {said}");
         }
         out.push('\n');
-        story(out, report, &tell(report, execution, &finding.witness.to_vec(), &key));
+        match &finding.run {
+            Some(run) => out.push_str(&table(report, execution, run)),
+            None => story(out, report, &tell(report, execution, &finding.witness.to_vec(), &key)),
+        }
         let _ = writeln!(
             out,
             "\n    {QUIET}witness: {} of {} events, checked{QUIET:#}",

@@ -1,6 +1,6 @@
 //! One JSON object: `{"version":1,"findings":[…],"stats":{…}}`.
 
-use foresee_predict::finding::Finding;
+use foresee_predict::finding::{Finding, Run, RunStep};
 use foresee_trace::{LocId, Mem, Mode, StrId};
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,23 @@ fn finding(report: &Report<'_>, shown: &Shown, room: &mut usize) -> Value {
         "schedulable": shown.finding.schedulable,
         "events": events,
         "witness": witness(&shown.finding, room),
+        "run": shown.finding.run.as_ref().map(run),
+    })
+}
+
+/// The run of a predicted property violation as the property sees it.
+fn run(run: &Run) -> Value {
+    let values = |values: &[(String, i64)]| -> Map<String, Value> {
+        values.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
+    };
+    let step = |step: &RunStep| json!({ "event": step.event, "moved": step.moved, "values": values(&step.values) });
+    json!({
+        "model": run.model,
+        "initial": values(&run.initial),
+        "steps": run.steps.iter().map(step).collect::<Vec<_>>(),
+        "exhaustive": run.exhaustive,
+        "violating_runs": run.runs.map(|(violating, _)| violating),
+        "runs": run.runs.map(|(_, all)| all),
     })
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod junit;
 mod memory;
+mod run;
 pub(crate) mod sarif;
 mod source;
 mod story;
