@@ -1,6 +1,6 @@
 //! Three variables, two threads, three runs, and one of them is wrong.
 //!
-//! At first x is -1, y and z are 0. One thread does `x++; y = x + 1`, the other `z = x + 1; x++`. The rule: if x is positive, then y
+//! At first x is -1, y and z are 0. One thread does `x++; y = x + 1` (with x as it left it), the other `z = x + 1; x++`. The rule: if x is positive, then y
 //! was 0 at some time and y > z has never been true since. The run that happens here keeps it; of the runs that the same
 //! events allow, one does not. (The second example of Sen, Roşu and Agha's paper on multithreaded vector clocks.)
 
@@ -13,9 +13,10 @@ static Y: AtomicI32 = AtomicI32::new(0);
 static Z: AtomicI32 = AtomicI32::new(0);
 
 fn first() {
-    X.store(X.load(SeqCst) + 1, SeqCst);
+    let x = X.load(SeqCst) + 1;
+    X.store(x, SeqCst);
     thread::sleep(Duration::from_millis(200));
-    Y.store(X.load(SeqCst) + 1, SeqCst);
+    Y.store(x + 1, SeqCst);
 }
 
 fn second() {

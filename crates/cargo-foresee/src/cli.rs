@@ -249,6 +249,8 @@ pub enum CausalityModel {
     Hb,
     /// A read keeps its write; writes with their reads, and critical sections, may change places
     Weak,
+    /// The same for those accesses only that the property depends on, by branches and data
+    Sliced,
 }
 
 /// Arguments of `record`.

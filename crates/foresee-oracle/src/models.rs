@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use foresee_trace::{EventId, LockId, Mode, Op};
 
-use crate::facts::{Facts, exclude};
+use crate::facts::{Facts, Rule, exclude};
 use crate::oracle::Oracle;
 use crate::search::{Events, has};
 
@@ -20,14 +20,20 @@ pub enum Causality {
 
 impl Oracle<'_> {
     /// The events at which a monitor has something to tell in some run of the model. `step` leads from state to state and says
-    /// whether it tells something.
+    /// whether it tells something. Only accesses that `counts` says count.
     pub fn told<S: Clone + Eq + Hash>(
         &self,
         model: Causality,
+        counts: &dyn Fn(EventId) -> bool,
         start: S,
         step: impl Fn(&S, EventId) -> (S, bool),
     ) -> BTreeSet<EventId> {
-        let facts = &self.facts;
+        let mut facts = Facts::of(self.facts.execution, Rule::AllReads);
+        for (event, touch) in facts.touches.iter_mut().enumerate() {
+            if !counts(EventId(event as u32)) {
+                *touch = None;
+            }
+        }
         let mut told = BTreeSet::new();
         let mut seen: HashSet<(Events, S)> = HashSet::from([(0, start.clone())]);
         let mut open = vec![(0, start)];

@@ -36,7 +36,7 @@ impl Model for HappensBefore {
     }
 
     fn read(&self, execution: &Execution, letter: Letter<'_>, edges: bool) -> (Causality, Option<Edges>) {
-        let mut pass = Pass::new(execution, letter, edges);
+        let mut pass = Pass::new(execution, letter, edges, &|_| true);
         let mut memory = Accesses::default();
         let mut locks: FxHashMap<LockId, Variable> = FxHashMap::default();
         for id in execution.ids() {
@@ -93,13 +93,13 @@ impl Variable {
 
 /// The clocks of shared memory, cell by cell.
 #[derive(Default)]
-pub(super) struct Accesses {
+struct Accesses {
     cells: FxHashMap<u32, Variable>,
 }
 
 impl Accesses {
     /// Learns what an access comes after.
-    pub(super) fn before(&self, pass: &mut Pass<'_>, id: EventId) {
+    fn before(&self, pass: &mut Pass<'_>, id: EventId) {
         let Some((var, access)) = pass.execution.access(id) else { return };
         for cell in pass.execution.cells(var) {
             if let Some(variable) = self.cells.get(&cell) {
@@ -109,7 +109,7 @@ impl Accesses {
     }
 
     /// Notes the access for those that come after it.
-    pub(super) fn after(&mut self, pass: &mut Pass<'_>, id: EventId) {
+    fn after(&mut self, pass: &mut Pass<'_>, id: EventId) {
         let Some((var, access)) = pass.execution.access(id) else { return };
         for cell in pass.execution.cells(var) {
             if pass.sharing.is_shared(cell) {

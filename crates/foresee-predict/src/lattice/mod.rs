@@ -13,6 +13,8 @@ pub mod predict;
 pub mod runs;
 pub mod schedule;
 mod sharing;
+pub mod slice;
+pub mod sliced;
 mod slices;
 mod trail;
 mod walk;

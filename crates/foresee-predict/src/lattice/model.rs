@@ -16,6 +16,11 @@ pub trait Model: Sync {
     /// The name on the command line.
     fn name(&self) -> &'static str;
 
+    /// Whether reads that the property does not depend on may read something else than observed.
+    fn is_relaxed(&self) -> bool {
+        false
+    }
+
     /// The steps of an execution, and with `edges` what it takes to make schedules.
     fn read(&self, execution: &Execution, letter: Letter<'_>, edges: bool) -> (Causality, Option<Edges>);
 }
@@ -28,6 +33,8 @@ pub enum ModelName {
     /// [`weak`](super::weak)
     #[default]
     Weak,
+    /// [`sliced`](super::sliced)
+    Sliced,
 }
 
 impl ModelName {
@@ -36,6 +43,7 @@ impl ModelName {
         match self {
             ModelName::Hb => &super::hb::HappensBefore,
             ModelName::Weak => &super::weak::Weak,
+            ModelName::Sliced => &super::sliced::Sliced,
         }
     }
 }

@@ -56,12 +56,18 @@ pub(super) enum Handover {
 }
 
 impl<'e> Pass<'e> {
-    pub(super) fn new(execution: &'e Execution, letter: Letter<'e>, with_edges: bool) -> Self {
+    /// Of the accesses only those that `counts` says count.
+    pub(super) fn new(
+        execution: &'e Execution,
+        letter: Letter<'e>,
+        with_edges: bool,
+        counts: &dyn Fn(EventId) -> bool,
+    ) -> Self {
         let threads = execution.thread_count();
         let thread = Thread { clock: vec![0; threads], at_step: vec![0; threads], ..Thread::default() };
         Pass {
             execution,
-            sharing: Sharing::of(execution),
+            sharing: Sharing::of(execution, counts),
             causality: Causality::new(threads),
             edges: with_edges.then(Edges::default),
             letter,

@@ -182,8 +182,13 @@ impl PredictedVerdicts {
                 if is_known || !told.is_told(execution, &schedule) {
                     continue;
                 }
-                let claim = |execution: &Execution, schedule: &[EventId]| told.is_told(execution, schedule);
-                if job.checker.check(&schedule, &Claim::Property(&claim)).is_err() {
+                let violated = |execution: &Execution, schedule: &[EventId]| told.is_told(execution, schedule);
+                let looks_at = |id: EventId| machine.letters.contains_key(&id);
+                let claim = match model.is_relaxed() {
+                    true => Claim::SlicedProperty { violated: &violated, looks_at: &looks_at },
+                    false => Claim::Property(&violated),
+                };
+                if job.checker.check(&schedule, &claim).is_err() {
                     outcome.refused += 1;
                     continue;
                 }

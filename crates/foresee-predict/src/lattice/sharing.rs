@@ -21,7 +21,8 @@ struct Cell {
 }
 
 impl Sharing {
-    pub(super) fn of(execution: &Execution) -> Sharing {
+    /// Of the accesses only those that `counts` says count.
+    pub(super) fn of(execution: &Execution, counts: &dyn Fn(EventId) -> bool) -> Sharing {
         let mut cells = vec![Cell { user: NOBODY, values: 0 }; execution.cell_count()];
         let mut users: FxHashMap<LockId, u32> = FxHashMap::default();
         let mut last = FxHashMap::default();
@@ -31,7 +32,9 @@ impl Sharing {
             if let Op::Acquire { lock, .. } = execution.op(id) {
                 used(users.entry(lock).or_insert(NOBODY), thread);
             }
-            if let Some((var, access)) = execution.access(id) {
+            if let Some((var, access)) = execution.access(id)
+                && counts(id)
+            {
                 for cell in execution.cells(var) {
                     let cell = &mut cells[cell as usize];
                     used(&mut cell.user, thread);

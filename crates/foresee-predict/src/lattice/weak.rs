@@ -39,22 +39,36 @@ impl Model for Weak {
     }
 
     fn read(&self, execution: &Execution, letter: Letter<'_>, edges: bool) -> (Causality, Option<Edges>) {
-        let mut pass = Pass::new(execution, letter, edges);
-        let (mut memory, mut locks) = (Memory::default(), Locks::default());
-        for id in execution.ids() {
-            pass.begin(id);
-            let handover = pass.handover(id);
-            let mut takes = SmallVec::new();
-            memory.before(&mut pass, id, &mut takes);
-            locks.before(&mut pass, handover, &mut takes);
-            let step = pass.step(id, takes);
-            memory.after(&mut pass, id, step);
-            locks.after(&mut pass, id, handover, step);
-            pass.end(id);
-        }
-        memory.finish(&mut pass);
-        (pass.causality, pass.edges)
+        read(execution, letter, edges, &|_| true)
     }
+}
+
+/// The model, where only the accesses that `counts` says count.
+pub(super) fn read(
+    execution: &Execution,
+    letter: Letter<'_>,
+    edges: bool,
+    counts: &dyn Fn(EventId) -> bool,
+) -> (Causality, Option<Edges>) {
+    let mut pass = Pass::new(execution, letter, edges, counts);
+    let (mut memory, mut locks) = (Memory::default(), Locks::default());
+    for id in execution.ids() {
+        pass.begin(id);
+        let handover = pass.handover(id);
+        let mut takes = SmallVec::new();
+        if counts(id) {
+            memory.before(&mut pass, id, &mut takes);
+        }
+        locks.before(&mut pass, handover, &mut takes);
+        let step = pass.step(id, takes);
+        if counts(id) {
+            memory.after(&mut pass, id, step);
+        }
+        locks.after(&mut pass, id, handover, step);
+        pass.end(id);
+    }
+    memory.finish(&mut pass);
+    (pass.causality, pass.edges)
 }
 
 /// The turn of a cell that is going on.
@@ -162,7 +176,7 @@ impl Memory {
 
 /// Critical sections of locks that several threads take.
 #[derive(Default)]
-pub(super) struct Locks {
+struct Locks {
     objects: FxHashMap<LockId, u32>,
     /// With which step a thread took a lock, and what it knew then.
     taken: FxHashMap<(ThreadId, LockId), (u32, Known)>,
@@ -170,7 +184,7 @@ pub(super) struct Locks {
 
 impl Locks {
     /// Taking a lock takes a turn.
-    pub(super) fn before(
+    fn before(
         &mut self,
         pass: &mut Pass<'_>,
         handover: Option<Handover>,
@@ -185,7 +199,7 @@ impl Locks {
     }
 
     /// Giving it up ends the turn.
-    pub(super) fn after(
+    fn after(
         &mut self,
         pass: &mut Pass<'_>,
         id: EventId,

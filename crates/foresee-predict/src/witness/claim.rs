@@ -32,6 +32,14 @@ pub enum Claim<'a> {
     },
     /// A property is violated: the function says whether the schedule violates it.
     Property(&'a dyn Fn(&Execution, &[EventId]) -> bool),
+    /// The same by rule (c″): reads that no branch of their thread follows may read anything, but then the thread does nothing more
+    /// that the property looks at.
+    SlicedProperty {
+        /// Whether the schedule violates the property.
+        violated: &'a dyn Fn(&Execution, &[EventId]) -> bool,
+        /// Whether the property looks at an event.
+        looks_at: &'a dyn Fn(EventId) -> bool,
+    },
 }
 
 impl Claim<'_> {
@@ -41,7 +49,7 @@ impl Claim<'_> {
             Claim::Race { first, second } => vec![*first, *second],
             Claim::Deadlock { blocked } => blocked.clone(),
             Claim::Atomicity { cycle } => cycle.iter().flat_map(|&(from, to)| [from, to]).collect(),
-            Claim::Property(_) => Vec::new(),
+            Claim::Property(_) | Claim::SlicedProperty { .. } => Vec::new(),
         };
         if let Some(unknown) = named.iter().find(|id| id.index() >= execution.len()) {
             let why = format!("there is no event {}: the execution has {}", unknown.0, execution.len());
@@ -50,7 +58,7 @@ impl Claim<'_> {
         Ok(match self {
             Claim::Deadlock { .. } => (named.iter().map(|&id| execution.thread(id)).collect(), Vec::new()),
             Claim::Atomicity { .. } => (Vec::new(), named),
-            Claim::Race { .. } | Claim::Property(_) => (Vec::new(), Vec::new()),
+            Claim::Race { .. } | Claim::Property(_) | Claim::SlicedProperty { .. } => (Vec::new(), Vec::new()),
         })
     }
 
@@ -63,6 +71,16 @@ impl Claim<'_> {
             Claim::Property(violated) => ensure(violated(replay.execution, schedule), || {
                 "the schedule does not violate the property".to_owned()
             }),
+            Claim::SlicedProperty { violated, looks_at } => {
+                let known = |&&id: &&EventId| looks_at(id) && replay.has_changed_before(id);
+                if let Some(&id) = schedule.iter().find(known) {
+                    let what = describe(replay.execution, id);
+                    return Err(format!("what {what} does may depend on a read of something else than observed"));
+                }
+                ensure(violated(replay.execution, schedule), || {
+                    "the schedule does not violate the property".to_owned()
+                })
+            }
         }
     }
 }

@@ -171,7 +171,7 @@ impl<'e> Checker<'e> {
         claim: &Claim<'_>,
     ) -> Result<(), Refusal> {
         // A property looks at all events.
-        if schedule.observed() == 0 || matches!(claim, Claim::Property(_)) {
+        if schedule.observed() == 0 || matches!(claim, Claim::Property(_) | Claim::SlicedProperty { .. }) {
             let replay = Replay::new(self.execution, &self.observed).reading(common.reads());
             return self.finish(replay, &schedule.to_vec(), claim);
         }
@@ -189,6 +189,9 @@ impl<'e> Checker<'e> {
         let by_branches = replay.reads() == Reads::Relaxed && self.observed.has_branches;
         let exempt = match claim {
             Claim::Race { .. } if by_branches => Exempt::after_branches(self.execution, rest),
+            Claim::SlicedProperty { .. } if self.observed.has_branches => {
+                Exempt::after_branches(self.execution, rest)
+            }
             _ => Exempt::last_reads(self.execution, rest, &going_on),
         };
         replay.go_on(rest, &exempt, &watched)?;

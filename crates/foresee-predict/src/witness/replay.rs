@@ -346,6 +346,12 @@ impl<'a> Replay<'a> {
         Some(access)
     }
 
+    /// Whether the event's thread has read another write than observed, at this event or before.
+    pub(super) fn has_changed_before(&self, id: EventId) -> bool {
+        let thread = self.execution.thread(id);
+        self.changed.iter().any(|&changed| changed <= id && self.execution.thread(changed) == thread)
+    }
+
     /// Whether two events touch a common byte.
     pub(super) fn overlap(&self, a: EventId, b: EventId) -> bool {
         match (self.execution.access(a), self.execution.access(b)) {

@@ -20,7 +20,9 @@
 //! is joined ends where it did, because no branch says otherwise. Freeing memory writes no value. Without branch
 //! events nothing is known of control flow, and every read matters.
 //!
-//! Only races are claimed by (c″): what properties see may be values, and for deadlocks and blocks it has not been needed.
+//! Races are claimed by (c″), and properties that were told so ([`Claim::SlicedProperty`](super::Claim::SlicedProperty)): what a property
+//! looks at may be values, so a thread that has read something else must do nothing more that the property looks at.
+//! For deadlocks and blocks it has not been needed.
 
 use foresee_trace::{EventId, Execution, Op, VarId};
 

@@ -1,0 +1,176 @@
+//! The papers' examples, with the papers' results.
+
+use foresee_monitor::compile;
+use foresee_monitor::formalism::Categories;
+use foresee_monitor::formalism::automaton::Automaton;
+use foresee_predict::analysis::{Analysis, Limits};
+use foresee_predict::engine::Budget;
+use foresee_predict::finding::{Certainty, Finding, Run};
+use foresee_predict::lattice::explorer::{self, Breadth, Report};
+use foresee_predict::lattice::model::ModelName::{self, Hb, Sliced, Weak};
+use foresee_predict::lattice::predict::Prediction;
+use foresee_predict::lattice::runs::Count;
+use foresee_predict::lattice::slice::Slice;
+use foresee_predict::registry::{self, Options};
+use foresee_trace::text::TextReader;
+use foresee_trace::{EventId, Execution, Op};
+
+fn example(name: &str) -> Execution {
+    let path = format!("{}/../../examples/traces/{name}.std", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read(path).unwrap();
+    Execution::read(&mut TextReader::new(&text[..])).unwrap()
+}
+
+/// What the property says of the example under a model.
+fn check(name: &str, spec: &str, model: ModelName) -> Vec<Finding> {
+    let execution = example(name);
+    let properties = compile(spec).unwrap().properties;
+    let prediction = Prediction { model, ..Prediction::default() };
+    let options = Options { properties, prediction, ..Options::default() };
+    let limits = Limits {
+        deadline: None,
+        rest: std::time::Duration::from_secs(60),
+        events: u64::MAX,
+        threads: 2,
+        interrupt: None,
+    };
+    let engines = vec![registry::engine("property").unwrap()];
+    let mut analysis = Analysis::new(engines, &options, limits, true);
+    for id in execution.ids() {
+        analysis.event(execution.names(), &execution.event(id)).unwrap();
+    }
+    let analysed = analysis.finish(execution.names(), &mut |_| {});
+    assert!(analysed.engines.iter().all(|engine| engine.refused == 0 && engine.undecided == 0));
+    analysed.findings
+}
+
+/// The one run that is predicted, with the values of the variables along it.
+fn predicted(findings: &[Finding]) -> (&Run, Vec<Vec<i64>>) {
+    let [Finding { certainty: Certainty::Predicted, run: Some(run), .. }] = findings else {
+        panic!("expected one prediction: {findings:?}")
+    };
+    let values = run.steps.iter().map(|step| step.values.iter().map(|(_, value)| *value).collect()).collect();
+    (run, values)
+}
+
+/// The lattice of the events that are relevant.
+fn lattice(name: &str, model: ModelName, relevant: impl Fn(&Execution, EventId) -> bool + Sync) -> Report {
+    let execution = example(name);
+    let nothing = Automaton::new(1, &[vec![0]], vec![Categories::NONE]);
+    let letter = |id| relevant(&execution, id).then_some(0);
+    let (causality, _) = model.model().read(&execution, &letter, false);
+    let options = explorer::Options {
+        breadth: Breadth::All,
+        entries: usize::MAX,
+        budget: Budget::unlimited(),
+        place: &|event| event.into(),
+        violations: 0,
+        known: Default::default(),
+    };
+    explorer::explore::<_, Count>(&causality, &nothing, options)
+}
+
+fn writes(execution: &Execution, id: EventId) -> bool {
+    matches!(execution.op(id), Op::Write { .. })
+}
+
+const FLIGHT: &str = include_str!("../../../examples/traces/flight.rv");
+
+#[test]
+fn flight_has_six_states_and_three_runs_of_which_two_are_wrong() {
+    for model in [Hb, Weak, Sliced] {
+        let lattice = lattice("flight", model, writes);
+        assert_eq!((lattice.cuts, lattice.runs.map(|runs| runs.all)), (6, Some(3)), "{model:?}");
+        let findings = check("flight", FLIGHT, model);
+        let (run, values) = predicted(&findings);
+        assert_eq!(run.runs, Some((2, 3)));
+        assert!(run.exhaustive);
+        // landing, approved, radio
+        assert_eq!(values, [[0, 1, 1], [0, 1, 0], [1, 1, 0]]);
+        assert_eq!(run.steps.iter().map(|step| step.moved).collect::<Vec<_>>(), [false, true, false]);
+    }
+}
+
+const XYZ: &str = "
+    property Xyz {
+        var x: int = -1;
+        var y, z: int;
+        ptltl: x > 0 -> [y == 0, y > z)
+        @violation { report \"wrong\"; }
+    }";
+
+#[test]
+fn xyz_has_three_runs_of_which_the_rightmost_is_wrong() {
+    assert_eq!(lattice("xyz", Hb, writes).runs.map(|runs| runs.all), Some(3));
+    let findings = check("xyz", XYZ, Hb);
+    let (run, values) = predicted(&findings);
+    assert_eq!(run.runs, Some((1, 3)));
+    assert_eq!(values, [[0, 0, 0], [0, 1, 0], [0, 1, 1], [1, 1, 1]]);
+}
+
+const LANDING: &str = "
+    property Permit {
+        var permit, landing: int;
+        ptltl: start(landing == 1) -> (*) permit == 1
+        @violation { report \"landing without a permit\"; }
+    }";
+
+#[test]
+fn weak_causality_finds_the_landing_without_a_permit() {
+    assert_eq!(check("landing", LANDING, Hb), []);
+    let findings = check("landing", LANDING, Weak);
+    let (run, values) = predicted(&findings);
+    assert_eq!(values, [[1, 0], [0, 0], [0, 1]]);
+    let events: Vec<u64> = run.steps.iter().map(|step| step.event).collect();
+    assert_eq!(events, [1, 0, 3]);
+}
+
+const SIGNS: &str = "
+    property NegativeFirst {
+        var x: int;
+        ptltl: start(x > 0) -> <*> x < 0
+        @violation { report \"x is positive before it was negative\"; }
+    }";
+
+#[test]
+fn positive_may_come_before_negative() {
+    assert_eq!(check("signs", SIGNS, Hb), []);
+    let findings = check("signs", SIGNS, Weak);
+    let (_, values) = predicted(&findings);
+    assert_eq!(values, [[1]]);
+    // The lattice of figure 3, in which all events are relevant.
+    assert_eq!(lattice("signs", Weak, |_, _| true).cuts, 13);
+    assert_eq!(lattice("signs", Hb, |_, _| true).cuts, 8);
+}
+
+#[test]
+fn a_write_that_nobody_reads_is_relevant() {
+    let execution = example("relevance");
+    let is_y = |id: EventId| [0, 5, 6].contains(&id.0);
+    let letter = |id: EventId| is_y(id).then_some(0);
+    let (complete, one_pass) = (Slice::complete(&execution, &letter), Slice::one_pass(&execution, &letter));
+    assert!(execution.ids().all(|id| complete.contains(id)));
+    assert!(!one_pass.contains(EventId(4)), "the paper's one walk misses it");
+    assert_eq!(complete.difference(&one_pass), 1);
+
+    // The last write of y may come before the first, but not before the look at x.
+    let y = |_: &Execution, id: EventId| is_y(id);
+    let all = lattice("relevance", Sliced, y);
+    assert!(all.exhaustive);
+    let order = "
+        property Order {
+            var y: int;
+            ptltl: start(y == 2) -> !(<*> y == 3)
+            @violation { report \"3 before 2\"; }
+        }";
+    let findings = check("relevance", order, Sliced);
+    let (run, _) = predicted(&findings);
+    assert_eq!(run.steps.iter().map(|step| step.event).collect::<Vec<_>>(), [0, 6, 5]);
+    let false_alarm = "
+        property Order {
+            var y: int;
+            ptltl: start(y == 1) -> !(<*> y == 3)
+            @violation { report \"3 before 1: nothing does that\"; }
+        }";
+    assert_eq!(check("relevance", false_alarm, Sliced), []);
+}
