@@ -5,6 +5,7 @@
 
 mod blocks;
 mod corpus;
+mod lattice;
 mod monitor;
 mod monitor_naive;
 mod predict;
@@ -28,12 +29,14 @@ fn main() -> ExitCode {
         ["child-witnesses", engine, path] => predict::child::witnesses(engine, path),
         ["monitor"] => monitor::run(10_000_000),
         ["monitor", "quick"] => monitor::run(1_000_000),
+        ["lattice"] => lattice::run(99, 10_000_000),
+        ["lattice", "quick"] => lattice::run(40, 200_000),
         ["corpus", ref names @ ..] => return corpus::run(names),
         ["program", name, path] => predict::write_program(name, path.as_ref()),
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
             eprintln!(
-                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | corpus [NAME…] | program NAME FILE.ft | \
+                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | lattice [quick] | corpus [NAME…] | program NAME FILE.ft | \
                  examples FOLDER"
             );
             return ExitCode::from(2);

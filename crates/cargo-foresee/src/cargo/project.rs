@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use cargo_config2::{Config, PathAndArgs};
+use serde_json::Value;
 
 use super::TARGET;
 use super::arguments::Arguments;
@@ -20,6 +21,8 @@ pub(crate) struct Project {
     config: Config,
     /// Where instrumented builds go.
     pub(crate) target_dir: PathBuf,
+    /// Programs that have properties beside their source, by name: `examples/flight.rv` is of `examples/flight.rs`.
+    pub(crate) specs: Vec<(String, PathBuf)>,
 }
 
 impl Project {
@@ -27,16 +30,14 @@ impl Project {
     pub(crate) fn find(arguments: &Arguments) -> Result<Option<Project>, CliError> {
         let config =
             Config::load().map_err(|why| CliError::Usage(format!("cargo's configuration: {why}")))?;
+        let Some(metadata) = metadata(arguments)? else { return Ok(None) };
         let target_dir = match &arguments.target_dir {
             Some(given) => std::path::absolute(given).unwrap_or_else(|_| given.clone()),
-            None => match target_dir(arguments)? {
-                Some(folder) => folder,
-                None => return Ok(None),
-            },
+            None => target_dir(&metadata)?,
         };
         let target_dir = target_dir.join("foresee");
         writable(&target_dir)?;
-        Ok(Some(Project { config, target_dir }))
+        Ok(Some(Project { config, target_dir, specs: specs(&metadata) }))
     }
 
     /// The user's flags for rustc: from the variables, or else the configuration.
@@ -81,8 +82,8 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Where cargo would build to.
-fn target_dir(arguments: &Arguments) -> Result<Option<PathBuf>, CliError> {
+/// What cargo knows of the project; `None` if it fails, in which case it has said why.
+fn metadata(arguments: &Arguments) -> Result<Option<Value>, CliError> {
     let mut command = cargo();
     command.args(["metadata", "--no-deps", "--format-version=1"]).stderr(Stdio::inherit());
     if let Some(path) = &arguments.manifest {
@@ -95,11 +96,27 @@ fn target_dir(arguments: &Arguments) -> Result<Option<PathBuf>, CliError> {
     if !answer.status.success() {
         return Ok(None);
     }
-    let known: Option<serde_json::Value> = serde_json::from_slice(&answer.stdout).ok();
-    let folder = known.as_ref().and_then(|known| known.get("target_directory")?.as_str());
+    Ok(Some(serde_json::from_slice(&answer.stdout).unwrap_or_default()))
+}
+
+/// Where cargo would build to.
+fn target_dir(metadata: &Value) -> Result<PathBuf, CliError> {
+    let folder = metadata.get("target_directory").and_then(Value::as_str);
     folder
-        .map(|folder| Some(folder.into()))
+        .map(PathBuf::from)
         .ok_or_else(|| CliError::Usage("`cargo metadata` does not name a target directory".to_owned()))
+}
+
+/// Programs and examples with a file of properties beside their source.
+fn specs(metadata: &Value) -> Vec<(String, PathBuf)> {
+    let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let spec = |target: Value| {
+        let runs = list(&target, "kind").iter().any(|kind| kind == "bin" || kind == "example");
+        let spec = Path::new(target.get("src_path")?.as_str()?).with_extension("rv");
+        (runs && spec.is_file()).then(|| Some((target.get("name")?.as_str()?.to_owned(), spec)))?
+    };
+    let packages = list(metadata, "packages");
+    packages.iter().flat_map(|package| list(package, "targets")).filter_map(spec).collect()
 }
 
 /// Cargo's message for this is long and names a file that means nothing to the user.

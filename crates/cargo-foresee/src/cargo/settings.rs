@@ -33,6 +33,8 @@ pub(crate) struct RunnerSettings {
     pub(crate) mode: Mode,
     /// How to check.
     pub(crate) check: Settings,
+    /// Properties that belong to a program of this name.
+    pub(crate) specs: Vec<(String, PathBuf)>,
     /// When to end a program.
     pub(crate) timeout: Option<Duration>,
     /// Statics whose values are recorded.

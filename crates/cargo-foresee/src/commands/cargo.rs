@@ -164,6 +164,7 @@ fn set_runner(
     let settings = RunnerSettings {
         mode,
         check: settings.clone(),
+        specs: project.specs.clone(),
         timeout: options.timeout,
         watch: options.watch.clone(),
         extent: config::extent(&options.extent)?,
