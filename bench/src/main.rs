@@ -10,6 +10,7 @@ mod monitor;
 mod monitor_naive;
 mod predict;
 mod programs;
+mod record;
 mod trace;
 
 use std::process::ExitCode;
@@ -31,12 +32,14 @@ fn main() -> ExitCode {
         ["monitor", "quick"] => monitor::run(1_000_000),
         ["lattice"] => lattice::run(99, 10_000_000),
         ["lattice", "quick"] => lattice::run(40, 200_000),
+        ["record"] => return record::run(&record::Effort { measured: 100, packed: 4, times: 3 }),
+        ["record", "quick"] => return record::run(&record::Effort { measured: 10, packed: 2, times: 1 }),
         ["corpus", ref names @ ..] => return corpus::run(names),
         ["program", name, path] => predict::write_program(name, path.as_ref()),
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
             eprintln!(
-                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | lattice [quick] | corpus [NAME…] | program NAME FILE.ft | \
+                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | lattice [quick] | record [quick] | corpus [NAME…] | program NAME FILE.ft | \
                  examples FOLDER"
             );
             return ExitCode::from(2);
