@@ -24,7 +24,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::error::CliError;
 use crate::output::Target;
-use crate::recording::{Packing, Recording, unreadable};
+use crate::recording::{Packing, Reading, Recording, unreadable};
 use crate::signals;
 use crate::symbolize::FileSymbols;
 
@@ -46,7 +46,7 @@ pub(crate) fn beside<R>(
     let (code, checked) = std::thread::scope(|scope| {
         let (here, has_ended) = (std::thread::current(), Arc::clone(&ended));
         let program = scope.spawn(move || {
-            let code = recording.run();
+            let code = recording.run(Reading::Along);
             has_ended.store(true, Ordering::SeqCst);
             here.unpark();
             code

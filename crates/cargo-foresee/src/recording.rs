@@ -33,6 +33,8 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// The variable that tells the runtime where to record to.
 const RAW_VARIABLE: &str = "FORESEE_RAW";
+/// Set if the raw trace is read while it is written.
+const FOLLOWED_VARIABLE: &str = "FORESEE_FOLLOWED";
 
 /// The variable that tells the runtime how long that file may be.
 const MAX_SIZE_VARIABLE: &str = "FORESEE_MAX_SIZE";
@@ -86,9 +88,16 @@ pub(crate) fn record(program: &Program<'_>, trace: &Path, keep: Option<&Path>) -
     let recording = Recording::prepare(program, trace)?;
     // A mistake in the name is told before the program runs.
     let target = Target::file(trace)?;
-    let code = recording.run()?;
+    let code = recording.run(Reading::Afterwards)?;
     recording.pack(target, keep)?;
     recording.pack_others(code, keep)
+}
+
+/// When a raw trace is read: what is read while the program runs costs it more to write.
+#[derive(Clone, Copy)]
+pub(crate) enum Reading {
+    Along,
+    Afterwards,
 }
 
 /// A recording that is about to begin, or has begun.
@@ -117,8 +126,8 @@ impl<'a> Recording<'a> {
     }
 
     /// Runs the program to its end; its exit code.
-    pub(crate) fn run(&self) -> Result<u8, CliError> {
-        let code = run(self.program, &self.raw())?;
+    pub(crate) fn run(&self, reading: Reading) -> Result<u8, CliError> {
+        let code = run(self.program, &self.raw(), reading)?;
         signals::was_for_the_program();
         Ok(code)
     }
@@ -207,8 +216,12 @@ impl Program<'_> {
     }
 }
 
-fn run(program: &Program<'_>, raw: &Path) -> Result<u8, CliError> {
+fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliError> {
     let mut command = program.command()?;
+    match reading {
+        Reading::Along => command.env(FOLLOWED_VARIABLE, "1"),
+        Reading::Afterwards => command.env_remove(FOLLOWED_VARIABLE),
+    };
     if !program.watch.is_empty() || !program.variables.is_empty() {
         let addresses = watch::addresses(command.get_program(), program.watch, program.variables)?;
         command.env(watch::VARIABLE, addresses);

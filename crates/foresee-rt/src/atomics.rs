@@ -14,7 +14,11 @@ use crate::entry::entries;
 use crate::format::{SYNC_SPACE, Tag};
 
 const STRIPES: usize = 1 << 10;
-static LOCKS: [AtomicBool; STRIPES] = [const { AtomicBool::new(false) }; STRIPES];
+static LOCKS: [Lock; STRIPES] = [const { Lock(AtomicBool::new(false)) }; STRIPES];
+
+/// Alone in its cache line: threads that are busy with different atomics do not disturb each other.
+#[repr(align(64))]
+struct Lock(AtomicBool);
 
 const ORDER_RELAXED: i32 = 0;
 const ORDER_ACQUIRE: i32 = 2;
@@ -23,7 +27,7 @@ const ORDER_ACQ_REL: i32 = 4;
 
 fn lock(addr: u64) -> &'static AtomicBool {
     let stripe = (addr >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
-    let lock = &LOCKS[stripe as usize % STRIPES];
+    let Lock(lock) = &LOCKS[stripe as usize % STRIPES];
     let mut spins = 0u32;
     while lock.compare_exchange_weak(false, true, Acquire, Relaxed).is_err() {
         spins += 1;
@@ -39,12 +43,13 @@ fn lock(addr: u64) -> &'static AtomicBool {
 
 /// Gives back all locks: those who hold them are not in the child of a fork.
 pub(crate) fn unlock_all() {
-    for lock in &LOCKS {
+    for Lock(lock) in &LOCKS {
         lock.store(false, Release);
     }
 }
 
 /// What an atomic operation did.
+#[derive(Clone, Copy)]
 pub(crate) enum Did {
     Load(u64),
     Store(u64),
@@ -70,12 +75,7 @@ pub(crate) fn atomic<R>(
         // has to come later.
         let stamp = stamp();
         let (result, did, order) = operation();
-        let detail = detail(order, size_log2);
-        match did {
-            Did::Load(value) => local.stamped_at(stamp, Tag::Load, detail, [pc, addr, value]),
-            Did::Store(value) => local.stamped_at(stamp, Tag::Store, detail, [pc, addr, value]),
-            Did::Rmw(old, new) => local.stamped_at(stamp, Tag::Rmw, detail, [pc, addr, old, new]),
-        }
+        local.atomic(stamp, did, detail(order, size_log2), pc, addr);
         lock.store(false, Release);
         result
     });

@@ -1,16 +1,20 @@
 //! Each thread's own chunk of the trace, and the counter that orders threads.
 
+mod chunks;
+mod near;
+
 use std::cell::Cell;
 use std::sync::atomic::{
     AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
 };
 
-use crate::format::{
-    self, CHUNK_HEADER_WORDS, MAX_CHUNK, MAX_THREADS, SHARED_FROM, Stop, Tag, UNIT, first_word,
-};
+pub(crate) use self::chunks::{Place, set_read_along};
+use self::near::Near;
+pub(crate) use self::near::{Kind, access_at_once, entered_at_once, exited_at_once};
+use crate::format::{self, MAX_THREADS, Stop, Tag, first_word};
 use crate::keep::{self, Frames};
 use crate::rawfile;
-use crate::rests::{self, Rest};
+use crate::rests;
 use crate::watched::{Access, Unsettled};
 
 /// Counts what synchronises; see the crate's documentation for how keys come from it.
@@ -55,6 +59,8 @@ pub(crate) struct Local {
     mapping: Cell<*mut u64>,
     /// The length of the last chunk.
     len: Cell<u64>,
+    /// The turn of the thread's home, or 0.
+    turn: Cell<u64>,
     thread: Cell<u32>,
     /// What the thread does not record now and why: a union of the states, and of what it was asked to ignore.
     state: AtomicU8,
@@ -64,6 +70,7 @@ pub(crate) struct Local {
     depth: Cell<u32>,
     /// Which ones, if chunks begin with them.
     frames: Cell<Frames>,
+    near: Near,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
     unsettled: Cell<Option<Unsettled>>,
 }
@@ -76,51 +83,24 @@ thread_local! {
             chunk: Cell::new(std::ptr::null_mut()),
             mapping: Cell::new(std::ptr::null_mut()),
             len: Cell::new(0),
+            turn: Cell::new(0),
             thread: Cell::new(NOBODY),
             state: AtomicU8::new(0),
             ignored: [Cell::new(0), Cell::new(0)],
             depth: Cell::new(0),
             frames: Cell::new(Frames::NONE),
+            near: Near::nowhere(),
             unsettled: Cell::new(None),
         }
     };
 }
 
-/// Where a thread of the trace writes, while it does not run: a fiber.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    next: *mut u64,
-    end: *mut u64,
-    chunk: *mut u64,
-    mapping: *mut u64,
-    len: u64,
-    thread: u32,
-    depth: u32,
-    frames: Frames,
-}
-
-impl Place {
-    /// That of a thread without number.
-    pub(crate) const NEW: Place = Place {
-        next: std::ptr::null_mut(),
-        end: std::ptr::null_mut(),
-        chunk: std::ptr::null_mut(),
-        mapping: std::ptr::null_mut(),
-        len: 0,
-        thread: NOBODY,
-        depth: 0,
-        frames: Frames::NONE,
-    };
-
-    /// The thread has ended.
-    pub(crate) fn forget_frames(self) {
-        self.frames.drop();
-    }
-
-    /// That of a thread that has not begun.
-    pub(crate) fn of_thread(thread: u32) -> Place {
-        Place { thread, ..Place::NEW }
-    }
+/// Does something with what this thread knows of itself, here: a `with` of any size would be a call.
+#[inline(always)]
+fn with_local<R>(act: impl FnOnce(&Local) -> R) -> R {
+    let local = LOCAL.with(std::ptr::from_ref);
+    // SAFETY: it is there for as long as the thread, which is here, and is not changed but through cells.
+    act(unsafe { &*local })
 }
 
 /// Forgets all threads but this one, of which the trace knows nothing either: this is the child of a fork.
@@ -162,7 +142,7 @@ fn unless<R>(unless: u8, record: impl FnOnce(&Local) -> R) -> Option<R> {
     if !rawfile::recording() {
         return None;
     }
-    LOCAL.with(|local| {
+    with_local(|local| {
         if !local.enter(unless) {
             return None;
         }
@@ -234,9 +214,9 @@ pub(crate) fn silence() {
     LOCAL.with(|local| local.enter(INSIDE));
 }
 
-/// Where this thread's next record goes: it is another place after each record.
-pub(crate) fn position() -> usize {
-    LOCAL.with(|local| local.next.get() as usize)
+/// Where this thread's next record goes, and in which turn: it is another place after each record.
+pub(crate) fn position() -> (usize, u64) {
+    LOCAL.with(|local| (local.next.get() as usize, local.turn.get()))
 }
 
 /// How many functions this thread is in.
@@ -284,25 +264,6 @@ impl Local {
         self.state.store(self.state.load(Relaxed) & !INSIDE, Relaxed);
     }
 
-    /// Records that a function is entered.
-    #[inline(always)]
-    pub(crate) fn entered(&self, call: u64, callee: u64) {
-        // First, as a chunk that begins with it tells the calls without it.
-        self.plain(Tag::Enter, 0, [call, callee]);
-        let depth = self.depth.get();
-        if keep::is_on() {
-            self.frames.set(self.frames.get().note(depth, [call, callee]));
-        }
-        self.depth.set(depth + 1);
-    }
-
-    /// Records that a function is left.
-    #[inline(always)]
-    pub(crate) fn exited(&self) {
-        self.plain(Tag::Exit, 0, []);
-        self.depth.set(self.depth.get().saturating_sub(1));
-    }
-
     /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
     /// before it leaves.
     pub(crate) fn valued(&self, tag: Tag, access: Access, pc: u64) {
@@ -320,6 +281,7 @@ impl Local {
     #[inline(always)]
     pub(crate) fn plain<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
         self.write(first_word(tag, detail, 2 * COUNTER.load(Relaxed)), words);
+        self.told(tag, words);
     }
 
     #[inline(always)]
@@ -331,6 +293,7 @@ impl Local {
     #[inline(always)]
     pub(crate) fn stamped_at<const N: usize>(&self, stamp: u64, tag: Tag, detail: u8, words: [u64; N]) {
         self.write(first_word(tag, detail, 2 * stamp + 1), words);
+        self.told(tag, words);
     }
 
     /// The thread's number, given to it before its first record. A signal handler may have been earlier: what it did
@@ -340,31 +303,32 @@ impl Local {
         self.thread.set(thread);
     }
 
-    /// The thread's last record is written: what is left of its chunk is for another.
+    /// The thread's last record is written.
     pub(crate) fn end(&self) {
         self.state.store(self.state.load(Relaxed) | ENDED, Relaxed);
         self.frames.replace(Frames::NONE).drop();
-        let (chunk, next) = (self.chunk.get(), self.next.get());
-        if chunk.is_null() {
-            return;
-        }
-        let used = next as u64 - chunk as u64;
-        let rest = Rest { mapping: self.mapping.get(), chunk: next, len: self.len.get() - used };
-        // SAFETY: the chunk is this thread's, and nobody writes to it any more.
-        let may_share = u64::from(self.thread.get()) >= SHARED_FROM && !keep::is_on();
-        if may_share && unsafe { rests::leave(chunk, used, rest) } {
-            self.chunk.set(std::ptr::null_mut());
-        }
-        self.drop_chunk();
+        self.end_chunk();
     }
 
-    /// Writes a record; where it is, if there was room for it.
+    /// Writes a record with a key; where it is, if there was room for it.
     #[inline(always)]
     fn write<const N: usize>(&self, first: u64, words: [u64; N]) -> Option<*mut u64> {
-        let room = (self.end.get() as usize).wrapping_sub(self.next.get() as usize);
-        if room < 8 * (N + 1) && !self.new_chunk(first) {
+        if self.room() < 8 * (N + 1) && !self.make_room(first) {
             return None;
         }
+        self.near.keyed(first >> 16);
+        Some(self.store(first, words))
+    }
+
+    /// How many bytes the chunk has left.
+    #[inline(always)]
+    fn room(&self) -> usize {
+        (self.end.get() as usize).wrapping_sub(self.next.get() as usize)
+    }
+
+    /// Writes a record for which there is room; where it is.
+    #[inline(always)]
+    fn store<const N: usize>(&self, first: u64, words: [u64; N]) -> *mut u64 {
         let next = self.next.get();
         // SAFETY: the chunk is mapped and has room for N + 1 words, and only this thread writes to it. Each is a store
         // of one word: the first, which makes the record valid, comes last, and the compiler may not move it.
@@ -375,92 +339,6 @@ impl Local {
             AtomicU64::from_ptr(next).store(first, Release);
             self.next.set(next.add(N + 1));
         }
-        Some(next)
-    }
-
-    /// Maps the next chunk; `first` is of the record that needs it.
-    #[cold]
-    #[inline(never)]
-    fn new_chunk(&self, first: u64) -> bool {
-        // SAFETY: `errno` belongs to the program, which may look at it after an operation that has no business with it.
-        let errno = unsafe { *libc::__errno_location() };
-        let done = self.try_new_chunk(first);
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = errno };
-        done
-    }
-
-    fn try_new_chunk(&self, first: u64) -> bool {
-        let unknown = self.thread.get() == NOBODY;
-        if unknown {
-            let Some(thread) = new_thread() else { return false };
-            self.thread.set(thread);
-        }
-        self.drop_chunk();
-        let owner = u64::from(self.thread.get());
-        let rest = if self.len.get() == 0 { rests::take(owner) } else { None };
-        let Some(Rest { mapping, chunk, len }) = rest.or_else(|| {
-            let whole = |(chunk, len)| Rest { mapping: chunk, chunk, len };
-            if keep::is_on() {
-                return keep::chunk(owner, first >> 16).map(whole);
-            }
-            let len = (2 * self.len.get()).next_multiple_of(UNIT).clamp(UNIT, MAX_CHUNK);
-            rawfile::chunk(owner, len, 0, first >> 16).map(|chunk| whole((chunk, len)))
-        }) else {
-            return false;
-        };
-        self.mapping.set(mapping);
-        self.chunk.set(chunk);
-        self.len.set(len);
-        // SAFETY: both are within the chunk, or at its end.
-        unsafe {
-            self.next.set(chunk.add(CHUNK_HEADER_WORDS));
-            self.end.set(chunk.add(len as usize / 8));
-        }
-        if unknown {
-            // The main thread, or one that was not made by `pthread_create`. It begins with the key of its first record.
-            self.write(first_word(Tag::Begin, 0, first >> 16), []);
-        } else if keep::is_on() {
-            self.write_frames(first >> 16);
-        }
-        true
-    }
-
-    /// Tells at the beginning of a chunk which functions the thread is in: what told it before may be lost.
-    fn write_frames(&self, key: u64) {
-        match self.frames.get().innermost(self.depth.get()) {
-            Some(frames) => frames.iter().for_each(|&frame| {
-                self.write(first_word(Tag::Frame, 0, key), frame);
-            }),
-            None => {
-                self.write(first_word(Tag::Frame, format::FRAMES_UNKNOWN, key), [0, 0]);
-            }
-        }
-    }
-
-    /// Goes on at another place of the trace; returns where it was.
-    pub(crate) fn go_to(&self, place: Place) -> Place {
-        Place {
-            next: self.next.replace(place.next),
-            end: self.end.replace(place.end),
-            chunk: self.chunk.replace(place.chunk),
-            mapping: self.mapping.replace(place.mapping),
-            len: self.len.replace(place.len),
-            thread: self.thread.replace(place.thread),
-            depth: self.depth.replace(place.depth),
-            frames: self.frames.replace(place.frames),
-        }
-    }
-
-    pub(crate) fn drop_chunk(&self) {
-        let chunk = self.chunk.replace(std::ptr::null_mut());
-        self.next.set(std::ptr::null_mut());
-        self.end.set(std::ptr::null_mut());
-        if !chunk.is_null() && keep::is_on() {
-            keep::retire(chunk);
-        } else if !chunk.is_null() {
-            // SAFETY: nothing points into the chunk any more.
-            unsafe { Rest { mapping: self.mapping.get(), chunk, len: self.len.get() }.unmap() };
-        }
+        next
     }
 }

@@ -68,6 +68,9 @@ mod limits;
 mod locks;
 mod mappings;
 mod memory;
+#[path = "../../foresee-trace/src/raw/near.rs"]
+#[allow(dead_code, unreachable_pub)] // What only the reader needs.
+mod near;
 mod rawfile;
 mod real;
 mod rests;

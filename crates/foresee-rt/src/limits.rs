@@ -12,7 +12,7 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::format::Stop;
-use crate::keep;
+use crate::{buffer, keep};
 
 /// What is left of a large disk at least.
 const RESERVE: u64 = 1 << 30;
@@ -23,6 +23,7 @@ static MAX_SIZE: AtomicU64 = AtomicU64::new(u64::MAX);
 pub(crate) fn start() {
     MAX_SIZE.store(number(c"FORESEE_MAX_SIZE").unwrap_or(u64::MAX), Relaxed);
     keep::last(number(c"FORESEE_KEEP_LAST").unwrap_or(0));
+    buffer::set_read_along(number(c"FORESEE_FOLLOWED").is_some());
 }
 
 /// The number in a variable of the environment.

@@ -1,7 +1,7 @@
 //! The raw trace: creating it, getting chunks of it, giving up on it.
 //!
-//! The file grows by chunks. Each is allocated on disk before it is mapped: a full disk is an error here, where the
-//! recording can stop with a message, and never a SIGBUS at some store.
+//! The file grows by chunks. Those that are mapped are allocated on disk before: a full disk is an error here, where the
+//! recording can stop with a message, and never a SIGBUS at some store. The others are written as a whole.
 
 use std::ffi::CStr;
 use std::sync::atomic::{
@@ -164,13 +164,11 @@ fn out_of_the_way(fd: i32) -> i32 {
 }
 
 fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
-    // SAFETY: `limit` is plain data; a mapping at an address of the kernel's choice touches nothing that exists.
+    if !may_grow_to(offset + len) {
+        return None;
+    }
+    // SAFETY: a mapping at an address of the kernel's choice touches nothing that exists.
     unsafe {
-        let mut limit: libc::rlimit = std::mem::zeroed();
-        if libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) == 0 && offset + len > limit.rlim_cur {
-            // Growing the file would raise a signal that ends the program.
-            return None;
-        }
         if libc::posix_fallocate(fd, offset as i64, len as i64) != 0 {
             return None;
         }
@@ -181,30 +179,78 @@ fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
     }
 }
 
-/// A new chunk of `len` bytes, a multiple of the unit, which holds or is its owner's from the key `begins` on, for what has
-/// this key; `None` if there is none to be had, which ends the recording.
-pub(crate) fn chunk(owner: u64, len: u64, begins: u64, key: u64) -> Option<*mut u64> {
+/// Whether the file may become so long: otherwise growing it would raise a signal that ends the program.
+fn may_grow_to(length: u64) -> bool {
+    // SAFETY: `limit` is plain data.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) != 0 || length <= limit.rlim_cur
+    }
+}
+
+/// Grows the file by `len` bytes, which `place` puts at the offset it is given; what has this key needs them. `None` if that
+/// cannot be, which ends the recording.
+fn grow<R>(len: u64, key: u64, place: impl FnOnce(i32, u64) -> Option<R>) -> Option<R> {
     let offset = NEXT_CHUNK.fetch_add(len, SeqCst);
     let fd = FILE.load(Relaxed);
     if let Some(why) = limits::reached(fd, len, offset + len) {
         stop(key, why);
         return None;
     }
-    let Some(at) = map(fd, offset, len) else {
+    let Some(placed) = place(fd, offset) else {
         stop(key, Stop::NoRoom);
         return None;
     };
-    let header = HEADER.load(Relaxed);
-    // SAFETY: the file's header is mapped for as long as the process lives; the chunk is mapped and longer than its own,
-    // whose magic comes last.
+    // SAFETY: the file's header is mapped for as long as the process lives.
+    unsafe { AtomicU64::from_ptr(HEADER.load(Relaxed).add(LENGTH_WORD)).fetch_max(offset + len, SeqCst) };
+    Some(placed)
+}
+
+/// A new chunk of `len` bytes, a multiple of the unit, for what has this key; `fourth` is the last word of its header. `None`
+/// if there is none to be had, which ends the recording.
+pub(crate) fn chunk(owner: u64, len: u64, fourth: u64, key: u64) -> Option<*mut u64> {
+    let at = grow(len, key, |fd, offset| map(fd, offset, len))?;
+    // SAFETY: the chunk is mapped and longer than its header, whose magic comes last.
     unsafe {
-        // Two threads at once may leave the smaller number: a cut at the very end is then not noticed, no more.
-        let length = AtomicU64::from_ptr(header.add(LENGTH_WORD));
-        length.store(length.load(SeqCst).max(offset + len), SeqCst);
-        at.add(KEY_WORD).write(begins);
+        at.add(KEY_WORD).write(fourth);
         give(at, owner, len);
     }
     Some(at)
+}
+
+/// Writes a copy of a chunk of `len` bytes, a multiple of the unit, behind everything else, to make room for what has this
+/// key. If that cannot be, the recording ends.
+///
+/// SAFETY of the uses: the chunk is mapped.
+pub(crate) unsafe fn copy(chunk: *const u64, len: u64, key: u64) -> bool {
+    grow(len, key, |fd, offset| {
+        // SAFETY: as the caller says.
+        let done = may_grow_to(offset + len) && unsafe { write_at(fd, chunk.cast(), len, offset) };
+        done.then_some(())
+    })
+    .is_some()
+}
+
+/// Writes all bytes; not by the C library's function, at which a thread could be cancelled.
+///
+/// SAFETY of the uses: there are `len` bytes.
+unsafe fn write_at(fd: i32, mut bytes: *const u8, mut len: u64, mut offset: u64) -> bool {
+    while len > 0 {
+        // SAFETY: as the caller says; what is written is within these bytes.
+        unsafe {
+            let written = libc::syscall(libc::SYS_pwrite64, fd, bytes, len, offset);
+            if written <= 0 {
+                if written < 0 && *libc::__errno_location() == libc::EINTR {
+                    continue;
+                }
+                return false;
+            }
+            bytes = bytes.add(written as usize);
+            len -= written as u64;
+            offset += written as u64;
+        }
+    }
+    true
 }
 
 /// Makes zeroes a chunk of this owner.

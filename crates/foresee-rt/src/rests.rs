@@ -1,8 +1,8 @@
 //! Rests of chunks, from threads that ended to threads that begin.
 //!
 //! A chunk is much longer than what a short-lived thread records, and taking one is three system calls. So a thread that ends
-//! cuts its chunk where its records end, and leaves the rest, mapped as it is, to the next thread that begins. Chunks of
-//! a thread must follow each other in the file: only the first of a thread can be a rest, which is older than any new chunk.
+//! cuts its chunk where its records end, and leaves the rest, mapped as it is, to the next thread that begins. It is too short
+//! to be that thread's home, and must come before it in the file: it is, being older.
 //!
 //! While a rest waits, its first word is zero, as if nobody had ever wanted it; the words after that, which a reader passes over,
 //! say how long it is and where its mapping begins. Waiting rests are found in a few slots, each taken and filled by one atomic

@@ -1,29 +1,43 @@
 //! The ThreadSanitizer ABI, except for atomics: accesses, functions, copies.
 
-use crate::buffer::{accessing, always};
+use crate::buffer::{Kind, access_at_once, accessing, always, entered_at_once, exited_at_once};
 use crate::code;
 use crate::entry::entries;
 use crate::format::Tag;
 use crate::watched;
 
 pub(crate) extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {
+    if code::is_on() || !access_at_once(Kind::Read, addr, SIZE, pc) {
+        any_read::<SIZE>(addr, pc);
+    }
+}
+
+pub(crate) extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
+    if code::is_on() || !access_at_once(Kind::Write, addr, SIZE, pc) {
+        any_write::<SIZE>(addr, pc);
+    }
+}
+
+#[inline(never)]
+extern "C" fn any_read<const SIZE: u8>(addr: u64, pc: u64) {
     if SIZE <= 8 && watched::may_be(addr) {
         return watched::access(Tag::Read, Tag::ReadValue, addr, SIZE, pc);
     }
     if code::leaves_out(pc) {
         return;
     }
-    accessing(|local| local.plain(Tag::Read, SIZE, [pc, addr]));
+    accessing(|local| local.access(Kind::Read, addr, SIZE, pc));
 }
 
-pub(crate) extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
+#[inline(never)]
+extern "C" fn any_write<const SIZE: u8>(addr: u64, pc: u64) {
     if SIZE <= 8 && watched::may_be(addr) {
         return watched::access(Tag::Write, Tag::WriteValue, addr, SIZE, pc);
     }
     if code::leaves_out(pc) {
         return;
     }
-    accessing(|local| local.plain(Tag::Write, SIZE, [pc, addr]));
+    accessing(|local| local.access(Kind::Write, addr, SIZE, pc));
 }
 
 extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
@@ -36,8 +50,8 @@ extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
         return;
     }
     accessing(|local| {
-        local.plain(Tag::Read, SIZE, [pc, addr]);
-        local.plain(Tag::Write, SIZE, [pc, addr]);
+        local.access(Kind::Read, addr, SIZE, pc);
+        local.access(Kind::Write, addr, SIZE, pc);
     });
 }
 
@@ -67,10 +81,24 @@ extern "C" fn vptr_update(at: *const u64, table: u64, pc: u64) {
 }
 
 extern "C" fn enter(call: u64, callee: u64) {
-    always(|local| local.entered(call, callee));
+    if !entered_at_once(call, callee) {
+        any_enter(call, callee);
+    }
 }
 
 extern "C" fn exit(_pc: u64) {
+    if !exited_at_once() {
+        any_exit();
+    }
+}
+
+#[inline(never)]
+extern "C" fn any_enter(call: u64, callee: u64) {
+    always(|local| local.entered(call, callee));
+}
+
+#[inline(never)]
+extern "C" fn any_exit() {
     always(|local| local.exited());
 }
 

@@ -55,8 +55,9 @@ fn filter_bit(line: u64) -> (usize, u64) {
     ((bit / 64) as usize, 1 << (bit % 64))
 }
 
+/// Whether anything is watched.
 #[inline(always)]
-fn any() -> bool {
+pub(crate) fn any() -> bool {
     COUNT.load(Relaxed) != 0
 }
 

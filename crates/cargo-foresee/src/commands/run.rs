@@ -11,7 +11,7 @@ use crate::config;
 use crate::error::CliError;
 use crate::live;
 use crate::output::Target;
-use crate::recording::{Other, Program, Recorded, Recording, program_name};
+use crate::recording::{Other, Program, Reading, Recorded, Recording, program_name};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let check = Check::prepare(&args.check)?;
@@ -37,7 +37,7 @@ pub(crate) fn record_and_check(
     let recording = Recording::prepare(program, &trace)?;
     let (code, checked) = if program.extent.keep_last.is_some() {
         // What is kept is known at the end.
-        (recording.run()?, None)
+        (recording.run(Reading::Afterwards)?, None)
     } else {
         live::beside(&recording, Target::file(&trace)?, |live| {
             check.report_live(live, &trace, name, &mut |report, verdict| {

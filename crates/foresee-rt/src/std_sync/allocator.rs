@@ -35,13 +35,13 @@ struct Asked {
     pc: u64,
     /// The end of this block, which is recorded; and how far the thread's records were then.
     ended: u64,
-    position: usize,
+    position: (usize, u64),
     /// The block that was given and is recorded.
     given: u64,
 }
 
 impl Asked {
-    const NOTHING: Asked = Asked { size: 0, pc: 0, ended: 0, position: 0, given: 0 };
+    const NOTHING: Asked = Asked { size: 0, pc: 0, ended: 0, position: (0, 0), given: 0 };
 
     fn for_block(size: usize, pc: u64) -> Asked {
         Asked { size, pc, ..Asked::NOTHING }

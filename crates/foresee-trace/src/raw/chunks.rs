@@ -1,15 +1,17 @@
 //! The chunks of a raw trace: whose each is, and the texts in some of them.
 //!
 //! Of a trace that is still written, the scan stops where it cannot be sure, and goes on from there the next time: at a
-//! chunk whose header is not there yet, and at one that may still be cut (`format::SHARED_FROM`).
+//! chunk whose header is not there yet, and at one that may still be cut (`format::SHARED_FROM`) or emptied (a home).
+//! Once it is complete, homes and their copies are put in order.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use super::format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
-    OWNER_WORD, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT,
+    OWNER_WORD, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
 };
 use crate::{Damage, Facts, TraceError};
 
@@ -20,10 +22,17 @@ const MAX_TEXT: u64 = 1 << 24;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk {
     pub(super) owner: u64,
-    /// From which key on it is the owner's, if chunks are used again.
+    /// From which key on it is the owner's, if chunks are used again; its turn and `TURN`, if it is a home or a copy.
     key: u64,
     pub(super) start: u64,
     pub(super) end: u64,
+}
+
+impl Chunk {
+    /// Its turn, or 0.
+    fn turn(self) -> u64 {
+        if self.key < TURN { 0 } else { self.key - TURN }
+    }
 }
 
 /// What is in the file's chunks, before any record is read.
@@ -32,6 +41,8 @@ pub(super) struct Chunks {
     offset: u64,
     /// What the scan has found; the reader takes it.
     pub(super) found: Vec<Chunk>,
+    /// Threads of which a chunk is missing after those found, and the byte of the file after which it would be.
+    pub(super) lost: Vec<(u64, u64)>,
     pub(super) facts: Facts,
     /// The copies of `/proc/self/maps` and their keys, the last one first.
     pub(super) maps: Vec<(u64, String)>,
@@ -43,6 +54,7 @@ impl Chunks {
         Chunks {
             offset: HEADER_LEN,
             found: Vec::new(),
+            lost: Vec::new(),
             facts: Facts::default(),
             maps: Vec::new(),
             damage: None,
@@ -50,8 +62,14 @@ impl Chunks {
     }
 
     /// Goes on up to the end of the file, which has so many bytes. While the trace `grows`, it may end earlier; then the
-    /// answer is `false`.
-    pub(super) fn scan(&mut self, file: &File, bytes: u64, grows: bool) -> Result<bool, TraceError> {
+    /// answer is `false`. It is known to have lost its end if it `is_short`.
+    pub(super) fn scan(
+        &mut self,
+        file: &File,
+        bytes: u64,
+        grows: bool,
+        is_short: bool,
+    ) -> Result<bool, TraceError> {
         while self.damage.is_none() && self.offset + 8 * CHUNK_HEADER_WORDS as u64 <= bytes {
             let mut header = [0; 8 * CHUNK_HEADER_WORDS];
             file.read_exact_at(&mut header, self.offset)?;
@@ -75,26 +93,69 @@ impl Chunks {
             }
             let start = self.offset + 8 * CHUNK_HEADER_WORDS as u64;
             let end = (self.offset + len).min(bytes);
-            if grows && (end < self.offset + len || (owner >= SHARED_FROM && owner != TEXT_OWNER)) {
+            let may_change = owner != TEXT_OWNER && (owner >= SHARED_FROM || word(KEY_WORD) >= TURN);
+            if grows && (end < self.offset + len || may_change) {
                 return Ok(false);
             }
-            if end < self.offset + len {
-                let what = "the file ends within a chunk".to_owned();
-                self.damage = Some(Damage { offset: end, what, delivered: 0 });
-            }
             if owner == TEXT_OWNER {
+                self.cut_short(bytes, self.offset + len);
                 let is_there = self.text(file, word(KEY_WORD), start, end)?;
                 if grows && !is_there {
                     return Ok(false);
                 }
             } else if owner != FREE_OWNER {
-                self.found.push(Chunk { owner, key: word(KEY_WORD), start, end });
+                self.found.push(Chunk { owner, key: word(KEY_WORD), start, end: self.offset + len });
             }
             self.offset += len;
         }
         self.found.sort_by_key(|chunk| chunk.key);
+        self.order_homes(is_short);
+        self.cut_chunks(bytes);
         self.maps.sort_by_key(|&(key, _)| Reverse(key));
         Ok(true)
+    }
+
+    /// Puts the chunks of threads that have homes in their order.
+    fn order_homes(&mut self, is_short: bool) {
+        if self.found.iter().all(|chunk| chunk.turn() == 0) {
+            return;
+        }
+        let mut of_thread: BTreeMap<u64, Vec<Chunk>> = BTreeMap::new();
+        for chunk in self.found.drain(..) {
+            of_thread.entry(chunk.owner).or_default().push(chunk);
+        }
+        for (thread, mut chunks) in of_thread {
+            in_order(&mut chunks);
+            let there = before_a_gap(&chunks, is_short);
+            if there < chunks.len() {
+                let end = chunks[..there].last().map_or(HEADER_LEN, |chunk| chunk.end);
+                self.lost.push((thread, end));
+            }
+            self.found.extend_from_slice(&chunks[..there]);
+        }
+    }
+
+    /// Of chunks that the file does not have to their ends, keeps what is there, and nothing of their threads after it.
+    fn cut_chunks(&mut self, bytes: u64) {
+        let mut ended: Vec<u64> = Vec::new();
+        let mut found = std::mem::take(&mut self.found);
+        found.retain_mut(|chunk| {
+            let is_there = !ended.contains(&chunk.owner);
+            if is_there && chunk.end > bytes {
+                self.cut_short(bytes, chunk.end);
+                chunk.end = bytes;
+                ended.push(chunk.owner);
+            }
+            is_there
+        });
+        self.found = found;
+    }
+
+    fn cut_short(&mut self, bytes: u64, end: u64) {
+        if end > bytes {
+            let what = "the file ends within a chunk".to_owned();
+            self.damage = Some(Damage { offset: bytes, what, delivered: 0 });
+        }
     }
 
     /// Reads a text; whether it is there, and not only its place.
@@ -118,4 +179,31 @@ impl Chunks {
         }
         Ok(kind != 0)
     }
+}
+
+/// Drops those of a thread's chunks that are not whole or are copied elsewhere: `format` has the rules. They are given by their
+/// turns, and of one turn by where they are.
+fn in_order(chunks: &mut Vec<Chunk>) {
+    let latest = chunks.last().map_or(0, |chunk| chunk.turn());
+    if latest == 0 {
+        return;
+    }
+    let home = chunks.iter().find(|chunk| chunk.turn() == latest).copied();
+    chunks.retain(|chunk| chunk.turn() < latest);
+    // Of copies with the same turn the last.
+    chunks.reverse();
+    chunks.dedup_by(|earlier, later| later.turn() != 0 && later.turn() == earlier.turn());
+    chunks.reverse();
+    chunks.extend(home.filter(|home| home.turn() % 2 == 1));
+}
+
+/// How many of a thread's chunks there are before the first that is missing: turns are 1, 3, 5 and so on, after chunks without.
+/// A thread that was kept from using its first home may begin with another, if the file is not known to have lost its end.
+fn before_a_gap(chunks: &[Chunk], is_short: bool) -> usize {
+    let mut expected = if is_short { Some(1) } else { None };
+    let is_not_next = |chunk: &Chunk| {
+        let before = if chunk.turn() == 0 { None } else { expected.replace(chunk.turn() + 2) };
+        before.is_some_and(|turn| turn != chunk.turn())
+    };
+    chunks.iter().position(is_not_next).unwrap_or(chunks.len())
 }

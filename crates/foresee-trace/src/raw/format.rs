@@ -6,7 +6,7 @@
 //! file    = header (HEADER_LEN bytes), then chunks that follow each other; between chunks there may be zeroes up to a multiple of UNIT
 //! header  = MAGIC, version, state words, at NAMES a table of thread names: NAME_LEN bytes each, zero-padded, by thread number
 //! chunk   = CHUNK_MAGIC, owner, length in bytes, key, then records (owner: a thread) or a text (owner: TEXT_OWNER); the key is
-//!           that from which on the text holds, or the thread has the chunk, or 0
+//!           that from which on the text holds, or the thread has the chunk, or a turn, or 0
 //! text    = kind, length in bytes, the bytes, padded to a word
 //! record  = tag | detail << 8 | key << 16, then `words(tag) - 1` words
 //! ```
@@ -15,9 +15,23 @@
 //! is never 0, is stored after its other words. So whatever kills the process, what is found up to the first zero word is
 //! whole. A chunk whose owner died before it wrote the chunk's header begins with zeroes, and is passed over.
 //!
-//! **Chunks of a thread** follow each other in the file in the thread's order. Space is taken from the file in multiples of
-//! UNIT. A thread that ends cuts its last chunk where its records end, and the rest becomes the first chunk of a thread that
-//! begins later: so 100,000 threads that do little need little room.
+//! **Most records are one word**: a *near* access or call says how far it is from what the same chunk has said before ([`near`](super::near)),
+//! and has the key of [`Tag::Now`] or of the record before it, rounded up to an even one. A near atomic has a second word for
+//! that, and a key of its own.
+//!
+//! **Chunks of a thread** follow each other in the file in the thread's order, but for its *home*, the one that it has mapped: the
+//! first of those with its largest turn. The turn is odd while the home is filled. When it is full, the thread writes a copy of
+//! it behind everything else, makes the turn even, clears the home, and makes the turn odd again. So whatever kills the process:
+//!
+//! * a copy is whole if the home's turn is larger than its own; otherwise the home still has what the copy was to have;
+//! * what is in the home comes after all copies, if its turn is odd; otherwise it is in the last copy, too.
+//!
+//! (A signal handler that leaves by a jump may have the thread write a copy again: of two with the same turn the last counts.)
+//! Writing copies costs a fraction of mapping more and more of the file, as each page of a mapping is a fault of its own. Where
+//! a trace is read while it is written, and where chunks are used again, there are no homes.
+//!
+//! Space is taken from the file in multiples of UNIT. A thread that ends cuts its last chunk where its records end, and the rest
+//! becomes the first chunk of a thread that begins later: so 100,000 threads that do little need little room.
 //!
 //! **If only the end of the run is kept**, chunks are used again: then those of a thread follow each other by their keys. The
 //! header has the key of the moment from which on everything is there ([`CUT_WORD`]); records with smaller keys say only
@@ -33,8 +47,8 @@
 
 /// The first bytes of a raw trace.
 pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
-/// The version this code writes and reads.
-pub const VERSION: u64 = 1;
+/// The version this code writes; it reads earlier ones, too. Since 2 there are near records and homes.
+pub const VERSION: u64 = 2;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
 /// The file grows by multiples of this.
@@ -102,6 +116,10 @@ pub const OWNER_WORD: usize = 1;
 pub const LEN_WORD: usize = 2;
 /// The word of a chunk's header that holds the key from which on it holds, or its thread has it.
 pub const KEY_WORD: usize = 3;
+/// The word of a chunk's header that holds its turn and `TURN`, if it is a home or a copy of one.
+pub const TURN_WORD: usize = KEY_WORD;
+/// Tells turns from keys.
+pub const TURN: u64 = 1 << 63;
 /// The owner of a chunk of texts.
 pub const TEXT_OWNER: u64 = u64::MAX;
 
@@ -198,10 +216,26 @@ pub enum Tag {
     WriteValue,
     /// As `Enter`: a call that the thread is in as the chunk begins, or with detail `FRAMES_UNKNOWN` none of them.
     Frame,
+    /// A near `Read`.
+    NearRead,
+    /// A near `Write`.
+    NearWrite,
+    /// A near `Enter`.
+    NearEnter,
+    /// A near `Exit`: nothing.
+    NearExit,
+    /// A near `Load` of a small value; detail as `Load`.
+    NearLoad,
+    /// As `NearLoad`.
+    NearStore,
+    /// As `NearLoad`.
+    NearRmw,
+    /// Nothing; its key is that of the near records after it.
+    Now,
 }
 
 /// All tags, by their number less one.
-pub const TAGS: [Tag; 32] = [
+pub const TAGS: [Tag; 40] = [
     Tag::Read,
     Tag::Write,
     Tag::ReadRange,
@@ -234,6 +268,14 @@ pub const TAGS: [Tag; 32] = [
     Tag::ReadValue,
     Tag::WriteValue,
     Tag::Frame,
+    Tag::NearRead,
+    Tag::NearWrite,
+    Tag::NearEnter,
+    Tag::NearExit,
+    Tag::NearLoad,
+    Tag::NearStore,
+    Tag::NearRmw,
+    Tag::Now,
 ];
 
 /// The lock is held by one.
@@ -262,8 +304,22 @@ impl Tag {
     /// The length of a record with this tag.
     pub const fn words(self) -> usize {
         match self {
-            Tag::Begin | Tag::End | Tag::Exit => 1,
-            Tag::Fence | Tag::Arg | Tag::Named | Tag::BlockBegin | Tag::BlockEnd => 2,
+            Tag::Begin
+            | Tag::End
+            | Tag::Exit
+            | Tag::NearRead
+            | Tag::NearWrite
+            | Tag::NearEnter
+            | Tag::NearExit
+            | Tag::Now => 1,
+            Tag::Fence
+            | Tag::Arg
+            | Tag::Named
+            | Tag::BlockBegin
+            | Tag::BlockEnd
+            | Tag::NearLoad
+            | Tag::NearStore
+            | Tag::NearRmw => 2,
             Tag::Read
             | Tag::Write
             | Tag::Request

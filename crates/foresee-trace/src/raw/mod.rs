@@ -16,6 +16,7 @@ mod follow;
 pub mod format;
 mod modules;
 mod naming;
+pub mod near;
 mod operation;
 mod reader;
 mod roles;

@@ -162,14 +162,12 @@ impl RawReader {
         }
         self.is_short = word(LENGTH_WORD).is_some_and(|length| self.bytes < length);
         self.naming.set_thread_names(header.get(NAMES as usize..).unwrap_or_default());
-        let all = self.chunks.scan(&self.file, self.bytes, grows)?;
-        for chunk in self.chunks.found.drain(..) {
-            let stream = *self.stream_of.entry(chunk.owner).or_insert_with(|| {
-                self.streams.push(Stream::new(chunk.owner, grows));
-                self.pending.push(None);
-                self.streams.len() - 1
-            });
-            self.streams[stream].add_chunk(chunk.start, chunk.end);
+        let all = self.chunks.scan(&self.file, self.bytes, grows, self.is_short)?;
+        for chunk in std::mem::take(&mut self.chunks.found) {
+            self.stream_of(chunk.owner, grows).add_chunk(chunk.start, chunk.end);
+        }
+        for (owner, offset) in std::mem::take(&mut self.chunks.lost) {
+            self.stream_of(owner, grows).set_lost(offset);
         }
         for stream in 0..self.streams.len() {
             self.streams[stream].look_again(grows);
@@ -180,6 +178,16 @@ impl RawReader {
             }
         }
         Ok(all)
+    }
+
+    /// The stream of a thread, which may be a new one.
+    fn stream_of(&mut self, thread: u64, grows: bool) -> &mut Stream {
+        let stream = *self.stream_of.entry(thread).or_insert_with(|| {
+            self.streams.push(Stream::new(thread, grows));
+            self.pending.push(None);
+            self.streams.len() - 1
+        });
+        &mut self.streams[stream]
     }
 
     /// How many atomic operations so far read a value that no recorded write explains; their values are left out.
@@ -223,6 +231,11 @@ impl RawReader {
                 self.note_damage(offset, "not a record");
                 None
             }
+            Err(Ended::Lost(offset)) => {
+                self.stop = self.stop.min(self.streams[stream].last_key() + 1);
+                self.note_damage(offset, "a chunk of a thread is missing");
+                None
+            }
         };
         if record.is_some_and(|record| record.key < self.reached) {
             self.unsure.set(true);
@@ -258,7 +271,7 @@ impl RawReader {
             }
         }
         self.reached = key;
-        self.words_read += record.tag.words() as u64;
+        self.words_read += record.length as u64;
         Ok(Some((stream, record)))
     }
 
@@ -345,6 +358,15 @@ impl RawReader {
             Tag::End => Op::ThreadEnd,
             Tag::Wait => Op::Wait { cond: self.naming.lock(addr) },
             Tag::Notify => Op::Notify { cond: self.naming.lock(addr), all: record.detail != 0 },
+            // Streams give these as what they are near to.
+            Tag::NearRead
+            | Tag::NearWrite
+            | Tag::NearEnter
+            | Tag::NearExit
+            | Tag::NearLoad
+            | Tag::NearStore
+            | Tag::NearRmw
+            | Tag::Now => return None,
             Tag::Enter => Op::Enter { function: self.sections.function(thread)? },
             // A function left that was never entered: the trace begins within it.
             Tag::Exit => Op::Exit { function: self.sections.function(thread)? },

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 
 use super::format::{TAGS, Tag, UNSETTLED};
+use super::near::{NearAccess, near_entered, near_key};
 
 /// How much of a thread's chunks is read at once: little at first, as there may be very many threads, then more.
 const FIRST_WINDOW: u64 = 1 << 9;
@@ -19,6 +20,8 @@ pub(super) struct Record {
     /// Never smaller than that of the record before.
     pub(super) key: u64,
     pub(super) words: [u64; LONGEST - 1],
+    /// How many words it takes in the file.
+    pub(super) length: usize,
 }
 
 #[derive(Clone)]
@@ -33,12 +36,17 @@ pub(super) struct Stream {
     next_window: u64,
     at: usize,
     last_key: u64,
+    /// The key of the last record as it was written, and what near records are near to.
+    written_key: u64,
+    near: NearAccess,
     /// Whether the records of the current chunk go up to its end, and do not end with the thread.
     goes_on: bool,
     /// Whether a record that still waits for its value is not to be read yet.
     only_settled: bool,
     /// How many chunks nobody will read again.
     freed: usize,
+    /// The byte of the file behind which the next chunk is missing, if it is.
+    lost: Option<u64>,
 }
 
 /// Why a stream gave no record.
@@ -51,6 +59,8 @@ pub(super) enum Ended {
     Unsettled(u64),
     /// At this byte of the file is no record.
     Bad(u64),
+    /// There were more, but the chunk after this byte of the file is missing.
+    Lost(u64),
 }
 
 impl Stream {
@@ -65,14 +75,22 @@ impl Stream {
             next_window: FIRST_WINDOW,
             at: 0,
             last_key: 0,
+            written_key: 0,
+            near: NearAccess::nowhere(),
             goes_on: false,
             only_settled: grows,
             freed: 0,
+            lost: None,
         }
     }
 
     pub(super) fn add_chunk(&mut self, start: u64, end: u64) {
         self.chunks.push((start, end));
+    }
+
+    /// A chunk is missing after those that were added, behind this byte of the file.
+    pub(super) fn set_lost(&mut self, offset: u64) {
+        self.lost = Some(offset);
     }
 
     /// Knows of all chunks that the other stream of the same thread knows of.
@@ -123,9 +141,14 @@ impl Stream {
                 let full = rest < 8 * LONGEST as u64;
                 let Some(&(start, end)) = self.chunks.get(self.next_chunk) else {
                     self.forget_window();
-                    return Ok(Err(if self.goes_on && full { Ended::Cut } else { Ended::Done }));
+                    return Ok(Err(match self.lost {
+                        Some(offset) => Ended::Lost(offset),
+                        None if self.goes_on && full => Ended::Cut,
+                        None => Ended::Done,
+                    }));
                 };
                 self.next_chunk += 1;
+                self.near.forget();
                 self.left = (start, end);
                 self.window.clear();
                 self.at = 0;
@@ -149,10 +172,40 @@ impl Stream {
             }
             self.at += 8 * tag.words();
             self.goes_on = tag != Tag::End;
-            // A signal handler may have stamped later and written earlier.
-            self.last_key = self.last_key.max(first >> 16);
-            return Ok(Ok(Record { tag, detail, key: self.last_key, words }));
+            if let Some(record) = self.record(tag, first, words) {
+                return Ok(Ok(record));
+            }
         }
+    }
+
+    /// What a record says; `None` for one that says something only to those after it.
+    fn record(&mut self, tag: Tag, first: u64, mut words: [u64; LONGEST - 1]) -> Option<Record> {
+        let mut detail = (first >> 8) as u8;
+        let said = match tag {
+            Tag::NearRead => Tag::Read,
+            Tag::NearWrite => Tag::Write,
+            Tag::NearEnter => Tag::Enter,
+            Tag::NearExit => Tag::Exit,
+            Tag::NearLoad => Tag::Load,
+            Tag::NearStore => Tag::Store,
+            Tag::NearRmw => Tag::Rmw,
+            _ => tag,
+        };
+        let has_key = !matches!(tag, Tag::NearRead | Tag::NearWrite | Tag::NearEnter | Tag::NearExit);
+        self.written_key = if has_key { first >> 16 } else { near_key(self.written_key) };
+        match tag {
+            Tag::NearRead | Tag::NearWrite => (words[0], words[1], detail) = self.near.decode(first),
+            Tag::NearEnter => (words[0], words[1]) = near_entered(self.near.pc(), first),
+            Tag::NearLoad | Tag::NearStore | Tag::NearRmw => words = self.near.decode_atomic(words[0]),
+            Tag::Now => return None,
+            _ => {}
+        }
+        if let Tag::Read | Tag::Write | Tag::Load | Tag::Store | Tag::Rmw = said {
+            self.near.set(words[0], words[1]);
+        }
+        // A signal handler may have stamped later and written earlier.
+        self.last_key = self.last_key.max(self.written_key);
+        Some(Record { tag: said, detail, key: self.last_key, words, length: tag.words() })
     }
 
     fn word(&self, i: usize) -> Option<u64> {

@@ -8,7 +8,9 @@ use crate::text::TextWriter;
 use crate::{EventSink as _, EventSource, Op, TraceError};
 
 mod follow;
+mod homes;
 mod locks;
+mod near;
 
 fn header() -> Vec<u8> {
     let mut file = vec![0; HEADER_LEN as usize];

@@ -1,0 +1,143 @@
+//! Near records: how far an access, a call or an atomic is from what the same chunk has said before.
+//!
+//! This file is compiled into the runtime, too, like `format`. Programs do most things near to where they did the last: most
+//! accesses need one word instead of three, most atomics two instead of five.
+
+use std::cell::Cell;
+
+use super::format::Tag;
+
+/// The key of a near record after a record with this key.
+#[inline(always)]
+pub const fn near_key(last: u64) -> u64 {
+    last + (last & 1)
+}
+
+/// `to - from`, if it is a signed number of so many bits.
+#[inline(always)]
+const fn near<const BITS: u32>(to: u64, from: u64) -> Option<u64> {
+    let distance = to.wrapping_sub(from);
+    let half = 1 << (BITS - 1);
+    if distance.wrapping_add(half) < 2 * half { Some(distance & (2 * half - 1)) } else { None }
+}
+
+#[inline(always)]
+const fn far<const BITS: u32>(from: u64, distance: u64) -> u64 {
+    let unused = 64 - BITS;
+    from.wrapping_add((((distance << unused) as i64) >> unused) as u64)
+}
+
+const PC_BITS: u32 = 20;
+const ADDR_BITS: u32 = 31;
+const CALL_BITS: u32 = 28;
+/// No program has anything near to this address.
+const NOWHERE: u64 = 1 << 63;
+
+/// How many bits of a near atomic are for each of its two values.
+const VALUE_BITS: u32 = 5;
+
+/// What near accesses and atomics are near to: the last of either in the chunk, and for addresses the last one in the same region
+/// of memory, as programs go to and fro between these.
+#[derive(Clone, Debug)]
+pub struct NearAccess {
+    pc: Cell<u64>,
+    addrs: [Cell<u64>; 4],
+}
+
+impl NearAccess {
+    /// Nothing is near at the beginning of a chunk.
+    pub const fn nowhere() -> NearAccess {
+        NearAccess { pc: Cell::new(NOWHERE), addrs: [const { Cell::new(NOWHERE) }; 4] }
+    }
+
+    /// A new chunk begins.
+    pub fn forget(&self) {
+        self.pc.set(NOWHERE);
+        self.addrs.iter().for_each(|addr| addr.set(NOWHERE));
+    }
+
+    /// The program with its statics and heap, what it has mapped (stacks of threads, their heaps), or the stack of its first
+    /// thread, which is in the last 2^34 bytes of a process.
+    #[inline(always)]
+    const fn region(addr: u64) -> usize {
+        ((addr >> 45 & 1) + (addr.wrapping_add(1 << 34) >> 47)) as usize % 4
+    }
+
+    /// Where accesses were last.
+    #[inline(always)]
+    pub fn pc(&self) -> u64 {
+        self.pc.get()
+    }
+
+    /// An access or atomic has been recorded.
+    #[inline(always)]
+    pub fn set(&self, pc: u64, addr: u64) {
+        self.pc.set(pc);
+        self.addrs[Self::region(addr)].set(addr);
+    }
+
+    /// Region, place and address in 53 bits, if they are near.
+    #[inline(always)]
+    fn distance(&self, pc: u64, addr: u64) -> Option<u64> {
+        let region = Self::region(addr);
+        match (near::<PC_BITS>(pc, self.pc()), near::<ADDR_BITS>(addr, self.addrs[region].get())) {
+            (Some(pc), Some(addr)) => Some(region as u64 | pc << 2 | addr << (2 + PC_BITS)),
+            _ => None,
+        }
+    }
+
+    fn at(&self, distance: u64) -> (u64, u64) {
+        let last = self.addrs[distance as usize % 4].get();
+        (far::<PC_BITS>(self.pc(), distance >> 2), far::<ADDR_BITS>(last, distance >> (2 + PC_BITS)))
+    }
+
+    /// The record of a near access of `size` bytes, if it is one.
+    #[inline(always)]
+    pub fn encode(&self, tag: Tag, pc: u64, addr: u64, size: u8) -> Option<u64> {
+        match self.distance(pc, addr) {
+            Some(distance) if size.is_power_of_two() => {
+                Some(tag as u64 | (size.trailing_zeros() as u64) << 8 | distance << 11)
+            }
+            _ => None,
+        }
+    }
+
+    /// Program counter, address and size of a near access.
+    pub fn decode(&self, word: u64) -> (u64, u64, u8) {
+        let (pc, addr) = self.at(word >> 11);
+        (pc, addr, 1 << (word >> 8 & 7))
+    }
+
+    /// The second word of a near atomic, if it is one: one that loads or stores has its value twice.
+    #[inline(always)]
+    pub fn atomic(&self, pc: u64, addr: u64, values: [u64; 2]) -> Option<u64> {
+        match self.distance(pc, addr) {
+            Some(distance) if (values[0] | values[1]) >> VALUE_BITS == 0 => {
+                Some(values[0] | values[1] << VALUE_BITS | distance << 11)
+            }
+            _ => None,
+        }
+    }
+
+    /// Program counter, address and values of a near atomic.
+    pub fn decode_atomic(&self, word: u64) -> [u64; 4] {
+        let (pc, addr) = self.at(word >> 11);
+        let value = |word: u64| word & ((1 << VALUE_BITS) - 1);
+        [pc, addr, value(word), value(word >> VALUE_BITS)]
+    }
+}
+
+/// The record of a call whose place is near to `pc`, the last access, and whose function is near to its place.
+#[inline(always)]
+pub const fn near_enter(pc: u64, call: u64, callee: u64) -> Option<u64> {
+    match (near::<CALL_BITS>(call, pc), near::<CALL_BITS>(callee, call)) {
+        (Some(at), Some(callee)) => Some(Tag::NearEnter as u64 | at << 8 | callee << (8 + CALL_BITS)),
+        _ => None,
+    }
+}
+
+/// The place and the function of a near call.
+pub const fn near_entered(pc: u64, word: u64) -> (u64, u64) {
+    let call = far::<CALL_BITS>(pc, word >> 8);
+    (call, far::<CALL_BITS>(call, word >> (8 + CALL_BITS)))
+}
