@@ -217,19 +217,14 @@ fn properties_are_drawn() {
 }
 
 #[test]
-fn the_end_of_a_damaged_trace_is_not_the_end_of_the_run() {
+fn where_recording_stopped_is_not_the_end_of_the_run() {
     let folder = Folder::new();
     folder.write("locks.rv", LOCKS);
-    let text: String =
-        (0..20_000).map(|line| format!("T1|acq(m)|a.rs:{line}\nT1|rel(m)|a.rs:{line}\n")).collect();
-    folder.write("run.std", format!("{text}T1|acq(m)|a.rs:3\n"));
-    folder.foresee(&["trace", "convert", "run.std", "-o", "run.ft"]).success();
-    let whole = folder.read("run.ft");
-    for (bytes, code) in [(&whole[..], 66), (&whole[..whole.len() - whole.len() / 3], 0)] {
-        folder.write("run.ft", bytes);
-        let monitored = folder.foresee(&["monitor", "locks.rv", "run.ft"]);
+    for (fact, code) in [("#meta command a.out", 66), ("#meta stopped the disk is full", 0)] {
+        folder.write("run.std", format!("{fact}\nT1|acq(m)|a.rs:3\n"));
+        let monitored = folder.foresee(&["monitor", "locks.rv", "run.std"]);
         assert_eq!(monitored.code, Some(code), "{}", monitored.stderr);
-        let checked = folder.foresee(&["check", "--engine", "property", "--spec", "locks.rv", "run.ft"]);
+        let checked = folder.foresee(&["check", "--engine", "property", "--spec", "locks.rv", "run.std"]);
         assert_eq!(checked.code, Some(code), "{}", checked.stderr);
     }
 }
