@@ -95,7 +95,7 @@ pub const ENGINES: &[EngineInfo] = &[
         name: "property",
         about: "what properties say of this very run, and of others that its events allow",
         default: true,
-        rest: true,
+        rest: false,
         needs: Needs::Nothing,
         stream: Some(|options| Box::new(ObservedVerdicts::new(options))),
         whole: Some(|options| Box::new(PredictedVerdicts::new(options))),

@@ -32,7 +32,10 @@ impl Machine for Adjacent<'_> {
             };
             self.0.thread(first) != self.0.thread(second) && self.0.overlap(a, b) && how.races(then)
         };
-        (Some(event), last.filter(|&last| races(last)).map_or(Categories::NONE, |last| Categories::only(last as usize)))
+        (
+            Some(event),
+            last.filter(|&last| races(last)).map_or(Categories::NONE, |last| Categories::only(last as usize)),
+        )
     }
 }
 

@@ -145,16 +145,22 @@ fn kept(execution: &Execution, property: &Property, sliced: bool) -> Vec<bool> {
     let cells = |id: EventId| execution.access(id).map_or(0..0, |(var, _)| execution.cells(var));
     let has_branches = execution.ids().any(|id| execution.op(id) == Op::Branch);
     let reads_from = |read: EventId, write: EventId| {
-        let last = |cell: u32| (0..read.0).rev().map(EventId).find(|&id| writes(id) && cells(id).contains(&cell));
+        let last =
+            |cell: u32| (0..read.0).rev().map(EventId).find(|&id| writes(id) && cells(id).contains(&cell));
         reads(read) && cells(read).any(|cell| last(cell) == Some(write))
     };
     let synchronises = |id: EventId| {
         use Op::{Acquire, Fork, Join, Notify, Release, Wait};
         let op = execution.op(id);
-        matches!(op, Acquire { .. } | Release { .. } | Fork { .. } | Join { .. } | Wait { .. } | Notify { .. })
+        matches!(
+            op,
+            Acquire { .. } | Release { .. } | Fork { .. } | Join { .. } | Wait { .. } | Notify { .. }
+        )
     };
-    let mut kept: Vec<bool> =
-        execution.ids().map(|id| !sliced || property.letters[id.index()].is_some() || synchronises(id)).collect();
+    let mut kept: Vec<bool> = execution
+        .ids()
+        .map(|id| !sliced || property.letters[id.index()].is_some() || synchronises(id))
+        .collect();
     let mut valued: Vec<bool> = property.letters.iter().map(Option::is_some).collect();
     loop {
         let before = (kept.clone(), valued.clone());

@@ -109,7 +109,8 @@ fn target_dir(metadata: &Value) -> Result<PathBuf, CliError> {
 
 /// Programs and examples with a file of properties beside their source.
 fn specs(metadata: &Value) -> Vec<(String, PathBuf)> {
-    let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let spec = |target: Value| {
         let runs = list(&target, "kind").iter().any(|kind| kind == "bin" || kind == "example");
         let spec = Path::new(target.get("src_path")?.as_str()?).with_extension("rv");

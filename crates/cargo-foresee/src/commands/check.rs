@@ -172,13 +172,12 @@ fn check<R>(
     let goes_on = run == Run::GoesOn;
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
-    let options =
-        Options {
-            atomic: settings.atomic.clone(),
-            properties: properties.clone(),
-            trace: name.to_owned(),
-            prediction: prediction(settings),
-        };
+    let options = Options {
+        atomic: settings.atomic.clone(),
+        properties: properties.clone(),
+        trace: name.to_owned(),
+        prediction: prediction(settings),
+    };
     let limits = limits(settings, started);
     let mut analysis = Analysis::new(engines.clone(), &options, limits, keep);
     let (mut validator, mut index) = (Validator::new(), 0);

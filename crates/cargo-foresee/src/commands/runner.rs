@@ -53,13 +53,14 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
         let _at_work = File::open(&settings.results).and_then(|folder| folder.lock_shared().map(|()| folder));
         let program = Path::new(args.first().map_or("".as_ref(), OsString::as_os_str));
         let mut how = settings.check.clone();
-        let warnings = match settings.specs.iter().find(|(name, _)| program.file_name() == Some(name.as_ref())) {
-            Some((_, spec)) if settings.mode == Mode::Run && !how.spec.contains(spec) => {
-                how.spec.push(spec.clone());
-                Warnings::Told
-            }
-            _ => Warnings::Known,
-        };
+        let warnings =
+            match settings.specs.iter().find(|(name, _)| program.file_name() == Some(name.as_ref())) {
+                Some((_, spec)) if settings.mode == Mode::Run && !how.spec.contains(spec) => {
+                    how.spec.push(spec.clone());
+                    Warnings::Told
+                }
+                _ => Warnings::Known,
+            };
         let mut check = Check::by(how, warnings)?;
         // Several at a time, each with a bar, would be no help.
         check.shows_progress = settings.mode == Mode::Run;

@@ -6,10 +6,10 @@ use anstyle::{AnsiColor, Style};
 use foresee_predict::finding::{Certainty, Finding, Kind};
 use foresee_trace::{EventId, Mode};
 
-use super::run::table;
 use super::calls::{Frame, Place, is_library};
 use super::details::Details;
 use super::memory::{Memory, Moment};
+use super::run::table;
 use super::source::{Line, Sources};
 use super::story::{Row, Story, tell, what_separated};
 use super::wording::verb;

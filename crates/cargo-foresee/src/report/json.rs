@@ -44,7 +44,8 @@ fn run(run: &Run) -> Value {
     let values = |values: &[(String, i64)]| -> Map<String, Value> {
         values.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
     };
-    let step = |step: &RunStep| json!({ "event": step.event, "moved": step.moved, "values": values(&step.values) });
+    let step =
+        |step: &RunStep| json!({ "event": step.event, "moved": step.moved, "values": values(&step.values) });
     json!({
         "model": run.model,
         "initial": values(&run.initial),

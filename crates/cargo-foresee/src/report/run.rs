@@ -46,9 +46,13 @@ pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &Run) -> St
     }
     if let Some((violating, all)) = run.runs {
         let (violating, all, model) = (count(violating), count(all), run.model);
-        let _ = writeln!(out, "    {violating} of the {all} runs that these events allow (model {model}) break it.");
+        let _ = writeln!(
+            out,
+            "    {violating} of the {all} runs that these events allow (model {model}) break it."
+        );
     } else if !run.exhaustive {
-        let _ = writeln!(out, "    Not all runs that these events allow (model {}) were looked at.", run.model);
+        let _ =
+            writeln!(out, "    Not all runs that these events allow (model {}) were looked at.", run.model);
     }
     out
 }

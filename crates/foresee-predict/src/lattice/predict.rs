@@ -10,6 +10,8 @@
 //!
 //! **Cost.** A pass over the execution for each binding that several threads deal with, and the lattice of its slice.
 
+use std::time::{Duration, Instant};
+
 use foresee_monitor::formalism::Categories;
 use foresee_monitor::instance::{Instance, State};
 use foresee_monitor::property::Property;
@@ -22,7 +24,7 @@ use super::model::{Model, ModelName};
 use super::runs::Count;
 use super::schedule::Scheduler;
 use super::slices::{Act, Binding, Happening, Slices};
-use crate::engine::{Job, Outcome, WholeEngine};
+use crate::engine::{Budget, Job, Outcome, WholeEngine};
 use crate::finding::{Certainty, Finding, Kind, Place, Run, RunStep, Said};
 use crate::property::{Feed, Occasion, Translator, is_finding, says};
 use crate::races::pool;
@@ -49,6 +51,9 @@ impl Default for Prediction {
 /// At most so many entries in a level, whatever the breadth: about a gigabyte.
 const ENTRIES: usize = 1 << 22;
 
+/// How long it may take if nobody set a time: lattices can be of any size.
+const UNLESS_TOLD: Duration = Duration::from_secs(10);
+
 /// The engine; see the [module](self).
 pub struct PredictedVerdicts {
     properties: Vec<Property>,
@@ -67,6 +72,9 @@ impl PredictedVerdicts {
 impl WholeEngine for PredictedVerdicts {
     fn run(&self, job: &Job<'_>) -> Outcome {
         let mut outcome = Outcome::default();
+        let own = job.budget.deadline.or_else(|| Instant::now().checked_add(UNLESS_TOLD));
+        let budget = Budget { deadline: own, ..job.budget };
+        let job = &Job { budget, ..*job };
         let mut all = || {
             for number in 0..self.properties.len() {
                 self.property(job, number, &mut outcome);
@@ -182,7 +190,8 @@ impl PredictedVerdicts {
                 if is_known || !told.is_told(execution, &schedule) {
                     continue;
                 }
-                let violated = |execution: &Execution, schedule: &[EventId]| told.is_told(execution, schedule);
+                let violated =
+                    |execution: &Execution, schedule: &[EventId]| told.is_told(execution, schedule);
                 let looks_at = |id: EventId| machine.letters.contains_key(&id);
                 let claim = match model.is_relaxed() {
                     true => Claim::SlicedProperty { violated: &violated, looks_at: &looks_at },

@@ -135,7 +135,10 @@ impl Facts {
 
     fn reads_from(&self, read: EventId) -> impl Iterator<Item = u32> + '_ {
         let start = self.reads_from.partition_point(|&(other, _)| other < read.0);
-        self.reads_from[start..].iter().take_while(move |(other, _)| *other == read.0).map(|&(_, write)| write)
+        self.reads_from[start..]
+            .iter()
+            .take_while(move |(other, _)| *other == read.0)
+            .map(|&(_, write)| write)
     }
 }
 
@@ -226,7 +229,8 @@ impl<'e> Work<'e> {
             Task::Reach(id) if !self.facts.has_branches => self.tasks.push(Task::Reads(id)),
             Task::Reach(id) => {
                 let thread = self.execution.thread(id).index();
-                while let Some(&branch) = self.threads[thread].branches.get(self.threads[thread].branches_done)
+                while let Some(&branch) =
+                    self.threads[thread].branches.get(self.threads[thread].branches_done)
                     && branch <= id.0
                 {
                     self.threads[thread].branches_done += 1;

@@ -184,12 +184,7 @@ struct Locks {
 
 impl Locks {
     /// Taking a lock takes a turn.
-    fn before(
-        &mut self,
-        pass: &mut Pass<'_>,
-        handover: Option<Handover>,
-        takes: &mut SmallVec<[Take; 1]>,
-    ) {
+    fn before(&mut self, pass: &mut Pass<'_>, handover: Option<Handover>, takes: &mut SmallVec<[Take; 1]>) {
         if let Some(Handover::Takes(lock, mode)) = handover
             && pass.sharing.is_shared_lock(lock)
         {
@@ -199,13 +194,7 @@ impl Locks {
     }
 
     /// Giving it up ends the turn.
-    fn after(
-        &mut self,
-        pass: &mut Pass<'_>,
-        id: EventId,
-        handover: Option<Handover>,
-        step: Option<u32>,
-    ) {
+    fn after(&mut self, pass: &mut Pass<'_>, id: EventId, handover: Option<Handover>, step: Option<u32>) {
         let thread = pass.execution.thread(id);
         match (handover, step) {
             (Some(Handover::Takes(lock, _)), Some(step)) => {

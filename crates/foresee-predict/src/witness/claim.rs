@@ -58,7 +58,9 @@ impl Claim<'_> {
         Ok(match self {
             Claim::Deadlock { .. } => (named.iter().map(|&id| execution.thread(id)).collect(), Vec::new()),
             Claim::Atomicity { .. } => (Vec::new(), named),
-            Claim::Race { .. } | Claim::Property(_) | Claim::SlicedProperty { .. } => (Vec::new(), Vec::new()),
+            Claim::Race { .. } | Claim::Property(_) | Claim::SlicedProperty { .. } => {
+                (Vec::new(), Vec::new())
+            }
         })
     }
 
@@ -75,7 +77,9 @@ impl Claim<'_> {
                 let known = |&&id: &&EventId| looks_at(id) && replay.has_changed_before(id);
                 if let Some(&id) = schedule.iter().find(known) {
                     let what = describe(replay.execution, id);
-                    return Err(format!("what {what} does may depend on a read of something else than observed"));
+                    return Err(format!(
+                        "what {what} does may depend on a read of something else than observed"
+                    ));
                 }
                 ensure(violated(replay.execution, schedule), || {
                     "the schedule does not violate the property".to_owned()
