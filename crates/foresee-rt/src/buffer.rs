@@ -123,7 +123,11 @@ pub(crate) fn is_inside() -> bool {
 
 /// The runtime on this thread was interrupted and will not go on.
 pub(crate) fn abandon() {
-    LOCAL.with(Local::leave);
+    LOCAL.with(|local| {
+        // A record may be written, and what it tells those after it not be noted.
+        local.near.forget();
+        local.leave();
+    });
 }
 
 /// A number for a thread that is about to exist; `None` if there are too many, which ends the recording.

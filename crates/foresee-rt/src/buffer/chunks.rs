@@ -155,23 +155,19 @@ impl Local {
         let (home, len) = (self.chunk.get(), self.len.get());
         // SAFETY: the home is mapped, with its header, and only this thread writes to it.
         unsafe {
+            // What the header says is what counts.
             let turn = AtomicU64::from_ptr(home.add(TURN_WORD));
-            if self.turn.get() % 2 == 1 {
+            if turn.load(SeqCst) % 2 == 1 {
                 if !rawfile::copy(home, len, first >> 16) {
                     return false;
                 }
-                self.next_turn(turn);
+                turn.fetch_add(1, SeqCst);
             }
             home.add(CHUNK_HEADER_WORDS).write_bytes(0, len as usize / 8 - CHUNK_HEADER_WORDS);
-            self.next_turn(turn);
+            self.turn.set((turn.fetch_add(1, SeqCst) + 1) & !TURN);
         }
         self.begin_chunk();
         true
-    }
-
-    fn next_turn(&self, turn: &AtomicU64) {
-        self.turn.set(self.turn.get() + 1);
-        turn.store(self.turn.get() | TURN, SeqCst);
     }
 
     /// Goes on behind the header of the chunk.
