@@ -1,12 +1,13 @@
 //! Correct programs, in which nothing may be found: the tests of well-known concurrent crates, at fixed versions, and
-//! programs that put such crates under stress.
+//! programs that put such crates under stress; and C and C++ programs of Debian's ([`debian`]).
 //!
 //! `foresee-bench corpus [NAME…]` takes each crate of `bench/corpus`, copies its published source to `target/corpus`,
 //! runs `cargo foresee test` there (or runs the programs in `bench/corpus/stress` that the entry names) and prints a line of
 //! a table. A finding is either explained in the crate's entry, or in `stress/deliberate.supp`, or a failure, as are tests
-//! that fail and warnings that the recording is not what can have happened. The documents and what cargo printed stay in `target/corpus`, as `NAME.json` and
-//! `NAME.log`.
+//! that fail and warnings that the recording is not what can have happened. What was printed stays in `target/corpus`, as
+//! `NAME.log`, and what cargo foresee found as `NAME.json`.
 
+mod debian;
 mod entry;
 mod outcome;
 mod source;
@@ -16,7 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use entry::Entry;
+use debian::Debian;
+use entry::{Crate, Entry, What};
 use outcome::Outcome;
 
 /// Whatever is in the way of an answer, as a message.
@@ -42,8 +44,8 @@ fn table(names: &[&str]) -> Result<bool, Failed> {
     let entries = Entry::all(&root.join("bench/corpus"), names)?;
     let place = Place::prepare(root)?;
     println!(
-        "{:<20} {:>9} {:>6} {:>7} {:>12} {:>10} {:>9} {:>12} {:>9} {:>8}  findings",
-        "crate",
+        "{:<20} {:>24} {:>6} {:>7} {:>12} {:>10} {:>9} {:>12} {:>9} {:>8}  findings",
+        "name",
         "version",
         "tests",
         "failed",
@@ -60,9 +62,9 @@ fn table(names: &[&str]) -> Result<bool, Failed> {
         let outcome = place.test(entry)?;
         let unexplained: Vec<_> = outcome.unexplained(entry).collect();
         println!(
-            "{:<20} {:>9} {:>6} {:>7} {:>12} {:>10} {:>9} {:>12} {:>9} {:>8.1}  {}",
+            "{:<20} {:>24} {:>6} {:>7} {:>12} {:>10} {:>9} {:>12} {:>9} {:>8.1}  {}",
             entry.name,
-            entry.version,
+            entry.version(),
             outcome.tests,
             outcome.failed,
             outcome.events,
@@ -93,6 +95,7 @@ struct Place {
     work: PathBuf,
     /// `cargo-foresee` itself, built as this program is.
     foresee: PathBuf,
+    debian: Debian,
 }
 
 impl Place {
@@ -109,22 +112,34 @@ impl Place {
         if !build.status()?.success() {
             return Err("foresee cannot be built".into());
         }
-        Ok(Place { corpus: root.join("bench/corpus"), work, foresee: profile.join("cargo-foresee") })
+        let foresee = profile.join("foresee");
+        let debian = Debian::prepare(&work, &foresee)?;
+        Ok(Place { corpus: root.join("bench/corpus"), work, foresee: profile.join("cargo-foresee"), debian })
     }
 
     fn test(&self, entry: &Entry) -> Result<Outcome, Failed> {
+        let log = self.work.join(format!("{}.log", entry.name));
+        let output = File::create(&log)?;
+        let outcome = match &entry.what {
+            What::Crate(one) => self.test_crate(&entry.name, one, &output),
+            What::Debian(one) => self.debian.test(&entry.name, one, &output),
+        };
+        outcome
+            .and_then(|outcome| outcome.with_warnings(&log))
+            .map_err(|why| format!("{why}; see {}", log.display()).into())
+    }
+
+    fn test_crate(&self, name: &str, entry: &Crate, log: &File) -> Result<Outcome, Failed> {
         let stress = self.corpus.join("stress");
         let project = if entry.stress.is_empty() {
-            source::prepare(entry, &self.corpus, &self.work)?
+            source::prepare(name, entry, &self.corpus, &self.work)?
         } else {
             stress.clone()
         };
-        let document = self.work.join(format!("{}.json", entry.name));
+        let document = self.work.join(format!("{name}.json"));
         if document.exists() {
             std::fs::remove_file(&document)?;
         }
-        let log = self.work.join(format!("{}.log", entry.name));
-        let output = File::create(&log)?;
         let mut command = Command::new(&self.foresee);
         command.args(["test", "--no-fail-fast", "--timeout", LONGEST_TEST, "--format", "json", "--output"]);
         command.arg(&document).current_dir(project);
@@ -135,7 +150,7 @@ impl Place {
         command.args(&entry.args);
         // Lints that came after a crate's release are not what it is here for.
         command.env("CARGO_TARGET_DIR", self.work.join("build")).env("RUSTFLAGS", "--cap-lints=warn");
-        command.stdout(output.try_clone()?).stderr(output).status()?;
-        Outcome::read(&document, &log).map_err(|why| format!("{why}; see {}", log.display()).into())
+        command.stdout(log.try_clone()?).stderr(log.try_clone()?).status()?;
+        Outcome::of_tests(&document)
     }
 }

@@ -1,19 +1,32 @@
-//! One crate of the corpus: `bench/corpus/NAME.toml`.
+//! One entry of the corpus: `bench/corpus/NAME.toml` is a crate, `bench/corpus/debian/NAME.toml` a program of Debian's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::Failed;
 use super::outcome::Finding;
 
+/// One line of the table.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// That of the file: the crate's, or of Debian's source package.
+    pub(crate) name: String,
+    pub(crate) what: What,
+}
+
+/// What there is to run.
+#[derive(Debug)]
+pub(crate) enum What {
+    Crate(Crate),
+    Debian(Package),
+}
+
 /// What is run of one crate, and what may be found in it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Entry {
-    /// The crate's name: that of the file.
-    #[serde(skip)]
-    pub(crate) name: String,
+pub(crate) struct Crate {
     pub(crate) version: String,
     /// For `cargo foresee test`: features, `--test NAME`, and after `--` filters.
     #[serde(default)]
@@ -30,40 +43,91 @@ pub(crate) struct Entry {
     pub(crate) expected: Vec<Expected>,
 }
 
+/// How to build a program of Debian's, what to run of it, and what may be found in it. Commands are for the shell, in the
+/// folder of the source.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Package {
+    pub(crate) version: String,
+    /// Other source packages that it is built with, as `NAME=VERSION`; their folders are beside its own.
+    #[serde(default)]
+    pub(crate) with: Vec<String>,
+    pub(crate) build: String,
+    /// Each is one run; what follows `$record` in it is recorded.
+    pub(crate) runs: Vec<String>,
+    #[serde(default)]
+    pub(crate) expected: Vec<Expected>,
+}
+
 /// Findings that are right, and the argument for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Expected {
     pub(crate) kind: String,
-    /// Every event of the finding is at one of these: parts of `FILE:LINE FUNCTION`.
+    /// Every event of the finding is at one of these: parts of `FILE:LINE FUNCTION on TARGET`.
     pub(crate) at: Vec<String>,
     /// Why this is a bug of theirs, or a deliberate race.
     pub(crate) why: String,
 }
 
 impl Entry {
-    pub(crate) fn read(path: &Path) -> Result<Entry, Failed> {
-        let text = std::fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?;
-        let mut entry: Entry = toml::from_str(&text).map_err(|why| format!("{}: {why}", path.display()))?;
-        entry.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(entry)
+    pub(crate) fn version(&self) -> &str {
+        match &self.what {
+            What::Crate(one) => &one.version,
+            What::Debian(one) => &one.version,
+        }
     }
 
-    /// All of a folder, by name; only those in `names` if it is not empty.
-    pub(crate) fn all(folder: &Path, names: &[&str]) -> Result<Vec<Entry>, Failed> {
-        if !names.is_empty() {
-            return names.iter().map(|name| Entry::read(&folder.join(format!("{name}.toml")))).collect();
+    pub(crate) fn expected(&self) -> &[Expected] {
+        match &self.what {
+            What::Crate(one) => &one.expected,
+            What::Debian(one) => &one.expected,
         }
+    }
+
+    fn read(path: &Path) -> Result<Entry, Failed> {
+        let of_debian = path.parent().is_some_and(|folder| folder.ends_with(DEBIAN));
+        let what = if of_debian { What::Debian(parse(path)?) } else { What::Crate(parse(path)?) };
+        Ok(Entry { name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), what })
+    }
+
+    /// All of the corpus, crates first, by name; only those in `names` if it is not empty.
+    pub(crate) fn all(corpus: &Path, names: &[&str]) -> Result<Vec<Entry>, Failed> {
+        let folders = [corpus.to_owned(), corpus.join(DEBIAN)];
         let mut paths = Vec::new();
-        for file in std::fs::read_dir(folder)? {
-            let path = file?.path();
-            if path.extension().is_some_and(|ending| ending == "toml") {
-                paths.push(path);
+        for name in names {
+            let file = format!("{name}.toml");
+            let there = folders.iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
+            paths.push(there.ok_or_else(|| format!("{file} is not in {}", corpus.display()))?);
+        }
+        if names.is_empty() {
+            for folder in &folders {
+                paths.extend(files(folder)?);
             }
         }
-        paths.sort();
         paths.iter().map(|path| Entry::read(path)).collect()
     }
+}
+
+/// Where the entries of Debian's programs are.
+const DEBIAN: &str = "debian";
+
+fn parse<T: DeserializeOwned>(path: &Path) -> Result<T, Failed> {
+    let text = std::fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?;
+    Ok(toml::from_str(&text).map_err(|why| format!("{}: {why}", path.display()))?)
+}
+
+/// All entries in a folder, by name.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Failed> {
+    let mut paths = Vec::new();
+    for file in std::fs::read_dir(folder)? {
+        let path = file?.path();
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
 }
 
 impl Expected {
@@ -81,11 +145,17 @@ mod tests {
     fn all_entries_are_well_formed_and_argued() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
         let entries = Entry::all(&folder, &[]).unwrap();
-        assert!(entries.len() >= 12, "{} crates", entries.len());
+        let crates = entries.iter().filter(|entry| matches!(entry.what, What::Crate(_))).count();
+        assert!(crates >= 12 && entries.len() - crates >= 10, "{crates} crates of {}", entries.len());
         for entry in entries {
-            let program = entry.program.iter().all(|name| folder.join(name).is_file());
-            assert!(program, "{}: its program is missing", entry.name);
-            let argued = entry.expected.iter().all(|one| one.why.len() > 80 && !one.at.is_empty());
+            if let What::Crate(Crate { program: Some(program), .. }) = &entry.what {
+                assert!(folder.join(program).is_file(), "{}: its program is missing", entry.name);
+            }
+            if let What::Debian(package) = &entry.what {
+                let recorded = package.runs.iter().all(|run| run.contains("$record "));
+                assert!(recorded && !package.runs.is_empty(), "{}: a run without a recording", entry.name);
+            }
+            let argued = entry.expected().iter().all(|one| one.why.len() > 80 && !one.at.is_empty());
             assert!(argued, "{}: an expected finding without an argument", entry.name);
         }
     }
@@ -96,15 +166,11 @@ mod tests {
         let lock = std::fs::read_to_string(folder.join("stress/Cargo.lock")).unwrap();
         let mut run = Vec::new();
         for entry in Entry::all(&folder, &[]).unwrap() {
+            let What::Crate(Crate { version, stress, .. }) = entry.what else { continue };
             let package = if entry.name == "scc2" { "scc" } else { &entry.name };
-            let locked = format!("name = \"{package}\"\nversion = \"{}\"", entry.version);
-            assert!(
-                entry.stress.is_empty() || lock.contains(&locked),
-                "{}: not {}",
-                entry.name,
-                entry.version
-            );
-            run.extend(entry.stress.into_iter().map(|name| format!("{name}.rs")));
+            let locked = format!("name = \"{package}\"\nversion = \"{version}\"");
+            assert!(stress.is_empty() || lock.contains(&locked), "{}: not {version}", entry.name);
+            run.extend(stress.into_iter().map(|name| format!("{name}.rs")));
         }
         let there = std::fs::read_dir(folder.join("stress/examples")).unwrap();
         let mut there: Vec<_> =

@@ -1,4 +1,4 @@
-//! What `cargo foresee test` says of a crate: the JSON document over all its tests, as far as the table needs it.
+//! What foresee says of an entry: its JSON documents, as far as the table needs them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::Failed;
 use super::entry::{Entry, Expected};
 
-/// One crate's results.
+/// One entry's results.
+#[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) tests: u64,
     pub(crate) failed: u64,
@@ -27,29 +28,40 @@ pub(crate) struct Outcome {
 pub(crate) struct Finding {
     pub(crate) kind: String,
     certainty: String,
-    test: String,
+    /// Where it was found.
+    pub(crate) test: String,
     message: String,
-    /// Of each event: `FILE:LINE FUNCTION`.
+    /// Of each event: `FILE:LINE FUNCTION on TARGET`.
     pub(crate) places: Vec<String>,
 }
 
 impl Outcome {
-    /// From the document and what was printed.
-    pub(crate) fn read(path: &Path, log: &Path) -> Result<Outcome, Failed> {
-        let text = std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))?;
+    /// Of `cargo foresee test`, from the document over all tests.
+    pub(crate) fn of_tests(document: &Path) -> Result<Outcome, Failed> {
+        let mut outcome = Outcome::default();
+        let stats = &outcome.add(document)?["stats"];
+        outcome.tests = stats["tests"].as_u64().unwrap_or(0);
+        outcome.failed = stats["failed"].as_u64().unwrap_or(0);
+        Ok(outcome)
+    }
+
+    /// Adds what was found in one trace or in several; the whole document.
+    pub(crate) fn add(&mut self, document: &Path) -> Result<Value, Failed> {
+        let text = std::fs::read(document).map_err(|why| format!("{}: {why}", document.display()))?;
         let document: Value = serde_json::from_slice(&text)?;
-        let stats = &document["stats"];
-        let number = |name: &str| stats[name].as_u64().unwrap_or(0);
-        Ok(Outcome {
-            tests: number("tests"),
-            failed: number("failed"),
-            events: number("events"),
-            undecided: number("undecided"),
-            refused: number("refused"),
-            suppressed: usize::try_from(number("suppressed"))?,
-            findings: document["findings"].as_array().into_iter().flatten().map(Finding::of).collect(),
-            warnings: warnings(&String::from_utf8_lossy(&std::fs::read(log)?)),
-        })
+        let number = |name: &str| document["stats"][name].as_u64().unwrap_or(0);
+        self.events += number("events");
+        self.undecided += number("undecided");
+        self.refused += number("refused");
+        self.suppressed += usize::try_from(number("suppressed"))?;
+        self.findings.extend(document["findings"].as_array().into_iter().flatten().map(Finding::of));
+        Ok(document)
+    }
+
+    /// With the warnings in what was printed.
+    pub(crate) fn with_warnings(mut self, log: &Path) -> Result<Outcome, Failed> {
+        self.warnings = warnings(&String::from_utf8_lossy(&std::fs::read(log)?));
+        Ok(self)
     }
 
     /// `2 predicted race, 1 observed race`.
@@ -70,12 +82,12 @@ impl Outcome {
 
     /// Those that no entry explains.
     pub(crate) fn unexplained<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Finding> {
-        self.findings.iter().filter(|&finding| !entry.expected.iter().any(|one| one.explains(finding)))
+        self.findings.iter().filter(|&finding| !entry.expected().iter().any(|one| one.explains(finding)))
     }
 
     /// Expected findings that did not come up. They depend on the schedule: this is no failure.
     pub(crate) fn missing<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Expected> {
-        entry.expected.iter().filter(|&one| !self.findings.iter().any(|finding| one.explains(finding)))
+        entry.expected().iter().filter(|&one| !self.findings.iter().any(|finding| one.explains(finding)))
     }
 }
 
@@ -84,7 +96,9 @@ impl Finding {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let place = |event: &Value| {
             let at = &event["location"];
-            format!("{}:{} {}", text(&at["file"]), at["line"].as_u64().unwrap_or(0), text(&at["function"]))
+            let line = at["line"].as_u64().unwrap_or(0);
+            let target = text(&event["target"]);
+            format!("{}:{line} {} on {target}", text(&at["file"]), text(&at["function"]))
         };
         Finding {
             kind: text(&value["kind"]),

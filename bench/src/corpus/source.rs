@@ -10,18 +10,18 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::Failed;
-use super::entry::Entry;
+use super::entry::Crate;
 
 /// The name of the test program that an entry adds.
 const ADDED: &str = "foresee_corpus";
 
 /// Makes the copy anew, as the entry wants it. `programs` is where the added test programs are.
-pub(crate) fn prepare(entry: &Entry, programs: &Path, work: &Path) -> Result<PathBuf, Failed> {
-    let copy = work.join(format!("{}-{}", entry.name, entry.version));
+pub(crate) fn prepare(name: &str, entry: &Crate, programs: &Path, work: &Path) -> Result<PathBuf, Failed> {
+    let copy = work.join(format!("{name}-{}", entry.version));
     if copy.exists() {
         fs::remove_dir_all(&copy)?;
     }
-    copy_folder(&published(entry, work)?, &copy)?;
+    copy_folder(&published(name, &entry.version, work)?, &copy)?;
     for name in ["rust-toolchain", "rust-toolchain.toml"] {
         let file = copy.join(name);
         if file.exists() {
@@ -42,35 +42,33 @@ pub(crate) fn prepare(entry: &Entry, programs: &Path, work: &Path) -> Result<Pat
     fs::write(manifest, text)?;
     for [from, to] in &entry.replace {
         if !replace(&copy, from, to)? {
-            return Err(format!("{}: `{from}`, which is to be replaced, is nowhere in it", entry.name).into());
+            return Err(format!("{name}: `{from}`, which is to be replaced, is nowhere in it").into());
         }
     }
     Ok(copy)
 }
 
 /// Where cargo keeps the source of this version.
-fn published(entry: &Entry, work: &Path) -> Result<PathBuf, Failed> {
-    let project = work.join("fetch").join(&entry.name);
+fn published(name: &str, version: &str, work: &Path) -> Result<PathBuf, Failed> {
+    let project = work.join("fetch").join(name);
     fs::create_dir_all(project.join("src"))?;
     fs::write(project.join("src/lib.rs"), "")?;
     let manifest = format!(
         "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n\
-         [dependencies]\n{} = \"={}\"\n",
-        entry.name, entry.version
+         [dependencies]\n{name} = \"={version}\"\n"
     );
     fs::write(project.join("Cargo.toml"), manifest)?;
     let mut cargo = Command::new("cargo");
     cargo.args(["metadata", "--quiet", "--format-version", "1"]).current_dir(&project);
     let output = cargo.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
-        return Err(format!("{} {}: cargo cannot fetch it", entry.name, entry.version).into());
+        return Err(format!("{name} {version}: cargo cannot fetch it").into());
     }
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
-    let found =
-        packages.filter(|package| package["name"] == *entry.name).find(|p| p["version"] == *entry.version);
+    let found = packages.filter(|package| package["name"] == name).find(|p| p["version"] == version);
     let manifest = found.and_then(|package| package["manifest_path"].as_str()).map(Path::new);
-    let folder = manifest.and_then(Path::parent).ok_or_else(|| format!("{}: not fetched", entry.name))?;
+    let folder = manifest.and_then(Path::parent).ok_or_else(|| format!("{name}: not fetched"))?;
     Ok(folder.to_owned())
 }
 
