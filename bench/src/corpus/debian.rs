@@ -79,10 +79,9 @@ impl Debian {
         let record =
             format!("{} record --timeout {LONGEST_RUN} -o {} --", self.foresee.display(), trace.display());
         let ended = self.shell(source, run, &[("record", &record)], log)?;
-        let mut recorded: Vec<PathBuf> = Vec::new();
-        for file in fs::read_dir(&traces)? {
-            recorded.push(file?.path());
-        }
+        let files = fs::read_dir(&traces)?.flatten().map(|file| file.path());
+        let mut recorded: Vec<PathBuf> =
+            files.filter(|path| path.extension().is_some_and(|ending| ending == "ft")).collect();
         recorded.sort();
         for trace in &recorded {
             let document = self.work.join("check.json");

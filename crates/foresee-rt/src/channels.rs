@@ -9,12 +9,13 @@
 //! | pipe, FIFO, file, terminal | the file: device and inode |
 //! | `socketpair`, `eventfd`, `epoll` | its own, from the call that made it |
 //! | other sockets | one for all: which two are connected is the kernel's business |
+//! | `signalfd` | that of all signals |
 //! | other kinds without a file | one for all |
 //!
 //! Other names of a descriptor (`dup`, `fcntl`) have its channel; one that was sent through a socket has that of its kind.
 //! That gives edges which are not there (a reader need not have read what the writer wrote). They hide races, they never invent
-//! one. A descriptor's channel is asked for once (`fstat`) and kept until the descriptor is closed: then a read or a write
-//! costs one record more.
+//! one. A descriptor's channel is asked for once (`fstat`) and kept until the descriptor is closed, or its number is
+//! given out again: then a read or a write costs one record more.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
@@ -31,6 +32,14 @@ const OF_FILES: u64 = 1 << 50;
 const OF_THEIR_OWN: u64 = 1 << 51;
 pub(crate) const OF_SOCKETS: u64 = 1 << 52;
 const OF_THE_REST: u64 = 1 << 53;
+pub(crate) const OF_SIGNALS: u64 = 1 << 54;
+pub(crate) const OF_TIMERS: u64 = 1 << 54 | 8;
+const OF_IPC: u64 = 1 << 55;
+
+/// Of a set of semaphores or a queue of messages of System V, by its id; they have their ids from the same numbers.
+pub(crate) fn of_ipc(id: c_int) -> u64 {
+    OF_IPC | u64::from(id as u32) << 3
+}
 
 /// A channel that nobody has yet.
 pub(crate) fn new_channel() -> u64 {

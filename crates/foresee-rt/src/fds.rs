@@ -1,10 +1,14 @@
 //! The functions of the C library that read, write, make and close descriptors. What they mean is in [`crate::channels`].
 
-use libc::{c_int, c_uint, c_void, iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
+use libc::{
+    c_char, c_int, c_long, c_uint, c_void, iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t,
+    ssize_t,
+};
 
 use crate::atomics::acquire_edge;
-use crate::channels::{OF_SOCKETS, channel, closes, closes_all, gives, new_channel, set_channel};
+use crate::channels::{OF_SIGNALS, OF_SOCKETS, channel, closes, closes_all, gives, new_channel, set_channel};
 use crate::entry::{entries, entries_of_six};
+use crate::ipc::around_file_lock;
 use crate::memory::counts;
 use crate::rawfile;
 use crate::real::{Real, call_real};
@@ -53,6 +57,12 @@ takers! {
         messages: *mut mmsghdr, count: c_uint, flags: c_int, timeout: *mut libc::timespec
     ) -> c_int, if |n| n > 0;
     EVENTFD_READ read_event of c"eventfd_read" (value: *mut u64) -> c_int, if |failed| failed == 0;
+    MQ_RECEIVE receive_from_queue of c"mq_receive" (
+        to: *mut c_char, size: size_t, priority: *mut c_uint
+    ) -> ssize_t, if |n| n >= 0;
+    MQ_TIMEDRECEIVE receive_from_queue_until of c"mq_timedreceive" (
+        to: *mut c_char, size: size_t, priority: *mut c_uint, until: *const libc::timespec
+    ) -> ssize_t, if |n| n >= 0;
     EPOLL_WAIT wait_for_events of c"epoll_wait" (
         events: *mut c_void, count: c_int, timeout: c_int
     ) -> c_int, if |n| n > 0;
@@ -75,6 +85,10 @@ givers! {
     EVENTFD_WRITE write_event of c"eventfd_write" (value: u64) -> c_int;
     EPOLL_CTL change_interest of c"epoll_ctl" (operation: c_int, of: c_int, event: *mut c_void) -> c_int;
     CONNECT connect_to of c"connect" (address: *const sockaddr, len: socklen_t) -> c_int;
+    MQ_SEND send_to_queue of c"mq_send" (from: *const c_char, size: size_t, priority: c_uint) -> c_int;
+    MQ_TIMEDSEND send_to_queue_until of c"mq_timedsend" (
+        from: *const c_char, size: size_t, priority: c_uint, until: *const libc::timespec
+    ) -> c_int;
 }
 
 /// The bytes themselves are accesses, too.
@@ -147,6 +161,12 @@ fn accepted(_listener: c_int, pc: u64) -> u64 {
     OF_SOCKETS
 }
 
+/// What a new descriptor is, is asked for when it is used first. Whatever had its number before may have been closed behind our
+/// back, by a system call or inside of the C library.
+fn unknown(_from: c_int, _pc: u64) -> u64 {
+    0
+}
+
 fn same(fd: c_int, _pc: u64) -> u64 {
     channel(fd).unwrap_or(0)
 }
@@ -160,6 +180,35 @@ makers! {
         fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int
     ), accepted;
     DUP duplicate of c"dup" (fd: c_int), same;
+    OPEN open_file of c"open" (path: *const c_char, flags: c_int, mode: c_uint), unknown;
+    OPENAT open_file_at of c"openat" (at: c_int, path: *const c_char, flags: c_int, mode: c_uint), unknown;
+    CREAT create_file of c"creat" (path: *const c_char, mode: c_uint), unknown;
+    SOCKET make_socket of c"socket" (domain: c_int, kind: c_int, protocol: c_int), unknown;
+    MEMFD make_memory_file of c"memfd_create" (name: *const c_char, flags: c_uint), unknown;
+    TIMERFD make_timer of c"timerfd_create" (clock: c_int, flags: c_int), unknown;
+    SIGNALFD make_signal_reader of c"signalfd" (fd: c_int, set: *const c_void, flags: c_int), |_, _| OF_SIGNALS;
+}
+
+static PIPE: Real = Real::new(c"pipe");
+static PIPE2: Real = Real::new(c"pipe2");
+
+/// Both ends of a pipe are new.
+fn pipe_made(result: c_int, ends: *const [c_int; 2]) -> c_int {
+    if result == 0 {
+        // SAFETY: with success, both ends are there.
+        unsafe { *ends }.into_iter().for_each(|end| set_channel(end, 0));
+    }
+    result
+}
+
+extern "C-unwind" fn make_pipe(ends: *mut [c_int; 2], _pc: u64) -> c_int {
+    // SAFETY: the arguments are the caller's own.
+    pipe_made(unsafe { call_real!(PIPE, (*mut [c_int; 2]) -> c_int, ends) }, ends)
+}
+
+extern "C-unwind" fn make_pipe_with(ends: *mut [c_int; 2], flags: c_int, _pc: u64) -> c_int {
+    // SAFETY: the arguments are the caller's own.
+    pipe_made(unsafe { call_real!(PIPE2, (*mut [c_int; 2], c_int) -> c_int, ends, flags) }, ends)
 }
 
 static DUP2: Real = Real::new(c"dup2");
@@ -196,7 +245,13 @@ static FCNTL: Real = Real::new(c"fcntl");
 /// `fcntl` takes a third argument with most commands, a number or a pointer; it is passed on whether it is there or not.
 extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) -> c_int {
     // SAFETY: the arguments are the caller's own, in the registers in which a variadic function expects them.
-    let result = unsafe { call_real!(FCNTL, (c_int, c_int, u64) -> c_int, fd, command, argument) };
+    let real = || unsafe { call_real!(FCNTL, (c_int, c_int, u64) -> c_int, fd, command, argument) };
+    let result = match command {
+        libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
+            around_file_lock(fd, pc, real)
+        }
+        _ => real(),
+    };
     if result >= 0 && matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
         set_channel(result, same(fd, pc));
     }
@@ -248,6 +303,13 @@ extern "C-unwind" fn close_descriptor(fd: c_int, pc: u64) -> c_int {
     unsafe { call_real!(CLOSE, (c_int) -> c_int, fd) }
 }
 
+/// What programs that close by a system call of their own tell sanitizers (`sanitizer/linux_syscall_hooks.h`).
+extern "C-unwind" fn before_system_call_close(fd: c_long, pc: u64) {
+    closes(fd as c_int, pc);
+}
+
+extern "C-unwind" fn after_system_call_close(_result: c_long, _fd: c_long, _pc: u64) {}
+
 /// Closes all from `first` to `last` but the trace's own.
 extern "C-unwind" fn close_many(first: c_uint, last: c_uint, flags: c_int, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"close_range");
@@ -286,6 +348,8 @@ extern "C-unwind" fn close_stream(stream: *mut libc::FILE, pc: u64) -> c_int {
 pub(crate) fn start() {
     for real in
         [&READ, &READV, &WRITE, &WRITEV, &SEND, &RECV, &CLOSE, &DUP, &DUP2, &FCNTL, &CONNECT, &SHUTDOWN]
+            .into_iter()
+            .chain([&OPEN, &OPENAT, &CREAT, &SOCKET, &PIPE, &PIPE2])
     {
         real.address();
     }
@@ -328,6 +392,24 @@ entries! {
     close_range => close_many, "rcx";
     closefrom => close_from, "rsi";
     fclose => close_stream, "rsi";
+    open => open_file, "rcx";
+    open64 => open_file, "rcx";
+    openat => open_file_at, "r8";
+    openat64 => open_file_at, "r8";
+    creat => create_file, "rdx";
+    creat64 => create_file, "rdx";
+    socket => make_socket, "rcx";
+    memfd_create => make_memory_file, "rdx";
+    timerfd_create => make_timer, "rdx";
+    signalfd => make_signal_reader, "rcx";
+    mq_send => send_to_queue, "r8";
+    mq_timedsend => send_to_queue_until, "r9";
+    mq_receive => receive_from_queue, "r8";
+    mq_timedreceive => receive_from_queue_until, "r9";
+    pipe => make_pipe, "rsi";
+    pipe2 => make_pipe_with, "rdx";
+    __sanitizer_syscall_pre_impl_close => before_system_call_close, "rsi";
+    __sanitizer_syscall_post_impl_close => after_system_call_close, "rdx";
 }
 
 entries_of_six! {

@@ -41,7 +41,8 @@
 //! # Known limits
 //!
 //! What happens in a signal handler that interrupts the runtime is not recorded; nor are the threads of a process that forks
-//! by `clone` itself. Streams of the C library (`fprintf` to a pipe of one's own) make no edges, descriptors do. clang does not
+//! by `clone` itself. Streams of the C library (`fprintf` to a pipe of one's own) make no edges, descriptors do; nor do threads that it starts to tell of
+//! `aio_write` or `mq_notify`. clang does not
 //! tell when an exception passes a function that catches others: that function stays among the thread's calls.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]
@@ -62,6 +63,7 @@ mod fibers;
 mod format;
 mod guards;
 mod held;
+mod ipc;
 mod jumps;
 mod keep;
 mod limits;
@@ -86,6 +88,7 @@ mod watched;
 /// the latest when the first instrumented object is initialised.
 extern "C" fn start() {
     fds::start();
+    ipc::start();
     // What looks at strings comes before the recording, which would take it for the program's doing.
     watched::start();
     code::start();

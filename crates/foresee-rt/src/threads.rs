@@ -274,6 +274,26 @@ extern "C-unwind" fn timedjoin(
     joined(result, thread, pc)
 }
 
+extern "C-unwind" fn clockjoin(
+    handle: pthread_t,
+    value: *mut *mut c_void,
+    clock: c_int,
+    until: *const timespec,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"pthread_clockjoin_np");
+    let thread = thread_of(handle);
+    // SAFETY: the arguments are the caller's own.
+    let result = unsafe {
+        call_real!(
+            REAL,
+            (pthread_t, *mut *mut c_void, c_int, *const timespec) -> c_int,
+            handle, value, clock, until
+        )
+    };
+    joined(result, thread, pc)
+}
+
 extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char, _pc: u64) -> c_int {
     static REAL: Real = Real::new(c"pthread_setname_np");
     // SAFETY: the arguments are the caller's own.
@@ -305,5 +325,6 @@ entries! {
     thrd_join => c11_join, "rdx";
     pthread_tryjoin_np => tryjoin, "rdx";
     pthread_timedjoin_np => timedjoin, "rcx";
+    pthread_clockjoin_np => clockjoin, "r8";
     pthread_setname_np => set_name, "rdx";
 }

@@ -167,6 +167,20 @@ fn the_kernel_hands_over() {
 }
 
 #[test]
+fn the_kernel_hands_over_by_other_means() {
+    each("ipc.c", |program| {
+        program.assert_clean();
+    });
+}
+
+#[test]
+fn numbers_of_descriptors_are_used_again() {
+    each("reused_fds.c", |program| {
+        program.assert_clean();
+    });
+}
+
+#[test]
 fn pages_that_are_mapped_again_are_new() {
     each("mappings.c", |program| drop(program.assert_clean()));
     each("unmap_race.c", |program| assert!(!program.record().races.is_empty()));
