@@ -7,6 +7,7 @@ mod annotations;
 mod bad_input;
 mod cargo;
 mod check;
+mod cxx_programs;
 mod endings;
 mod extent;
 mod human;
