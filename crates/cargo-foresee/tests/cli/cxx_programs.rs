@@ -51,7 +51,8 @@ fn run_each(flags: &[&str], check: impl Fn(&str, &str, &str, Outcome)) {
     for &(name, kind, certainty) in PROGRAMS {
         let source = format!("{SOURCES}/{name}.cpp");
         for (_, compiler) in compilers() {
-            let mut compile = folder.command(&["c++", "-std=c++17", "-O1", &source, "-o", "prog", "-pthread"]);
+            let mut compile =
+                folder.command(&["c++", "-std=c++17", "-O1", &source, "-o", "prog", "-pthread"]);
             let compiled = compile.args(flags).env("FORESEE_CXX", compiler).output().unwrap();
             assert!(compiled.status.success(), "{name}: {}", String::from_utf8_lossy(&compiled.stderr));
             for _ in 0..2 * times {
