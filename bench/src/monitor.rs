@@ -165,7 +165,7 @@ fn ours(shape: &Shape, compiled: &Compiled, events: u64) -> (Took, u64) {
                     verdicts = u64::MAX;
                 }
             }
-            Step::Gone(object) => watch.object_gone(object),
+            Step::Gone(object) => _ = watch.object_gone(object),
         });
     });
     assert_eq!(verdicts, 0, "these programs are right");

@@ -1,6 +1,5 @@
 //! Spec files: reading, and telling what is wrong with them as compilers do.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use foresee_monitor::Compiled;
@@ -50,42 +49,6 @@ fn tell(path: &Path, text: &str, problems: &[Diagnostic]) {
             Severity::Error => error::Severity::Error,
             Severity::Warning => error::Severity::Warning,
         };
-        error::print_lines(severity, &rendered(path, text, problem));
-    }
-}
-
-/// The message, the line with the place marked, and what to do.
-fn rendered(path: &Path, text: &str, problem: &Diagnostic) -> String {
-    let (line, column) = problem.position(text);
-    let source = text.lines().nth(line - 1).unwrap_or_default();
-    let width = line.to_string().len();
-    let marked = text.get(problem.span.clone()).unwrap_or_default();
-    let within_line = marked.lines().next().unwrap_or_default().chars().count().max(1);
-    let mut out = problem.message.clone();
-    let mut push = |text: std::fmt::Arguments<'_>| {
-        let _ = out.write_fmt(text);
-    };
-    push(format_args!("\n {:width$} ┌─ {}:{line}:{column}", "", path.display()));
-    push(format_args!("\n {line} │ {source}"));
-    let (blank, marks) = (" ".repeat(column - 1), "^".repeat(within_line));
-    push(format_args!("\n {:width$} │ {blank}{marks} {}", "", problem.label));
-    if let Some(help) = &problem.help {
-        push(format_args!("\n {:width$} = help: {help}", ""));
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn problems_are_shown_where_they_are() {
-        let text = "property P {\n    event a;\n}\n";
-        let problem = Diagnostic::error(23..24, "what is `a`?", "not this").with_help("use `b`");
-        let shown = rendered(Path::new("x.rv"), text, &problem);
-        let expected =
-            "what is `a`?\n   ┌─ x.rv:2:11\n 2 │     event a;\n   │           ^ not this\n   = help: use `b`";
-        assert_eq!(shown, expected);
+        error::print_lines(severity, &problem.rendered(&path.display().to_string(), text));
     }
 }

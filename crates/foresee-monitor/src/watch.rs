@@ -59,6 +59,7 @@ pub struct Watch<'p> {
     /// Whether all bodies read events, and none of them atoms.
     reads_events: bool,
     vars: Vec<i64>,
+    assignments: u64,
 }
 
 /// What runs a body.
@@ -69,20 +70,44 @@ enum Running {
     Other(Box<dyn Slices>),
 }
 
+impl Running {
+    fn slices(&self) -> &dyn Slices {
+        match self {
+            Running::Table(single) => single,
+            Running::Other(slices) => &**slices,
+        }
+    }
+}
+
 /// A slicer of whatever monitor.
-trait Slices: std::fmt::Debug {
+trait Slices: std::fmt::Debug + Send {
     fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut dyn FnMut(Told<'_>));
-    fn object_gone(&mut self, object: u64);
+    fn object_gone(&mut self, object: u64) -> bool;
+    fn changes(&self) -> u64;
+    fn needs_known_values(&self, event: u32) -> bool;
+    fn creates(&self, event: u32) -> bool;
     fn size(&self) -> Size;
 }
 
-impl<M: Monitor> Slices for Slicer<M> {
+impl<M: Monitor<State: Send> + Send> Slices for Slicer<M> {
     fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
         Slicer::event(self, event, letter, values, &mut |told| tell(told));
     }
 
-    fn object_gone(&mut self, object: u64) {
-        Slicer::object_gone(self, object);
+    fn object_gone(&mut self, object: u64) -> bool {
+        Slicer::object_gone(self, object)
+    }
+
+    fn changes(&self) -> u64 {
+        Slicer::changes(self)
+    }
+
+    fn needs_known_values(&self, event: u32) -> bool {
+        Slicer::needs_known_values(self, event)
+    }
+
+    fn creates(&self, event: u32) -> bool {
+        self.plan().events[event as usize].creates
     }
 
     fn size(&self) -> Size {
@@ -90,27 +115,54 @@ impl<M: Monitor> Slices for Slicer<M> {
     }
 }
 
-impl<M: Monitor> Slices for Single<M> {
+impl<M: Monitor<State: Send> + Send> Slices for Single<M> {
     fn event(&mut self, event: u32, letter: Letter, _: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
         Single::event(self, event, letter, &mut |told| tell(told));
     }
 
-    fn object_gone(&mut self, _: u64) {}
+    fn object_gone(&mut self, _: u64) -> bool {
+        false
+    }
+
+    fn changes(&self) -> u64 {
+        Single::changes(self)
+    }
+
+    fn needs_known_values(&self, _: u32) -> bool {
+        false
+    }
+
+    fn creates(&self, event: u32) -> bool {
+        self.plan().events[event as usize].creates
+    }
 
     fn size(&self) -> Size {
         Single::size(self)
     }
 }
 
-impl<M: Monitor> Slices for Flat<M> {
+impl<M: Monitor<State: Send> + Send> Slices for Flat<M> {
     fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
         if let [object] = *values {
             Flat::event(self, event, letter, object, &mut |told| tell(told));
         }
     }
 
-    fn object_gone(&mut self, object: u64) {
+    fn object_gone(&mut self, object: u64) -> bool {
         Flat::object_gone(self, object);
+        false
+    }
+
+    fn changes(&self) -> u64 {
+        Flat::changes(self)
+    }
+
+    fn needs_known_values(&self, event: u32) -> bool {
+        !self.creates(event)
+    }
+
+    fn creates(&self, event: u32) -> bool {
+        self.plan().events[event as usize].creates
     }
 
     fn size(&self) -> Size {
@@ -131,7 +183,7 @@ impl<'p> Watch<'p> {
         let plain = property.events.iter().map(plain).collect();
         let bodies = property.bodies.iter().map(|body| running(property, body, &vars)).collect();
         let reads_events = property.bodies.iter().all(|body| body.letters == Letters::Events);
-        Watch { property, bodies, plain, reads_events, vars }
+        Watch { property, bodies, plain, reads_events, vars, assignments: 0 }
     }
 
     /// The values of the variables now.
@@ -139,12 +191,25 @@ impl<'p> Watch<'p> {
         &self.vars
     }
 
+    /// Grows whenever anything changes or there is a verdict. While it stays the same, an event that did not make it grow would
+    /// not do so if it came again.
+    pub fn changes(&self) -> u64 {
+        self.assignments + self.bodies.iter().map(|body| body.slices().changes()).sum::<u64>()
+    }
+
+    /// Whether the event does nothing at all if one of its values was in no event that changed anything.
+    pub fn needs_known_values(&self, event: u32) -> bool {
+        self.bodies.iter().all(|body| body.slices().needs_known_values(event))
+    }
+
+    /// Whether the event can begin an instance.
+    pub fn creates(&self, event: u32) -> bool {
+        self.bodies.iter().any(|body| body.slices().creates(event))
+    }
+
     /// How much each body's slicer holds.
     pub fn sizes(&self) -> impl Iterator<Item = Size> {
-        self.bodies.iter().map(|body| match body {
-            Running::Table(single) => single.size(),
-            Running::Other(slices) => slices.size(),
-        })
+        self.bodies.iter().map(|body| body.slices().size())
     }
 
     /// An event of the property, with the values it carries, done by `thread`.
@@ -217,6 +282,7 @@ impl<'p> Watch<'p> {
     pub fn assign(&mut self, var: usize, value: i64, thread: u64, tell: &mut dyn FnMut(Verdict<'_>)) {
         let Some(slot) = self.vars.get_mut(var) else { return };
         *slot = value;
+        self.assignments += 1;
         let assignment = self.property.events.len() as u32;
         let thread = [thread];
         let values = if self.property.modifiers.perthread { &thread[..] } else { &[] };
@@ -233,13 +299,16 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// An object is gone: no event will mention it again, and its identity is not used for another.
-    pub fn object_gone(&mut self, object: u64) {
+    /// An object is gone: no event will mention it again. Tells whether instances still hold it; as long as they do, its identity
+    /// must not be used for another.
+    pub fn object_gone(&mut self, object: u64) -> bool {
+        let mut is_held = false;
         for body in &mut self.bodies {
             if let Running::Other(slices) = body {
-                slices.object_gone(object);
+                is_held |= slices.object_gone(object);
             }
         }
+        is_held
     }
 }
 
@@ -279,7 +348,7 @@ pub(crate) struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    fn slices<M: Monitor + 'static>(&self, monitor: M) -> Box<dyn Slices> {
+    fn slices<M: Monitor<State: Send> + Send + 'static>(&self, monitor: M) -> Box<dyn Slices> {
         let plan = self.plan_for(&monitor);
         if !self.property.modifiers.suffix {
             return match self.property.params.len() {
@@ -338,7 +407,9 @@ impl Setup<'_> {
         match self.body.letters {
             Letters::Events if !is_temporal => outlook,
             _ => {
-                let events = self.property.events.len() as u32 + 1;
+                // Assignments come to those only that speak of variables; others need not wait for them when their objects are gone.
+                let assignments = u32::from(self.body.letters != Letters::Events);
+                let events = self.property.events.len() as u32 + assignments;
                 let all = Categories(u64::MAX);
                 let anything = |place| (0..events).map(|event| (event, place, all)).collect();
                 let edges = (0..outlook.edges.len() as u32).map(anything).collect();

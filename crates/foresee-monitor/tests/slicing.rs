@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use foresee_monitor::formalism::ere::Ere;
 use foresee_monitor::formalism::suffix::Suffix;
 use foresee_monitor::formalism::{Categories, Handled, Monitor};
@@ -13,30 +15,55 @@ use foresee_monitor::slice::{Slicer, Told};
 use support::random::Random;
 use support::*;
 
-/// The verdicts of the slicer. With `deaths`, every object dies right after its last event.
+/// What the slicer is told besides the events.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum How {
+    Plain,
+    /// Every object dies right after its last event.
+    Deaths,
+    /// An event that changed nothing is left out until something changes, and one that needs known values if one of them is not.
+    Skipping,
+}
+
+/// The verdicts of the slicer.
 fn by_slicer<M: Monitor>(
     bare: &Bare,
     monitor: M,
     plan: Plan,
     trace: &[TraceEvent],
-    deaths: bool,
+    how: How,
 ) -> Vec<Verdict> {
     // A free combination may come of an instance after all its objects died.
     let free = plan.events.iter().any(|event| event.joins.iter().any(|join| join.on.is_empty()));
     let mut slicer = Slicer::new(monitor, plan);
     let mut verdicts = Vec::new();
+    let (mut idle_at, mut known) = (BTreeMap::new(), BTreeSet::<u64>::new());
     for (at, (event, values)) in trace.iter().enumerate() {
+        let before = slicer.changes();
+        let is_idle = idle_at.get(&(event, values)) == Some(&before);
+        let is_unknown =
+            slicer.needs_known_values(*event) && values.iter().any(|value| !known.contains(value));
+        if how == How::Skipping && (is_idle || is_unknown) {
+            continue;
+        }
         slicer.event(*event, *event, values, &mut |told| {
             let value =
                 |param: usize| told.domain.contains(ParamSet::only(param as u8)).then(|| told.values[param]);
             verdicts.push((at, (0..bare.params).map(value).collect(), told.categories));
         });
-        if deaths {
+        if slicer.changes() == before {
+            idle_at.insert((event, values), before);
+        } else {
+            known.extend(values);
+        }
+        if how == How::Deaths {
             let seen_later = |value| trace[at + 1..].iter().any(|(_, values)| values.contains(value));
-            values.iter().filter(|value| !seen_later(value)).for_each(|value| slicer.object_gone(*value));
+            for value in values.iter().filter(|value| !seen_later(value)) {
+                slicer.object_gone(*value);
+            }
         }
     }
-    if deaths && !free && bare.events.iter().all(|event| !event.params.is_empty()) {
+    if how == How::Deaths && !free && bare.events.iter().all(|event| !event.params.is_empty()) {
         assert_eq!(slicer.size().instances, 0, "instances of dead objects are left");
         assert_eq!(slicer.size().nodes, 0, "something is still known about dead objects");
     }
@@ -65,11 +92,11 @@ fn the_slicer_agrees_with_the_definition() {
             by_definition(&bare, &automaton, &creates, &trace)
         };
         with_verdicts += u64::from(!expected.is_empty());
-        for deaths in [false, true] {
-            let found = by_slicer(&bare, automaton.clone(), plan.clone(), &trace, deaths);
+        for how in [How::Plain, How::Deaths, How::Skipping] {
+            let found = by_slicer(&bare, automaton.clone(), plan.clone(), &trace, how);
             assert_eq!(
                 found, expected,
-                "seed {seed}, deaths {deaths}\n{bare:?}\n{automaton:?}\n{trace:?}\n{:?}",
+                "seed {seed}, {how:?}\n{bare:?}\n{automaton:?}\n{trace:?}\n{:?}",
                 plan.events
             );
         }
@@ -128,7 +155,7 @@ fn growing_only_what_connects_tells_nothing_the_definition_does_not() {
         let trace = random_trace(&mut random, &bare);
         let plan = bare.plan(&automaton);
         let allowed = by_definition(&bare, &automaton, &creates, &trace);
-        for verdict in by_slicer(&bare, automaton.clone(), plan.clone(), &trace, false) {
+        for verdict in by_slicer(&bare, automaton.clone(), plan.clone(), &trace, How::Plain) {
             assert!(allowed.contains(&verdict), "seed {seed}: {verdict:?}");
         }
     }
@@ -149,7 +176,7 @@ fn suffix_monitors_agree_with_the_definition_too() {
             continue;
         }
         let expected = by_definition(&bare, &monitor, &creates, &trace);
-        let found = by_slicer(&bare, monitor.clone(), plan, &trace, false);
+        let found = by_slicer(&bare, monitor.clone(), plan, &trace, How::Plain);
         assert_eq!(found, expected, "seed {seed}\n{bare:?}\n{monitor:?}\n{trace:?}");
     }
 }
@@ -185,7 +212,7 @@ fn the_papers_eleven_events_give_one_match() {
     ];
     let matched: Verdict = (7, vec![Some(m(1)), Some(c(1)), Some(i(2))], Categories(1));
     let plan = bare.plan(&automaton);
-    assert_eq!(by_slicer(&bare, automaton.clone(), plan.clone(), &trace, false), [matched]);
+    assert_eq!(by_slicer(&bare, automaton.clone(), plan.clone(), &trace, How::Plain), [matched]);
 
     // Fig. 4 has eight instances. <m1> alone cannot match (it has no create_coll), so the slicer never builds it.
     let mut slicer = Slicer::new(automaton, plan);

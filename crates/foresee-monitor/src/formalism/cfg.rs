@@ -124,6 +124,13 @@ impl Cfg {
         cfg
     }
 
+    /// The grammar it was made of, without rules that derive nothing.
+    pub fn grammar(&self) -> Grammar {
+        let symbols = self.by_symbol.len() as u32 - 1;
+        let rules = self.rules.iter().filter(|(symbol, _)| *symbol != symbols).cloned().collect();
+        Grammar { rules, symbols }
+    }
+
     /// The last rule, unless the grammar derives nothing at all.
     fn goal(&self) -> Option<u32> {
         self.by_symbol.last().and_then(|rules| rules.first().copied())

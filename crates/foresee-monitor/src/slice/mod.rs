@@ -88,6 +88,7 @@ pub struct Slicer<M: Monitor> {
     /// Objects that died while instances hold them, and how many.
     mourned: FxHashMap<(u8, u64), u32>,
     now: u64,
+    changes: u64,
 }
 
 impl<M: Monitor> Slicer<M> {
@@ -132,7 +133,8 @@ impl<M: Monitor> Slicer<M> {
         };
         let routes = plan.events.iter().map(route).collect();
         let instances = Instances::new(plan.params);
-        Slicer { monitor, plan, routes, indices, objects, instances, mourned: FxHashMap::default(), now: 0 }
+        let mourned = FxHashMap::default();
+        Slicer { monitor, plan, routes, indices, objects, instances, mourned, now: 0, changes: 0 }
     }
 
     /// The plan it runs by.
@@ -144,6 +146,18 @@ impl<M: Monitor> Slicer<M> {
     pub fn size(&self) -> Size {
         let nodes = self.indices.iter().map(Index::len).sum();
         Size { instances: self.instances.len(), built: self.instances.built(), nodes }
+    }
+
+    /// Grows whenever an event or a death changes anything or has a verdict. While it stays the same, an event that did not make
+    /// it grow would not do so if it came again.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Whether the event does nothing at all if one of its values is in no instance and was in none.
+    pub fn needs_known_values(&self, event: u32) -> bool {
+        let route = &self.routes[event as usize];
+        !route.creates && !route.has_joins && !route.watched
     }
 
     /// An event came: `values` are those of its parameters in the order of the event, `letter` is what monitors read.
@@ -181,6 +195,7 @@ impl<M: Monitor> Slicer<M> {
         node.last = self.now;
         if creates && !begun {
             node.first_creation = self.now;
+            self.changes += 1;
         }
     }
 
@@ -215,6 +230,7 @@ impl<M: Monitor> Slicer<M> {
                 let dead = self.instances.get(parent).map_or(ParamSet::EMPTY, |parent| parent.dead);
                 let hope = self.plan.hope(whole, dead);
                 if let Some(child) = self.instances.continue_as(parent, whole, hope, &values) {
+                    self.changes += 1;
                     self.register(child, whole, &values);
                     self.mourn_again(child);
                 }
@@ -260,6 +276,7 @@ impl<M: Monitor> Slicer<M> {
     fn node_for(&mut self, position: usize, key: &[u64]) -> u32 {
         let (slot, new) = self.indices[position].find_or_insert(key);
         let on = self.indices[position].on;
+        self.changes += u64::from(new);
         if new && !(on.len() == 1 && self.indices[position].members.is_none()) {
             let tenant = self.indices[position].node(slot).tenant;
             for (param, value) in on.iter().zip(key) {
@@ -279,7 +296,7 @@ impl<M: Monitor> Slicer<M> {
     /// Lets all instances that include the event's values read it.
     #[inline]
     fn deliver(&mut self, dispatch: usize, node: u32, letter: Letter, tell: &mut impl FnMut(Told<'_>)) {
-        let Slicer { monitor, plan, indices, instances, .. } = self;
+        let Slicer { monitor, plan, indices, instances, changes, .. } = self;
         let members = &mut indices[dispatch].node_mut(node).members;
         let mut stale = false;
         let mut expired: Vec<Ref> = Vec::new();
@@ -293,11 +310,14 @@ impl<M: Monitor> Slicer<M> {
                 continue;
             };
             let domain = slot.domain;
+            let before = state.clone();
             monitor.react(state, letter, plan.resets, &mut |categories| {
+                *changes += 1;
                 if !plan.full_binding || domain == ParamSet::first(plan.params) {
                     tell(Told { categories, domain, values: all_values.of(member) });
                 }
             });
+            *changes += u64::from(*state != before);
             if !monitor.any_place(state, |place| plan.hopeful(slot.hope, place)) {
                 expired.push(member);
             }
@@ -310,14 +330,17 @@ impl<M: Monitor> Slicer<M> {
         }
     }
 
-    /// The object with this identity is gone: no event will mention it again.
-    pub fn object_gone(&mut self, object: u64) {
+    /// The object with this identity is gone: no event will mention it again. Tells whether instances still hold it.
+    pub fn object_gone(&mut self, object: u64) -> bool {
+        let mut is_held = false;
         for param in 0..self.plan.params as u8 {
             let index = self.objects[param as usize];
             let Some(node) = self.indices[index].find(&[object]) else { continue };
             if !self.mourned.is_empty() && self.mourned.contains_key(&(param, object)) {
+                is_held = true;
                 continue;
             }
+            self.changes += 1;
             let mut members = std::mem::take(&mut self.indices[index].node_mut(node).members);
             members.sweep(|member| self.outlives(member, param));
             let holders = members.refs.len() as u32;
@@ -326,8 +349,10 @@ impl<M: Monitor> Slicer<M> {
             } else {
                 self.indices[index].node_mut(node).members = members;
                 self.mourned.insert((param, object), holders);
+                is_held = true;
             }
         }
+        is_held
     }
 
     /// Notes the death of one of its objects; removes an instance that nothing can come of any more.

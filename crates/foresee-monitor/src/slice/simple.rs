@@ -16,12 +16,13 @@ pub struct Single<M: Monitor> {
     plan: Plan,
     /// `None` before the first creation event.
     state: Option<M::State>,
+    changes: u64,
 }
 
 impl<M: Monitor> Single<M> {
     /// Runs `monitor` by `plan`, which was made for it.
     pub fn new(monitor: M, plan: Plan) -> Single<M> {
-        Single { monitor, plan, state: None }
+        Single { monitor, plan, state: None, changes: 0 }
     }
 
     /// An event came.
@@ -30,10 +31,27 @@ impl<M: Monitor> Single<M> {
         if self.state.is_none() && !self.plan.events[event as usize].creates {
             return;
         }
-        let state = self.state.get_or_insert_with(|| self.monitor.start());
+        let changes = &mut self.changes;
+        let state = self.state.get_or_insert_with(|| {
+            *changes += 1;
+            self.monitor.start()
+        });
+        let before = state.clone();
         self.monitor.react(state, letter, self.plan.resets, &mut |categories| {
+            *changes += 1;
             tell(Told { categories, domain: ParamSet::EMPTY, values: &[] });
         });
+        *changes += u64::from(*state != before);
+    }
+
+    /// The plan it runs by.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// As [`Slicer::changes`](super::Slicer::changes).
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// How much it holds.
@@ -63,13 +81,14 @@ pub struct Flat<M: Monitor> {
     recent: usize,
     instances: usize,
     built: u64,
+    changes: u64,
 }
 
 impl<M: Monitor> Flat<M> {
     /// Runs `monitor` by `plan`, which was made for it and has one parameter that all its events bind.
     pub fn new(monitor: M, mut plan: Plan) -> Flat<M> {
         let hope = plan.hope(ParamSet::first(1), ParamSet::EMPTY);
-        Flat { monitor, plan, hope, objects: Table::default(), recent: 0, instances: 0, built: 0 }
+        Flat { monitor, plan, hope, objects: Table::default(), recent: 0, instances: 0, built: 0, changes: 0 }
     }
 
     /// An event came that binds the parameter to `object`.
@@ -82,16 +101,20 @@ impl<M: Monitor> Flat<M> {
                     self.recent = self.objects.insert(object, Known::Begun(self.monitor.start()));
                     self.instances += 1;
                     self.built += 1;
+                    self.changes += 1;
                 }
                 None => return,
             }
         }
-        let Flat { monitor, plan, hope, objects, recent, instances, .. } = self;
+        let Flat { monitor, plan, hope, objects, recent, instances, changes, .. } = self;
         let Some(known) = objects.at(*recent) else { return };
         let Known::Begun(state) = known else { return };
+        let before = state.clone();
         monitor.react(state, letter, plan.resets, &mut |categories| {
+            *changes += 1;
             tell(Told { categories, domain: ParamSet::first(1), values: &[object] });
         });
+        *changes += u64::from(*state != before);
         if !monitor.any_place(state, |place| plan.hopeful(*hope, place)) {
             *known = Known::Over;
             *instances -= 1;
@@ -100,9 +123,21 @@ impl<M: Monitor> Flat<M> {
 
     /// The object is gone: no event will mention it again.
     pub fn object_gone(&mut self, object: u64) {
-        if let Some(Known::Begun(_)) = self.objects.remove(object) {
+        let known = self.objects.remove(object);
+        self.changes += u64::from(known.is_some());
+        if let Some(Known::Begun(_)) = known {
             self.instances -= 1;
         }
+    }
+
+    /// The plan it runs by.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// As [`Slicer::changes`](super::Slicer::changes).
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// How much it holds.

@@ -24,12 +24,38 @@ impl Monitors {
         self.0.insert(name.into(), monitor);
     }
 
+    /// Registers a monitor that says nothing for each `raw` body of this spec that has none; their names.
+    pub fn stand_in(&mut self, source: &str) -> Vec<String> {
+        let properties = super::parser::parse(source).properties;
+        let bodies = properties.into_iter().flat_map(|property| property.bodies);
+        let names = bodies.filter_map(|body| match body.content {
+            ast::Content::Raw(name, _) => Some(name),
+            _ => None,
+        });
+        let missing: Vec<String> = names.filter(|name| !self.0.contains_key(name)).collect();
+        missing.iter().for_each(|name| self.register(name, Arc::new(Silent)));
+        missing
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<Arc<dyn RawMonitor>> {
         self.0.get(name).cloned()
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+}
+
+/// What stands in for a monitor that is not there.
+struct Silent;
+
+impl RawMonitor for Silent {
+    fn step(&self, state: u64, _: u32) -> u64 {
+        state
+    }
+
+    fn verdicts(&self, _: u64) -> &[&'static str] {
+        &[]
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is wrong with a spec, told so that a person can mend it.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 /// How bad it is.
@@ -62,6 +63,27 @@ impl Diagnostic {
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
+
+    /// The message, the line with the place marked, and what to do; `file` is what the spec is called.
+    pub fn rendered(&self, file: &str, source: &str) -> String {
+        let (line, column) = self.position(source);
+        let written = source.lines().nth(line - 1).unwrap_or_default();
+        let width = line.to_string().len();
+        let marked = source.get(self.span.clone()).unwrap_or_default();
+        let within_line = marked.lines().next().unwrap_or_default().chars().count().max(1);
+        let mut out = self.message.clone();
+        let mut push = |text: std::fmt::Arguments<'_>| {
+            let _ = out.write_fmt(text);
+        };
+        push(format_args!("\n {:width$} ┌─ {file}:{line}:{column}", ""));
+        push(format_args!("\n {line} │ {written}"));
+        let (blank, marks) = (" ".repeat(column - 1), "^".repeat(within_line));
+        push(format_args!("\n {:width$} │ {blank}{marks} {}", "", self.label));
+        if let Some(help) = &self.help {
+            push(format_args!("\n {:width$} = help: {help}", ""));
+        }
+        out
+    }
 }
 
 /// The known name that needs the fewest edits, if that is at most a third of its letters (or one).
@@ -90,4 +112,18 @@ fn distance(left: &str, right: &str) -> usize {
         rows.push(row);
     }
     rows[left.len()][right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_are_shown_where_they_are() {
+        let text = "property P {\n    event a;\n}\n";
+        let problem = Diagnostic::error(23..24, "what is `a`?", "not this").with_help("use `b`");
+        let expected =
+            "what is `a`?\n   ┌─ x.rv:2:11\n 2 │     event a;\n   │           ^ not this\n   = help: use `b`";
+        assert_eq!(problem.rendered("x.rv", text), expected);
+    }
 }

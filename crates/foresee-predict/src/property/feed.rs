@@ -70,7 +70,7 @@ fn apply(
     match step {
         Step::Event(event, values) => watch.event(event, thread, values, tell)?,
         Step::Assign(var, value) => watch.assign(var, value, thread, tell),
-        Step::Gone(object) => watch.object_gone(object),
+        Step::Gone(object) => _ = watch.object_gone(object),
     }
     Ok(())
 }
