@@ -8,6 +8,7 @@ mod corpus;
 mod lattice;
 mod monitor;
 mod monitor_naive;
+mod monitored;
 mod predict;
 mod programs;
 mod record;
@@ -34,12 +35,14 @@ fn main() -> ExitCode {
         ["lattice", "quick"] => lattice::run(40, 200_000),
         ["record"] => return record::run(&record::Effort { measured: 100, packed: 4, times: 3 }),
         ["record", "quick"] => return record::run(&record::Effort { measured: 10, packed: 2, times: 1 }),
+        ["monitored"] => monitored::run(5_000),
+        ["monitored", "quick"] => monitored::run(500),
         ["corpus", ref names @ ..] => return corpus::run(names),
         ["program", name, path] => predict::write_program(name, path.as_ref()),
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
             eprintln!(
-                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | lattice [quick] | record [quick] | corpus [NAME…] | program NAME FILE.ft | \
+                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | monitored [quick] | lattice [quick] | record [quick] | corpus [NAME…] | program NAME FILE.ft | \
                  examples FOLDER"
             );
             return ExitCode::from(2);

@@ -9,6 +9,9 @@ pub enum Arg<'a> {
     Object(*const ()),
     /// A text.
     Str(&'a str),
+    /// An object that has an identity of its own.
+    #[cfg(feature = "monitor")]
+    Id(crate::ObjectId<'a>),
 }
 
 /// What can be an argument of an event: numbers, texts, and objects by reference.
@@ -61,6 +64,13 @@ impl IntoArg<'static> for char {
     #[inline]
     fn into_arg(self) -> Arg<'static> {
         Arg::Int(i64::from(u32::from(self)))
+    }
+}
+
+impl<'a> IntoArg<'a> for Arg<'a> {
+    #[inline]
+    fn into_arg(self) -> Arg<'a> {
+        self
     }
 }
 

@@ -1,26 +1,56 @@
-//! Annotations for programs that `foresee` records.
+//! What programs say to foresee: properties that they check of themselves while they run, and annotations for the recorder.
 //!
-//! foresee sees memory, locks and threads of a program without any help. What it cannot see is what they mean: that an iterator
-//! was created, that two statements belong together, that a hand-made queue hands over what a thread did. A program says
-//! that with this crate:
+//! # Properties in the program
+//!
+//! [`monitor!`] turns a property into a module with a function for each of its events. Call these where the events happen:
+//!
+//! ```
+//! foresee::monitor! {
+//!     property UnsafeIterator(c, i) {
+//!         event create(c, i);
+//!         event update(c);
+//!         event next(i);
+//!         ere: create next* update+ next
+//!         @match { report "{c} changed under iterator {i}"; call "stale iterator"; }
+//!     }
+//! }
+//!
+//! foresee::on("stale iterator", |verdict| println!("at {}", verdict.location));
+//!
+//! let list = foresee::Tracked::new(vec![1, 2, 3]);
+//! let steps = foresee::Tracked::new(0..3);
+//! unsafe_iterator::create(list.id(), steps.id());
+//! unsafe_iterator::next(steps.id());
+//! unsafe_iterator::update(list.id());
+//! unsafe_iterator::next(steps.id());   // foresee: UnsafeIterator (match) at src/lib.rs:9:1: #0 changed under iterator #1
+//! assert_eq!(unsafe_iterator::MONITOR.count("match"), 1);
+//! ```
+//!
+//! This works in every build, without the tool and without recording. A wrong spec is an error of the compiler.
 //!
 //! | | |
 //! |---|---|
-//! | [`event!`] | something happened that a property talks about |
+//! | [`monitor!`], [`include_spec!`] | a property here, or all of a spec file |
+//! | [`event!`], [`#[event]`](attr::event) | an event by name, for all properties that have it |
+//! | [`Life`], [`Tracked`], [`release`] | who an object is, and when it ends |
+//! | [`on`], [`Verdict`] | Rust code that handles verdicts |
+//! | [`counts`], [`Monitor`] | how often verdicts came |
+//! | [`end_program`], [`register_raw`] | the last event; monitors written in Rust |
+//!
+//! # Annotations
+//!
+//! foresee sees memory, locks and threads of a program without any help. What it cannot see is what they mean: that an iterator
+//! was created, that two statements belong together, that a hand-made queue hands over what a thread did. A program says
+//! that with these:
+//!
+//! | | |
+//! |---|---|
+//! | [`event!`], [`#[event]`](attr::event) | something happened that a property talks about |
 //! | [`watch!`] | name a variable, and record the values it has |
 //! | [`atomic!`], [`#[atomic]`](attr::atomic) | this is meant to be one step |
 //! | [`local!`] | a variable of this thread that a property talks about |
 //! | [`name_lock`] | what to call a lock in reports |
 //! | [`happens_before`], [`happens_after`] | an order between threads that is made by other means |
-//!
-//! # Cost
-//!
-//! In a normal build the macros expand to code that is checked and never runs: their arguments are not evaluated.
-//! `cargo foresee` builds with `--cfg foresee`; only then they call the recorder, through weak references, so a program built
-//! so without the recorder linked to it runs as well. The crate needs no `std`, nothing at run time and no `unsafe` where
-//! it is used.
-//!
-//! # Example
 //!
 //! ```
 //! use std::sync::Mutex;
@@ -44,13 +74,27 @@
 //! foresee::name_lock(&account.balance, "balance");
 //! assert!(account.withdraw(60));
 //! ```
+//!
+//! # Cost
+//!
+//! In a normal build annotations expand to code that is checked and never runs: their arguments are not evaluated. An event that no
+//! property of the program has costs one load. `cargo foresee` builds with `--cfg foresee`; only then they call the recorder, through
+//! weak references, so a program built so without the recorder linked to it runs as well. No `unsafe` is needed where the crate is used.
+//!
+//! An event of a property costs a few instructions while it changes nothing, otherwise a lock and a step of each instance
+//! that includes its objects; `perthread` and `unsynchronized` properties take no lock.
+//!
+//! Without the feature `monitor`, which is on by default, there are only annotations; then the crate needs nothing at run time, not
+//! even `std`.
 
 #![no_std]
 
-#[cfg(test)]
+#[cfg(feature = "monitor")]
 extern crate std;
 
 mod arguments;
+#[cfg(feature = "monitor")]
+mod monitor;
 
 /// How annotations are done: as calls of the recorder.
 #[cfg(all(foresee, target_arch = "x86_64", target_os = "linux"))]
@@ -64,11 +108,20 @@ mod how;
 
 pub use arguments::{Arg, IntoArg, IntoLocal};
 pub use how::{happens_after, happens_before, name_lock};
+#[cfg(feature = "monitor")]
+pub use monitor::{
+    Count, Life, Monitor, ObjectId, RawMonitor, Tracked, Verdict, counts, end_program, on, register_raw,
+    release,
+};
+
+#[cfg(feature = "monitor")]
+#[doc(hidden)]
+pub use monitor::private as monitor_private;
 
 #[doc(hidden)]
 pub use how::private;
 
-/// Attributes. They have a module of their own because the block [`atomic!`] has the same name.
+/// Attributes. They have a module of their own because [`atomic!`] and [`event!`] have the same names.
 pub mod attr {
     /// The body of this function is meant to be one step, as in [`atomic!`](crate::atomic!).
     ///
@@ -106,9 +159,77 @@ pub mod attr {
     /// struct S;
     /// ```
     pub use foresee_macros::atomic;
+
+    /// Each call of this function is an event, as by [`event!`](crate::event!).
+    ///
+    /// The arguments are expressions over the function's own, as they are before its body runs; a reference stands for the object. One
+    /// that mentions `result`, what the function gives back, is looked at afterwards, and then the event comes after the body.
+    ///
+    /// ```
+    /// use foresee::attr::event;
+    ///
+    /// struct List { items: Vec<u32>, life: foresee::Life }
+    /// struct Steps<'a> { rest: std::slice::Iter<'a, u32>, life: foresee::Life }
+    ///
+    /// impl List {
+    ///     #[event(coll_update(self.life.id()))]
+    ///     fn push(&mut self, item: u32) {
+    ///         self.items.push(item);
+    ///     }
+    ///
+    ///     #[event(iter_create(self.life.id(), result.life.id()))]
+    ///     fn steps(&self) -> Steps<'_> {
+    ///         Steps { rest: self.items.iter(), life: foresee::Life::new() }
+    ///     }
+    /// }
+    ///
+    /// let mut list = List { items: vec![], life: foresee::Life::new() };
+    /// list.push(1);
+    /// assert_eq!(list.steps().rest.next(), Some(&1));
+    /// ```
+    ///
+    /// ```compile_fail
+    /// #[foresee::attr::event]      // which one?
+    /// fn f() {}
+    /// ```
+    pub use foresee_macros::event;
 }
 
-/// Reports an event by name, with up to any number of arguments.
+/// Monitors properties in this program: the text of a spec, without quotes.
+///
+/// Each property becomes a module of its name in small letters, `UnsafeIterator` becomes `unsafe_iterator`, with
+/// - a function for each event, `unsafe_iterator::next(i)`; its arguments are what [`event!`] takes;
+/// - a function for each variable, `set_x(value)` for `var x: int`;
+/// - `MONITOR`, the [`Monitor`], which knows how often each verdict came.
+///
+/// Handlers `report` on standard error, `count`, `reset`, `abort`, and `call "name"` or `recover "name"` what was registered with [`on`].
+///
+/// What cannot be written in Rust's tokens, the interval `[p, q)`, `/\` and `\/`, needs a raw string: `monitor!(r#"property …"#)`.
+///
+/// Threads share the instances of a property, which are behind a lock. The modifiers `perthread` (each thread has its own, and
+/// sees its own events only) and `unsynchronized` (one thread does all events, or one after the end of another) do without.
+///
+/// A wrong spec does not compile:
+///
+/// ```compile_fail
+/// foresee::monitor! {
+///     property Typo(f) {
+///         event open(f);
+///         ere: opne
+///         @match { count; }
+///     }
+/// }
+/// ```
+#[cfg(feature = "monitor")]
+pub use foresee_macros::monitor;
+
+/// Monitors the properties of a spec file in this program, as [`monitor!`] does: `include_spec!("rules.rv")`.
+///
+/// The path is that from the file with the macro, as for `include_str!`.
+#[cfg(feature = "monitor")]
+pub use foresee_macros::include_spec;
+
+/// Reports an event by name, with up to any number of arguments: to the recorder, and to the monitors of this program.
 ///
 /// A property declares its events with parameters, `event use_iter(i);`, and arguments are matched with these by position. They may
 /// be named here for whoever reads the program. What can be an argument: numbers, `bool`, `char`, `&str`, and objects,
@@ -121,7 +242,7 @@ pub mod attr {
 /// foresee::event!(seen, &map, 7_u8);
 /// ```
 ///
-/// Arguments are evaluated in recorded programs only:
+/// Arguments are evaluated only if somebody wants to know: in recorded programs, and where a monitor has the event.
 ///
 /// ```
 /// fn expensive() -> i32 { panic!("not evaluated") }
@@ -132,6 +253,34 @@ pub mod attr {
 macro_rules! event {
     ($name:ident $(, $($args:tt)*)?) => { $crate::__arguments!([::core::stringify!($name)] [] $($($args)*)?) };
     ($name:literal $(, $($args:tt)*)?) => { $crate::__arguments!([$name] [] $($($args)*)?) };
+}
+
+/// Hands an event to the monitors of the program that want it; its arguments are evaluated only if there are any.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "monitor")]
+macro_rules! __monitor_event {
+    ([$name:expr] $($value:expr,)*) => {{
+        static __FORESEE_SITE: $crate::monitor_private::Site<
+            { <[&str]>::len(&[$(::core::stringify!($value)),*]) },
+        > = $crate::monitor_private::Site::new($name);
+        if __FORESEE_SITE.is_wanted() {
+            __FORESEE_SITE.event([$($crate::monitor_private::Key::of($value)),*]);
+        }
+    }};
+}
+
+/// Without the feature `monitor` there are no monitors.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(feature = "monitor"))]
+macro_rules! __monitor_event {
+    ([$name:expr] $($value:expr,)*) => {
+        if false {
+            let _: &str = $name;
+            $(let _ = $crate::IntoArg::into_arg($value);)*
+        }
+    };
 }
 
 /// From named and unnamed arguments to a list of expressions.

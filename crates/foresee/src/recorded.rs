@@ -106,6 +106,8 @@ pub mod private {
             Arg::Int(value) => arg_int(value),
             Arg::Object(object) => arg_object(object),
             Arg::Str(text) => arg_str(Text::new(text)),
+            #[cfg(feature = "monitor")]
+            Arg::Id(id) => arg_int(id.number() as i64),
         }
     }
 
@@ -134,6 +136,7 @@ macro_rules! __event {
     ([$name:expr] [$($arg:ident)*]) => {{
         $($crate::private::argument($arg);)*
         $crate::private::event($crate::private::Text::new($name));
+        $crate::__monitor_event!([$name] $($arg,)*);
     }};
     ([$name:expr] [$($arg:ident)*] $value:expr, $($rest:expr,)*) => {{
         let arg = $crate::IntoArg::into_arg($value);

@@ -30,12 +30,7 @@ pub mod private {}
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __event {
-    ([$name:expr] [] $($value:expr,)*) => {
-        if false {
-            let _: &str = $name;
-            $(let _ = $crate::IntoArg::into_arg($value);)*
-        }
-    };
+    ([$name:expr] [] $($value:expr,)*) => { $crate::__monitor_event!([$name] $($value,)*) };
 }
 
 #[doc(hidden)]

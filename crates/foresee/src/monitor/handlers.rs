@@ -1,0 +1,227 @@
+//! What happens on a verdict: the actions of its handler, one after the other, in the thread that did the event.
+//!
+//! Handlers run when the monitor has been let go, so they may do events of their own; a verdict that comes of these is handled when
+//! the current handler is through. A closure that panics does not take the program down. It may have left behind what it was
+//! working on half done, so it is not called again, which is told once.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::prelude::rust_2024::*;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::{format, thread_local};
+
+use foresee_monitor::property::Body;
+use foresee_monitor::slice::params::ParamSet;
+use foresee_monitor::spec::ast::Action;
+
+use super::objects::{Shown, thread_number};
+use super::{Heard, Monitor, all};
+
+/// What a closure that handles a verdict is told.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Verdict<'a> {
+    /// The property.
+    pub property: &'a str,
+    /// The body of the property, if it has a name.
+    pub body: Option<&'a str>,
+    /// What it says: `match`, `violation`, …
+    pub category: &'a str,
+    /// The thread that did the event.
+    pub thread: &'a str,
+    /// Where the event was done.
+    pub location: &'static Location<'static>,
+    /// The parameters that have values, with these: addresses, numbers, or what an [`ObjectId`](super::ObjectId) stands for.
+    pub bindings: Vec<(&'a str, u64)>,
+}
+
+impl Verdict<'_> {
+    /// The value of this parameter, if it has one.
+    pub fn value(&self, parameter: &str) -> Option<u64> {
+        self.bindings.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
+    }
+}
+
+/// How often a verdict came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Count {
+    /// The property.
+    pub property: &'static str,
+    /// The body of the property, if it has a name.
+    pub body: Option<&'static str>,
+    /// The category: `match`, `violation`, …
+    pub category: &'static str,
+    /// How often.
+    pub count: u64,
+}
+
+/// How often the verdicts of all properties came that have seen an event.
+pub fn counts() -> Vec<Count> {
+    all().flat_map(Monitor::counts).collect()
+}
+
+type Closure = dyn Fn(&Verdict<'_>) + Send + Sync;
+
+/// What a name in a spec stands for.
+#[derive(Clone)]
+enum Named {
+    Closure(Arc<Closure>),
+    /// It has panicked, or is missing, which has been told.
+    Nothing,
+}
+
+static NAMED: RwLock<BTreeMap<String, Named>> = RwLock::new(BTreeMap::new());
+
+/// Registers what `call "name"` and `recover "name"` in handlers do. What was registered under the name before is replaced.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// foresee::monitor! {
+///     property CloseOnce(f) {
+///         event file_close(f);
+///         ere: file_close file_close
+///         @match { call "closed twice"; }
+///     }
+/// }
+///
+/// static TWICE: AtomicU32 = AtomicU32::new(0);
+/// foresee::on("closed twice", |verdict| {
+///     assert_eq!((verdict.category, verdict.value("f")), ("match", Some(3)));
+///     TWICE.fetch_add(1, Ordering::Relaxed);
+/// });
+/// close_once::file_close(3);
+/// close_once::file_close(3);
+/// assert_eq!(TWICE.load(Ordering::Relaxed), 1);
+/// ```
+pub fn on(name: impl Into<String>, closure: impl Fn(&Verdict<'_>) + Send + Sync + 'static) {
+    name_it(name.into(), Named::Closure(Arc::new(closure)));
+}
+
+fn name_it(name: String, named: Named) {
+    NAMED.write().unwrap_or_else(PoisonError::into_inner).insert(name, named);
+}
+
+/// One line on standard error, whatever becomes of it.
+pub(super) fn say(message: &str) {
+    // In one piece, or what other threads write comes in between.
+    let _ = std::io::stderr().write_all(format!("foresee: {message}\n").as_bytes());
+}
+
+pub(super) fn thread_name() -> String {
+    let current = std::thread::current();
+    current.name().map_or_else(|| format!("thread {}", thread_number()), ToOwned::to_owned)
+}
+
+type Waiting = (&'static Monitor, Heard, &'static Location<'static>);
+
+thread_local! {
+    static WAITING: RefCell<VecDeque<Waiting>> = const { RefCell::new(VecDeque::new()) };
+    static IS_HANDLING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Handles verdicts, after those that this thread is about to handle.
+#[cold]
+pub(super) fn handle(monitor: &'static Monitor, heard: Vec<Heard>, at: &'static Location<'static>) {
+    let heard = heard.into_iter().map(|heard| (monitor, heard, at));
+    let mut heard = Some(heard);
+    let queued = WAITING.try_with(|waiting| waiting.borrow_mut().extend(heard.take().into_iter().flatten()));
+    if queued.is_err() {
+        // The thread is at its very end.
+        return heard.into_iter().flatten().for_each(handle_one);
+    }
+    if IS_HANDLING.replace(true) {
+        return;
+    }
+    while let Some(next) = WAITING.try_with(|waiting| waiting.borrow_mut().pop_front()).ok().flatten() {
+        handle_one(next);
+    }
+    IS_HANDLING.set(false);
+}
+
+fn handle_one((monitor, heard, location): Waiting) {
+    let running = monitor.running();
+    let body: &'static Body = &running.property.bodies[heard.body];
+    let thread = thread_name();
+    let params = (0..).zip(&running.property.params).zip(&heard.values);
+    let bound = params.filter(|((param, _), _)| heard.domain.contains(ParamSet::only(*param)));
+    let mut verdict = Verdict {
+        property: monitor.property(),
+        body: body.name.as_deref(),
+        category: "",
+        thread: &thread,
+        location,
+        bindings: bound.map(|((_, name), value)| (name.as_str(), *value)).collect(),
+    };
+    for index in heard.categories.indices() {
+        let (Some(handler), Some(count)) = (body.handlers.get(index), running.counts[heard.body].get(index))
+        else {
+            continue;
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        verdict.category = &handler.category;
+        for action in &handler.actions {
+            act(action, &verdict, &running.property.params);
+        }
+    }
+}
+
+fn act(action: &Action, verdict: &Verdict<'_>, params: &[String]) {
+    let Verdict { property, category, location, .. } = verdict;
+    match action {
+        Action::Report(text, _) => {
+            say(&format!("{property} ({category}) at {location}: {}", filled(text, verdict, params)));
+        }
+        // The slicer has reset the instance, and the verdict is counted.
+        Action::Reset | Action::Count => {}
+        Action::Abort => {
+            say(&format!("{property} ({category}) at {location}: the property ends the program"));
+            std::process::abort();
+        }
+        Action::Call(name) | Action::Recover(name) => call(name, verdict),
+    }
+}
+
+/// The message with values in place of names.
+fn filled(text: &str, verdict: &Verdict<'_>, params: &[String]) -> String {
+    let mut message = text
+        .replace("{loc}", &verdict.location.to_string())
+        .replace("{thread}", verdict.thread)
+        .replace("{trace}", "this run");
+    for param in params {
+        let value = verdict.value(param).map_or_else(|| "?".to_owned(), |value| Shown(value).to_string());
+        message = message.replace(&format!("{{{param}}}"), &value);
+    }
+    message
+}
+
+fn call(name: &str, verdict: &Verdict<'_>) {
+    let Verdict { property, category, .. } = verdict;
+    // Not held while the closure runs: it may register others.
+    let named = NAMED.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+    match named {
+        Some(Named::Nothing) => {}
+        Some(Named::Closure(closure)) => {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| closure(verdict))) {
+                name_it(name.to_owned(), Named::Nothing);
+                let text = panic.downcast_ref::<&str>().copied();
+                let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+                let text = text.unwrap_or("with something that is no text");
+                say(&format!(
+                    "the handler `{name}` of {property} ({category}) panicked: {text}. The program goes on; the handler is not \
+                     called again"
+                ));
+            }
+        }
+        None => {
+            name_it(name.to_owned(), Named::Nothing);
+            say(&format!(
+                "{property} ({category}) calls `{name}`, which is not registered: foresee::on({name:?}, |verdict| …)"
+            ));
+        }
+    }
+}
