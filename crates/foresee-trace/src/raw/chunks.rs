@@ -31,7 +31,7 @@ pub(super) struct Chunk {
 impl Chunk {
     /// Its turn, or 0.
     fn turn(self) -> u64 {
-        if self.key < TURN { 0 } else { self.key - TURN }
+        self.key.saturating_sub(TURN)
     }
 }
 
