@@ -1,5 +1,7 @@
 //! The papers' examples, with the papers' results.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use foresee_monitor::compile;
 use foresee_monitor::formalism::Categories;
 use foresee_monitor::formalism::automaton::Automaton;

@@ -1,6 +1,8 @@
 //! Data races as a temporal property: no two conflicting accesses of different threads are next to each other in any run
 //! (Sen, Roşu, Agha 2005, section 7), against the oracle's races.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+
 use std::collections::BTreeSet;
 
 use foresee_monitor::formalism::Categories;

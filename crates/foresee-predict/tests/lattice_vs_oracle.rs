@@ -1,5 +1,7 @@
 //! The lattice of each causality model against the definition of the model: on random tiny executions, with random monitors.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+
 use std::collections::BTreeSet;
 
 use foresee_monitor::formalism::automaton::Automaton;

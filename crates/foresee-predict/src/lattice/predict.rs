@@ -81,7 +81,7 @@ impl WholeEngine for PredictedVerdicts {
             }
         };
         match pool(job.budget.threads) {
-            Some(pool) => pool.install(|| all()),
+            Some(pool) => pool.install(&mut all),
             None => all(),
         }
         outcome
@@ -118,7 +118,7 @@ impl PredictedVerdicts {
             let slice = slices.slice(binding);
             let thread = |happening: &&Happening| job.execution.thread(happening.event);
             let of_several =
-                slice.first().is_some_and(|first| slice.iter().any(|other| thread(other) != thread(&first)));
+                slice.first().is_some_and(|first| slice.iter().any(|other| thread(other) != thread(first)));
             if !of_several || (property.modifiers.full_binding && !bound) {
                 continue;
             }
