@@ -202,7 +202,9 @@ fn grow<R>(len: u64, key: u64, place: impl FnOnce(i32, u64) -> Option<R>) -> Opt
         return None;
     };
     // SAFETY: the file's header is mapped for as long as the process lives.
-    unsafe { AtomicU64::from_ptr(HEADER.load(Relaxed).add(LENGTH_WORD)).fetch_max(offset + len, SeqCst) };
+    let length = unsafe { AtomicU64::from_ptr(HEADER.load(Relaxed).add(LENGTH_WORD)) };
+    // By `fetch_max` the program would seem to use what compilers do not instrument.
+    let _ = length.fetch_update(SeqCst, SeqCst, |length| (length < offset + len).then_some(offset + len));
     Some(placed)
 }
 
