@@ -7,7 +7,7 @@ use libc::{
 
 use crate::atomics::acquire_edge;
 use crate::channels::{OF_SIGNALS, OF_SOCKETS, channel, closes, closes_all, gives, new_channel, set_channel};
-use crate::entry::{entries, entries_of_six};
+use crate::entry::{entries, entries_of_six, weak_entries};
 use crate::ipc::around_file_lock;
 use crate::memory::counts;
 use crate::rawfile;
@@ -392,27 +392,31 @@ entries! {
     close_range => close_many, "rcx";
     closefrom => close_from, "rsi";
     fclose => close_stream, "rsi";
-    open => open_file, "rcx";
-    open64 => open_file, "rcx";
-    openat => open_file_at, "r8";
-    openat64 => open_file_at, "r8";
-    creat => create_file, "rdx";
-    creat64 => create_file, "rdx";
-    socket => make_socket, "rcx";
-    memfd_create => make_memory_file, "rdx";
-    timerfd_create => make_timer, "rdx";
-    signalfd => make_signal_reader, "rcx";
-    mq_send => send_to_queue, "r8";
-    mq_timedsend => send_to_queue_until, "r9";
-    mq_receive => receive_from_queue, "r8";
-    mq_timedreceive => receive_from_queue_until, "r9";
-    pipe => make_pipe, "rsi";
-    pipe2 => make_pipe_with, "rdx";
-    __sanitizer_syscall_pre_impl_close => before_system_call_close, "rsi";
-    __sanitizer_syscall_post_impl_close => after_system_call_close, "rdx";
 }
 
 entries_of_six! {
     recvfrom => receive_from;
     sendto => send_to;
+}
+
+// A program may have functions of its own by these names.
+weak_entries! {
+    "open" => open_file, "rcx";
+    "open64" => open_file, "rcx";
+    "openat" => open_file_at, "r8";
+    "openat64" => open_file_at, "r8";
+    "creat" => create_file, "rdx";
+    "creat64" => create_file, "rdx";
+    "socket" => make_socket, "rcx";
+    "memfd_create" => make_memory_file, "rdx";
+    "timerfd_create" => make_timer, "rdx";
+    "signalfd" => make_signal_reader, "rcx";
+    "mq_send" => send_to_queue, "r8";
+    "mq_timedsend" => send_to_queue_until, "r9";
+    "mq_receive" => receive_from_queue, "r8";
+    "mq_timedreceive" => receive_from_queue_until, "r9";
+    "pipe" => make_pipe, "rsi";
+    "pipe2" => make_pipe_with, "rdx";
+    "__sanitizer_syscall_pre_impl_close" => before_system_call_close, "rsi";
+    "__sanitizer_syscall_post_impl_close" => after_system_call_close, "rdx";
 }

@@ -12,7 +12,7 @@ use libc::{c_int, c_long, c_void, pid_t, pthread_t, siginfo_t, sigset_t, sigval,
 
 use crate::atomics::{acquire_edge, release_edge, take_edge};
 use crate::channels::{OF_SIGNALS, OF_TIMERS, channel, gives, of_ipc};
-use crate::entry::entries;
+use crate::entry::weak_entries;
 use crate::real::{Real, call_real};
 
 /// Functions `C name (arguments)` that give to an object before they are called.
@@ -224,25 +224,26 @@ pub(crate) fn start() {
     }
 }
 
-entries! {
-    msgsnd => send_message, "r8";
-    msgrcv => receive_message, "r9";
-    semop => operate, "rcx";
-    semtimedop => operate_until, "r8";
-    semctl => control_semaphores, "r8";
-    kill => signal_process, "rdx";
-    killpg => signal_group, "rdx";
-    pthread_kill => signal_thread, "rdx";
-    raise => signal_itself, "rsi";
-    sigqueue => signal_with_value, "rcx";
-    sigwait => wait_for_signal, "rdx";
-    sigwaitinfo => wait_for_signal_info, "rdx";
-    sigtimedwait => wait_for_signal_until, "rcx";
-    sigsuspend => suspend, "rsi";
-    pause => pause_thread, "rdi";
-    flock => lock_file, "rdx";
-    lockf => lock_part, "rcx";
-    lockf64 => lock_part, "rcx";
-    timer_create => make_timer, "rcx";
-    timer_settime => set_timer, "r8";
+// A program may have functions of its own by these names.
+weak_entries! {
+    "msgsnd" => send_message, "r8";
+    "msgrcv" => receive_message, "r9";
+    "semop" => operate, "rcx";
+    "semtimedop" => operate_until, "r8";
+    "semctl" => control_semaphores, "r8";
+    "kill" => signal_process, "rdx";
+    "killpg" => signal_group, "rdx";
+    "pthread_kill" => signal_thread, "rdx";
+    "raise" => signal_itself, "rsi";
+    "sigqueue" => signal_with_value, "rcx";
+    "sigwait" => wait_for_signal, "rdx";
+    "sigwaitinfo" => wait_for_signal_info, "rdx";
+    "sigtimedwait" => wait_for_signal_until, "rcx";
+    "sigsuspend" => suspend, "rsi";
+    "pause" => pause_thread, "rdi";
+    "flock" => lock_file, "rdx";
+    "lockf" => lock_part, "rcx";
+    "lockf64" => lock_part, "rcx";
+    "timer_create" => make_timer, "rcx";
+    "timer_settime" => set_timer, "r8";
 }
