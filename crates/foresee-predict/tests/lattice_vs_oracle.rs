@@ -185,7 +185,7 @@ fn kept(execution: &Execution, property: &Property, sliced: bool) -> Vec<bool> {
     }
 }
 
-/// The paper's one walk is the complete slice nearly always, and never more.
+/// The paper's one walk finds a part of the complete slice; on random executions with branches it is too small in one of five.
 #[test]
 fn one_pass_is_part_of_the_slice() {
     let (mut differing, mut all) = (0, 0);
