@@ -49,4 +49,7 @@ fn main() {
         .unwrap();
     pilot.join().unwrap();
     radio.join().unwrap();
+    if LANDING.load(SeqCst) == 1 {
+        println!("landed");
+    }
 }
