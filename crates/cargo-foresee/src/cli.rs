@@ -21,7 +21,7 @@ use crate::number;
     propagate_version = true,
     after_help = "\
 Examples:
-  cargo foresee run --example bank       build a Rust program, record it, and find the bugs of the other schedules
+  cargo foresee run --example flight     build a Rust program, record it, and find the bugs of the other schedules
   cargo foresee test                     the same for each test
   foresee cc counter.c -o counter        build a program to be recorded
   foresee run -- ./counter               record it, and find the bugs of the other schedules
@@ -139,7 +139,7 @@ pub struct CargoOptions {
 
 const CARGO_HELP: &str = "\
 Examples:
-  cargo foresee run --example bank
+  cargo foresee run --example flight
   cargo foresee run --release --bin server --timeout 30s -- --port 8080
   cargo foresee test -p my-crate --engine hb,syncp -- queue::
   cargo foresee test --format junit --output foresee.xml
@@ -251,6 +251,8 @@ pub enum CausalityModel {
     Weak,
     /// The same for those accesses only that the property depends on, by branches and data
     Sliced,
+    /// As many runs as can be proven: for properties, those of `sliced`
+    Max,
 }
 
 /// Arguments of `record`.

@@ -341,7 +341,7 @@ fn prediction(settings: &Settings) -> Prediction {
         model: match settings.model {
             Some(CausalityModel::Hb) => ModelName::Hb,
             Some(CausalityModel::Weak) => ModelName::Weak,
-            Some(CausalityModel::Sliced) => ModelName::Sliced,
+            Some(CausalityModel::Sliced | CausalityModel::Max) => ModelName::Sliced,
             None => default.model,
         },
         breadth: match settings.breadth {

@@ -335,6 +335,8 @@ fn help_tells_ours_from_cargos() {
     for args in [&["run", "--help"][..], &["test", "-h"]] {
         let help = cargo_foresee(&folder, args);
         assert_code(&help, 0);
-        assert!(help.stdout.contains("--engine") && help.stdout.contains("cargo foresee run --example bank"));
+        assert!(
+            help.stdout.contains("--engine") && help.stdout.contains("cargo foresee run --example flight")
+        );
     }
 }

@@ -10,7 +10,7 @@
 //! | [`slice`](mod@slice) | which accesses a property depends on |
 //! | `pass`, `sharing` | one pass with vector clocks, which the models have in common |
 //! | [`causality`] | what a model says: steps, what they need, the turns they take |
-//! | [`explorer`] | the way through the lattice; below it `walk` (a level and the next), `level` (the merge), [`cut`] (cuts as numbers), `breadth`, [`runs`] (counting) |
+//! | [`explorer`] | the way through the lattice; below it `walk` (a level and the next), `level` (the merge), [`cut`] (cuts as numbers), `breadth`, [`runs`] and `words` (counting) |
 //! | `trail`, [`schedule`] | from a violation back to its run: steps, then all events |
 //! | [`machine`] | what runs along the ways |
 //! | `slices`, [`predict`] | properties with parameters, and the engine |
@@ -37,3 +37,4 @@ mod slices;
 mod trail;
 mod walk;
 pub mod weak;
+mod words;

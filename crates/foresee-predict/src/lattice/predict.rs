@@ -21,9 +21,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::explorer::{Breadth, Options, Report, Violation, explore};
 use super::machine::Machine;
 use super::model::{Model, ModelName};
-use super::runs::Count;
 use super::schedule::Scheduler;
 use super::slices::{Act, Binding, Happening, Slices};
+use super::words;
 use crate::engine::{Budget, Job, Outcome, WholeEngine};
 use crate::finding::{Certainty, Finding, Kind, Place, Run, RunStep, Said};
 use crate::property::{Feed, Occasion, Translator, is_finding, says};
@@ -168,12 +168,13 @@ impl PredictedVerdicts {
             violations: self.prediction.counterexamples,
             known: machine.observed(execution),
         };
-        let report = explore::<_, Count>(&causality, &machine, options);
+        let report = explore::<_, ()>(&causality, &machine, options);
         let is_stopped = !report.exhaustive && self.prediction.breadth == Breadth::All;
         outcome.undecided += u64::from(is_stopped);
         if report.violations.is_empty() {
             return;
         }
+        let runs = if report.exhaustive { words::count(&causality, &machine) } else { None };
         let (causality, edges) = model.read(execution, &letter, true);
         let Some(edges) = edges else { return };
         let scheduler = Scheduler::new(execution, &causality, &edges);
@@ -210,7 +211,10 @@ impl PredictedVerdicts {
                     instances: 1,
                     schedulable: true,
                     said: Some(told.said(execution, translator, &self.trace)),
-                    run: Some(machine.run(&schedule, &report, violation, model)),
+                    run: Some(Run {
+                        runs: runs.map(|count| (count.all - count.clean, count.all)),
+                        ..machine.run(&schedule, &report, violation, model)
+                    }),
                     witness: schedule.clone().into(),
                 });
             }
@@ -317,7 +321,7 @@ impl<'a> SliceMachine<'a> {
             steps: steps.collect(),
             model: model.name(),
             exhaustive: report.exhaustive,
-            runs: report.runs.map(|count| (count.all - count.clean, count.all)),
+            runs: None,
         }
     }
 }

@@ -79,7 +79,7 @@ struct Wants {
     deaths: bool,
 }
 
-/// Translates the events of a trace for one property; see the [module](self).
+/// Translates the events of a trace for one property.
 #[derive(Clone, Debug)]
 pub struct Translator<'p> {
     property: &'p Property,

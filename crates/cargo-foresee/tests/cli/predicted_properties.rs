@@ -1,0 +1,90 @@
+//! Properties of the runs that did not happen, through the real program: the examples of the papers, recorded.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Folder, Outcome};
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+
+/// A project of the user's with these examples, each with its specification beside it.
+fn project(names: &[&str]) -> Folder {
+    let folder = Folder::new();
+    for sub in ["src", "examples"] {
+        fs::create_dir(folder.path(sub)).unwrap();
+    }
+    let manifest = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    folder.write("Cargo.toml", manifest);
+    folder.write("src/lib.rs", "");
+    for name in names {
+        for ending in ["rs", "rv"] {
+            let file = format!("{name}.{ending}");
+            fs::copy(Path::new(EXAMPLES).join(&file), folder.path(&format!("examples/{file}"))).unwrap();
+        }
+    }
+    folder
+}
+
+fn run(folder: &Folder, name: &str, options: &[&str]) -> Outcome {
+    let mut args = vec!["cargo", "run", "--quiet", "--example", name, "--format", "json"];
+    args.extend(options);
+    folder.foresee(&args)
+}
+
+/// The one finding, as `(certainty, violating runs, runs, values along the run)`.
+#[track_caller]
+fn violation(outcome: &Outcome) -> (String, u64, u64, Vec<Vec<i64>>) {
+    assert_eq!(outcome.code, Some(66), "{}\n{}", outcome.stdout, outcome.stderr);
+    let start = outcome.stdout.find("{\n").unwrap();
+    let report: Value = serde_json::from_str(&outcome.stdout[start..]).unwrap();
+    let [finding] = report["findings"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    assert_eq!(finding["kind"], "property");
+    assert_eq!(finding["witness"]["checked"], true);
+    let run = &finding["run"];
+    let values = |step: &Value| {
+        step["values"].as_object().unwrap().values().map(|value| value.as_i64().unwrap()).collect()
+    };
+    let steps = run["steps"].as_array().unwrap().iter().map(values).collect();
+    let count = |of: &str| run[of].as_u64().unwrap();
+    let certainty = finding["certainty"].as_str().unwrap().to_owned();
+    (certainty, count("violating_runs"), count("runs"), steps)
+}
+
+#[test]
+fn the_papers_examples_have_the_papers_results() {
+    let folder = project(&["flight", "xyz", "landing"]);
+    for model in ["hb", "weak", "sliced", "max"] {
+        // LANDING, APPROVED, RADIO: the radio goes down between approval and landing.
+        let (certainty, violating, runs, values) = violation(&run(&folder, "flight", &["--model", model]));
+        assert_eq!((certainty.as_str(), violating, runs), ("predicted", 2, 3), "{model}");
+        assert_eq!(values, [[0, 1, 1], [0, 1, 0], [1, 1, 0]], "{model}");
+    }
+    let (_, violating, runs, _) = violation(&run(&folder, "xyz", &["--model", "hb"]));
+    assert_eq!((violating, runs), (1, 3));
+    // Only where the two writes of the permit may change places is there something to find.
+    assert_eq!(run(&folder, "landing", &["--model", "hb"]).code, Some(0));
+    let (_, violating, runs, _) = violation(&run(&folder, "landing", &["--model", "weak"]));
+    assert_eq!((violating, runs), (1, 3));
+}
+
+#[test]
+fn how_much_is_explored_can_be_said() {
+    let folder = Folder::new();
+    let traces = Path::new(EXAMPLES).join("traces");
+    let (trace, spec) = (traces.join("flight.std"), traces.join("flight.rv"));
+    let check = |options: &[&str]| {
+        let mut args = vec!["check", trace.to_str().unwrap(), "--spec", spec.to_str().unwrap()];
+        args.extend(["--engine", "property", "--format", "json"]);
+        args.extend(options);
+        folder.foresee(&args)
+    };
+    violation(&check(&[]));
+    violation(&check(&["--breadth", "all"]));
+    violation(&check(&["--breadth", "3", "--counterexamples", "1"]));
+    // The observed run itself is fine.
+    assert_eq!(check(&["--breadth", "1"]).code, Some(0));
+    let unknown = check(&["--model", "none"]);
+    assert!(unknown.code == Some(2) && unknown.stderr.contains("[possible values: hb, weak, sliced, max]"));
+}
