@@ -103,3 +103,55 @@ fn closed(causality: &Causality, mut cuts: FxHashSet<Cut>, looked_at: &mut usize
     cuts.sort_unstable();
     Some(cuts)
 }
+
+#[cfg(test)]
+mod tests {
+    use foresee_monitor::formalism::automaton::Automaton;
+    use foresee_oracle::{Config, for_each_seed, random_execution};
+    use foresee_trace::EventId;
+
+    use super::super::model::ModelName;
+    use super::*;
+
+    /// All sequences of the property's steps, by walking every path.
+    fn words(causality: &Causality, cut: &Cut, word: &mut Vec<u32>, found: &mut FxHashSet<Vec<u32>>) {
+        found.insert(word.clone());
+        for (step, cut) in after(causality, cut) {
+            let is_letter = step.letter != SILENT;
+            if is_letter {
+                word.push(step.event);
+            }
+            words(causality, &cut, word, found);
+            if is_letter {
+                word.pop();
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_counted_not_paths() {
+        // Tells something when it reads letter 1 after letter 0.
+        let (nothing, something) = (Categories::NONE, Categories::only(0));
+        let automaton =
+            Automaton::new(2, &[vec![1, 0], vec![1, 2], vec![1, 0]], vec![nothing, nothing, something]);
+        let of_silent = std::cell::Cell::new(0);
+        for_each_seed(300, |seed| {
+            let execution = random_execution(seed, &Config { events: 4..=9, ..Config::default() });
+            let letter = |id: EventId| (id.0 % 3 != 2).then_some(id.0 % 3);
+            let (causality, _) = ModelName::Weak.model().read(&execution, &letter, false);
+            let empty: Cut = vec![0; causality.threads()].into();
+            let mut found = FxHashSet::default();
+            words(&causality, &empty, &mut Vec::new(), &mut found);
+            found.retain(|word| word.len() == letters(&causality));
+            of_silent.set(of_silent.get() + usize::from(causality.len() > letters(&causality)));
+            let clean = found.iter().filter(|word| {
+                let letters: Vec<u32> = word.iter().map(|event| event % 3).collect();
+                !letters.windows(2).any(|two| two == [0, 1])
+            });
+            let expected = Count { all: found.len() as u64, clean: clean.count() as u64 };
+            assert_eq!(count(&causality, &automaton).unwrap_or_default(), expected);
+        });
+        let one_seed = std::env::var_os("FORESEE_TEST_SEED").is_some();
+        assert!(one_seed || of_silent.get() > 20, "silent steps were met {} times", of_silent.get());
+    }
+}
