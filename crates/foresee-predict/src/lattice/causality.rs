@@ -85,6 +85,8 @@ struct Thread {
     /// How many of the first steps were forgotten.
     forgotten: u32,
     steps: Vec<Step>,
+    /// What the step after those needs at least, beyond what they need.
+    next: Needs,
 }
 
 /// The steps of an execution and what they need; see the [module](self).
@@ -129,8 +131,20 @@ impl Causality {
             turns[at].1.push(Turn { step: number, shared, over: None });
         }
         steps.steps.push(step);
+        steps.next.clear();
         self.order.push(thread);
         number
+    }
+
+    /// The next step of a thread, which is not known yet, will need at least this.
+    pub fn expect(&mut self, thread: u32, needs: Needs) {
+        self.threads[thread as usize].next = needs;
+    }
+
+    /// Whether a step of the thread that is not known yet could happen in a cut.
+    #[inline]
+    pub(super) fn could_go_on(&self, thread: u32, done: impl Fn(u32) -> u32 + Copy) -> bool {
+        done(thread) >= self.count(thread) && met(&self.threads[thread as usize].next, done)
     }
 
     /// Says when the turn is over that the thread took with its step of this number.

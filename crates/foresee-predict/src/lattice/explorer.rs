@@ -10,8 +10,8 @@
 //! limit on memory is a breadth, too, and [`Report::exhaustive`] says whether anything was left out.
 //!
 //! **Events that come while it goes on.** [`Explorer::advance`] goes as far as the known steps allow: a level is left when the next
-//! step of every thread is known for all its cuts, or the thread is said to be [ended](Explorer::end). What all cuts have behind them,
-//! [`Explorer::oldest`] tells, and [`Causality::forget`] drops.
+//! step of every thread is known for all its cuts, cannot happen there yet ([`Causality::expect`]), or the thread is said to be
+//! [ended](Explorer::end). What all cuts have behind them, [`Explorer::oldest`] tells, and [`Causality::forget`] drops.
 //!
 //! **Cost.** See `level`: time linear in the edges of the lattice, memory two levels, at most `2 × threads` entries per entry kept.
 
@@ -115,11 +115,43 @@ impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
         }
     }
 
-    /// No more steps of this thread will come.
+    /// No more steps of this thread will come; or they are not waited for.
     pub fn end(&mut self, thread: u32) {
+        let threads = self.ended.len().max(thread as usize + 1);
+        self.ended.resize(threads, false);
+        self.ended[thread as usize] = true;
+    }
+
+    /// Steps of this thread are waited for again.
+    pub fn resume(&mut self, thread: u32) {
         if let Some(ended) = self.ended.get_mut(thread as usize) {
-            *ended = true;
+            *ended = false;
         }
+    }
+
+    /// What was told at this place need not be told again.
+    pub fn know(&mut self, place: u64, categories: Categories) {
+        self.known.insert((place, categories));
+    }
+
+    /// What was told since the last call: the event, the state before it, and what. It will be missing in the report at the end.
+    pub fn take_told(&mut self) -> Vec<(u32, M::State, Categories)> {
+        self.told.drain(..).map(|(_, told)| (told.event, told.state, told.categories)).collect()
+    }
+
+    /// How many steps the cuts have by now.
+    pub fn level(&self) -> usize {
+        self.walk.level
+    }
+
+    /// Whether nothing was left out so far.
+    pub fn is_exhaustive(&self) -> bool {
+        !self.walk.left_out && !self.stopped
+    }
+
+    /// How many cuts there were so far.
+    pub fn cuts(&self) -> u64 {
+        self.cuts
     }
 
     /// Goes on as far as the known steps and the budget allow. Whether something new was told.
@@ -127,7 +159,7 @@ impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
         let before = self.told.len();
         self.ended.resize(causality.threads(), false);
         self.walk.grow(causality.threads());
-        while !self.stopped && self.is_ready(causality) {
+        while !self.stopped && self.awaited(causality).next().is_none() {
             if self.options.budget.is_exhausted() {
                 self.stopped = true;
                 break;
@@ -148,11 +180,23 @@ impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
         self.told.len() > before
     }
 
-    /// Whether the next step of each thread is known for all cuts of the level.
-    fn is_ready(&self, causality: &Causality) -> bool {
-        (0..causality.threads() as u32)
-            .filter(|&thread| !self.ended[thread as usize])
-            .all(|thread| self.walk.most(thread) < causality.count(thread))
+    /// What would be told if no more steps came; it is not told again. The exploration stays where it is.
+    pub fn look_ahead(&mut self, causality: &Causality) -> Vec<(u32, M::State, Categories)> {
+        let (walk, ended) = (self.walk.clone(), self.ended.clone());
+        let (cuts, entries, widest, stopped) = (self.cuts, self.entries, self.widest, self.stopped);
+        self.ended.resize(causality.threads(), true);
+        self.ended.fill(true);
+        self.advance(causality);
+        (self.walk, self.ended) = (walk, ended);
+        (self.cuts, self.entries, self.widest, self.stopped) = (cuts, entries, widest, stopped);
+        self.take_told()
+    }
+
+    /// The threads that hold it up: in some cut of the level their next step, which is not known, could happen.
+    pub fn awaited<'e>(&'e self, causality: &'e Causality) -> impl Iterator<Item = u32> + 'e {
+        let all = 0..causality.threads() as u32;
+        let is_awaited = |&thread: &u32| !self.ended.get(thread as usize).copied().unwrap_or(false);
+        all.filter(is_awaited).filter(|&thread| self.walk.waits_for(thread, causality))
     }
 
     /// The steps that all cuts have behind them, by thread.

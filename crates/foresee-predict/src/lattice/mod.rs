@@ -14,6 +14,7 @@
 //! | `trail`, [`schedule`] | from a violation back to its run: steps, then all events |
 //! | [`machine`] | what runs along the ways |
 //! | `slices`, [`predict`] | properties with parameters, and the engine |
+//! | [`online`] | the same for programs that still run |
 //!
 //! What is predicted has a witness like everything else: a schedule that the checker replays, and at the end of which the property
 //! says what it is claimed to say.
@@ -26,6 +27,7 @@ pub mod hb;
 mod level;
 pub mod machine;
 pub mod model;
+pub mod online;
 mod pass;
 pub mod predict;
 pub mod runs;

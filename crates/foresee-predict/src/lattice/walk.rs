@@ -107,9 +107,12 @@ impl<S: Clone + Eq + Send + Sync, R: Runs> Walk<S, R> {
         (least, most)
     }
 
-    /// The largest count of a thread.
-    pub(super) fn most(&self, thread: u32) -> u32 {
-        front!(&self.front, level => level.cuts.iter().map(|cut| cut.get(&self.layout, thread)).max().unwrap_or(0))
+    /// Whether a step of the thread that is not known yet could happen in some cut.
+    pub(super) fn waits_for(&self, thread: u32, causality: &Causality) -> bool {
+        let could = |of: u32, get: &dyn Fn(u32) -> u32| causality.could_go_on(of, get);
+        front!(&self.front, level => {
+            level.cuts.iter().any(|cut| could(thread, &|of| cut.get(&self.layout, of)))
+        })
     }
 
     /// There are so many threads now.

@@ -19,7 +19,7 @@ mod words;
 
 pub use feed::Feed;
 pub use translate::{Step, Translator};
-pub use words::{Occasion, says};
+pub use words::{Occasion, says, says_with};
 
 use foresee_monitor::property::{Handler, Property};
 use foresee_monitor::slice::params::ParamSet;

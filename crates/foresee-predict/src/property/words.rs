@@ -29,12 +29,16 @@ pub fn says(
     values: &[u64],
     occasion: Occasion<'_>,
 ) -> String {
+    says_with(handler, |name| named(translator, domain, values, occasion, name))
+}
+
+/// What a handler says, with what stands for each `{name}`; a name that stands for nothing stays.
+pub fn says_with(handler: &Handler, stands_for: impl Fn(&str) -> Option<String>) -> String {
     let reports = handler.actions.iter().filter_map(|action| match action {
         Action::Report(text, _) => Some(text),
         _ => None,
     });
-    let fill = |text: &String| filled(text, |name| named(translator, domain, values, occasion, name));
-    let said: Vec<String> = reports.map(fill).collect();
+    let said: Vec<String> = reports.map(|text| filled(text, &stands_for)).collect();
     if said.is_empty() { handler.category.clone() } else { said.join("; ") }
 }
 

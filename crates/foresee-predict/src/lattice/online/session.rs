@@ -1,0 +1,92 @@
+//! All properties of a spec and one program.
+
+use foresee_monitor::property::Property;
+
+use super::found::Found;
+use super::message::Message;
+use super::observation::{Lie, Limits, Observation};
+use super::stage::{Refused, Stage};
+
+/// A stage for each property, for one program.
+pub fn stages(properties: &[Property]) -> Result<Vec<Stage<'_>>, Refused> {
+    properties.iter().map(Stage::new).collect()
+}
+
+/// A program and its messages.
+pub struct Session<'a> {
+    observations: Vec<Observation<'a>>,
+    doubt: Option<String>,
+}
+
+impl<'a> Session<'a> {
+    /// Before any message.
+    pub fn new(stages: &'a [Stage<'a>], limits: Limits) -> Session<'a> {
+        let observations = stages.iter().map(|stage| Observation::new(stage, limits)).collect();
+        Session { observations, doubt: None }
+    }
+
+    /// Takes a message.
+    pub fn hear(&mut self, message: Message) -> Result<(), Lie> {
+        match message {
+            // Another connection of the same program.
+            Message::Hello(_) => Ok(()),
+            Message::Relevant(event) => self.observation(event.property)?.relevant(event),
+            Message::Silent(promise) => self.observation(promise.property)?.silent(promise),
+            Message::Doubt(why) => {
+                self.doubt = Some(why);
+                Ok(())
+            }
+            Message::Ended(ended) => {
+                if ended.messages.len() != self.observations.len() {
+                    return Err(Lie::Property(ended.messages.len() as u32));
+                }
+                let ends = self.observations.iter_mut().zip(&ended.messages);
+                ends.into_iter().try_for_each(|(observation, &messages)| observation.end(messages))
+            }
+        }
+    }
+
+    fn observation(&mut self, property: u32) -> Result<&mut Observation<'a>, Lie> {
+        self.observations.get_mut(property as usize).ok_or(Lie::Property(property))
+    }
+
+    /// Explores as far as is known. What was found since the last call.
+    pub fn advance(&mut self) -> Vec<Found> {
+        self.observations.iter_mut().flat_map(Observation::advance).collect()
+    }
+
+    /// What is found if no more messages come. Those that come are waited for all the same.
+    pub fn look_ahead(&mut self) -> Vec<Found> {
+        self.observations.iter_mut().flat_map(Observation::look_ahead).collect()
+    }
+
+    /// Why what is found may be wrong, if so.
+    pub fn doubt(&self) -> Option<&str> {
+        self.doubt.as_deref()
+    }
+
+    /// Whether the program has ended and all its messages are here.
+    pub fn is_over(&self) -> bool {
+        self.observations.iter().all(Observation::is_over)
+    }
+
+    /// Whether every run that `hb` allows was looked at, as far as events are known.
+    pub fn is_exhaustive(&self) -> bool {
+        self.observations.iter().all(Observation::is_exhaustive)
+    }
+
+    /// How many relevant events there were, of all properties.
+    pub fn events(&self) -> u64 {
+        self.observations.iter().map(|observation| u64::from(observation.events())).sum()
+    }
+
+    /// How many messages wait for others.
+    pub fn waiting(&self) -> usize {
+        self.observations.iter().map(Observation::waiting).sum()
+    }
+
+    /// How many cuts were explored.
+    pub fn cuts(&self) -> u64 {
+        self.observations.iter().map(Observation::cuts).sum()
+    }
+}

@@ -1,0 +1,36 @@
+//! What the fuzzer of the observer's protocol runs; the same function runs over the corpus, and over changes of it, in the test suite on
+//! stable (`crates/foresee-predict/tests/fuzz_messages.rs`).
+
+use std::sync::OnceLock;
+
+use foresee_monitor::{Compiled, compile};
+use foresee_predict::lattice::online::{Limits, Session, parse, stages};
+
+const SPEC: &str = r#"
+property Landing { var landing, approved: int; var radio: int = 1;
+    ptltl: start(landing == 1) -> [approved == 1, radio == 0) @violation { report "{thread} {loc}"; } }
+property Order { event a; event b;
+    ere: a b+ a @match { report "aba"; } @fail { reset; } }
+"#;
+
+/// Any bytes as messages: ends, without a panic, whatever is claimed; and what is understood can be written and read again.
+pub(crate) fn messages(bytes: &[u8]) {
+    static COMPILED: OnceLock<Compiled> = OnceLock::new();
+    let compiled = COMPILED.get_or_init(|| compile(SPEC).unwrap_or_else(|problems| panic!("{problems:#?}")));
+    let Ok(stages) = stages(&compiled.properties) else { panic!("properties without parameters") };
+    let limits =
+        Limits { entries: 64, threads: 8, buffered: 16, patience: 8, findings: 4, ..Limits::default() };
+    let mut session = Session::new(&stages, limits);
+    let mut found = 0;
+    for line in bytes.split(|&byte| byte == b'\n') {
+        let Ok(message) = parse(line) else { continue };
+        let again = message.line();
+        assert_eq!(parse(&again[..again.len() - 1]).ok().as_ref(), Some(&message));
+        if session.hear(message).is_err() {
+            break;
+        }
+        found += session.advance().len();
+    }
+    found += session.look_ahead().len();
+    assert!(found <= 2 * limits.findings && session.waiting() <= 2 * limits.buffered);
+}
