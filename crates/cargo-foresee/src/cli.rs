@@ -82,6 +82,9 @@ Examples:
 A line is THREAD|event(NAME, @OBJECT, NUMBER)|PLACE, or any event of a trace: T1|acq(l)|a.rs:3, T1|w(x=1).
 Verdicts that have a handler are told as they come. Exit codes: 66 if there were any, 2 for a spec or stream that is wrong.")]
     Monitor(MonitorArgs),
+    /// Hold properties against programs that run now, and against the runs they could have been
+    #[command(after_help = OBSERVE_HELP)]
+    Observe(ObserveArgs),
     /// Check, format and draw properties
     #[command(subcommand)]
     Spec(SpecCommand),
@@ -166,6 +169,20 @@ Examples:
   CC='foresee cc' CXX='foresee c++' cmake -B build
 
 FORESEE_CC and FORESEE_CXX name the compilers (gcc or clang) if not cc and c++, FORESEE_RUNTIME the runtime library.";
+
+const OBSERVE_HELP: &str = "\
+Examples:
+  foresee observe --listen 127.0.0.1:7000 --spec flight.rv
+  FORESEE_OBSERVER=127.0.0.1:7000 ./flight
+  foresee observe --listen unix:/tmp/foresee.sock --spec flight.rv --breadth 1000
+  FORESEE_SECRET=… foresee observe --listen 0.0.0.0:7000 --spec flight.rv
+
+Programs must be built by `foresee cc`, `foresee c++` or `cargo foresee build`, and find `foresee` in PATH. They run as always; what
+a property says of a run that they could have been is told while they run. Those runs keep the order of conflicting
+accesses and of critical sections (causality hb). Properties with parameters are not observed yet, nor are programs under
+`foresee run` and `record`, which are checked from their traces. An address that
+others than this machine can reach needs a secret, FORESEE_SECRET, here and for the programs; it is sent as it is.
+Ctrl-C ends it. Exit codes: 66 if something was found, 0 if not.";
 
 const CHECK_HELP: &str = "\
 Engines, in the order in which they run:
@@ -342,6 +359,26 @@ pub struct MonitorArgs {
     /// Refuse events that no property knows, and events with too few or too many values, instead of counting them
     #[arg(long)]
     pub strict: bool,
+}
+
+/// Arguments of `observe`.
+#[derive(Debug, Args)]
+pub struct ObserveArgs {
+    /// Where to listen: HOST:PORT, or unix:PATH
+    #[arg(long, value_name = "ADDR")]
+    pub listen: String,
+    /// The file of properties
+    #[arg(long, value_name = "FILE")]
+    pub spec: PathBuf,
+    /// How many cuts of each level of the lattice are followed: 1 is the observed run, `all` is every run [default: all]
+    #[arg(long, value_name = "N", value_parser = number::breadth)]
+    pub breadth: Option<usize>,
+    /// How to tell: human, at once, or json, at the end
+    #[arg(long, value_enum, default_value = "human")]
+    pub format: ReportFormat,
+    /// End when so many programs have ended
+    #[arg(long, value_name = "N")]
+    pub exit_after: Option<usize>,
 }
 
 /// What to do with files of properties.

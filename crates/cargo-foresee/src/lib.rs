@@ -8,6 +8,7 @@
 //! | `cargo` | driving cargo: flags, the runner, one result of many tests |
 //! | `compiler` | driving a C or C++ compiler: what to instrument, what to link |
 //! | `recording`, `symbolize`, `signals` | running a program, packing its trace, names for its addresses, Ctrl-C |
+//! | `observer` | programs observed while they run: connections, sessions, what they come to |
 //! | `input`, `output` | traces by path: reading with context, writing without ever leaving half a file |
 //! | `progress` | the bar for long work |
 //! | `report` | from findings to what people and machines read: one file per format |
@@ -25,6 +26,7 @@ pub mod exit;
 mod input;
 mod live;
 mod number;
+mod observer;
 mod output;
 mod prebuilt;
 mod progress;
@@ -55,6 +57,11 @@ pub fn main() -> ExitCode {
         && runner == commands::runner::NAME
     {
         return commands::runner::run(program);
+    }
+    if let [_, forward, program @ ..] = &args[..]
+        && forward == commands::forward::NAME
+    {
+        return commands::forward::run(program);
     }
     let (name, args) = invocation(args);
     let command = Cli::command().bin_name(name);

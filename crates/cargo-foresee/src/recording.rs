@@ -32,9 +32,9 @@ use crate::watch;
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The variable that tells the runtime where to record to.
-const RAW_VARIABLE: &str = "FORESEE_RAW";
+pub(crate) const RAW_VARIABLE: &str = "FORESEE_RAW";
 /// Set if the raw trace is read while it is written.
-const FOLLOWED_VARIABLE: &str = "FORESEE_FOLLOWED";
+pub(crate) const FOLLOWED_VARIABLE: &str = "FORESEE_FOLLOWED";
 
 /// The variable that tells the runtime how long that file may be.
 const MAX_SIZE_VARIABLE: &str = "FORESEE_MAX_SIZE";
@@ -365,7 +365,7 @@ impl Packing {
 }
 
 /// Why a recording may not tell all that matters, if so.
-fn doubt(reader: &RawReader) -> Option<String> {
+pub(crate) fn doubt(reader: &RawReader) -> Option<String> {
     let is_rust = reader.facts().iter().any(|(key, _)| key == "rust");
     if is_rust && reader.lacks_debug_info() {
         return Some(

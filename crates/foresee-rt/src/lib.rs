@@ -73,6 +73,7 @@ mod memory;
 #[path = "../../foresee-trace/src/raw/near.rs"]
 #[allow(dead_code, unreachable_pub)] // What only the reader needs.
 mod near;
+mod observer;
 mod rawfile;
 mod real;
 mod rests;
@@ -84,9 +85,18 @@ mod tsan;
 mod tsan_annotations;
 mod watched;
 
+use std::ffi::{c_char, c_int};
+
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
 /// the latest when the first instrumented object is initialised.
-extern "C" fn start() {
+extern "C" fn start(_count: c_int, args: *const *const c_char) {
+    // SAFETY: the C library passes what it passes to `main`.
+    unsafe { observer::start(args) };
+    record();
+}
+
+/// The same, for who does not know the program's arguments.
+fn record() {
     fds::start();
     ipc::start();
     // What looks at strings comes before the recording, which would take it for the program's doing.
@@ -97,7 +107,7 @@ extern "C" fn start() {
     exit::start();
 }
 
-// SAFETY: `.init_array` holds pointers to functions that the C library calls with arguments `start` may ignore.
+// SAFETY: `.init_array` holds pointers to functions that the C library calls with the arguments of `main`.
 #[used]
 #[unsafe(link_section = ".init_array.00101")]
-static START: extern "C" fn() = start;
+static START: extern "C" fn(c_int, *const *const c_char) = start;

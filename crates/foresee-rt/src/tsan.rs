@@ -104,7 +104,7 @@ extern "C" fn any_exit() {
 
 /// Every instrumented object calls this before its constructors.
 extern "C" fn init(_pc: u64) {
-    crate::start();
+    crate::record();
 }
 
 entries! {

@@ -4,7 +4,9 @@ mod cargo;
 mod check;
 mod compile;
 mod completions;
+pub(crate) mod forward;
 mod monitor;
+mod observe;
 mod record;
 mod run;
 pub(crate) mod runner;
@@ -27,6 +29,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, CliError> {
     match cli.command {
         Command::Check(args) => return check::run(&args),
         Command::Monitor(args) => return monitor::run(&args),
+        Command::Observe(args) => return observe::run(&args),
         Command::Spec(command) => return spec::run(&command),
         Command::Run(args) => return run::run(&args),
         Command::Record(args) => return record::run(&args),

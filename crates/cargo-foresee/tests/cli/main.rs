@@ -17,6 +17,7 @@ mod loading;
 mod memory;
 mod memory_model;
 mod monitor;
+mod observe;
 mod predicted_properties;
 mod programs;
 mod record;

@@ -1,0 +1,49 @@
+//! `foresee observe`: holds properties against programs that run now, and against the runs that they could have been.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use foresee_predict::lattice::explorer::Breadth;
+use foresee_predict::lattice::online::{Limits, stages};
+
+use crate::cli::{ObserveArgs, ReportFormat};
+use crate::error::{self, CliError, Severity, without_code};
+use crate::observer::address::Address;
+use crate::observer::server::Observer;
+use crate::observer::{SECRET_VARIABLE, secret, show};
+use crate::{exit, signals, specs};
+
+pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
+    if !matches!(args.format, ReportFormat::Human | ReportFormat::Json) {
+        return Err(CliError::Usage("`foresee observe` tells in the forms human and json".to_owned()));
+    }
+    let spec = specs::read(&args.spec)?;
+    let properties = specs::load(&args.spec, specs::Warnings::Told)?.properties;
+    let refused = |why| CliError::Usage(format!("{}: {why}", args.spec.display()));
+    stages(&properties).map_err(|why| refused(why.to_string()))?;
+    let address = Address::parse(&args.listen).map_err(|why| CliError::Usage(format!("--listen: {why}")))?;
+    let secret = secret();
+    if secret.is_none() && !address.is_local() {
+        return Err(CliError::Usage(format!(
+            "--listen {}: others than this machine can get there, so a secret is needed: set {SECRET_VARIABLE} here and \
+             for the programs",
+            args.listen
+        )));
+    }
+    let listener = address.listen().map_err(|why| {
+        CliError::Usage(format!("--listen {}: cannot listen: {}", args.listen, without_code(&why)))
+    })?;
+    signals::finish_on_interrupt();
+    let breadth = match args.breadth {
+        Some(most) if most < usize::MAX => Breadth::Most(most),
+        _ => Breadth::All,
+    };
+    let limits = Limits { breadth, ..Limits::default() };
+    error::print(Severity::Note, &format!("observing programs that run with FORESEE_OBSERVER={listener}"));
+    let observer = Observer::new(spec, properties, limits, secret, args.format == ReportFormat::Human);
+    let results = Arc::new(observer).serve(&listener, args.exit_after);
+    if args.format == ReportFormat::Json {
+        crate::print(show::document(&results).as_bytes())?;
+    }
+    Ok(ExitCode::from(if results.findings.is_empty() { exit::NOTHING_FOUND } else { exit::FINDINGS }))
+}
