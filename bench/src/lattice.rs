@@ -79,9 +79,9 @@ fn long(steps: u32, sync: u32, breadth: usize) {
     }
 }
 
-/// Prints all of it; memory is that of the largest lattice.
+/// Prints all of it; the lattice first, so that the memory is its own.
 pub fn run(steps: u32, long_steps: u32) {
+    grid(steps);
     long(long_steps, 2, 1000);
     long(long_steps / 100, 16, 1000);
-    grid(steps);
 }

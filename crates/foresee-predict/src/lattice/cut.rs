@@ -108,17 +108,17 @@ impl Layout {
     fn of(ranges: impl Iterator<Item = (u32, u32)> + Clone) -> Option<Layout> {
         let bits = |(from, to): (u32, u32)| u32::BITS - (to - from).leading_zeros();
         let mut shift: u32 = ranges.clone().map(bits).sum();
-        let width = match shift {
+        let (width, highest) = match shift {
             // One bit stays free, so that adding to the highest field cannot overflow.
-            0..=63 => Width::Bits64,
-            64..=127 => Width::Bits128,
+            0..=63 => (Width::Bits64, 63),
+            64..=127 => (Width::Bits128, 127),
             _ => return None,
         };
         let field = |(from, to)| {
             let bits = bits((from, to));
             shift -= bits;
             // A field of no bits has only its base; where it would be must be a valid place all the same.
-            Field { shift: shift.min(63), mask: ((1u64 << bits) - 1) as u32, base: from }
+            Field { shift: shift.min(highest), mask: ((1u64 << bits) - 1) as u32, base: from }
         };
         Some(Layout { fields: ranges.map(field).collect(), width })
     }
@@ -167,6 +167,17 @@ mod tests {
                 assert_eq!(packed.bump(&layout, 0).get(&layout, 0), cut[0] + 1);
             }
         }
+    }
+
+    #[test]
+    fn wide_fields_do_not_overlap() {
+        let most = [2_500_000; 4];
+        let layout = Layout::new(&[0; 4], &[0; 4], &most);
+        assert_eq!(layout.width, Width::Bits128);
+        let counts = [2_400_001, 7, 2_499_999, 12];
+        let cut = u128::pack(&layout, &counts);
+        assert_eq!(layout.counts(&cut), counts);
+        assert_eq!(layout.counts(&cut.bump(&layout, 0)), [2_400_002, 7, 2_499_999, 12]);
     }
 
     #[test]
