@@ -59,7 +59,7 @@ int main(void) {
 fn a_race_is_told_while_the_program_runs() {
     let folder = Folder::new();
     folder.build("races.c", RACES_AND_WAITS);
-    let mut command = folder.command(&["run", "--", "./prog"]);
+    let mut command = folder.command(&["run", "--timeout", "120s", "--", "./prog"]);
     let mut foresee = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let input = foresee.stdin.take();
     let mut told = BufReader::new(foresee.stderr.take().unwrap());

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::Folder;
+use crate::support::{Folder, end_if_it_hangs};
 
 /// The flight controller of the examples; at its end it waits for a line of input.
 const FLIGHT: &str = r#"
@@ -61,6 +61,7 @@ impl Observer {
         let line = [&["observe", "--listen", "unix:socket", "--spec", "flight.rv"], args].concat();
         let mut command = folder.command(&line);
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        end_if_it_hangs(&process);
         let says = BufReader::new(process.stderr.take().unwrap());
         let mut observer = Observer { process, says };
         observer.until("observing programs");

@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// What the program did.
 pub(crate) struct Outcome {
@@ -96,4 +97,13 @@ pub(crate) fn outcome(output: std::process::Output) -> Outcome {
 /// A trace that comes with the repository.
 pub(crate) fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/traces").join(name)
+}
+
+/// Ends a process that a test waits for, if it is still there long after the test should have been done: the test then fails.
+pub(crate) fn end_if_it_hangs(process: &Child) {
+    let id = process.id().to_string();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(120));
+        let _ = Command::new("kill").args(["-9", &id]).status();
+    });
 }
