@@ -54,7 +54,7 @@ fn violation(outcome: &Outcome) -> (String, u64, u64, Vec<Vec<i64>>) {
 
 #[test]
 fn the_papers_examples_have_the_papers_results() {
-    let folder = project(&["flight", "xyz", "landing"]);
+    let folder = project(&["flight", "xyz", "landing", "signs"]);
     for model in ["hb", "weak", "sliced", "max"] {
         // LANDING, APPROVED, RADIO: the radio goes down between approval and landing.
         let (certainty, violating, runs, values) = violation(&run(&folder, "flight", &["--model", model]));
@@ -67,6 +67,23 @@ fn the_papers_examples_have_the_papers_results() {
     assert_eq!(run(&folder, "landing", &["--model", "hb"]).code, Some(0));
     let (_, violating, runs, _) = violation(&run(&folder, "landing", &["--model", "weak"]));
     assert_eq!((violating, runs), (1, 3));
+    assert_eq!(run(&folder, "signs", &["--model", "hb"]).code, Some(0));
+    let (_, violating, runs, values) = violation(&run(&folder, "signs", &["--model", "weak"]));
+    assert_eq!((violating, runs, values), (1, 2, vec![vec![1]]));
+}
+
+#[test]
+fn a_race_that_critical_sections_hide() {
+    let folder = project(&[]);
+    fs::copy(Path::new(EXAMPLES).join("sections.rs"), folder.path("examples/sections.rs")).unwrap();
+    assert_eq!(run(&folder, "sections", &["--engine", "hb"]).code, Some(0));
+    let outcome = run(&folder, "sections", &[]);
+    assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
+    let start = outcome.stdout.find("{\n").unwrap();
+    let report: Value = serde_json::from_str(&outcome.stdout[start..]).unwrap();
+    let [race] = report["findings"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    assert_eq!((&race["kind"], &race["certainty"]), (&"race".into(), &"predicted".into()));
+    assert_eq!(race["events"][0]["target"], "sections::Z");
 }
 
 #[test]

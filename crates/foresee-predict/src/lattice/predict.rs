@@ -174,7 +174,9 @@ impl PredictedVerdicts {
         if report.violations.is_empty() {
             return;
         }
+        // A run that goes wrong and cannot go on as observed is no whole one: then the numbers would say nothing.
         let runs = if report.exhaustive { words::count(&causality, &machine) } else { None };
+        let runs = runs.filter(|runs| runs.clean < runs.all);
         let (causality, edges) = model.read(execution, &letter, true);
         let Some(edges) = edges else { return };
         let scheduler = Scheduler::new(execution, &causality, &edges);
