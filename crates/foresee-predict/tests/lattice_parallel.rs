@@ -1,5 +1,8 @@
 //! The explorer says the same whatever the number of threads that it uses.
 
+// What tests share is no test to clippy.
+#![allow(clippy::unwrap_used)]
+
 use foresee_monitor::formalism::Categories;
 use foresee_monitor::formalism::automaton::Automaton;
 use foresee_predict::engine::Budget;

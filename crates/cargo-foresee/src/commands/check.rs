@@ -13,6 +13,7 @@ use foresee_predict::finding::{Certainty, Finding, Kind, Place};
 use foresee_predict::lattice::explorer::Breadth;
 use foresee_predict::lattice::model::ModelName;
 use foresee_predict::lattice::predict::Prediction;
+use foresee_predict::property::Translator;
 use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
 use foresee_predict::witness::Schedule;
 use foresee_trace::validate::{Problem, Validator};
@@ -212,6 +213,9 @@ fn check<R>(
     stage.end();
 
     let names = input.source().names();
+    if *shows_progress {
+        properties.iter().for_each(|property| warn_of_unknown_variables(property, names));
+    }
     let told = input.source().facts().iter().find(|(key, _)| key == DOUBT);
     let why = match verdict.problems.first() {
         Some(problem) => Some(impossible(problem, names)),
@@ -293,6 +297,19 @@ fn missing(facts: &Facts) -> Vec<String> {
         _ => None,
     };
     facts.iter().filter_map(told).collect()
+}
+
+/// A property about a variable that the run does not have is kept by every run: most likely it is meant to say more.
+fn warn_of_unknown_variables(property: &Property, names: &Names) {
+    let mut translator = Translator::new(property);
+    translator.learn(names);
+    for unknown in translator.unknown_variables() {
+        let property = &property.name;
+        let message = format!(
+            "{property}: the run has no variable `{unknown}`; a static that is only written may have been optimised away"
+        );
+        error::print(Severity::Warning, &message);
+    }
 }
 
 fn impossible(problem: &Problem, names: &Names) -> String {

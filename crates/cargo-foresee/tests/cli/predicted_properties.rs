@@ -105,3 +105,16 @@ fn how_much_is_explored_can_be_said() {
     let unknown = check(&["--model", "none"]);
     assert!(unknown.code == Some(2) && unknown.stderr.contains("[possible values: hb, weak, sliced, max]"));
 }
+
+#[test]
+fn a_variable_that_is_not_there_is_told() {
+    let folder = Folder::new();
+    let spec = "property P { var landing, nowhere: int; ptltl: landing >= 0 @violation { report \"x\"; } }";
+    folder.write("p.rv", spec);
+    let trace = Path::new(EXAMPLES).join("traces/flight.std");
+    let outcome =
+        folder.foresee(&["check", trace.to_str().unwrap(), "--spec", "p.rv", "--engine", "property"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("P: the run has no variable `nowhere`"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("`landing`"), "{}", outcome.stderr);
+}

@@ -152,6 +152,13 @@ impl<'p> Translator<'p> {
         self.property
     }
 
+    /// The variables of the property that the trace, as far as it is known, has nothing by the name of.
+    pub fn unknown_variables(&self) -> impl Iterator<Item = &'p str> + '_ {
+        let is_known = |number| self.variables.values().any(|&known| known == number);
+        let all = self.property.vars.iter().enumerate();
+        all.filter(move |&(number, _)| !is_known(number)).map(|(_, var)| var.name.as_str())
+    }
+
     /// Takes in names that are new since the last call. To be called before an event that uses them.
     #[inline]
     pub fn learn(&mut self, names: &Names) {
