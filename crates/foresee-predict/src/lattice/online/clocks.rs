@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 /// Counts by place in the clock; those beyond the end are 0.
 type Clock = Rc<Vec<u32>>;
 
-/// The clocks of a program, for one property; see the [module](self).
+/// The clocks of a program, for one property.
 #[derive(Default)]
 pub struct Clocks {
     threads: Vec<Thread>,

@@ -76,7 +76,7 @@ pub enum Lie {
     Threads(usize),
 }
 
-/// A property that watches a program; see the [module](self).
+/// A property that watches a program.
 pub struct Observation<'a> {
     stage: &'a Stage<'a>,
     limits: Limits,
