@@ -41,7 +41,7 @@ fn walk(causality: &Causality, breadth: Breadth) -> Report {
         violations: 0,
         known: Default::default(),
     };
-    explore::<_, ()>(causality, &monitor(), options)
+    explore(causality, &monitor(), options)
 }
 
 /// The lattice of four threads with this many steps each, and how long it took.

@@ -8,7 +8,6 @@ use foresee_monitor::formalism::automaton::Automaton;
 use foresee_predict::engine::Budget;
 use foresee_predict::lattice::causality::{Causality, Need, Step};
 use foresee_predict::lattice::explorer::{Breadth, Options, Report, explore};
-use foresee_predict::lattice::runs::Count;
 
 /// Four threads that learn of each other now and then: levels that are worth sharing.
 fn causality() -> Causality {
@@ -46,7 +45,7 @@ fn explored(threads: usize, breadth: Breadth) -> Report {
         known: Default::default(),
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| explore::<_, Count>(&causality(), &machine(), options))
+    pool.install(|| explore(&causality(), &machine(), options))
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn races(model: &dyn Model, execution: &Execution) -> BTreeSet<(EventId, EventId
         violations: usize::MAX,
         known: Default::default(),
     };
-    let report = explore::<_, ()>(&causality, &Adjacent(execution), options);
+    let report = explore(&causality, &Adjacent(execution), options);
     let pairs = report.violations.iter().flat_map(|violation| {
         let second = EventId(violation.event);
         violation.categories.indices().map(move |first| {

@@ -11,7 +11,6 @@ use foresee_predict::engine::Budget;
 use foresee_predict::lattice::explorer::{Breadth, Options, Report, explore};
 use foresee_predict::lattice::hb::HappensBefore;
 use foresee_predict::lattice::model::Model;
-use foresee_predict::lattice::runs::Count;
 use foresee_predict::lattice::schedule::Scheduler;
 use foresee_predict::lattice::slice::Slice;
 use foresee_predict::lattice::sliced::Sliced;
@@ -56,7 +55,7 @@ fn options(breadth: Breadth) -> Options<'static> {
 
 fn report(model: &dyn Model, execution: &Execution, property: &Property, breadth: Breadth) -> Report {
     let (causality, _) = model.read(execution, &|id| property.letters[id.index()], false);
-    explore::<_, Count>(&causality, &property.automaton, options(breadth))
+    explore(&causality, &property.automaton, options(breadth))
 }
 
 fn agrees_with_definition(model: &dyn Model, definition: Causality, config: &Config, seeds: u64) {

@@ -4,15 +4,14 @@ use super::cut::{Layout, Packed};
 use super::explorer::Breadth;
 use super::level::Level;
 use super::machine::Machine;
-use super::runs::Runs;
 use super::walk::Guide;
 
 /// Leaves the most promising cuts of a level; whether any had to go.
 ///
 /// The observed run's cut comes first, then those with a state nearest to a verdict, then those nearest to the observed run, then
 /// the smaller ones: a total order that depends on the level alone.
-pub(super) fn select<K: Packed, S: Clone + Eq + Send + Sync, R: Runs, M: Machine<State = S>>(
-    level: &mut Level<K, S, R>,
+pub(super) fn select<K: Packed, S: Clone + Eq + Send + Sync, M: Machine<State = S>>(
+    level: &mut Level<K, S>,
     layout: &Layout,
     guide: &Guide<'_, M>,
     observed: &[u32],
@@ -48,7 +47,6 @@ pub(super) fn select<K: Packed, S: Clone + Eq + Send + Sync, R: Runs, M: Machine
     for (.., first, end) in ranks {
         kept.cuts.extend_from_slice(&level.cuts[first..end]);
         kept.states.extend_from_slice(&level.states[first..end]);
-        kept.runs.extend_from_slice(&level.runs[first..end]);
     }
     *level = kept;
     true

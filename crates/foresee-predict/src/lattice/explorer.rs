@@ -21,9 +21,8 @@ use rustc_hash::FxHashSet;
 use super::causality::Causality;
 use super::level::{Group, Told};
 use super::machine::Machine;
-use super::runs::{Count, Runs};
 use super::trail;
-use super::walk::{Guide, Walk, front};
+use super::walk::{Guide, Walk};
 use crate::engine::Budget;
 
 /// How many cuts of a level go on.
@@ -62,8 +61,6 @@ pub struct Report {
     pub levels: usize,
     /// Whether every run was looked at.
     pub exhaustive: bool,
-    /// How many runs there are; only if that was asked for and the answer is exhaustive.
-    pub runs: Option<Count>,
 }
 
 /// What to explore, and how far.
@@ -83,10 +80,10 @@ pub struct Options<'a> {
 }
 
 /// An exploration in progress.
-pub struct Explorer<'a, M: Machine, R: Runs = ()> {
+pub struct Explorer<'a, M: Machine> {
     machine: &'a M,
     options: Options<'a>,
-    walk: Walk<M::State, R>,
+    walk: Walk<M::State>,
     ended: Vec<bool>,
     known: FxHashSet<Group>,
     told: Vec<(usize, Told<M::State>)>,
@@ -96,7 +93,7 @@ pub struct Explorer<'a, M: Machine, R: Runs = ()> {
     stopped: bool,
 }
 
-impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
+impl<'a, M: Machine> Explorer<'a, M> {
     /// At the empty cut.
     pub fn new(machine: &'a M, threads: usize, mut options: Options<'a>) -> Self {
         let known = std::mem::take(&mut options.known);
@@ -208,12 +205,7 @@ impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
     pub fn finish(mut self, causality: &Causality) -> Report {
         self.ended.fill(true);
         self.advance(causality);
-        let complete = self.walk.level >= causality.len();
         let exhaustive = !self.walk.left_out && !self.stopped;
-        let runs = front!(&self.walk.front, level => level.runs.iter().filter_map(R::count).reduce(|mut all, more| {
-            all.join(&more);
-            all
-        }));
         let path = |&(level, ref told): &(usize, Told<M::State>)| {
             let known = &self.known;
             let within = (!self.walk.left_out).then_some(&told.cut[..]);
@@ -229,12 +221,11 @@ impl<'a, M: Machine, R: Runs> Explorer<'a, M, R> {
             widest: self.widest,
             levels: self.walk.level + 1,
             exhaustive,
-            runs: runs.filter(|_| exhaustive && complete),
         }
     }
 }
 
 /// Explores everything there is.
-pub fn explore<M: Machine, R: Runs>(causality: &Causality, machine: &M, options: Options<'_>) -> Report {
-    Explorer::<M, R>::new(machine, causality.threads(), options).finish(causality)
+pub fn explore<M: Machine>(causality: &Causality, machine: &M, options: Options<'_>) -> Report {
+    Explorer::new(machine, causality.threads(), options).finish(causality)
 }

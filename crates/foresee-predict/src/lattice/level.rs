@@ -15,15 +15,13 @@ use rustc_hash::FxHashSet;
 use super::causality::{Causality, SILENT};
 use super::cut::{Layout, Packed};
 use super::machine::Machine;
-use super::runs::Runs;
 
 /// Cuts with the same number of steps, and the states they can be reached in.
 #[derive(Clone, Debug)]
-pub(super) struct Level<K, S, R> {
+pub(super) struct Level<K, S> {
     /// Sorted; as often as there are states.
     pub(super) cuts: Vec<K>,
     pub(super) states: Vec<S>,
-    pub(super) runs: Vec<R>,
 }
 
 /// Something was told on the way to a new cut.
@@ -66,9 +64,9 @@ pub(super) struct Expansion<'a, M: Machine> {
 /// From this size on a level is made in parallel, in pieces of about this many entries.
 const PIECE: usize = 1 << 15;
 
-impl<K: Packed, S: Clone + Eq + Send + Sync, R: Runs> Level<K, S, R> {
+impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
     pub(super) fn new() -> Self {
-        Level { cuts: Vec::new(), states: Vec::new(), runs: Vec::new() }
+        Level { cuts: Vec::new(), states: Vec::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -78,7 +76,6 @@ impl<K: Packed, S: Clone + Eq + Send + Sync, R: Runs> Level<K, S, R> {
     fn append(&mut self, mut other: Self) {
         self.cuts.append(&mut other.cuts);
         self.states.append(&mut other.states);
-        self.runs.append(&mut other.runs);
     }
 
     /// The entries of this cut.
@@ -113,7 +110,6 @@ impl<K: Packed, S: Clone + Eq + Send + Sync, R: Runs> Level<K, S, R> {
         let all = made.iter().map(|(piece, _)| piece.len()).sum();
         level.cuts.reserve_exact(all);
         level.states.reserve_exact(all);
-        level.runs.reserve_exact(all);
         let heard = made.into_iter().map(|(piece, heard)| {
             level.append(piece);
             heard
@@ -206,8 +202,7 @@ impl<K: Packed, S: Clone + Eq + Send + Sync, R: Runs> Level<K, S, R> {
                 SILENT => (before.clone(), Categories::NONE),
                 letter => by.machine.step(before, letter),
             };
-            let told = !categories.is_empty();
-            if told {
+            if !categories.is_empty() {
                 let (thread, event) = (stream.thread, stream.event);
                 let group = ((by.place)(event), categories);
                 if !by.known.contains(&group) && (by.all || heard.groups.insert(group)) {
@@ -215,14 +210,9 @@ impl<K: Packed, S: Clone + Eq + Send + Sync, R: Runs> Level<K, S, R> {
                     heard.told.push((group, Told { cut, state: before.clone(), thread, event, categories }));
                 }
             }
-            let runs = self.runs[at].after(told);
-            match level.states[first..].iter().position(|known| *known == state) {
-                Some(known) => level.runs[first + known].join(&runs),
-                None => {
-                    level.cuts.push(cut.clone());
-                    level.states.push(state);
-                    level.runs.push(runs);
-                }
+            if !level.states[first..].contains(&state) {
+                level.cuts.push(cut.clone());
+                level.states.push(state);
             }
         }
     }

@@ -10,7 +10,8 @@
 //! | [`slice`](mod@slice) | which accesses a property depends on |
 //! | `pass`, `sharing` | one pass with vector clocks, which the models have in common |
 //! | [`causality`] | what a model says: steps, what they need, the turns they take |
-//! | [`explorer`] | the way through the lattice; below it `walk` (a level and the next), `level` (the merge), [`cut`] (cuts as numbers), `breadth`, [`runs`] and `words` (counting) |
+//! | [`explorer`] | the way through the lattice; below it `walk` (a level and the next), `level` (the merge), [`cut`] (cuts as numbers), `breadth` |
+//! | [`words`] | how many runs there are |
 //! | `trail`, [`schedule`] | from a violation back to its run: steps, then all events |
 //! | [`machine`] | what runs along the ways |
 //! | `slices`, [`predict`] | properties with parameters, and the engine |
@@ -30,7 +31,6 @@ pub mod model;
 pub mod online;
 mod pass;
 pub mod predict;
-pub mod runs;
 pub mod schedule;
 mod sharing;
 pub mod slice;
@@ -39,4 +39,4 @@ mod slices;
 mod trail;
 mod walk;
 pub mod weak;
-mod words;
+pub mod words;

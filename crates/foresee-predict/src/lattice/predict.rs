@@ -168,7 +168,7 @@ impl PredictedVerdicts {
             violations: self.prediction.counterexamples,
             known: machine.observed(execution),
         };
-        let report = explore::<_, ()>(&causality, &machine, options);
+        let report = explore(&causality, &machine, options);
         let is_stopped = !report.exhaustive && self.prediction.breadth == Breadth::All;
         outcome.undecided += u64::from(is_stopped);
         if report.violations.is_empty() {

@@ -37,7 +37,7 @@ pub(super) fn to<M: Machine>(
 /// Goes back from `target`, at `level`, to the level of `start`; adds the threads to the path, last first.
 fn back<M: Machine>(
     guide: &Guide<'_, M>,
-    start: Walk<M::State, ()>,
+    start: Walk<M::State>,
     level: usize,
     mut target: Entry<M::State>,
     path: &mut Vec<u32>,
@@ -45,7 +45,7 @@ fn back<M: Machine>(
     let length = level - start.level;
     let first = start.level;
     let (mut stride, mut kept) = (1, 0);
-    let mut landmarks: Vec<Walk<M::State, ()>> = Vec::new();
+    let mut landmarks: Vec<Walk<M::State>> = Vec::new();
     let mut walk = start;
     while walk.level < level {
         if (walk.level - first).is_multiple_of(stride) {
@@ -78,7 +78,7 @@ fn back<M: Machine>(
 /// The step that leads from an entry of this level to the target.
 fn predecessor<M: Machine>(
     guide: &Guide<'_, M>,
-    walk: &Walk<M::State, ()>,
+    walk: &Walk<M::State>,
     (cut, state): &Entry<M::State>,
 ) -> Option<(u32, Entry<M::State>)> {
     let mut best: Option<(u32, u32, Entry<M::State>)> = None;

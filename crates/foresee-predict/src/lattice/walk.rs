@@ -8,14 +8,13 @@ use super::cut::{Layout, Packed, Width};
 use super::explorer::{Breadth, Options};
 use super::level::{Expansion, Group, Level, Told};
 use super::machine::Machine;
-use super::runs::Runs;
 
 /// Levels of any width.
 #[derive(Clone)]
-pub(super) enum Front<S, R> {
-    Bits64(Level<u64, S, R>),
-    Bits128(Level<u128, S, R>),
-    Boxed(Level<Box<[u32]>, S, R>),
+pub(super) enum Front<S> {
+    Bits64(Level<u64, S>),
+    Bits128(Level<u128, S>),
+    Boxed(Level<Box<[u32]>, S>),
 }
 
 /// Runs the same code for each width.
@@ -32,9 +31,9 @@ pub(super) use front;
 
 /// Where an exploration is.
 #[derive(Clone)]
-pub(super) struct Walk<S, R> {
+pub(super) struct Walk<S> {
     pub(super) layout: Layout,
-    pub(super) front: Front<S, R>,
+    pub(super) front: Front<S>,
     /// The number of steps in each cut.
     pub(super) level: usize,
     /// The cut of the observed run at this level.
@@ -52,10 +51,10 @@ pub(super) struct Guide<'a, M: Machine> {
     pub(super) within: Option<&'a [u32]>,
 }
 
-impl<S: Clone + Eq + Send + Sync, R: Runs> Walk<S, R> {
+impl<S: Clone + Eq + Send + Sync> Walk<S> {
     pub(super) fn start(threads: usize, state: S) -> Self {
         let layout = Layout::new(&vec![0; threads], &vec![0; threads], &vec![0; threads]);
-        let level = Level { cuts: vec![0], states: vec![state], runs: vec![R::one()] };
+        let level = Level { cuts: vec![0], states: vec![state] };
         Walk { layout, front: Front::Bits64(level), level: 0, observed: vec![0; threads], left_out: false }
     }
 
@@ -118,12 +117,12 @@ impl<S: Clone + Eq + Send + Sync, R: Runs> Walk<S, R> {
     /// There are so many threads now.
     pub(super) fn grow(&mut self, threads: usize) {
         if threads > self.layout.threads() {
-            let all: Vec<(Vec<u32>, S, R)> = self.unpacked();
+            let all: Vec<(Vec<u32>, S)> = self.unpacked();
             self.observed.resize(threads, 0);
             let zeros = vec![0; threads];
-            let wide = all.into_iter().map(|(mut counts, state, runs)| {
+            let wide = all.into_iter().map(|(mut counts, state)| {
                 counts.resize(threads, 0);
-                (counts, state, runs)
+                (counts, state)
             });
             let wide: Vec<_> = wide.collect();
             self.layout = Layout::new(&zeros, &zeros, &zeros);
@@ -148,18 +147,17 @@ impl<S: Clone + Eq + Send + Sync, R: Runs> Walk<S, R> {
         }
     }
 
-    fn unpacked(&self) -> Vec<(Vec<u32>, S, R)> {
+    fn unpacked(&self) -> Vec<(Vec<u32>, S)> {
         front!(&self.front, level => {
-            let states = level.states.iter().cloned().zip(level.runs.iter().cloned());
-            (level.cuts.iter().zip(states)).map(|(cut, (state, runs))| (self.layout.counts(cut), state, runs)).collect()
+            (level.cuts.iter().zip(&level.states)).map(|(cut, state)| (self.layout.counts(cut), state.clone())).collect()
         })
     }
 
     /// Packs the level anew, with room for these counts if they fit.
-    fn pack(&mut self, entries: Vec<(Vec<u32>, S, R)>, room: &[u32]) {
+    fn pack(&mut self, entries: Vec<(Vec<u32>, S)>, room: &[u32]) {
         let threads = room.len();
         let (mut least, mut most) = (vec![u32::MAX; threads], vec![0; threads]);
-        for (counts, ..) in &entries {
+        for (counts, _) in &entries {
             for thread in 0..threads {
                 least[thread] = least[thread].min(counts[thread]);
                 most[thread] = most[thread].max(counts[thread]);
@@ -175,20 +173,19 @@ impl<S: Clone + Eq + Send + Sync, R: Runs> Walk<S, R> {
     }
 }
 
-fn packed<K: Packed, S, R>(layout: &Layout, entries: Vec<(Vec<u32>, S, R)>) -> Level<K, S, R> {
-    let mut level = Level { cuts: Vec::new(), states: Vec::new(), runs: Vec::new() };
-    for (counts, state, runs) in entries {
+fn packed<K: Packed, S>(layout: &Layout, entries: Vec<(Vec<u32>, S)>) -> Level<K, S> {
+    let mut level = Level { cuts: Vec::new(), states: Vec::new() };
+    for (counts, state) in entries {
         level.cuts.push(K::pack(layout, &counts));
         level.states.push(state);
-        level.runs.push(runs);
     }
     level
 }
 
 macro_rules! from_level {
     ($int:ty, $width:ident) => {
-        impl<S, R> From<Level<$int, S, R>> for Front<S, R> {
-            fn from(level: Level<$int, S, R>) -> Self {
+        impl<S> From<Level<$int, S>> for Front<S> {
+            fn from(level: Level<$int, S>) -> Self {
                 Front::$width(level)
             }
         }

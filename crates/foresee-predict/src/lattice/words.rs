@@ -11,7 +11,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::causality::{Causality, SILENT, Step};
 use super::machine::Machine;
-use super::runs::{Count, Runs};
 
 /// How many cuts are looked at, over all words.
 const MOST: usize = 1 << 18;
@@ -25,13 +24,37 @@ type Cuts = Vec<Cut>;
 /// The words that lead to the same cuts, by the state of the machine after them.
 type Level<S> = FxHashMap<Cuts, Vec<(S, Count)>>;
 
+/// How many runs there are, and on how many of them nothing was told; `u64::MAX` stands for that many or more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// All.
+    pub all: u64,
+    /// Those on which nothing was told.
+    pub clean: u64,
+}
+
+impl Count {
+    /// Of the one empty run.
+    const ONE: Count = Count { all: 1, clean: 1 };
+
+    /// After a step that had something told, or not.
+    fn after(self, told: bool) -> Count {
+        Count { clean: if told { 0 } else { self.clean }, ..self }
+    }
+
+    /// With those that come another way.
+    fn and(self, other: Count) -> Count {
+        Count { all: self.all.saturating_add(other.all), clean: self.clean.saturating_add(other.clean) }
+    }
+}
+
 /// How many complete runs there are for the property, and on how many of them nothing is told; `None` if that takes too long.
-pub(super) fn count<M: Machine>(causality: &Causality, machine: &M) -> Option<Count> {
+pub fn count<M: Machine>(causality: &Causality, machine: &M) -> Option<Count> {
     let mut looked_at = 0;
     let empty: Cut = vec![0; causality.threads()].into();
     let first = closed(causality, [empty].into_iter().collect(), &mut looked_at)?;
     let mut level: Level<M::State> = FxHashMap::default();
-    level.insert(first, vec![(machine.start(), Count::one())]);
+    level.insert(first, vec![(machine.start(), Count::ONE)]);
     for _ in 0..letters(causality) {
         let mut next: Level<M::State> = FxHashMap::default();
         for (cuts, words) in &level {
@@ -42,7 +65,7 @@ pub(super) fn count<M: Machine>(causality: &Causality, machine: &M) -> Option<Co
                     let (state, told) = machine.step(state, letter);
                     let count = count.after(told != Categories::NONE);
                     match to.iter_mut().find(|(known, _)| *known == state) {
-                        Some((_, known)) => known.join(&count),
+                        Some((_, known)) => *known = known.and(count),
                         None => to.push((state, count)),
                     }
                 }
@@ -50,10 +73,7 @@ pub(super) fn count<M: Machine>(causality: &Causality, machine: &M) -> Option<Co
         }
         level = next;
     }
-    level.into_values().flatten().map(|(_, count)| count).reduce(|mut all, more| {
-        all.join(&more);
-        all
-    })
+    level.into_values().flatten().map(|(_, count)| count).reduce(Count::and)
 }
 
 /// How many steps the property looks at.
