@@ -85,8 +85,12 @@ trait Slices: std::fmt::Debug + Send {
     fn object_gone(&mut self, object: u64) -> bool;
     fn changes(&self) -> u64;
     fn needs_known_values(&self, event: u32) -> bool;
-    fn creates(&self, event: u32) -> bool;
+    fn plan(&self) -> &Plan;
     fn size(&self) -> Size;
+
+    fn creates(&self, event: u32) -> bool {
+        self.plan().events[event as usize].creates
+    }
 }
 
 impl<M: Monitor<State: Send> + Send> Slices for Slicer<M> {
@@ -106,8 +110,8 @@ impl<M: Monitor<State: Send> + Send> Slices for Slicer<M> {
         Slicer::needs_known_values(self, event)
     }
 
-    fn creates(&self, event: u32) -> bool {
-        self.plan().events[event as usize].creates
+    fn plan(&self) -> &Plan {
+        Slicer::plan(self)
     }
 
     fn size(&self) -> Size {
@@ -132,8 +136,8 @@ impl<M: Monitor<State: Send> + Send> Slices for Single<M> {
         false
     }
 
-    fn creates(&self, event: u32) -> bool {
-        self.plan().events[event as usize].creates
+    fn plan(&self) -> &Plan {
+        Single::plan(self)
     }
 
     fn size(&self) -> Size {
@@ -161,8 +165,8 @@ impl<M: Monitor<State: Send> + Send> Slices for Flat<M> {
         !self.creates(event)
     }
 
-    fn creates(&self, event: u32) -> bool {
-        self.plan().events[event as usize].creates
+    fn plan(&self) -> &Plan {
+        Flat::plan(self)
     }
 
     fn size(&self) -> Size {
