@@ -168,6 +168,9 @@ Examples:
   make CC='foresee cc' CXX='foresee c++'
   CC='foresee cc' CXX='foresee c++' cmake -B build
 
+  foresee cc --branches -O2 counter.c -o counter
+
+The one option of ours, --branches, comes first: what is compiled tells where its control flow goes (`foresee run --help`).
 FORESEE_CC and FORESEE_CXX name the compilers (gcc or clang) if not cc and c++, FORESEE_RUNTIME the runtime library.";
 
 const OBSERVE_HELP: &str = "\
@@ -335,6 +338,10 @@ pub struct Extent {
     /// Record no accesses to memory in functions that match, nor in what is inlined into them; may be given more than once
     #[arg(long, value_name = "PATTERN")]
     pub skip: Vec<String>,
+    /// Record where control flow goes: more runs can then be proven (engine max, --model sliced). The program has to be built for it, by
+    /// `cargo foresee build --branches` or `foresee cc --branches`
+    #[arg(long)]
+    pub branches: bool,
 }
 
 impl Extent {

@@ -44,7 +44,7 @@ pub(crate) struct Settings {
     locks: Vec<(String, Role)>,
 }
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "engine",
     "format",
     "output",
@@ -58,6 +58,7 @@ const KEYS: [&str; 16] = [
     "keep-last",
     "only",
     "skip",
+    "branches",
     "model",
     "breadth",
     "counterexamples",
@@ -92,6 +93,7 @@ pub(crate) fn extent(flags: &Extent) -> Result<Extent, CliError> {
         keep_last: flags.keep_last.or(settings.keep_last),
         only: if flags.only.is_empty() { settings.only } else { flags.only.clone() },
         skip: if flags.skip.is_empty() { settings.skip } else { flags.skip.clone() },
+        branches: flags.branches || settings.branches,
     })
 }
 
@@ -166,6 +168,10 @@ impl Settings {
             "atomic" => self.atomic = values.to_vec(),
             "only" => self.extent.only = values.to_vec(),
             "skip" => self.extent.skip = values.to_vec(),
+            "branches" => {
+                self.extent.branches =
+                    one()?.parse().map_err(|_| context("expected true or false".to_owned()))?;
+            }
             "suppressions" => self.suppressions = values.iter().map(|value| base.join(value)).collect(),
             "spec" => self.spec = values.iter().map(|value| base.join(value)).collect(),
             "model" => self.model = Some(CausalityModel::from_str(one()?, true).map_err(context)?),
@@ -229,6 +235,7 @@ mod tests {
         assert!(wrong("tiem=1").contains("unknown setting `tiem`"));
         assert!(wrong("time").contains("expected key=value"));
         assert!(wrong("exit-code=300").contains("0 to 255"));
+        assert!(wrong("branches=maybe").contains("true or false"));
         assert!(wrong("max-size=10").contains("at least 1M"));
     }
 }

@@ -24,6 +24,7 @@ mod config;
 mod error;
 pub mod exit;
 mod input;
+mod instructions;
 mod live;
 mod number;
 mod observer;

@@ -13,15 +13,16 @@
 //!
 //! Each file is read once, when the first address in it is asked for. A file that has gone or is no ELF file has no names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use addr2line::{Loader, demangle_auto};
-use foresee_trace::raw::{Code, DataSymbol, Module, Origin, SourceLocation, Symbolizer};
+use foresee_trace::raw::{Call, Code, DataSymbol, Module, Origin, SourceLocation, Symbolizer};
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{self, Severity, without_code};
+use crate::instructions::Instructions;
 use crate::prebuilt::Prebuilt;
 
 /// Mappings are in units of this.
@@ -36,11 +37,11 @@ pub(crate) struct FileSymbols {
 }
 
 impl FileSymbols {
-    fn image(&mut self, path: &str) -> Option<&Image> {
+    fn image(&mut self, path: &str) -> Option<&mut Image> {
         if !self.images.contains_key(path) {
             self.images.insert(path.to_owned(), Image::read(Path::new(path)));
         }
-        self.images.get(path)?.as_ref()
+        self.images.get_mut(path)?.as_mut()
     }
 }
 
@@ -84,6 +85,18 @@ impl Symbolizer for FileSymbols {
         Some(DataSymbol { addr: symbol.addr.wrapping_add(bias), ..symbol })
     }
 
+    fn call(&mut self, modules: &[Module], pc: u64) -> Call {
+        let inside = pc.wrapping_sub(1);
+        let module = modules.iter().find(|module| (module.start..module.end).contains(&inside));
+        let known = module.and_then(|module| {
+            let image = self.image(&module.path)?;
+            let bias = image.bias(module)?;
+            let call = image.instructions()?.call(pc.wrapping_sub(bias));
+            Some(Call { argument: call.argument.map(|address| address.wrapping_add(bias)), ..call })
+        });
+        known.unwrap_or_default()
+    }
+
     fn unseen(&self) -> Option<&'static str> {
         let known = self.images.values().flatten();
         let any = known.into_iter().any(|image| image.prebuilt.has_unseen_atomics());
@@ -106,6 +119,9 @@ struct Image {
     data: Vec<DataSymbol>,
     lines: Option<Loader>,
     prebuilt: Prebuilt,
+    path: PathBuf,
+    /// Read when they are first asked for.
+    instructions: Option<Option<Instructions>>,
 }
 
 impl Image {
@@ -122,7 +138,13 @@ impl Image {
             data: statics(&file),
             lines: Loader::new(path).ok(),
             prebuilt: Prebuilt::of(&file),
+            path: path.to_owned(),
+            instructions: None,
         })
+    }
+
+    fn instructions(&mut self) -> Option<&mut Instructions> {
+        self.instructions.get_or_insert_with(|| Instructions::read(&self.path)).as_mut()
     }
 
     /// What to take from an address in this mapping to get the address that the file's tables use.

@@ -1,6 +1,6 @@
 //! Why a program could not be run, or recorded nothing: told by a look at its file, with what to do.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,8 @@ use object::{Object as _, ObjectSymbol as _};
 use rustix::io::Errno;
 
 use crate::cargo::TARGET;
+use crate::cli::Extent;
+use crate::compiler::toolchain::BRANCHES_SYMBOL;
 use crate::error::{CliError, without_code};
 
 const HOW_TO_BUILD: &str =
@@ -50,6 +52,25 @@ pub(crate) fn cannot_run(program: &OsStr, why: &Error) -> CliError {
     CliError::Usage(format!("{}: cannot run: {}{hint}", program.display(), without_code(why)))
 }
 
+/// Refuses to record the branches of a program that does not tell them. What a script runs is not known.
+pub(crate) fn check_branches(line: &[OsString], extent: &Extent) -> Result<(), CliError> {
+    let Some(program) = line.first().filter(|_| extent.branches) else { return Ok(()) };
+    let bytes = std::fs::read(find(program)).unwrap_or_default();
+    let Ok(file) = ElfFile64::<object::Endianness>::parse(&*bytes) else { return Ok(()) };
+    if has_symbol(&file, BRANCHES_SYMBOL) || !has_symbol(&file, OUR_SYMBOL) {
+        return Ok(());
+    }
+    let program = program.display();
+    Err(CliError::Usage(format!(
+        "{program}: was built without branches; build it with `cargo foresee build --branches`, `foresee cc --branches` or \
+         `foresee c++ --branches`, or leave --branches out"
+    )))
+}
+
+fn has_symbol(file: &ElfFile64<'_>, name: &str) -> bool {
+    file.symbols().chain(file.dynamic_symbols()).any(|one| one.name() == Ok(name) && !one.is_undefined())
+}
+
 /// What is wrong with a program, to be read after its name.
 fn why_not(path: &Path) -> String {
     let begin = begins(path);
@@ -76,7 +97,7 @@ fn why_not(path: &Path) -> String {
     };
     let endian = file.endian();
     let is_static = !file.elf_program_headers().iter().any(|header| header.p_type(endian) == PT_INTERP);
-    let is_ours = file.symbols().chain(file.dynamic_symbols()).any(|symbol| symbol.name() == Ok(OUR_SYMBOL));
+    let is_ours = has_symbol(&file, OUR_SYMBOL);
     let mode = path.metadata().map_or(0, |known| known.permissions().mode());
     if is_static {
         "is linked statically, which leaves no room for the runtime; link it without -static (Rust: not for musl, nor with \

@@ -10,7 +10,7 @@ use std::sync::atomic::{
 
 pub(crate) use self::chunks::{Place, set_read_along};
 use self::near::Near;
-pub(crate) use self::near::{Kind, access_at_once, entered_at_once, exited_at_once};
+pub(crate) use self::near::{Kind, access_at_once, branched_at_once, entered_at_once, exited_at_once};
 use crate::format::{self, MAX_THREADS, Stop, Tag, first_word};
 use crate::keep::{self, Frames};
 use crate::rawfile;
@@ -71,6 +71,8 @@ pub(crate) struct Local {
     /// Which ones, if chunks begin with them.
     frames: Cell<Frames>,
     near: Near,
+    /// Where the last branch ends.
+    branched: Cell<*mut u64>,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
     unsettled: Cell<Option<Unsettled>>,
 }
@@ -90,6 +92,7 @@ thread_local! {
             depth: Cell::new(0),
             frames: Cell::new(Frames::NONE),
             near: Near::nowhere(),
+            branched: Cell::new(std::ptr::null_mut()),
             unsettled: Cell::new(None),
         }
     };

@@ -9,6 +9,7 @@ use std::cell::Cell;
 
 use libc::{c_int, c_void};
 
+use crate::branches;
 use crate::buffer::{abandon, depth, leave_to};
 use crate::entry::entries;
 use crate::real::{Real, call_real};
@@ -69,6 +70,7 @@ fn jumps(buffer: u64) {
             leave_to(slot.get().1);
         }
     });
+    branches::jumped();
 }
 
 macro_rules! jumpers {

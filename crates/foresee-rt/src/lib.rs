@@ -50,6 +50,7 @@ compile_error!("foresee records programs on x86_64 Linux with the GNU C library 
 
 mod annotations;
 mod atomics;
+mod branches;
 mod buffer;
 mod channels;
 mod code;
@@ -102,6 +103,7 @@ fn record() {
     // What looks at strings comes before the recording, which would take it for the program's doing.
     watched::start();
     code::start();
+    branches::start();
     rawfile::start();
     threads::start();
     exit::start();

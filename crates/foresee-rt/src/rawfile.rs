@@ -8,12 +8,13 @@ use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed, Ordering::SeqCst,
 };
 
+use crate::branches;
 use crate::buffer::COUNTER;
 use crate::code;
 use crate::format::{
-    CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, HEADER_LEN, KEY_WORD, LEFT_OUT, LEN_WORD, LENGTH_WORD, MAGIC,
-    NAME_LEN, NAMES, OWNER_WORD, STOP_WORD, Stop, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT, VERSION,
-    VERSION_WORD, WHY_WORD,
+    BRANCHES, CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, HEADER_LEN, KEY_WORD, LEFT_OUT, LEN_WORD,
+    LENGTH_WORD, MAGIC, NAME_LEN, NAMES, OWNER_WORD, STOP_WORD, Stop, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER,
+    UNIT, VERSION, VERSION_WORD, WHY_WORD,
 };
 use crate::limits;
 use crate::std_sync::is_rust_program;
@@ -336,6 +337,9 @@ fn write_facts() {
     }
     if is_rust_program() {
         fact("rust", b"yes");
+    }
+    if branches::are_told() {
+        fact(BRANCHES, b"yes");
     }
     if code::is_on() {
         fact(LEFT_OUT, b"accesses to memory in functions that --only and --skip leave out");

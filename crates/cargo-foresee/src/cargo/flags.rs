@@ -28,6 +28,14 @@ const OURS: &[&str] = &[
     "--check-cfg=cfg(foresee)",
 ];
 
+/// Tell where control flow goes: a call at the beginning of each block, of all of them.
+const BRANCHES: &[&str] = &[
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=2",
+    "-Cllvm-args=-sanitizer-coverage-trace-pc",
+    "-Cllvm-args=-sanitizer-coverage-prune-blocks=0",
+];
+
 /// Whatever a profile or the user says: without symbols statics have no names; and link-time optimisation would take the
 /// standard library apart, of which our runtime has a copy, so that the two could not be linked together.
 const LAST: &[&str] = &["-Cstrip=none", "-Clto=off"];
@@ -38,9 +46,11 @@ pub(crate) fn all(
     users: &[String],
     link: &[OsString],
     runtime: Option<&Path>,
+    branches: bool,
 ) -> Result<Vec<String>, CliError> {
     check(users)?;
-    let mut flags: Vec<String> = OURS.iter().map(|&flag| flag.to_owned()).collect();
+    let branches = if branches { BRANCHES } else { &[] };
+    let mut flags: Vec<String> = OURS.iter().chain(branches).map(|&flag| flag.to_owned()).collect();
     for argument in link {
         let text = argument.to_str().ok_or_else(|| {
             CliError::Usage(format!("{}: rustc takes no path that is not UTF-8", argument.display()))
@@ -101,7 +111,7 @@ mod tests {
 
     fn of(users: &str) -> Result<Vec<String>, CliError> {
         let users: Vec<String> = users.split_whitespace().map(str::to_owned).collect();
-        all(&users, &["-Wl,x y".into()], None)
+        all(&users, &["-Wl,x y".into()], None, false)
     }
 
     #[test]

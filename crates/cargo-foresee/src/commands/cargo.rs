@@ -14,7 +14,7 @@ use crate::cargo::project::{Project, cargo};
 use crate::cargo::results::{self, Outcome};
 use crate::cargo::settings::{Mode, RunnerSettings, VARIABLE};
 use crate::cargo::{TARGET, flags};
-use crate::cli::{CargoOptions, ReportFormat};
+use crate::cli::{CargoOptions, Extent, ReportFormat};
 use crate::commands::check::{self, Check};
 use crate::commands::runner;
 use crate::compiler::{std_wraps, toolchain};
@@ -57,9 +57,10 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     let mut command = cargo();
     command.args(subcommand).arg("--target").arg(TARGET).arg("--target-dir").arg(&project.target_dir);
     command.args(&arguments.cargo).args(&arguments.program);
-    instrument(&mut command, &project)?;
+    let extent = config::extent(&options.extent)?;
+    instrument(&mut command, &project, extent.branches)?;
     if let Some(mode) = mode {
-        set_runner(&mut command, mode, &options, &settings, &project, results.path())?;
+        set_runner(&mut command, mode, &options, &settings, extent, &project, results.path())?;
     }
     let document = mode.and_then(|mode| document(mode, &settings));
     if document.is_some() && settings.output.is_none() {
@@ -109,14 +110,18 @@ fn warn_of_lost_flags(arguments: &Arguments) {
 }
 
 /// Sets the flags of rustc and rustdoc.
-fn instrument(command: &mut Command, project: &Project) -> Result<(), CliError> {
-    let mut link = toolchain::runtime_arguments()?;
+fn instrument(command: &mut Command, project: &Project, branches: bool) -> Result<(), CliError> {
+    let mut link = toolchain::runtime_arguments(branches)?;
     link.extend(std_wraps::link_arguments(project.rustc(), &project.target_dir)?);
     let runtime = toolchain::runtime()?;
     for (variable, users) in [(RUSTFLAGS, project.rustflags()?), (RUSTDOCFLAGS, project.rustdocflags()?)] {
-        command.env(variable, flags::all(&users, &link, Some(&runtime))?.join("\x1f"));
+        command.env(variable, flags::all(&users, &link, Some(&runtime), branches)?.join("\x1f"));
     }
     command.env_remove("RUSTFLAGS").env_remove("RUSTDOCFLAGS").env(BOOTSTRAP, "1");
+    if branches {
+        let users = std::env::var("FORESEE_OPTIONS").unwrap_or_default();
+        command.env("FORESEE_OPTIONS", format!("{users}:branches=true"));
+    }
     instrument_c(command, project)
 }
 
@@ -157,6 +162,7 @@ fn set_runner(
     mode: Mode,
     options: &CargoOptions,
     settings: &Settings,
+    extent: Extent,
     project: &Project,
     results: &Path,
 ) -> Result<(), CliError> {
@@ -167,7 +173,7 @@ fn set_runner(
         specs: project.specs.clone(),
         timeout: options.timeout,
         watch: options.watch.clone(),
-        extent: config::extent(&options.extent)?,
+        extent,
         trace: options.trace.as_deref().map(absolute_path),
         results: results.to_owned(),
         through: project.runner()?,

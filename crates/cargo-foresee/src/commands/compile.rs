@@ -4,21 +4,32 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
+use crate::cli::Extent;
 use crate::compiler::Language;
 use crate::compiler::arguments::{Argument, CommandLine, Goal};
 use crate::compiler::response::expanded;
 use crate::compiler::toolchain::{Toolchain, runtime_arguments};
+use crate::config;
 use crate::error::{CliError, without_code};
 use crate::exit;
 
+/// Our own option, before all others.
+const BRANCHES: &str = "--branches";
+
 pub(crate) fn run(language: Language, args: &[OsString]) -> Result<ExitCode, CliError> {
+    let (asked, args) = match args.split_first() {
+        Some((first, rest)) if first == BRANCHES => (true, rest),
+        _ => (false, args),
+    };
+    let branches = config::extent(&Extent { branches: asked, ..Extent::default() })?.branches;
     let line = CommandLine::parse(&expanded(args))?;
-    let toolchain = Toolchain::find(language)?;
+    let toolchain = Toolchain::find(language, branches)?;
     let status = match line.goal {
         Goal::Answer => execute(toolchain.command().args(args))?,
         Goal::Compile => execute(&mut toolchain.instrument(args))?,
         Goal::LinkPart | Goal::LinkProgram => {
-            let runtime = if line.goal == Goal::LinkProgram { runtime_arguments()? } else { Vec::new() };
+            let runtime =
+                if line.goal == Goal::LinkProgram { runtime_arguments(branches)? } else { Vec::new() };
             if line.sources().next().is_none() {
                 // As given: response files are there because the command line would be too long without.
                 execute(toolchain.command().args(args).args(runtime))?

@@ -6,11 +6,13 @@ use crate::cli::{RecordArgs, RecordOptions};
 use crate::config;
 use crate::error::CliError;
 use crate::recording::{Program, record};
+use crate::unrecorded;
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, CliError> {
     let raw = args.keep_raw.then(|| args.output.with_extension("raw"));
     let RecordOptions { program: line, timeout, watch, extent } = &args.options;
     let extent = config::extent(extent)?;
+    unrecorded::check_branches(line, &extent)?;
     let program = Program { line, timeout: *timeout, watch, extent, ..Program::default() };
     record(&program, &args.output, raw.as_deref()).map(|recorded| ExitCode::from(recorded.code))
 }

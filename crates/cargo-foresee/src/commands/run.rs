@@ -12,11 +12,13 @@ use crate::error::CliError;
 use crate::live;
 use crate::output::Target;
 use crate::recording::{Other, Program, Reading, Recorded, Recording, program_name};
+use crate::unrecorded;
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let check = Check::prepare(&args.check)?;
     let RecordOptions { program: line, timeout, watch, extent } = &args.record;
     let extent = config::extent(extent)?;
+    unrecorded::check_branches(line, &extent)?;
     let variables = &check.variables();
     let program = Program { line, timeout: *timeout, watch, variables, extent, ..Program::default() };
     let name = program_name(program.line);

@@ -10,6 +10,9 @@ use crate::error::{CliError, without_code};
 /// The runtime, as cargo builds it.
 const RUNTIME: &str = "libforesee_rt.a";
 
+/// What a program has that tells its branches.
+pub(crate) const BRANCHES_SYMBOL: &str = "__foresee_branches";
+
 /// The flags that instrument. A frame pointer and line tables cost little, and tell where an access is. The macro makes
 /// `foresee.h` more than nothing.
 const INSTRUMENT: &[&str] = &["-fsanitize=thread", "-g", "-fno-omit-frame-pointer", "-DFORESEE=1"];
@@ -39,6 +42,10 @@ const CLANG_ONLY: &[&str] = &[
     "-Wno-unused-command-line-argument",
 ];
 
+/// Tell where control flow goes: a call at the beginning of each block, of all of them.
+const GCC_BRANCHES: &[&str] = &["-fsanitize-coverage=trace-pc"];
+const CLANG_BRANCHES: &[&str] = &["-fsanitize-coverage=bb,trace-pc,no-prune"];
+
 /// The first clang that can keep such reads.
 const CLANG_WITH_READS: u32 = 12;
 
@@ -50,7 +57,7 @@ pub(crate) struct Toolchain {
 
 impl Toolchain {
     /// From `FORESEE_CC` or `FORESEE_CXX`, or the system's compiler.
-    pub(crate) fn find(language: Language) -> Result<Toolchain, CliError> {
+    pub(crate) fn find(language: Language, branches: bool) -> Result<Toolchain, CliError> {
         let (variable, usual) = match language {
             Language::C => ("FORESEE_CC", "cc"),
             Language::Cxx => ("FORESEE_CXX", "c++"),
@@ -62,10 +69,14 @@ impl Toolchain {
             CliError::Usage(format!("{name}: cannot run the compiler: {why}; set {variable} to gcc or clang"))
         })?;
         let mut flags = INSTRUMENT.to_vec();
-        match clang_version(&String::from_utf8_lossy(&answer.stdout)) {
+        let clang = clang_version(&String::from_utf8_lossy(&answer.stdout));
+        match clang {
             Some(version) if version >= CLANG_WITH_READS => flags.extend(CLANG_ONLY),
             Some(_) => {}
             None => flags.extend(GCC_ONLY),
+        }
+        if branches {
+            flags.extend(if clang.is_some() { CLANG_BRANCHES } else { GCC_BRANCHES });
         }
         Ok(Toolchain { compiler, flags })
     }
@@ -92,14 +103,19 @@ fn clang_version(answer: &str) -> Option<u32> {
 /// What to add to the command that links a program: our runtime, and what it needs.
 ///
 /// The runtime is one object, which is linked even if the program itself asks for nothing in it: the C++ library and
-/// instrumented libraries do. These may also be loaded while the program runs, and then look for what is exported.
-pub(crate) fn runtime_arguments() -> Result<Vec<OsString>, CliError> {
+/// instrumented libraries do. These may also be loaded while the program runs, and then look for what is exported. A program
+/// that tells its `branches` has a symbol that says so.
+pub(crate) fn runtime_arguments(branches: bool) -> Result<Vec<OsString>, CliError> {
     let whole = [
         "-Wl,--undefined=__tsan_init",
         "-Wl,--export-dynamic-symbol=__tsan_*",
         "-Wl,--export-dynamic-symbol=foresee_*",
+        "-Wl,--export-dynamic-symbol=__sanitizer_cov_*",
     ];
-    let whole = whole.map(OsString::from);
+    let mut whole = whole.map(OsString::from).to_vec();
+    if branches {
+        whole.push(format!("-Wl,--defsym={BRANCHES_SYMBOL}=1").into());
+    }
     let needs = ["-lpthread", "-ldl", "-lm", "-lrt"].map(OsString::from);
     Ok(whole.into_iter().chain([runtime()?.into()]).chain(needs).collect())
 }

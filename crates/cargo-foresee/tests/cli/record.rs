@@ -226,13 +226,14 @@ fn no_engine_reports_anything_of_correct_programs() {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../foresee-rt/tests/programs");
     let folder = Folder::new();
     folder.build("guarded.c", GUARDED);
+    let names = ["pipes", "mappings", "annotated", "c11", "handlers", "leaving", "fibers", "cond", "rwlock"];
     for (c, _) in compilers() {
-        for name in
-            ["pipes", "mappings", "annotated", "c11", "handlers", "leaving", "fibers", "cond", "rwlock"]
+        for (name, branches) in names.into_iter().flat_map(|name| [(name, None), (name, Some("--branches"))])
         {
             let source = programs.join(name).with_extension("c");
-            let args = ["cc", "-O1", "-pthread", "-o", "prog", source.to_str().unwrap()];
-            assert!(folder.command(&args).env("FORESEE_CC", c).status().unwrap().success());
+            let mut compile = folder.command(&["cc"]);
+            compile.args(branches).args(["-O1", "-pthread", "-o", "prog"]).arg(source).env("FORESEE_CC", c);
+            assert!(compile.status().unwrap().success());
             let outcome = folder.foresee(&["run", "--", "./prog"]);
             assert_eq!(outcome.code, Some(0), "{c} {name}: {}", outcome.stderr);
         }

@@ -174,6 +174,7 @@ impl Local {
     fn begin_chunk(&self) {
         let chunk = self.chunk.get();
         self.near.forget();
+        self.branched.set(std::ptr::null_mut());
         // SAFETY: both are within the chunk, or at its end.
         unsafe {
             self.next.set(chunk.add(CHUNK_HEADER_WORDS));

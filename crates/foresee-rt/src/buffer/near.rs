@@ -113,6 +113,22 @@ impl Local {
         self.depth.set(self.depth.get().saturating_sub(1));
     }
 
+    fn near_branched(&self) -> bool {
+        let done = self.write_near(Tag::NearBranch as u64);
+        if done {
+            self.branched.set(self.next.get());
+        }
+        done
+    }
+
+    /// Records that a block begins.
+    pub(crate) fn branched(&self) {
+        if !self.near_branched() {
+            self.plain(Tag::Branch, 0, []);
+            self.branched.set(self.next.get());
+        }
+    }
+
     /// Records an atomic operation whose place in the order was taken before, by `stamp`.
     #[inline(always)]
     pub(crate) fn atomic(&self, stamp: u64, did: Did, detail: u8, pc: u64, addr: u64) {
@@ -205,4 +221,10 @@ pub(crate) fn exited_at_once() -> bool {
         local.depth.set(local.depth.get().saturating_sub(u32::from(done)));
         done
     })
+}
+
+/// Records that a block begins, if that can be done at once. Nothing is to be done if nothing was recorded since the last one.
+#[inline(always)]
+pub(crate) fn branched_at_once() -> bool {
+    at_once(|local| local.branched.get() == local.next.get() || local.near_branched())
 }

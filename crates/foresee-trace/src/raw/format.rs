@@ -47,8 +47,8 @@
 
 /// The first bytes of a raw trace.
 pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
-/// The version this code writes; it reads earlier ones, too. Since 2 there are near records and homes.
-pub const VERSION: u64 = 2;
+/// The version this code writes; it reads earlier ones, too. Since 2 there are near records and homes, since 3 branches.
+pub const VERSION: u64 = 3;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
 /// The file grows by multiples of this.
@@ -141,6 +141,9 @@ pub const UNKNOWN_VALUE: u8 = 0x80;
 /// The fact that says which accesses were left out, if any: then no prediction is proven. What synchronises is all there.
 pub const LEFT_OUT: &str = "left out";
 
+/// The fact that says that the program tells where its control flow goes.
+pub const BRANCHES: &str = "branches";
+
 /// The first word of a table of code, which tells the runtime whose accesses are recorded. It is followed by the device and number
 /// of the program's file, the first address of code there, how many bytes of code follow, and whether accesses elsewhere are
 /// recorded. Then comes one bit for each byte.
@@ -232,10 +235,14 @@ pub enum Tag {
     NearRmw,
     /// Nothing; its key is that of the near records after it.
     Now,
+    /// Nothing: a piece of code without jumps begins, in a program that tells this ([`BRANCHES`]).
+    Branch,
+    /// A near `Branch`.
+    NearBranch,
 }
 
 /// All tags, by their number less one.
-pub const TAGS: [Tag; 40] = [
+pub const TAGS: [Tag; 42] = [
     Tag::Read,
     Tag::Write,
     Tag::ReadRange,
@@ -276,6 +283,8 @@ pub const TAGS: [Tag; 40] = [
     Tag::NearStore,
     Tag::NearRmw,
     Tag::Now,
+    Tag::Branch,
+    Tag::NearBranch,
 ];
 
 /// The lock is held by one.
@@ -311,7 +320,9 @@ impl Tag {
             | Tag::NearWrite
             | Tag::NearEnter
             | Tag::NearExit
-            | Tag::Now => 1,
+            | Tag::Now
+            | Tag::Branch
+            | Tag::NearBranch => 1,
             Tag::Fence
             | Tag::Arg
             | Tag::Named

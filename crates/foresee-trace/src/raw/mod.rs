@@ -11,6 +11,7 @@
 mod ahead;
 mod annotations;
 mod beginning;
+mod branches;
 mod chunks;
 mod follow;
 pub mod format;
@@ -25,6 +26,7 @@ mod stream;
 mod values;
 mod watched;
 
+pub use branches::Call;
 pub use modules::Module;
 pub use naming::{Code, DataSymbol, NoSymbols, Origin, SourceLocation, Symbolizer};
 pub use reader::RawReader;

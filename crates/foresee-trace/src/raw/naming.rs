@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use super::branches::Call;
 use super::format::{NAME_LEN, SYNC_SPACE};
 use super::modules::{Module, add_modules};
 use super::roles::{LockTable, Role, crate_of, is_between, lock_type, plain_path};
@@ -77,6 +78,11 @@ pub trait Symbolizer {
 
     /// The static variable that has the byte at `addr`.
     fn data(&mut self, modules: &[Module], addr: u64) -> Option<DataSymbol>;
+
+    /// What its code says about the call that returns to `pc`.
+    fn call(&mut self, _modules: &[Module], _pc: u64) -> Call {
+        Call::default()
+    }
 
     /// What the program may do to order threads that its compiler does not instrument, if anything.
     fn unseen(&self) -> Option<&'static str> {
@@ -158,6 +164,7 @@ pub(super) struct Naming {
     /// The pages that had a lock.
     lock_pages: FxHashSet<u64>,
     sites: FxHashMap<u64, Rc<Site>>,
+    calls: FxHashMap<u64, Call>,
     table: LockTable,
     /// Addresses in modules that have been looked up.
     data: FxHashSet<u64>,
@@ -176,6 +183,7 @@ impl Naming {
             locks: BTreeMap::new(),
             lock_pages: FxHashSet::default(),
             sites: FxHashMap::default(),
+            calls: FxHashMap::default(),
             table,
             data: FxHashSet::default(),
             named_locks: BTreeMap::new(),
@@ -197,6 +205,7 @@ impl Naming {
     pub(super) fn remap(&mut self, maps: &str) {
         if add_modules(&mut self.modules, maps) {
             self.sites.clear();
+            self.calls.clear();
         }
     }
 
@@ -292,6 +301,11 @@ impl Naming {
     /// What the program may do that is not seen.
     pub(super) fn unseen(&self) -> Option<&'static str> {
         self.symbolizer.unseen()
+    }
+
+    /// What the program's code says about the call that returns to `pc`.
+    pub(super) fn call(&mut self, pc: u64) -> Call {
+        *self.calls.entry(pc).or_insert_with(|| self.symbolizer.call(&self.modules, pc))
     }
 
     /// All about the call that returns to `pc`.

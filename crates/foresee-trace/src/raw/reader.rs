@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::ahead::Ahead;
 use super::annotations::Annotations;
+use super::branches::Branches;
 use super::chunks::Chunks;
 use super::follow::Follow;
 use super::format::{
@@ -68,6 +69,7 @@ pub struct RawReader {
     nowhere: u64,
     pub(super) watched: Watched,
     pub(super) annotations: Annotations,
+    pub(super) branches: Branches,
     current: Option<Event<'static>>,
     /// Events that follow the current one, before another record is read.
     pub(super) following: VecDeque<Event<'static>>,
@@ -124,6 +126,7 @@ impl RawReader {
             nowhere: 0,
             watched: Watched::default(),
             annotations: Annotations::default(),
+            branches: Branches::default(),
             current: None,
             following: VecDeque::new(),
             delivered: 0,
@@ -292,13 +295,25 @@ impl RawReader {
             saw_the_end: self.follow.as_ref().map(|_| &self.unsure),
         };
         let fate = self.sections.record(thread, &record, ahead, &mut self.naming, &mut steps);
+        let tells_branches = self.branches.are_told(&self.chunks.facts);
+        if tells_branches {
+            let locks = steps.iter().map(|step| step.addr);
+            let branch = self.branches.before(thread, &record, locks, &mut self.naming);
+            self.following.extend(branch.map(|loc| Event { thread: id, loc, op: Op::Branch }));
+        }
         for step in steps.drain(..) {
             let op = self.step(step);
             self.following.push_back(Event { thread: id, loc: step.loc, op });
         }
         self.steps = steps;
         let event = if fate == Fate::Drop { None } else { self.event_of(thread, record, fate) };
-        self.following.extend(event.map(|(loc, op)| Event { thread: id, loc, op }));
+        if let Some((loc, op)) = event {
+            self.following.push_back(Event { thread: id, loc, op });
+            let pc = record.words[0];
+            if tells_branches && self.branches.after(thread, loc, &op, pc, &mut self.naming) {
+                self.following.push_back(Event { thread: id, loc, op: Op::Branch });
+            }
+        }
         if record.tag == Tag::Exit {
             self.sections.pop(thread);
         }
@@ -366,7 +381,10 @@ impl RawReader {
             | Tag::NearLoad
             | Tag::NearStore
             | Tag::NearRmw
+            | Tag::NearBranch
             | Tag::Now => return None,
+            // Branches are told before what depends on them.
+            Tag::Branch => return None,
             Tag::Enter => Op::Enter { function: self.sections.function(thread)? },
             // A function left that was never entered: the trace begins within it.
             Tag::Exit => Op::Exit { function: self.sections.function(thread)? },

@@ -228,7 +228,7 @@ impl Sections {
             }
             Tag::Enter => thread.enter(record.words[0], record.words[1], &mut cx),
             Tag::Exit => thread.exit(&mut cx),
-            Tag::Begin | Tag::Text | Tag::Arg => Fate::Keep,
+            Tag::Begin | Tag::Text | Tag::Arg | Tag::Branch => Fate::Keep,
             Tag::End => {
                 thread.leave_from(0, &mut cx);
                 Fate::Keep

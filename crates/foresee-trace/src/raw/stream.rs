@@ -189,9 +189,11 @@ impl Stream {
             Tag::NearLoad => Tag::Load,
             Tag::NearStore => Tag::Store,
             Tag::NearRmw => Tag::Rmw,
+            Tag::NearBranch => Tag::Branch,
             _ => tag,
         };
-        let has_key = !matches!(tag, Tag::NearRead | Tag::NearWrite | Tag::NearEnter | Tag::NearExit);
+        let has_key =
+            !matches!(tag, Tag::NearRead | Tag::NearWrite | Tag::NearEnter | Tag::NearExit | Tag::NearBranch);
         self.written_key = if has_key { first >> 16 } else { near_key(self.written_key) };
         match tag {
             Tag::NearRead | Tag::NearWrite => (words[0], words[1], detail) = self.near.decode(first),

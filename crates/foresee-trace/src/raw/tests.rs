@@ -7,6 +7,7 @@ use super::{LockTable, NoSymbols, RawReader, Symbolizer};
 use crate::text::TextWriter;
 use crate::{EventSink as _, EventSource, Op, TraceError};
 
+mod branches;
 mod follow;
 mod homes;
 mod locks;
