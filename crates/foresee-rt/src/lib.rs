@@ -41,8 +41,7 @@
 //! # Known limits
 //!
 //! What happens in a signal handler that interrupts the runtime is not recorded; nor are the threads of a process that forks
-//! by `clone` itself. Streams of the C library (`fprintf` to a pipe of one's own) make no edges, descriptors do; nor do threads that it starts to tell of
-//! `aio_write` or `mq_notify`. clang does not
+//! by `clone` itself. Streams of the C library (`fprintf` to a pipe of one's own) make no edges, descriptors do. clang does not
 //! tell when an exception passes a function that catches others: that function stays among the thread's calls.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]

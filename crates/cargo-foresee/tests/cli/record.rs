@@ -226,13 +226,19 @@ fn no_engine_reports_anything_of_correct_programs() {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../foresee-rt/tests/programs");
     let folder = Folder::new();
     folder.build("guarded.c", GUARDED);
-    let names = ["pipes", "mappings", "annotated", "c11", "handlers", "leaving", "fibers", "cond", "rwlock"];
+    let names =
+        ["pipes", "mappings", "annotated", "c11", "handlers", "leaving", "fibers", "cond", "rwlock", "told"];
     for (c, _) in compilers() {
         for (name, branches) in names.into_iter().flat_map(|name| [(name, None), (name, Some("--branches"))])
         {
             let source = programs.join(name).with_extension("c");
             let mut compile = folder.command(&["cc"]);
-            compile.args(branches).args(["-O1", "-pthread", "-o", "prog"]).arg(source).env("FORESEE_CC", c);
+            compile
+                .args(branches)
+                .args(["-O1", "-pthread", "-o", "prog"])
+                .arg(source)
+                .arg("-lrt")
+                .env("FORESEE_CC", c);
             assert!(compile.status().unwrap().success());
             let outcome = folder.foresee(&["run", "--", "./prog"]);
             assert_eq!(outcome.code, Some(0), "{c} {name}: {}", outcome.stderr);

@@ -22,6 +22,7 @@ mod operation;
 mod reader;
 mod roles;
 mod sections;
+mod strangers;
 mod stream;
 mod values;
 mod watched;

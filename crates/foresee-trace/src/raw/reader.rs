@@ -22,6 +22,7 @@ use super::format::{
 use super::naming::{Naming, Origin, Symbolizer};
 use super::roles::LockTable;
 use super::sections::{Action, Fate, Sections, Step};
+use super::strangers::{Strangers, step_before};
 use super::stream::{Ended, Record, Stream};
 use super::values::Values;
 use super::watched::Watched;
@@ -70,6 +71,7 @@ pub struct RawReader {
     pub(super) watched: Watched,
     pub(super) annotations: Annotations,
     pub(super) branches: Branches,
+    strangers: Strangers,
     current: Option<Event<'static>>,
     /// Events that follow the current one, before another record is read.
     pub(super) following: VecDeque<Event<'static>>,
@@ -127,6 +129,7 @@ impl RawReader {
             watched: Watched::default(),
             annotations: Annotations::default(),
             branches: Branches::default(),
+            strangers: Strangers::default(),
             current: None,
             following: VecDeque::new(),
             delivered: 0,
@@ -316,6 +319,15 @@ impl RawReader {
         }
         if record.tag == Tag::Exit {
             self.sections.pop(thread);
+        }
+        if let Some(others) = self.strangers.record(thread, &record, self.pending[from].as_ref()) {
+            for one in others.into_iter().chain([thread]) {
+                let id = self.naming.thread(one);
+                self.following.push_back(Event { thread: id, loc: LocId::UNKNOWN, op: step_before(thread) });
+            }
+            // It is there because of that.
+            let branch = Event { thread: id, loc: LocId::UNKNOWN, op: Op::Branch };
+            self.following.extend(tells_branches.then_some(branch));
         }
     }
 

@@ -62,6 +62,34 @@ fn threads_are_merged_by_key() {
 }
 
 #[test]
+fn a_thread_that_nobody_started_begins_after_all_others() {
+    let first = |tag, key| first_word(tag, 0, key);
+    let mut file = header();
+    file.extend(chunk(0, &[&[first(Tag::Begin, 1)], &[first(Tag::Fork, 3), 9, 1], &[first(Tag::End, 11)]]));
+    file.extend(chunk(1, &[&[first(Tag::Begin, 4)], &[first(Tag::End, 9)]]));
+    file.extend(chunk(2, &[&[first(Tag::Begin, 6)], &[first_word(Tag::Write, 4, 6), 9, 0x100]]));
+    let takes_over = [first_word(Tag::Load, 2 << 4, 7), 9, 0x100, 0];
+    file.extend(chunk(3, &[&[first(Tag::Begin, 7)], &takes_over]));
+    let (lines, _) = lines(&file, Box::new(NoSymbols));
+    let said = lines.iter().filter_map(|line| line.split('(').next()).collect::<Vec<_>>();
+    let expected = [
+        "main|thread_begin",
+        "main|fork",
+        "T1|thread_begin",
+        "T2|thread_begin",
+        "main|rmw.acqrel",
+        "T1|rmw.acqrel",
+        "T2|rmw.acqrel",
+        "T2|w",
+        "T3|thread_begin",
+        "T3|load.relaxed",
+        "T1|thread_end",
+        "main|thread_end",
+    ];
+    assert_eq!(said, expected);
+}
+
+#[test]
 fn a_cut_file_gives_a_prefix_of_each_thread() {
     let whole = two_threads();
     for len in

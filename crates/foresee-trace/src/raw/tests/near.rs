@@ -40,6 +40,7 @@ fn near_records_are_read_as_whole_ones_with_the_key_before_them() {
         0,
         &[
             &[first_word(Tag::Begin, 0, 1)],
+            &[first_word(Tag::Fork, 0, 1), pc, 1],
             &[first_word(Tag::Write, 8, 2), pc, addr],
             &[read_near],
             &[first_word(Tag::Now, 0, 8)],
@@ -49,6 +50,7 @@ fn near_records_are_read_as_whole_ones_with_the_key_before_them() {
     ));
     file.extend(chunk(1, &[&[first_word(Tag::Begin, 0, 3)], &[first_word(Tag::End, 0, 5)]]));
     let (events, damaged) = read(&file).unwrap();
-    assert_eq!(events, ["thread-begin", "write", "read", "thread-begin", "thread-end", "read", "rmw"]);
+    let expected = ["thread-begin", "fork", "write", "read", "thread-begin", "thread-end", "read", "rmw"];
+    assert_eq!(events, expected);
     assert!(!damaged);
 }
