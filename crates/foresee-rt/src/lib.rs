@@ -76,6 +76,7 @@ mod near;
 mod observer;
 mod rawfile;
 mod real;
+mod reserve;
 mod rests;
 mod signals;
 mod std_sync;

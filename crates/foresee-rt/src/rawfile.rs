@@ -17,10 +17,17 @@ use crate::format::{
     UNIT, VERSION, VERSION_WORD, WHY_WORD,
 };
 use crate::limits;
+use crate::reserve;
 use crate::std_sync::is_rust_program;
+use crate::watched;
 
-/// Whether events are recorded.
-static RECORDING: AtomicBool = AtomicBool::new(false);
+/// Whether events are recorded: not, just as they come, or some in another way (watched variables, code that is left out). It
+/// is one number, as every access asks for it.
+static RECORDING: AtomicU8 = AtomicU8::new(NOT);
+const NOT: u8 = 0;
+const PLAINLY: u8 = 1;
+const WITH_CARE: u8 = 2;
+
 static STARTED: AtomicBool = AtomicBool::new(false);
 static FILE: AtomicI32 = AtomicI32::new(-1);
 /// The header, mapped for as long as the process lives.
@@ -31,7 +38,18 @@ static NEXT_CHUNK: AtomicU64 = AtomicU64::new(HEADER_LEN);
 
 #[inline(always)]
 pub(crate) fn recording() -> bool {
-    RECORDING.load(Relaxed)
+    RECORDING.load(Relaxed) != NOT
+}
+
+/// Whether events are recorded, and all of them just as they come.
+#[inline(always)]
+pub(crate) fn recording_plainly() -> bool {
+    RECORDING.load(Relaxed) == PLAINLY
+}
+
+/// From now on, some events are recorded in another way.
+pub(crate) fn take_care() {
+    let _ = RECORDING.compare_exchange(PLAINLY, WITH_CARE, SeqCst, SeqCst);
 }
 
 /// The descriptor of the trace, or -1.
@@ -41,7 +59,7 @@ pub(crate) fn descriptor() -> i32 {
 
 /// Ends recording for this process, and for nobody who shares the file: for the child of a fork.
 pub(crate) fn forsake() {
-    RECORDING.store(false, SeqCst);
+    RECORDING.store(NOT, SeqCst);
 }
 
 /// Creates the trace that `FORESEE_RAW` names, if it does.
@@ -88,6 +106,7 @@ fn begin(path: &CStr, fd: i32) {
         ]);
     }
     FILE.store(fd, SeqCst);
+    reserve::start(fd);
     let Some(header) = map(fd, 0, HEADER_LEN) else {
         return say(&[
             b"foresee: cannot write the trace ",
@@ -103,7 +122,8 @@ fn begin(path: &CStr, fd: i32) {
     }
     write_facts();
     write_maps(0);
-    RECORDING.store(true, SeqCst);
+    let care = watched::any() || code::is_on();
+    RECORDING.store(if care { WITH_CARE } else { PLAINLY }, SeqCst);
 }
 
 /// Keeps the name of the trace: the program may change its environment.
@@ -181,7 +201,7 @@ fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
 }
 
 /// Whether the file may become so long: otherwise growing it would raise a signal that ends the program.
-fn may_grow_to(length: u64) -> bool {
+pub(crate) fn may_grow_to(length: u64) -> bool {
     // SAFETY: `limit` is plain data.
     unsafe {
         let mut limit: libc::rlimit = std::mem::zeroed();
@@ -194,7 +214,9 @@ fn may_grow_to(length: u64) -> bool {
 fn grow<R>(len: u64, key: u64, place: impl FnOnce(i32, u64) -> Option<R>) -> Option<R> {
     let offset = NEXT_CHUNK.fetch_add(len, SeqCst);
     let fd = FILE.load(Relaxed);
-    if let Some(why) = limits::reached(fd, len, offset + len) {
+    if !reserve::has_room(fd, offset + len)
+        && let Some(why) = limits::reached(fd, len, offset + len)
+    {
         stop(key, why);
         return None;
     }
@@ -290,7 +312,7 @@ pub(crate) fn stop(key: u64, why: Stop) {
         let earlier = |stop| (stop == 0 || key < stop).then_some(key.max(1));
         let _ = word.fetch_update(SeqCst, SeqCst, earlier);
     }
-    if !RECORDING.swap(false, SeqCst) {
+    if RECORDING.swap(NOT, SeqCst) == NOT {
         return;
     }
     if !header.is_null() {

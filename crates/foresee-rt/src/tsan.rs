@@ -7,13 +7,13 @@ use crate::format::Tag;
 use crate::watched;
 
 pub(crate) extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {
-    if code::is_on() || !access_at_once(Kind::Read, addr, SIZE, pc) {
+    if !access_at_once(Kind::Read, addr, SIZE, pc) {
         any_read::<SIZE>(addr, pc);
     }
 }
 
 pub(crate) extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
-    if code::is_on() || !access_at_once(Kind::Write, addr, SIZE, pc) {
+    if !access_at_once(Kind::Write, addr, SIZE, pc) {
         any_write::<SIZE>(addr, pc);
     }
 }

@@ -136,6 +136,7 @@ fn add(addresses: Addresses<u64>) {
         FILTER[word].fetch_or(bit, SeqCst);
     }
     COUNT.store(count + 1, SeqCst);
+    rawfile::take_care();
 }
 
 /// An access of a watched variable, from the compiler's call on.

@@ -10,7 +10,7 @@ use super::{COUNTER, INSIDE, Local, with_local};
 use crate::atomics::Did;
 use crate::format::{Tag, first_word};
 use crate::near::{NearAccess, near_enter, near_key};
-use crate::{keep, rawfile, watched};
+use crate::{keep, rawfile};
 
 /// What an access does.
 #[derive(Clone, Copy)]
@@ -175,13 +175,13 @@ impl Local {
     }
 }
 
-/// Does `record` in the one case that has to be fast: the thread is in no state of any kind, and nothing is watched. Whether it
+/// Does `record` in the one case that has to be fast: the thread is in no state of any kind, and nothing needs care. Whether it
 /// was done; if not, nothing was.
 ///
 /// What is left out, and what uses more registers than a call may, is the business of other functions: so this one needs no stack.
 #[inline(always)]
 fn at_once(record: impl FnOnce(&Local) -> bool) -> bool {
-    if !rawfile::recording() || watched::any() {
+    if !rawfile::recording_plainly() {
         return false;
     }
     with_local(|local| {
