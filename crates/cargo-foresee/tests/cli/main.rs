@@ -21,6 +21,7 @@ mod monitor;
 mod observe;
 mod predicted_properties;
 mod programs;
+mod random_programs;
 mod record;
 mod rust_programs;
 mod support;
