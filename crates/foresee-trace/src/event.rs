@@ -156,7 +156,24 @@ pub enum Op<'a> {
     /// has read other than through recorded memory, such as arguments at a fork or a result at its end. Analyses may
     /// then conclude that nothing but the values a thread writes depends on reads without a later branch. In a trace
     /// without branches everything may depend on every read.
+    ///
+    /// A branch depends on all reads of its thread before it, unless [`From`](Op::From) or [`Constant`](Op::Constant) comes
+    /// directly before it and says on which.
     Branch,
+    /// The value of what the thread does next comes from what it last read of these bytes.
+    ///
+    /// Several of them add up. They come directly before what they are about, in their thread: a write, a store, a
+    /// read-modify-write, a branch (its value is its outcome), or an event with arguments or a value
+    /// ([`Op::takes_value`]). Its value then depends on no other read of the thread, neither directly nor through what the thread
+    /// has computed; without them it may depend on all reads before. Two things are told by branches as ever: whether it is done
+    /// at all, and where. A read-modify-write depends on its own read in any case.
+    ///
+    /// Of each byte the last read counts, also if it read more. Bytes that the thread has not read make no sense here: such a
+    /// trace is not valid, and analyses take the value to depend on all reads.
+    From { mem: Mem },
+    /// The same where the value comes from nothing that the thread has read: a constant. Together with [`From`](Op::From) it adds
+    /// nothing.
+    Constant,
     /// Entered a function.
     Enter { function: StrId },
     /// Left a function.
@@ -191,7 +208,7 @@ impl Op<'_> {
         Flat::of(self).0.kind.name()
     }
 
-    /// The bytes this operation touches, if it touches memory.
+    /// The bytes this operation touches or names, if it is about memory.
     #[inline]
     pub fn mem(&self) -> Option<Mem> {
         match *self {
@@ -201,9 +218,25 @@ impl Op<'_> {
             | Op::Store { mem, .. }
             | Op::Rmw { mem, .. }
             | Op::Alloc { mem }
-            | Op::Free { mem } => Some(mem),
+            | Op::Free { mem }
+            | Op::From { mem } => Some(mem),
             _ => None,
         }
+    }
+
+    /// Whether the thread puts a value into this operation, which may come from what it has read.
+    pub fn takes_value(&self) -> bool {
+        matches!(
+            self,
+            Op::Write { .. }
+                | Op::Store { .. }
+                | Op::Rmw { .. }
+                | Op::Branch
+                | Op::Call { .. }
+                | Op::Return { .. }
+                | Op::Named { .. }
+                | Op::Local { .. }
+        )
     }
 
     /// How this operation accesses its memory; `None` for what is no access (an allocation is none: it begins a life).

@@ -129,6 +129,12 @@ impl Execution {
         Some((VarId(packed.target), access))
     }
 
+    /// The variable that an event touches or names; `None` for what is not about memory.
+    pub fn var(&self, id: EventId) -> Option<VarId> {
+        let packed = self.events[id.index()];
+        (kind_of(packed).target() == Target::Memory).then_some(VarId(packed.target))
+    }
+
     /// The cells of a variable.
     #[inline]
     pub fn cells(&self, var: VarId) -> Range<u32> {

@@ -60,6 +60,8 @@ kinds! {
     Local "local",
     Alloc "alloc",
     Free "free",
+    From "from",
+    Constant "constant",
 }
 
 impl Kind {
@@ -72,12 +74,12 @@ impl Kind {
     pub(crate) fn target(self) -> Target {
         use Kind::*;
         match self {
-            Read | Write | Load | Store | Rmw | Alloc | Free => Target::Memory,
+            Read | Write | Load | Store | Rmw | Alloc | Free | From => Target::Memory,
             Request | Acquire | Release | Wait | Notify => Target::Lock,
             Fork | Join => Target::Thread,
             Enter | Exit | BlockBegin | BlockEnd | Call | Return | Commit | CommitBegin | CommitEnd
             | Named | Local => Target::String,
-            Fence | ThreadBegin | ThreadEnd | Branch => Target::Nothing,
+            Fence | ThreadBegin | ThreadEnd | Branch | Constant => Target::Nothing,
         }
     }
 
@@ -190,6 +192,8 @@ impl Flat {
             Op::Local { name, value } => (other(K::Local, name.0, 0), Payload::One(value)),
             Op::Alloc { mem } => (memory(K::Alloc, mem, 0), Payload::Nothing),
             Op::Free { mem } => (memory(K::Free, mem, 0), Payload::Nothing),
+            Op::From { mem } => (memory(K::From, mem, 0), Payload::Nothing),
+            Op::Constant => (other(K::Constant, 0, 0), Payload::Nothing),
         }
     }
 
@@ -246,6 +250,8 @@ impl Flat {
             K::Local => Op::Local { name, value: value.unwrap_or(0) },
             K::Alloc => Op::Alloc { mem },
             K::Free => Op::Free { mem },
+            K::From => Op::From { mem },
+            K::Constant => Op::Constant,
         }
     }
 }

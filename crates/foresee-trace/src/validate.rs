@@ -1,11 +1,12 @@
 //! Is a trace a possible run? What is in it?
 //!
 //! The [`Validator`] follows locks, threads and values and reports what no run can do: two holders of a mutex, a thread
-//! that acts before its fork or after its join, a read of a value that nobody wrote. The [`Summary`] counts. Both see each
+//! that acts before its fork or after its join, a read of a value that nobody wrote; and values that are said to come from
+//! where they cannot. The [`Summary`] counts. Both see each
 //! event once.
 //!
 //! **Memory** does not grow with the number of events: it is bounded by the named threads and locks, and by fixed limits for
-//! values and nested blocks, beyond which the validator forgets rather than grow. Forgetting hides problems, it
+//! values, reads and nested blocks, beyond which the validator forgets rather than grow. Forgetting hides problems, it
 //! never invents them.
 //!
 //! **What is no problem.** A trace may begin in the middle of a run and end anywhere: threads without a fork, locks never
@@ -13,6 +14,7 @@
 
 mod distinct;
 mod locks;
+mod origin;
 mod summary;
 mod values;
 
@@ -20,6 +22,7 @@ use crate::event::{Event, Op};
 use crate::ids::{LocId, StrId, ThreadId};
 use crate::names::Names;
 use locks::Locks;
+use origin::Origins;
 use values::Values;
 
 pub use summary::{Count, Summary};
@@ -67,6 +70,7 @@ struct Thread {
     joined_at: Option<u64>,
     blocks: Nesting,
     commits: Nesting,
+    origins: Origins,
 }
 
 /// Named blocks a thread is in.
@@ -132,6 +136,7 @@ impl Validator {
         } else if let Some(ended_at) = thread.ended_at {
             report.problem(|| format!("happens after the thread's end, at event {ended_at}"));
         }
+        thread.origins.event(names, &mut report);
         match event.op {
             Op::Read { .. }
             | Op::Write { .. }
@@ -159,6 +164,8 @@ impl Validator {
             | Op::Request { .. }
             | Op::Notify { .. }
             | Op::Branch
+            | Op::From { .. }
+            | Op::Constant
             | Op::Enter { .. }
             | Op::Exit { .. }
             | Op::Call { .. }

@@ -6,7 +6,7 @@ use super::fault::Fault;
 use crate::event::Order;
 use crate::flat::Kind;
 
-const WORDS: [(&str, Kind); 29] = [
+const WORDS: [(&str, Kind); 31] = [
     ("r", Kind::Read),
     ("w", Kind::Write),
     ("acq", Kind::Acquire),
@@ -36,6 +36,8 @@ const WORDS: [(&str, Kind); 29] = [
     ("local", Kind::Local),
     ("alloc", Kind::Alloc),
     ("free", Kind::Free),
+    ("from", Kind::From),
+    ("constant", Kind::Constant),
 ];
 
 /// The word for operations of a kind.

@@ -25,8 +25,8 @@
 //! | `r` `w` | `memory` or `memory=value` |
 //! | `load` `store`, with a memory order | the same |
 //! | `rmw`, with a memory order | `memory` or `memory=read->written` |
-//! | `alloc` `free` | `memory` |
-//! | `fence`, with a memory order; `thread_begin` `thread_end` `branch` | none |
+//! | `alloc` `free`, `from` | `memory` |
+//! | `fence`, with a memory order; `thread_begin` `thread_end` `branch` `constant` | none |
 //! | `req` `acq` `rel`, each also `.shared`; `acq.try` `acq.try_shared` (would not have waited) | a lock |
 //! | `wait`, `notify`, `notify.all` | a lock or condition |
 //! | `fork` `join` | a thread; the field also writes `T7\|fork(9)` for T9 |
@@ -40,7 +40,17 @@
 //! name: `V[0]` and `a=b` are names.
 //!
 //! A trace that has any `branch` has one wherever what a thread does next depends on what it has read
-//! ([`Op::Branch`](crate::Op::Branch) has the contract).
+//! ([`Op::Branch`](crate::Op::Branch) has the contract). Which reads the value of a write, the outcome of a branch or the arguments
+//! of an event come from can be said in the lines before it ([`Op::From`](crate::Op::From)):
+//!
+//! ```text
+//! T1|r(x=1)
+//! T1|r(y=2)
+//! T1|from(y)                   the value of the next write comes from the last read of y …
+//! T1|w(z=2)                    … and so not from that of x
+//! T1|constant                  that of this one from no read
+//! T1|w(done=1)
+//! ```
 //!
 //! **One escape**, `\u{…}` with the hexadecimal number of a character (or with none: no character, which is how an empty
 //! name is written). The writer uses it where a name would not read back: for `|`, control characters, and whatever

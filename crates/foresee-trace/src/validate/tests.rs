@@ -179,3 +179,20 @@ fn the_summary_counts() {
     assert_eq!((summary.events(), summary.threads(), summary.locks(), summary.locations()), (5, 1, 1, 0));
     assert_eq!((summary.variables(), summary.synchronisation()), (Count { number: 2, exact: true }, 2));
 }
+
+#[test]
+fn values_come_from_what_was_read() {
+    let from = |mem| (A, Op::From { mem });
+    let half = |nth: u64| Mem { addr: X.addr + 2 * nth, size: 2 };
+    let (reads, writes) = ((A, read(X, 0)), (A, write(X, 0)));
+    possible(&[reads, from(X), from(half(1)), writes, (A, Op::Constant), (A, Op::Branch)]);
+    possible(&[(A, read(half(1), 0)), (A, read(half(0), 0)), from(X), (B, write(X, 0)), writes]);
+    let unread = "takes a value from `[0x1000..0x1004]`, which the thread has not read";
+    assert_eq!(verdict(&[from(X), writes]).problems[0].what, unread);
+    assert_eq!(verdict(&[(B, read(X, 0)), from(X), writes]).problems[0].what, unread);
+    assert_eq!(verdict(&[(A, read(half(0), 0)), from(X), writes]).problems[0].what, unread);
+    impossible(&[reads, from(X), (A, acquire(W))], "takes no value, but event 1 says where from");
+    impossible(&[reads, (A, Op::Constant), reads], "takes no value, but event 1 says where from");
+    // A trace may end anywhere.
+    possible(&[reads, (B, write(X, 0)), from(X)]);
+}

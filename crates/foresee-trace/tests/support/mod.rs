@@ -72,7 +72,7 @@ pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static>
     }
     .map(|v| foresee_trace::bits(v as i64, mem.size));
     let args = &ARGS[..random.below(7) as usize];
-    let op = match random.below(29) {
+    let op = match random.below(31) {
         0 => Op::Read { mem, value },
         1 => Op::Write { mem, value },
         2 => Op::Load { mem, order, value },
@@ -101,7 +101,9 @@ pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static>
         25 => Op::Named { name, args },
         26 => Op::Local { name, value: random.next() },
         27 => Op::Alloc { mem },
-        _ => Op::Free { mem },
+        28 => Op::Free { mem },
+        29 => Op::From { mem },
+        _ => Op::Constant,
     };
     Event { thread, loc, op }
 }

@@ -1,0 +1,119 @@
+//! Do the places that values are said to come from make sense?
+//!
+//! Where a value comes from is said directly before it is used, in its thread, and names bytes that the thread has read. Of each
+//! thread the bytes it has read are kept as ranges; when there are too many, all count as read.
+
+use std::collections::BTreeMap;
+
+use super::Report;
+use crate::event::{Mem, Op};
+use crate::names::Names;
+
+/// How many ranges are kept for a thread.
+const RANGES_KEPT: usize = 1 << 10;
+
+/// What a thread has read, and what it has just said about its next value.
+#[derive(Default)]
+pub(super) struct Origins {
+    read: Ranges,
+    /// The last event that says where a value comes from, if the value is still to come.
+    pending: Option<u64>,
+}
+
+impl Origins {
+    /// The thread's next event.
+    pub(super) fn event(&mut self, names: &Names, report: &mut Report<'_>) {
+        if let Some(said) = self.pending.take()
+            && !report.event.op.takes_value()
+            && !matches!(report.event.op, Op::From { .. } | Op::Constant)
+        {
+            report.problem(|| format!("takes no value, but event {said} says where from"));
+        }
+        match report.event.op {
+            Op::Read { mem, .. } | Op::Load { mem, .. } | Op::Rmw { mem, .. } => self.read.add(mem),
+            Op::From { mem } if !self.read.contain(mem) => report.problem(|| {
+                format!("takes a value from `{}`, which the thread has not read", names.mem_text(mem))
+            }),
+            _ => {}
+        }
+        if let Op::From { .. } | Op::Constant = report.event.op {
+            self.pending = Some(report.index);
+        }
+    }
+}
+
+/// A set of bytes.
+#[derive(Default)]
+struct Ranges {
+    /// First byte and end of ranges that do not touch.
+    ends: BTreeMap<u64, u128>,
+    /// One of them, or a part of one.
+    recent: (u64, u128),
+    /// Whether there were too many: then there is no telling.
+    full: bool,
+}
+
+impl Ranges {
+    fn add(&mut self, mem: Mem) {
+        let (mut start, mut end) = (mem.addr, mem.end());
+        let is_known = self.recent.0 <= start && end <= self.recent.1;
+        if is_known || self.full {
+            return;
+        }
+        let touching: Vec<(u64, u128)> = (self.ends.range(..=u64::try_from(end).unwrap_or(u64::MAX)).rev())
+            .take_while(|&(_, &other)| other >= u128::from(start))
+            .map(|(&first, &other)| (first, other))
+            .collect();
+        for (first, other) in touching {
+            (start, end) = (start.min(first), end.max(other));
+            self.ends.remove(&first);
+        }
+        self.ends.insert(start, end);
+        self.recent = (start, end);
+        if self.ends.len() > RANGES_KEPT {
+            *self = Ranges { full: true, ..Ranges::default() };
+        }
+    }
+
+    fn contain(&self, mem: Mem) -> bool {
+        let around = self.ends.range(..=mem.addr).next_back();
+        self.full || around.is_some_and(|(_, &end)| end >= mem.end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_bytes() {
+        let mut bytes = [false; 40];
+        let mut ranges = Ranges::default();
+        let mut seed = 7_u64;
+        for _ in 0..200 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (addr, size) = ((seed >> 33) % 36, 1 + (seed >> 50) as u32 % 4);
+            if seed >> 60 == 0 {
+                (ranges, bytes) = (Ranges::default(), [false; 40]);
+            }
+            ranges.add(Mem { addr, size });
+            bytes[addr as usize..][..size as usize].fill(true);
+            for addr in 0..38 {
+                for size in 1..3 {
+                    let all = bytes[addr..][..size].iter().all(|&read| read);
+                    let mem = Mem { addr: addr as u64, size: size as u32 };
+                    assert_eq!(ranges.contain(mem), all, "{mem:?} {:?}", ranges.ends);
+                }
+            }
+        }
+        ranges.add(Mem { addr: u64::MAX, size: 1 });
+        assert!(ranges.contain(Mem { addr: u64::MAX, size: 1 }));
+    }
+
+    #[test]
+    fn too_many_ranges_are_forgotten() {
+        let mut ranges = Ranges::default();
+        (0..=RANGES_KEPT as u64).for_each(|nth| ranges.add(Mem { addr: 2 * nth, size: 1 }));
+        assert!(ranges.ends.is_empty() && ranges.contain(Mem { addr: 1, size: 1 }));
+    }
+}
