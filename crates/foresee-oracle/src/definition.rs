@@ -39,7 +39,7 @@ impl Facts<'_> {
     }
 
     /// (c) What the event reads, if it reads, it reads from the write it read in the execution; and that wrote what it wrote in
-    /// the execution, because its thread had read as observed.
+    /// the execution, because the reads it depends on read as observed.
     fn reads_as_observed(&self, schedule: &[usize], i: usize) -> bool {
         let Some(touch) = self.touches[schedule[i]].as_ref().filter(|touch| touch.access.reads) else {
             return true;
@@ -56,18 +56,22 @@ impl Facts<'_> {
     }
 
     fn writes_as_observed(&self, schedule: &[usize], i: usize) -> bool {
-        let same_thread = |&j: &usize| self.thread(schedule[j]) == self.thread(schedule[i]);
-        !self.writes_a_value(schedule[i])
-            || (0..=i).filter(same_thread).all(|j| self.reads_as_observed(schedule, j))
+        !self.writes_a_value(schedule[i]) || self.is_as_observed(schedule, i)
+    }
+
+    /// Whether all reads that the event depends on read as observed.
+    pub(crate) fn is_as_observed(&self, schedule: &[usize], i: usize) -> bool {
+        let matters = |&j: &usize| self.depends[schedule[i]].contains(&schedule[j]);
+        (0..=i).filter(matters).all(|j| self.reads_as_observed(schedule, j))
     }
 
     /// (e) The event is its thread's last in the schedule, and no join depends on the thread ending there. Where branches
-    /// tell: it is not followed by one of its thread.
+    /// tell: no later one depends on it.
     fn is_exempt(&self, schedule: &[usize], i: usize) -> bool {
         let thread = self.thread(schedule[i]);
         if self.rule == Rule::ReadsBeforeBranches {
-            let branches = |&e: &usize| self.thread(e) == thread && self.op(e) == Op::Branch;
-            return !schedule[i + 1..].iter().any(branches);
+            let depends = |&e: &usize| self.op(e) == Op::Branch && self.depends[e].contains(&schedule[i]);
+            return !schedule[i + 1..].iter().any(depends);
         }
         let joins = |e: usize| matches!(self.op(e), Op::Join { child } if child.index() == thread);
         schedule[i + 1..].iter().all(|&e| self.thread(e) != thread) && !schedule.iter().any(|&e| joins(e))

@@ -25,6 +25,8 @@ pub(crate) struct Facts<'e> {
     /// The events of each thread, in order.
     pub(crate) by_thread: Vec<Vec<usize>>,
     pub(crate) touches: Vec<Option<Touch>>,
+    /// The reads, each of its own thread, that an event depends on: its own and earlier ones.
+    pub(crate) depends: Vec<Vec<usize>>,
     /// The event that creates each thread.
     pub(crate) forks: Vec<Option<usize>>,
     /// For each event that is a wait which returned: the notifies that came meanwhile.
@@ -50,6 +52,7 @@ impl<'e> Facts<'e> {
             execution,
             rule,
             touches: events.clone().map(|e| touch(execution, e)).collect(),
+            depends: events.clone().map(|e| depends(execution, e)).collect(),
             forks: (0..by_thread.len()).map(fork_of).collect(),
             wakeups: events.clone().map(|e| wakeups(execution, e)).collect(),
             by_thread,
@@ -126,6 +129,35 @@ fn touch(execution: &Execution, event: usize) -> Option<Touch> {
         .map(|cell| (0..event).rev().find(|&e| writes(e) && cells_of(execution, e).contains(cell)))
         .collect();
     Some(Touch { access, cells, observed })
+}
+
+/// The reads that an event depends on: those that the events directly before it say, if they make sense; otherwise all.
+fn depends(execution: &Execution, event: usize) -> Vec<usize> {
+    let mine = |e: &usize| thread(execution, *e) == thread(execution, event);
+    let reads = |e: &usize| op(execution, *e).access().is_some_and(|access| access.reads);
+    let all: Vec<usize> = (0..=event).filter(mine).filter(reads).collect();
+    let says = |e: &usize| matches!(op(execution, *e), Op::From { .. } | Op::Constant);
+    let said: Vec<usize> = (0..event).rev().filter(mine).take_while(says).collect();
+    let has_value = match op(execution, event) {
+        Op::Write { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Branch => true,
+        Op::Named { .. } | Op::Local { .. } | Op::Call { .. } | Op::Return { .. } => true,
+        _ => false,
+    };
+    let has_branches = execution.ids().any(|id| execution.op(id) == Op::Branch);
+    if said.is_empty() || !has_value || !has_branches {
+        return all;
+    }
+    let named = |e: &usize| match execution.var(EventId(*e as u32)) {
+        Some(var) => execution.cells(var).map(|cell| cell as usize).collect(),
+        None => Vec::new(),
+    };
+    let last_reads: Option<Vec<usize>> = (said.iter().flat_map(named))
+        .map(|cell| all.iter().rfind(|&&e| e != event && cells_of(execution, e).contains(&cell)).copied())
+        .collect();
+    match last_reads {
+        Some(last) => all.into_iter().filter(|&e| e == event || last.contains(&e)).collect(),
+        None => all,
+    }
 }
 
 fn wakeups(execution: &Execution, wait: usize) -> Vec<usize> {

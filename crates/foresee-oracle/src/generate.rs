@@ -56,6 +56,8 @@ struct Thread {
     requested: Option<(LockId, Mode)>,
     waiting: Option<Waiting>,
     blocks: u32,
+    /// What it has read.
+    read: Vec<Mem>,
 }
 
 #[derive(Clone, Copy)]
@@ -132,6 +134,35 @@ impl<'c> Run<'c> {
     }
 
     fn emit(&mut self, t: usize, op: Op<'_>) -> Turn {
+        let share = self.config.dependences;
+        // Now and then where it makes no sense.
+        if share > 0 && (op.takes_value() || self.random.percent(5)) && self.random.percent(share) {
+            self.say_where_from(t)?;
+        }
+        if let Op::Read { mem, .. } | Op::Load { mem, .. } | Op::Rmw { mem, .. } = op {
+            self.threads[t].read.push(mem);
+        }
+        self.record(t, op)
+    }
+
+    /// Says that the thread's next value comes from something it has read, mostly, or from nothing.
+    fn say_where_from(&mut self, t: usize) -> Turn {
+        let count = self.random.below(3);
+        for _ in 0..count {
+            let mut mem = self.random.pick(&self.threads[t].read);
+            if mem.is_none() || self.random.percent(10) {
+                mem = self.somewhere();
+            }
+            let mut mem = mem?;
+            if self.random.percent(self.config.overlap) {
+                mem.size = mem.size.min(4);
+            }
+            self.record(t, Op::From { mem })?;
+        }
+        if count == 0 || self.random.percent(10) { self.record(t, Op::Constant) } else { Some(()) }
+    }
+
+    fn record(&mut self, t: usize, op: Op<'_>) -> Turn {
         self.events += 1;
         let file = self.names.intern("random.rs");
         let loc: LocId =

@@ -31,8 +31,8 @@ impl<'e> Oracle<'e> {
         Oracle { facts: Facts::of(execution, Rule::AllReads) }
     }
 
-    /// As [`Oracle::new`], but if there are branch events, only reads that a branch of their thread follows in the
-    /// schedule must read as observed. For races and schedules; deadlocks and atomicity stay with the strict rule.
+    /// As [`Oracle::new`], but if there are branch events, only reads that a branch in the schedule depends on must read as
+    /// observed. For races and schedules; deadlocks and atomicity stay with the strict rule.
     pub fn by_branches(execution: &'e Execution) -> Self {
         let mut oracle = Oracle::new(execution);
         if execution.ids().any(|id| execution.op(id) == Op::Branch) {
@@ -45,6 +45,17 @@ impl<'e> Oracle<'e> {
     pub fn is_correct(&self, schedule: &[EventId]) -> bool {
         let schedule: Vec<usize> = schedule.iter().map(|id| id.index()).collect();
         self.facts.is_correct(&schedule)
+    }
+
+    /// Whether the value or outcome of an event depends on what a read of its thread reads.
+    pub fn depends(&self, event: EventId, read: EventId) -> bool {
+        self.facts.depends[event.index()].contains(&read.index())
+    }
+
+    /// Whether all reads that the `nth` event of a schedule depends on read as observed.
+    pub fn is_as_observed(&self, schedule: &[EventId], nth: usize) -> bool {
+        let schedule: Vec<usize> = schedule.iter().map(|id| id.index()).collect();
+        self.facts.is_as_observed(&schedule, nth)
     }
 
     /// The pairs of accesses (smaller id first) with which some correct reordering ends, in either order, and which race

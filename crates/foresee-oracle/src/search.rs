@@ -3,7 +3,8 @@
 //! The state is what the next steps depend on: which events are done (each thread a prefix, hence also which locks are held),
 //! the last write of each cell, which reads read another write than observed, and which waits missed a notify they
 //! needed. A thread whose last read was such a changed one has stopped: it is not known what it does next. Where branches
-//! tell, it goes on to its next branch, and what it writes on the way has changed, too.
+//! tell, it goes on to the next one that depends on a changed read, and what it writes on the way has changed, too, if it depends
+//! on one.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -69,7 +70,7 @@ impl Facts<'_> {
                 }
             }
             if touch.access.writes {
-                if self.writes_a_value(event) && self.has_changed(&after, self.thread(event)) {
+                if self.writes_a_value(event) && self.depends_on_changed(&after, event) {
                     after.changed |= 1 << event;
                 }
                 for &cell in &touch.cells {
@@ -105,7 +106,11 @@ impl Facts<'_> {
     }
 
     fn may_branch(&self, state: &State, event: usize) -> bool {
-        self.op(event) != Op::Branch || !self.has_changed(state, self.thread(event))
+        self.op(event) != Op::Branch || !self.depends_on_changed(state, event)
+    }
+
+    fn depends_on_changed(&self, state: &State, event: usize) -> bool {
+        self.depends[event].iter().any(|&read| has(state.changed, read))
     }
 
     /// Whether the thread has read another write than in the execution.

@@ -93,6 +93,38 @@ fn a_changed_compare_exchange_may_not_write() {
 }
 
 #[test]
+fn a_value_depends_on_what_is_said() {
+    let from = |mem| (0, Op::From { mem });
+    let half = Mem { size: 4, ..X };
+    let run = execution(&[
+        (0, read(X)),
+        (0, read(Y)),
+        (0, read(half)),
+        from(X),
+        (0, write(Y)),
+        (0, Op::Constant),
+        (0, write(Y)),
+        (0, write(Y)),
+        (1, Op::Constant),
+        (0, Op::Branch),
+        from(half),
+        (0, Op::Rmw { mem: X, order: foresee_trace::Order::SeqCst, values: None }),
+        from(Mem { size: 16, ..Y }),
+        (0, write(Y)),
+    ]);
+    let oracle = Oracle::new(&run);
+    let depends = |event| -> Vec<u32> {
+        run.ids().filter(|&read| oracle.depends(EventId(event), read)).map(|id| id.0).collect()
+    };
+    assert_eq!(depends(4), [0, 2], "the last read of each byte");
+    assert_eq!(depends(6), []);
+    assert_eq!(depends(7), [0, 1, 2]);
+    assert_eq!(depends(9), [0, 1, 2]);
+    assert_eq!(depends(11), [2, 11]);
+    assert_eq!(depends(13), [0, 1, 2, 11], "not all of it was read");
+}
+
+#[test]
 fn two_locks_in_two_orders() {
     let run = execution(&[
         (0, acquire(0)),
@@ -148,8 +180,9 @@ fn search_finds_exactly_what_the_definition_allows() {
         search_finds_what_the_definition_allows(&run, &Oracle::new(&run));
     });
     let branching = Config { branches: 15, ..config };
-    for_each_seed(2_000, |seed| {
-        let run = random_execution(seed, &branching);
+    let saying = Config { dependences: 70, locking: 6, plain: 60, ..branching.clone() };
+    for_each_seed(4_000, |seed| {
+        let run = random_execution(seed, if seed % 2 == 0 { &branching } else { &saying });
         search_finds_what_the_definition_allows(&run, &Oracle::by_branches(&run));
     });
 }

@@ -17,15 +17,26 @@ use foresee_predict::registry::{self, Options};
 use foresee_trace::text::TextReader;
 use foresee_trace::{EventId, Execution, Op};
 
-fn example(name: &str) -> Execution {
+fn text(name: &str) -> String {
     let path = format!("{}/../../examples/traces/{name}.std", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read(path).unwrap();
-    Execution::read(&mut TextReader::new(&text[..])).unwrap()
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn execution(text: &str) -> Execution {
+    Execution::read(&mut TextReader::new(text.as_bytes())).unwrap()
+}
+
+fn example(name: &str) -> Execution {
+    execution(&text(name))
 }
 
 /// What the property says of the example under a model.
 fn check(name: &str, spec: &str, model: ModelName) -> Vec<Finding> {
-    let execution = example(name);
+    check_text(&text(name), spec, model)
+}
+
+fn check_text(trace: &str, spec: &str, model: ModelName) -> Vec<Finding> {
+    let execution = execution(trace);
     let properties = compile(spec).unwrap().properties;
     let prediction = Prediction { model, ..Prediction::default() };
     let options = Options { properties, prediction, ..Options::default() };
@@ -180,4 +191,64 @@ fn a_write_that_nobody_reads_is_relevant() {
             @violation { report \"3 before 1: nothing does that\"; }
         }";
     assert_eq!(check("relevance", false_alarm, Sliced), []);
+}
+
+/// The same trace without what it says of dependences.
+fn saying_nothing(trace: &str) -> String {
+    let says = |line: &&str| line.contains("|from(") || line.ends_with("|constant");
+    trace.lines().filter(|line| !says(line)).map(|line| format!("{line}\n")).collect()
+}
+
+const WEATHER: &str = include_str!("../../../examples/traces/weather.rv");
+
+#[test]
+fn what_is_only_logged_does_not_decide() {
+    let trace = text("weather");
+    for model in [Hb, Weak] {
+        assert_eq!(check_text(&trace, WEATHER, model), []);
+    }
+    assert_eq!(check_text(&saying_nothing(&trace), WEATHER, Sliced), []);
+    let findings = check_text(&trace, WEATHER, Sliced);
+    let (run, values) = predicted(&findings);
+    // landing, radio
+    assert_eq!(values, [[1, 0]]);
+    // The controller has not seen the weather, but the permit.
+    let mut witness: Vec<u32> = findings[0].witness.to_vec().iter().map(|id| id.0).collect();
+    witness.sort_unstable();
+    assert_eq!(witness, [0, 1, 6, 7, 8, 9, 10, 11, 12, 13]);
+    assert!(run.exhaustive);
+    // Were the landing to depend on the log, it could not come first.
+    let read_back = trace.replace("controller|constant\n", "controller|r(log=3)\ncontroller|from(log)\n");
+    assert_eq!(check_text(&read_back, WEATHER, Sliced), []);
+}
+
+/// Figure 7 with the dependences that the paper names, and with a read that nothing depends on.
+#[test]
+fn relevance_by_explicit_dependences() {
+    let trace = "\
+        t1|constant\nt1|w(y=1)\nt2|constant\nt2|w(x=1)\nt2|constant\nt2|w(z=1)\nt1|r(z=1)\n\
+        t1|r(x=1)\nt1|from(x)\nt1|branch\nt2|constant\nt2|w(x=0)\nt1|constant\nt1|w(y=2)\nt2|constant\nt2|w(y=3)\n";
+    let kept = |trace: &str, slice: fn(&Execution, &(dyn Fn(EventId) -> Option<u32> + Sync)) -> Slice| {
+        let execution = execution(trace);
+        let names = execution.names();
+        let named = |id: EventId| execution.op(id).mem().map(|mem| names.mem_text(mem)).unwrap_or_default();
+        let letter = |id: EventId| (named(id) == "y").then_some(0);
+        let slice = slice(&execution, &letter);
+        let accesses = execution.ids().filter(|&id| execution.access(id).is_some());
+        accesses.filter(|&id| slice.contains(id)).map(named).collect::<Vec<String>>()
+    };
+    assert_eq!(kept(trace, Slice::complete), ["y", "x", "x", "x", "y", "y"]);
+    assert_eq!(kept(trace, Slice::one_pass), ["y", "x", "x", "y", "y"], "e4 is missing");
+    let nothing = saying_nothing(trace);
+    assert_eq!(kept(&nothing, Slice::complete), ["y", "x", "z", "z", "x", "x", "y", "y"]);
+    // The second write of y may come before t2 sets z, but not before t2 sets x, nor after x is 0 again.
+    let order = |first: u32, then: u32| {
+        format!(
+            "property Order {{ var y: int; ptltl: start(y == {then}) -> !(<*> y == {first}) \
+             @violation {{ report \"wrong\"; }} }}"
+        )
+    };
+    let findings = check_text(trace, &order(3, 2), Sliced);
+    assert_eq!(predicted(&findings).1, [[1], [3], [2]]);
+    assert_eq!(check_text(trace, &order(3, 1), Sliced), []);
 }

@@ -88,15 +88,23 @@ fn checker_accepts_exactly_the_correct_reorderings() {
     assert!(accepted * 20 > refused, "{accepted} of {} schedules were correct", accepted + refused);
 }
 
+/// Executions with branches; in some of them threads copy values, in some of these it is said which.
+fn with_branches(seed: u64) -> Config {
+    let config = Config { values: 0, branches: 12, variables: 2, ..Config::default() };
+    let copying = Config { plain: 60, locking: 4, lock_heavy: 0, waiting: 0, forked: 20, ..config.clone() };
+    match seed % 4 {
+        0 => config,
+        1 => copying,
+        2 => Config { dependences: 50, events: 8..=16, ..config },
+        _ => Config { dependences: 80, events: 9..=16, ..copying },
+    }
+}
+
 #[test]
 fn checker_goes_by_branches_as_the_oracle_does() {
     let (mut only_by_branches, mut refused, mut races) = (0, 0, 0);
     for_each_seed(1_000, |seed| {
-        let config = Config { values: 0, branches: 12, variables: 2, ..Config::default() };
-        let copying =
-            Config { plain: 60, locking: 4, lock_heavy: 0, waiting: 0, forked: 20, ..config.clone() };
-        let config = if seed % 2 == 0 { config } else { copying };
-        let execution = random_execution(seed, &config);
+        let execution = random_execution(seed, &with_branches(seed));
         let (strict, oracle) = (Oracle::new(&execution), Oracle::by_branches(&execution));
         let checker = Checker::new(&execution);
         let random = &mut Random::new(seed);
@@ -134,6 +142,40 @@ fn checker_goes_by_branches_as_the_oracle_does() {
     assert!(
         !ran_many || only_by_branches.min(refused).min(races) > 100,
         "{only_by_branches} {refused} {races}"
+    );
+}
+
+/// A property may look at what depends on no changed read, and at nothing else.
+#[test]
+fn checker_knows_what_a_property_may_look_at() {
+    let (mut accepted, mut refused, mut by_dependences) = (0, 0, 0);
+    for_each_seed(1_000, |seed| {
+        let execution = random_execution(seed, &with_branches(seed));
+        let (oracle, checker) = (Oracle::by_branches(&execution), Checker::new(&execution));
+        let random = &mut Random::new(seed);
+        for round in 0..10 {
+            let careful = round > 2;
+            let schedule = interleaving(&execution, &oracle, random, careful);
+            let correct = oracle.is_correct(&schedule);
+            for nth in 0..schedule.len() {
+                let looks_at = |id: EventId| id == schedule[nth];
+                let claim = Claim::SlicedProperty { violated: &|_, _| true, looks_at: &looks_at };
+                let verdict = checker.check(&schedule, &claim);
+                let expected = correct && oracle.is_as_observed(&schedule, nth);
+                assert_eq!(verdict.is_ok(), expected, "{schedule:?} {nth}: {verdict:?}\n{execution:?}");
+                *(if expected { &mut accepted } else { &mut refused }) += 1;
+                // Something else was read before, but does not matter.
+                let same_thread =
+                    |&j: &usize| execution.thread(schedule[j]) == execution.thread(schedule[nth]);
+                let all = (0..nth).filter(same_thread).all(|j| oracle.is_as_observed(&schedule, j));
+                by_dependences += u32::from(expected && !all);
+            }
+        }
+    });
+    let ran_many = std::env::var_os("FORESEE_TEST_SEED").is_none();
+    assert!(
+        !ran_many || accepted.min(refused) > 1_000 && by_dependences > 20,
+        "{accepted} {refused} {by_dependences}"
     );
 }
 

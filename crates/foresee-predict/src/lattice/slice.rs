@@ -3,13 +3,15 @@
 //!
 //! **What is kept**, and why:
 //! * the events that the property looks at;
-//! * *control*: a branch, if its thread goes on to a kept event: with another outcome it might do something else. With it, all
-//!   reads of its thread before it, as its outcome may depend on them. ([`Op::Branch`] has the contract; in a trace without
+//! * *control*: a branch, if its thread goes on to a kept event: with another outcome it might do something else. With it, the
+//!   reads that its outcome depends on. ([`Op::Branch`] has the contract; in a trace without
 //!   branches every event counts as one.) Locks, forks, joins and waits count as kept here: others depend on them. A join also
 //!   needs its thread to come to its end;
-//! * *data*: the write that a kept read read, if it read one; and all reads before it in its thread, which its value may depend
-//!   on. The same for what the property looks at, whose values count;
+//! * *data*: the write that a kept read read, if it read one; and the reads that its value depends on. The same for what the
+//!   property looks at, whose values count;
 //! * *relevance*: every other write of a cell that a kept read reads. Its value does not matter, but it must not come in between.
+//!
+//! The trace may say which reads an outcome or a value depends on ([`Op::From`]); otherwise it is all of the thread before it.
 //!
 //! The paper walks back through the trace once, and cannot know of a write that a read kept only later makes relevant. Its slice can be
 //! too small, and then so is the causality: false alarms. [`Slice::complete`] keeps a list of work instead; each event, branch
@@ -18,6 +20,7 @@
 use foresee_trace::{EventId, Execution, Op};
 
 use super::model::Letter;
+use crate::witness::dependence::Dependences;
 
 /// Which events are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +59,8 @@ impl Slice {
     pub fn one_pass(execution: &Execution, letter: Letter<'_>) -> Slice {
         let facts = Facts::of(execution);
         let mut kept = vec![false; execution.len()];
-        let mut wanted = vec![false; execution.len()];
+        // Writes whose values matter, and reads that values are said to come from.
+        let (mut wanted, mut named) = (vec![false; execution.len()], vec![false; execution.len()]);
         let mut cells = vec![false; execution.cell_count()];
         let threads = execution.thread_count();
         // Of each thread: whether a later event is kept, and whether its reads matter.
@@ -68,10 +72,16 @@ impl Slice {
             let relevant = access.is_some_and(|(var, access)| {
                 access.writes && execution.cells(var).any(|cell| cells[cell as usize])
             });
-            let read = access.is_some_and(|(_, access)| access.reads) && reads_matter[thread];
+            let read =
+                access.is_some_and(|(_, access)| access.reads) && (reads_matter[thread] || named[id.index()]);
             let valued = letter(id).is_some() || wanted[id.index()];
             let controls = goes_on[thread] && (op == Op::Branch || !facts.has_branches);
-            reads_matter[thread] |= valued || controls;
+            if valued || controls {
+                match facts.dependences.reads(id) {
+                    Some(reads) => reads.iter().for_each(|read| named[read.index()] = true),
+                    None => reads_matter[thread] = true,
+                }
+            }
             if !(valued || relevant || read || controls && op == Op::Branch || synchronises(&op)) {
                 continue;
             }
@@ -108,6 +118,7 @@ fn synchronises(op: &Op<'_>) -> bool {
 /// What is known of the execution beforehand.
 struct Facts {
     has_branches: bool,
+    dependences: Dependences,
     /// `(read, write)`, by read.
     reads_from: Vec<(u32, u32)>,
 }
@@ -115,7 +126,8 @@ struct Facts {
 impl Facts {
     fn of(execution: &Execution) -> Facts {
         let mut last = vec![None; execution.cell_count()];
-        let mut facts = Facts { has_branches: false, reads_from: Vec::new() };
+        let dependences = Dependences::of(execution);
+        let mut facts = Facts { has_branches: false, dependences, reads_from: Vec::new() };
         for id in execution.ids() {
             facts.has_branches |= execution.op(id) == Op::Branch;
             let Some((var, access)) = execution.access(id) else { continue };
@@ -149,6 +161,8 @@ enum Task {
     Reach(EventId),
     /// The reads of the thread up to this event matter.
     Reads(EventId),
+    /// This event matters.
+    Keep(EventId),
 }
 
 /// The slice in the making.
@@ -211,7 +225,10 @@ impl<'e> Work<'e> {
 
     fn keep_value(&mut self, id: EventId) {
         self.keep(id);
-        self.tasks.push(Task::Reads(id));
+        match self.facts.dependences.reads(id) {
+            Some(reads) => self.tasks.extend(reads.iter().map(|&read| Task::Keep(read))),
+            None => self.tasks.push(Task::Reads(id)),
+        }
     }
 
     fn work(&mut self, task: Task) {
@@ -226,6 +243,7 @@ impl<'e> Work<'e> {
                     }
                 }
             }
+            Task::Keep(id) => self.keep(id),
             Task::Reach(id) if !self.facts.has_branches => self.tasks.push(Task::Reads(id)),
             Task::Reach(id) => {
                 let thread = self.execution.thread(id).index();

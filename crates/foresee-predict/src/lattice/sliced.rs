@@ -4,13 +4,14 @@
 //! read anything, other writes may come anywhere.
 //!
 //! **Why it is sound.** By induction along the schedule, each thread does the observed events as far as it goes: which
-//! ones, and on what, depends on its reads only through its branches, and all reads before a branch that is kept, that is, before
-//! every branch that the thread goes on from to anything kept, are kept themselves. A kept read reads the write it read in the
+//! ones, and on what, depends on its reads only through its branches, and the reads that a kept branch depends on, that is, every
+//! branch that the thread goes on from to anything kept, are kept themselves. A kept read reads the write it read in the
 //! execution, because every write of its cell is kept and turns are not interrupted; and that write has the observed value,
-//! because all reads before it in its thread are kept. The same holds for the values of what the property looks at.
+//! because the reads it depends on are kept. The same holds for the values of what the property looks at. What depends on what is
+//! said by the trace, or it is all reads of the thread before.
 //!
-//! The checker knows this as rule (c″) for properties: it refuses a schedule in which a thread branches, or does something that the
-//! property looks at, after a read of something else.
+//! The checker knows this as rule (c″) for properties: it refuses a schedule in which a branch, or something that the
+//! property looks at, depends on a read of something else.
 //!
 //! **Cost.** That of the slice, linear, and of `weak`.
 

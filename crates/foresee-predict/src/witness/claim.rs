@@ -32,8 +32,8 @@ pub enum Claim<'a> {
     },
     /// A property is violated: the function says whether the schedule violates it.
     Property(&'a dyn Fn(&Execution, &[EventId]) -> bool),
-    /// The same by rule (c″): reads that no branch of their thread follows may read anything, but then the thread does nothing more
-    /// that the property looks at.
+    /// The same by rule (c″): reads that no branch depends on may read anything, but then nothing that the property looks at
+    /// depends on them.
     SlicedProperty {
         /// Whether the schedule violates the property.
         violated: &'a dyn Fn(&Execution, &[EventId]) -> bool,
@@ -74,8 +74,8 @@ impl Claim<'_> {
                 "the schedule does not violate the property".to_owned()
             }),
             Claim::SlicedProperty { violated, looks_at } => {
-                let known = |&&id: &&EventId| looks_at(id) && replay.has_changed_before(id);
-                if let Some(&id) = schedule.iter().find(known) {
+                let unknown = |&&id: &&EventId| looks_at(id) && replay.is_unknown(id);
+                if let Some(&id) = schedule.iter().find(unknown) {
                     let what = describe(replay.execution, id);
                     return Err(format!(
                         "what {what} does may depend on a read of something else than observed"

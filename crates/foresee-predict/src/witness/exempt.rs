@@ -3,10 +3,13 @@
 use foresee_trace::{EventId, Execution, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// For each thread that has exempt reads: the position in the schedule from which on they are.
+use super::dependence::Dependences;
+
+/// For each thread that has exempt reads: the position in the schedule from which on they are; and reads that are not.
 #[derive(Default)]
 pub(super) struct Exempt {
     from: FxHashMap<ThreadId, usize>,
+    but: FxHashSet<EventId>,
 }
 
 impl Exempt {
@@ -22,24 +25,31 @@ impl Exempt {
             }
         }
         from.retain(|thread, _| !depended_on.contains(thread));
-        Exempt { from }
+        Exempt { from, ..Exempt::default() }
     }
 
-    /// Rule (c″): what comes after each thread's last branch. Holds more than [`Exempt::last_reads`].
-    pub(super) fn after_branches(execution: &Execution, schedule: &[EventId]) -> Exempt {
-        let mut from = FxHashMap::default();
+    /// Rule (c″): what no branch depends on. Holds more than [`Exempt::last_reads`].
+    pub(super) fn by_branches(
+        execution: &Execution,
+        schedule: &[EventId],
+        dependences: &Dependences,
+    ) -> Exempt {
+        let (mut from, mut but) = (FxHashMap::default(), FxHashSet::default());
         for (position, id) in existing(execution, schedule) {
             let from = from.entry(execution.thread(id)).or_insert(0);
             if execution.op(id) == Op::Branch {
-                *from = position + 1;
+                match dependences.reads(id) {
+                    Some(reads) => but.extend(reads),
+                    None => *from = position + 1,
+                }
             }
         }
-        Exempt { from }
+        Exempt { from, but }
     }
 
     /// Whether the thread's event at this position of the schedule is exempt.
-    pub(super) fn contains(&self, thread: ThreadId, position: usize) -> bool {
-        self.from.get(&thread).is_some_and(|&from| position >= from)
+    pub(super) fn contains(&self, id: EventId, thread: ThreadId, position: usize) -> bool {
+        self.from.get(&thread).is_some_and(|&from| position >= from) && !self.but.contains(&id)
     }
 }
 

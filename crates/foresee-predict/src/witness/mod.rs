@@ -29,6 +29,7 @@
 //! while it waited.
 
 mod claim;
+pub(crate) mod dependence;
 mod exempt;
 mod observed;
 mod replay;
@@ -188,9 +189,11 @@ impl<'e> Checker<'e> {
         let (going_on, watched) = claim.needs(self.execution)?;
         let by_branches = replay.reads() == Reads::Relaxed && self.observed.has_branches;
         let exempt = match claim {
-            Claim::Race { .. } if by_branches => Exempt::after_branches(self.execution, rest),
+            Claim::Race { .. } if by_branches => {
+                Exempt::by_branches(self.execution, rest, &self.observed.dependences)
+            }
             Claim::SlicedProperty { .. } if self.observed.has_branches => {
-                Exempt::after_branches(self.execution, rest)
+                Exempt::by_branches(self.execution, rest, &self.observed.dependences)
             }
             _ => Exempt::last_reads(self.execution, rest, &going_on),
         };

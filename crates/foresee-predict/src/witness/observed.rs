@@ -5,6 +5,8 @@ use std::ops::Range;
 use foresee_trace::{EventId, Execution, LockId, Op, StrId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::dependence::Dependences;
+
 /// Stands for "no event"; an execution has fewer events than that.
 const NONE: u32 = u32::MAX;
 
@@ -26,6 +28,8 @@ pub(super) struct Observed {
     woken_by: FxHashMap<EventId, (LockId, Range<usize>)>,
     /// Whether there are branch events.
     pub(super) has_branches: bool,
+    /// Where values come from, as far as that is said.
+    pub(super) dependences: Dependences,
     /// Functions whose calls are atomic blocks.
     pub(super) atomic_functions: FxHashSet<StrId>,
 }
@@ -35,6 +39,7 @@ impl Observed {
         let mut observed = Observed {
             next: vec![NONE; execution.len()],
             read_from: vec![NONE; execution.len()],
+            dependences: Dependences::of(execution),
             ..Observed::default()
         };
         let mut last_write = vec![NONE; execution.cell_count()];

@@ -91,7 +91,7 @@ impl<'a> Replay<'a> {
         let watched: FxHashSet<EventId> = watched.iter().copied().collect();
         for (nth, &id) in schedule.iter().enumerate() {
             let may_change =
-                id.index() < self.execution.len() && exempt.contains(self.execution.thread(id), nth);
+                id.index() < self.execution.len() && exempt.contains(id, self.execution.thread(id), nth);
             let position = self.length;
             (self.step(id, position, may_change, watched.contains(&id)))
                 .map_err(|(rule, why)| Refusal::Broken { rule, position, why })?;
@@ -265,7 +265,11 @@ impl<'a> Replay<'a> {
             }
         }
         if access.writes {
-            if writes_a_value(self.execution, id) && self.changed_threads.contains(&thread) {
+            let unknown = match self.observed.dependences.reads(id) {
+                Some(reads) => reads.iter().any(|read| self.changed.contains(read)),
+                None => self.changed_threads.contains(&thread),
+            };
+            if writes_a_value(self.execution, id) && unknown {
                 self.changed.insert(id);
             }
             self.writers.extend(cells.map(|cell| (cell, id)));
@@ -338,18 +342,22 @@ impl<'a> Replay<'a> {
         self.marks.get(&id).copied()
     }
 
-    /// How an event accesses memory in this schedule: a read-modify-write that read another write than observed, or whose
-    /// thread did before, may not have written.
+    /// How an event accesses memory in this schedule: a read-modify-write that depends on a read of another write than observed
+    /// may not have written.
     pub(super) fn access(&self, id: EventId) -> Option<Access> {
         let (_, mut access) = self.execution.access(id)?;
         access.writes &= !(access.reads && self.changed.contains(&id));
         Some(access)
     }
 
-    /// Whether the event's thread has read another write than observed, at this event or before.
-    pub(super) fn has_changed_before(&self, id: EventId) -> bool {
+    /// Whether the event depends on a read of another write than observed: one of its thread, at this event or before.
+    pub(super) fn is_unknown(&self, id: EventId) -> bool {
         let thread = self.execution.thread(id);
-        self.changed.iter().any(|&changed| changed <= id && self.execution.thread(changed) == thread)
+        let before = |&&changed: &&EventId| changed <= id && self.execution.thread(changed) == thread;
+        match self.observed.dependences.reads(id) {
+            Some(reads) => reads.iter().chain([&id]).any(|read| self.changed.contains(read)),
+            None => self.changed.iter().any(|changed| before(&changed)),
+        }
     }
 
     /// Whether two events touch a common byte.

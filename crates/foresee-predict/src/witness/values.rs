@@ -8,20 +8,23 @@
 //! (c) knows. Values that were not recorded are unknown, and so is what was there initially.
 //!
 //! **By control flow (c″)** (Huang, Meredith, Roşu, "Maximal sound predictive race detection with control flow
-//! abstraction", 2014). If the execution has [branch](Op::Branch) events, a read that no branch of its thread follows in
-//! the schedule may read anything. What its thread then writes is unknown: a read that a branch of its own thread follows
-//! must not read it. *Argument,* by induction on the schedule: the contract of branches says that which events a
-//! thread does, and on what addresses, locks and threads, depends on its reads only through its branches. Before a
-//! branch all reads of the thread gave the observed values: each read the observed write (or one of the same
-//! value, (c′)), and the thread of that write had read only observed values before, so it wrote the observed one. Hence
-//! branches go as observed, and each thread does the events of the schedule; only the values of reads and writes after
-//! its last branch may differ. A race does not depend on them, with one exception: whether a read-modify-write
-//! writes may depend on all that the thread has read, so after a changed read it counts as an atomic load. A thread that
-//! is joined ends where it did, because no branch says otherwise. Freeing memory writes no value. Without branch
-//! events nothing is known of control flow, and every read matters.
+//! abstraction", 2014). A branch, and the value of a write, *depend* on all reads of their thread before them, or where the trace
+//! says which ([`Op::From`]), on those alone. If the execution has [branch](Op::Branch) events, a read that no branch of the
+//! schedule depends on may read anything: it is *changed* then. The value of a write that depends on a changed read is unknown: a
+//! read that a branch depends on must not read it, and one that reads it all the same is changed, too. *Argument,* by induction on
+//! the schedule: the contract of branches says that which events a thread does, and on what addresses, locks and
+//! threads, depends on its reads only through its branches. The reads that a branch depends on gave the observed
+//! values: each read the observed write (or one of the same value, (c′)), and that had its observed value, because the reads it depends
+//! on are not changed, hence, by the same argument on a shorter schedule, gave the observed values as well. So branches go as
+//! observed, and each thread does the events of the schedule; only values that depend on changed reads may differ. That the
+//! thread had changed reads before a branch, or before a write that others read, does not matter if neither depends on them. A race
+//! does not depend on values, with one exception: whether a read-modify-write writes depends on what its value does and
+//! on its own read, so if one of these is changed it counts as an atomic load. A thread that is joined ends where it did, because
+//! no branch says otherwise. Freeing memory writes no value. Without branch events nothing is known of control flow,
+//! and every read matters.
 //!
 //! Races are claimed by (c″), and properties that were told so ([`Claim::SlicedProperty`](super::Claim::SlicedProperty)): what a property
-//! looks at may be values, so a thread that has read something else must do nothing more that the property looks at.
+//! looks at may be values, so what the property looks at must not depend on a changed read: by default on none of its thread before it.
 //! For deadlocks and blocks it has not been needed.
 
 use foresee_trace::{EventId, Execution, Op, VarId};
@@ -33,7 +36,7 @@ pub enum Reads {
     #[default]
     SameWrite,
     /// That, or another write of the same value to the same bytes (rule (c′)); and anything at all in a race's schedule
-    /// where no branch of the thread follows, if the execution has branch events (rule (c″)).
+    /// that no branch depends on, if the execution has branch events (rule (c″)).
     Relaxed,
 }
 
