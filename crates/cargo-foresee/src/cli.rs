@@ -269,9 +269,9 @@ pub enum CausalityModel {
     Hb,
     /// A read keeps its write; writes with their reads, and critical sections, may change places
     Weak,
-    /// The same for those accesses only that the property depends on, by branches and data
+    /// The same for those accesses only that the property depends on, by branches and data as the trace tells
     Sliced,
-    /// As many runs as can be proven: for properties, those of `sliced`
+    /// For properties the same as `sliced`; that reads may read other writes of the same value is for races only (engine `max`)
     Max,
 }
 

@@ -7,7 +7,8 @@
 //!
 //! Where no schedule keeps the writes that reads read, the rules are relaxed ([`Reads::Relaxed`] has the arguments). If
 //! the trace has branch events, only reads that control flow depends on count: the search is complete for that, too.
-//! If it has values, reads may read other writes of the same value; that part is not complete.
+//! If it has values, reads may read other writes of the same value; that part is not complete. Nor is it where the trace says
+//! which reads a value comes from ([`Op::From`](foresee_trace::Op::From)): the search takes it to come from all reads before.
 //!
 //! A search of our own instead of a solver: propagation is saturation on clocks, linear memory per branch, and a schedule
 //! usually falls out of the first line. Work is counted, not timed: the same trace gives the same answers. A candidate

@@ -33,7 +33,7 @@ pub enum ModelName {
     /// [`weak`](super::weak)
     #[default]
     Weak,
-    /// [`sliced`](super::sliced)
+    /// [`sliced`](super::sliced); `max`, too, means this where properties are concerned
     Sliced,
 }
 

@@ -19,7 +19,7 @@
 //!
 //! **Branches.** Where control flow is known, only some reads *count*: those before a branch of their thread that is in the
 //! schedule, and, as writes that are read by reads that count must have their values, those before such a write in its
-//! thread. Which ones depends on the schedule and grows with it; saturation keeps track.
+//! thread. Which ones depends on the schedule and grows with it; saturation keeps track. Explicit dependences are not used.
 //!
 //! **Completeness** (for reads of the same write) within the window. Take any correct reordering that starts with the events before the cut and leads to
 //! the targets. Leave out of it everything but the needed set; wherever a section that is then left open stands in the
