@@ -252,3 +252,28 @@ fn relevance_by_explicit_dependences() {
     assert_eq!(predicted(&findings).1, [[1], [3], [2]]);
     assert_eq!(check_text(trace, &order(3, 1), Sliced), []);
 }
+
+#[test]
+fn what_a_run_ends_with() {
+    let spec = "
+        property Closed(f) {
+            event open(f); event close(f); event end_program;
+            ere: (open | close)* open end_program
+            @match { report \"open at the end\"; }
+        }";
+    let trace = "a|fork(b)\na|event(open, @7)\nb|event(close, @7)\na|event(close, @8)\nb|event(done)\n";
+    for model in [Hb, Weak, Sliced] {
+        let findings = check_text(trace, spec, model);
+        let (run, _) = predicted(&findings);
+        assert_eq!(run.steps.iter().map(|step| step.event).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(run.runs, Some((1, 2)));
+        assert_eq!(findings[0].events, [0; 0]);
+        assert_eq!(findings[0].witness.len(), 5, "all events");
+    }
+    // It is closed after b has ended.
+    let joined = "a|fork(b)\nb|event(open, @7)\na|join(b)\na|event(close, @7)\n";
+    assert_eq!(check_text(joined, spec, Weak), []);
+    // What was seen need not be predicted.
+    let seen = check_text("a|event(close, @7)\nb|event(open, @7)\n", spec, Weak);
+    assert_eq!(seen.iter().map(|finding| finding.certainty).collect::<Vec<_>>(), [Certainty::Observed]);
+}

@@ -8,8 +8,11 @@ use foresee_monitor::formalism::automaton::Automaton;
 use foresee_monitor::formalism::{Categories, Monitor};
 use foresee_oracle::{Causality, Config, Oracle, Random, for_each_seed, random_execution};
 use foresee_predict::engine::Budget;
+use foresee_predict::lattice::causality::SILENT;
+use foresee_predict::lattice::end::{END, end, last_events};
 use foresee_predict::lattice::explorer::{Breadth, Options, Report, explore};
 use foresee_predict::lattice::hb::HappensBefore;
+use foresee_predict::lattice::machine;
 use foresee_predict::lattice::model::Model;
 use foresee_predict::lattice::schedule::Scheduler;
 use foresee_predict::lattice::slice::Slice;
@@ -152,6 +155,89 @@ fn sliced_is_what_the_definition_says() {
     let dependences = Config { branches: 8, dependences: 60, events: 8..=17, ..Config::default() };
     agrees_with_definition(&Sliced, Causality::Weak, &dependences, 2_000);
     agrees_with_definition(&Sliced, Causality::Weak, &copying(), 2_000);
+}
+
+/// Tells at the end of a run what it would tell after each event.
+struct AtEnd<'p>(&'p Property);
+
+const END_LETTER: u32 = 1000;
+
+impl machine::Machine for AtEnd<'_> {
+    type State = u32;
+
+    fn start(&self) -> u32 {
+        Monitor::start(&self.0.automaton)
+    }
+
+    fn step(&self, state: &u32, letter: u32) -> (u32, Categories) {
+        match letter {
+            END_LETTER => (*state, self.0.automaton.told(*state)),
+            letter => (self.0.automaton.next(*state, letter), Categories::NONE),
+        }
+    }
+}
+
+/// The end of a run is told of exactly if some whole run of the model ends so.
+fn agrees_at_the_end(model: &dyn Model, definition: Causality, config: &Config, seeds: u64) {
+    let (mut found, mut observed) = (0, 0);
+    for_each_seed(seeds, |seed| {
+        let mut random = Random::new(seed ^ 0xe4d);
+        let execution = random_execution(seed, config);
+        let property = Property::random(&mut random, &execution);
+        let last = last_events(&execution);
+        let looks_at = |id: EventId| property.letters[id.index()].is_some() || last.contains(&id);
+        let letter = |id: EventId| property.letters[id.index()].or(looks_at(id).then_some(SILENT));
+        let (mut causality, edges) = model.read(&execution, &letter, true);
+        end(&mut causality, END_LETTER);
+        let report = explore(&causality, &AtEnd(&property), options(Breadth::All));
+
+        let oracle = Oracle::by_branches(&execution);
+        let looked_at = Property {
+            automaton: property.automaton.clone(),
+            letters: execution.ids().map(letter).collect(),
+        };
+        let kept = kept(&execution, &looked_at, model.is_relaxed(), &|e, read| oracle.depends(e, read));
+        let tells =
+            |state: u32, done: usize| done == execution.len() && !property.automaton.told(state).is_empty();
+        let step = |&(state, done): &(u32, usize), id| {
+            let next = (property.step(&state, id).0, done + 1);
+            (next, tells(next.0, next.1))
+        };
+        let start = (property.automaton.start(), 0);
+        let expected = oracle.told(definition, &|id| kept[id.index()], start, step);
+        assert_eq!(report.violations.is_empty(), expected.is_empty(), "{execution:?}{:?}", property.letters);
+        let in_this_run = execution.ids().fold(start, |state, id| step(&state, id).0);
+        assert!(!tells(in_this_run.0, in_this_run.1) || !expected.is_empty());
+        found += expected.len().min(1);
+        observed += usize::from(tells(in_this_run.0, in_this_run.1));
+
+        let edges = edges.unwrap();
+        let (scheduler, checker) = (Scheduler::new(&execution, &causality, &edges), Checker::new(&execution));
+        for violation in &report.violations {
+            assert_eq!(EventId(violation.event), END);
+            let (_, path) = violation.path.split_last().unwrap();
+            let schedule = scheduler.schedule(path).expect("a path");
+            let violated = |_: &Execution, schedule: &[EventId]| {
+                let (state, done) = schedule.iter().fold(start, |state, &id| step(&state, id).0);
+                tells(state, done)
+            };
+            let claim = match model.is_relaxed() {
+                true => Claim::SlicedProperty { violated: &violated, looks_at: &looks_at },
+                false => Claim::Property(&violated),
+            };
+            assert_eq!(checker.check(&schedule, &claim), Ok(()), "{schedule:?}\n{execution:?}");
+            assert!(oracle.is_correct(&schedule), "{schedule:?}\n{execution:?}");
+        }
+    });
+    println!("{}: {found} told at the end, {observed} of them in the observed run", model.name());
+}
+
+#[test]
+fn the_end_of_runs_is_what_the_definitions_say() {
+    agrees_at_the_end(&HappensBefore, Causality::HappensBefore, &Config::default(), 2_000);
+    agrees_at_the_end(&Weak, Causality::Weak, &Config::default(), 2_000);
+    agrees_at_the_end(&Sliced, Causality::Weak, &Config::default(), 1_000);
+    agrees_at_the_end(&Sliced, Causality::Weak, &copying(), 2_000);
 }
 
 /// Values go from thread to thread, and where they come from is said.

@@ -2,7 +2,7 @@
 //!
 //! A tiny program reads variables into registers, writes sums of registers, and skips statements if a sum is odd. A random run of it is
 //! traced, with branches and with where values come from. Whatever schedule the checker accepts, the program, run under it, does
-//! these events; and what a property looks at has the observed values.
+//! these events; what a property looks at has the observed values; and where all events are done, the program has ended.
 
 use foresee_oracle::{Random, for_each_seed};
 use foresee_predict::witness::{Checker, Claim, Reads, Refusal, Schedule};
@@ -98,6 +98,10 @@ impl<'p> Machine<'p> {
         Machine { program, threads: vec![Thread::default(); program.len()], memory: [0; VARIABLES] }
     }
 
+    fn has_ended(&self) -> bool {
+        self.threads.iter().zip(self.program).all(|(thread, statements)| thread.at >= statements.len())
+    }
+
     /// The thread's next event, if it goes on.
     fn step(&mut self, t: usize) -> Option<Op<'static>> {
         let thread = &mut self.threads[t];
@@ -172,10 +176,11 @@ fn mem(variable: usize) -> Mem {
     Mem { addr: 0x100 * (1 + variable as u64), size: 8 }
 }
 
+/// A run to its end.
 fn random_run(program: &Program, random: &mut Random) -> Execution {
     let mut machine = Machine::new(program);
     let mut builder = ExecutionBuilder::default();
-    for _ in 0..60 {
+    while !machine.has_ended() {
         let t = random.below(program.len());
         if let Some(op) = machine.step(t) {
             builder.push(&Event { thread: ThreadId(t as u32), loc: LocId::UNKNOWN, op }).unwrap();
@@ -219,7 +224,7 @@ fn accepted(
 
 #[test]
 fn programs_do_what_the_checker_accepts() {
-    let (mut schedules, mut changed, mut decided) = (0, 0, 0);
+    let (mut schedules, mut changed, mut decided, mut whole) = (0, 0, 0, 0);
     for_each_seed(4_000, |seed| {
         let random = &mut Random::new(seed);
         let program = random_program(random);
@@ -257,6 +262,10 @@ fn programs_do_what_the_checker_accepts() {
                 goes_on |= differs && op == Some(Op::Branch);
                 differs |= op != Some(expected);
             }
+            if is_property && schedule.len() == execution.len() {
+                assert!(machine.has_ended(), "{schedule:?}\n{execution:?}");
+                whole += 1;
+            }
             schedules += 1;
             changed += u32::from(differs);
             decided += u32::from(goes_on);
@@ -264,5 +273,5 @@ fn programs_do_what_the_checker_accepts() {
     });
     println!("{schedules} schedules; in {changed} values differ, in {decided} before a branch");
     let ran_many = std::env::var_os("FORESEE_TEST_SEED").is_none();
-    assert!(!ran_many || changed.min(decided) > 500, "{schedules} {changed} {decided}");
+    assert!(!ran_many || changed.min(decided).min(whole) > 500, "{schedules} {changed} {decided} {whole}");
 }

@@ -251,7 +251,7 @@ fn explanation(out: &mut String, report: &Report<'_>, finding: &Finding) {
         }
         out.push('\n');
         match &finding.run {
-            Some(run) => out.push_str(&table(report, execution, run)),
+            Some(run) => out.push_str(&table(report, execution, run, key.is_empty())),
             None => story(out, report, &tell(report, execution, &finding.witness.to_vec(), &key)),
         }
         let _ = writeln!(

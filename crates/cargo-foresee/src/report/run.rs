@@ -13,12 +13,13 @@ use crate::number::grouped;
 /// More steps than this are too many: the last ones are shown.
 const MOST_STEPS: usize = 20;
 
-/// One line per event that the property looks at, one column per variable.
-pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &Run) -> String {
+/// One line per event that the property looks at, one column per variable. What is told is told at the last of them, or at the end of
+/// the run.
+pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &Run, at_end: bool) -> String {
     let skipped = run.steps.len().saturating_sub(MOST_STEPS);
     let steps = &run.steps[skipped..];
     let texts: Vec<String> = steps.iter().map(|step| text(report, execution, step)).collect();
-    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max("at first".len());
+    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max("at the end".len());
     let mut out = String::new();
     let columns = |values: &[(String, i64)]| {
         let cell = |(name, value): &(String, i64)| format!("  {value:>0$}", name.chars().count());
@@ -35,11 +36,14 @@ pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &Run) -> St
     for (nth, (step, text)) in steps.iter().zip(&texts).enumerate() {
         let moved = if step.moved { "←" } else { " " };
         let values = columns(&step.values);
-        if nth + 1 == steps.len() {
+        if nth + 1 == steps.len() && !at_end {
             let _ = writeln!(out, "    {moved} {BAD}{text:<width$} ⚡{values}{BAD:#}");
         } else {
             let _ = writeln!(out, "    {moved} {text:<width$}  {values}");
         }
+    }
+    if at_end {
+        let _ = writeln!(out, "      {BAD}{:<width$} ⚡{BAD:#}", "at the end");
     }
     if run.steps.iter().any(|step| step.moved) {
         let _ = writeln!(out, "\n    ← is not where it was in the run you saw.");

@@ -14,7 +14,8 @@
 //! | [`words`] | how many runs there are |
 //! | `trail`, [`schedule`] | from a violation back to its run: steps, then all events |
 //! | [`machine`] | what runs along the ways |
-//! | `slices`, [`predict`] | properties with parameters, and the engine |
+//! | `slices`, `scene`, [`predict`] | properties with parameters, and the engine |
+//! | [`end`] | what is said of the end of a run |
 //! | [`online`] | the same for programs that still run |
 //!
 //! What is predicted has a witness like everything else: a schedule that the checker replays, and at the end of which the property
@@ -23,6 +24,7 @@
 mod breadth;
 pub mod causality;
 pub mod cut;
+pub mod end;
 pub mod explorer;
 pub mod hb;
 mod level;
@@ -31,6 +33,7 @@ pub mod model;
 pub mod online;
 mod pass;
 pub mod predict;
+mod scene;
 pub mod schedule;
 mod sharing;
 pub mod slice;

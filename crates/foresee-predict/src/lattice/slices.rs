@@ -9,6 +9,7 @@ use foresee_trace::{EventId, Execution};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::end::END;
 use crate::property::{Step, Translator};
 
 /// Values of some of a property's parameters.
@@ -55,7 +56,7 @@ pub(super) enum Act {
     Assign(usize, i64),
 }
 
-/// Something happens to a binding.
+/// Something happens to a binding, at an event or at the [`END`].
 #[derive(Clone, Debug)]
 pub(super) struct Happening {
     pub(super) event: EventId,
@@ -86,6 +87,11 @@ impl Slices {
                 }
             });
         }
+        translator.end(|step| {
+            if let Some((binding, act)) = happening(property, 0, step) {
+                by_binding.entry(binding).or_default().push(Happening { event: END, thread: 0, act });
+            }
+        });
         Slices { by_binding }
     }
 

@@ -15,7 +15,8 @@
 //!   there is no constraint;
 //! * (e) exempt from (c): a read that is its thread's last event in the schedule, where nothing depends on its value. A
 //!   later join of the thread would (the thread, with another value, might not have ended there), and so would being
-//!   blocked at its next event in a deadlock: neither thread is exempt.
+//!   blocked at its next event in a deadlock: neither thread is exempt. Nor is any thread if a property is claimed of a schedule of all
+//!   events: it may be about the end of the run, and then all threads have ended there.
 //!
 //! An exempt read-modify-write that reads another write than observed writes something unknown, or nothing (a
 //! compare-exchange would fail). Hence what it wrote is never what a later read observed, and in claims it counts as an
@@ -186,7 +187,11 @@ impl<'e> Checker<'e> {
 
     /// Replays the rest of a schedule and asks whether the whole shows the claim.
     fn finish(&self, mut replay: Replay<'_>, rest: &[EventId], claim: &Claim<'_>) -> Result<(), Refusal> {
-        let (going_on, watched) = claim.needs(self.execution)?;
+        let (mut going_on, watched) = claim.needs(self.execution)?;
+        let is_property = matches!(claim, Claim::Property(_) | Claim::SlicedProperty { .. });
+        if is_property && rest.len() == self.execution.len() {
+            going_on = self.execution.ids().map(|id| self.execution.thread(id)).collect();
+        }
         let by_branches = replay.reads() == Reads::Relaxed && self.observed.has_branches;
         let exempt = match claim {
             Claim::Race { .. } if by_branches => {
