@@ -6,6 +6,7 @@
 
 use smallvec::SmallVec;
 
+use crate::formalism::suffix::{Copies, Suffix};
 use crate::formalism::{Categories, Monitor, Outlook};
 use crate::predicate::Values;
 use crate::property::{Body, Letters, Machine, MachineState, Property};
@@ -17,6 +18,8 @@ pub struct Instance<'p> {
     property: &'p Property,
     body: &'p Body,
     machine: Machine,
+    /// For properties with the modifier `suffix`: runs a copy of the machine for each suffix.
+    suffix: Option<Suffix<Machine>>,
     vars: SmallVec<[i64; 2]>,
     /// Per event, the assignment last: whether it begins the monitoring.
     creates: Vec<bool>,
@@ -30,7 +33,14 @@ pub struct Instance<'p> {
 pub struct State {
     vars: SmallVec<[i64; 2]>,
     /// `None` before the first event that begins the monitoring.
-    machine: Option<MachineState>,
+    memory: Option<Memory>,
+}
+
+/// What machines remember.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Memory {
+    Whole(MachineState),
+    Suffixes(Box<Copies<MachineState>>),
 }
 
 impl State {
@@ -55,12 +65,14 @@ impl<'p> Instance<'p> {
         let plan = Setup { property, body }.plan_for(&machine);
         let creates = plan.events.iter().map(|event| event.creates).collect();
         let distances = distances(&machine.outlook(), body.handled());
-        Instance { property, body, machine, vars, creates, resets: plan.resets, distances }
+        let setup = Setup { property, body };
+        let suffix = property.modifiers.suffix.then(|| setup.suffix(machine.clone(), &plan));
+        Instance { property, body, machine, suffix, vars, creates, resets: plan.resets, distances }
     }
 
     /// Before any event.
     pub fn start(&self) -> State {
-        State { vars: self.vars.clone(), machine: None }
+        State { vars: self.vars.clone(), memory: None }
     }
 
     /// An event of the property, with the values it carries; what is told.
@@ -84,23 +96,40 @@ impl<'p> Instance<'p> {
     }
 
     fn step(&self, state: &mut State, slot: u32, event: Option<u32>) -> Categories {
-        if state.machine.is_none() && !self.creates[slot as usize] {
+        if state.memory.is_none() && !self.creates[slot as usize] {
             return Categories::NONE;
         }
         let letter = self.body.letters.letter(event, &state.vars);
-        let machine = state.machine.get_or_insert_with(|| self.machine.start());
+        let memory = state.memory.get_or_insert_with(|| match &self.suffix {
+            Some(suffix) => Memory::Suffixes(Box::new(suffix.start())),
+            None => Memory::Whole(self.machine.start()),
+        });
         let mut told = Categories::NONE;
-        self.machine.react(machine, letter, self.resets, &mut |categories| told = told.union(categories));
+        let mut tell = |categories| told = told.union(categories);
+        match (memory, &self.suffix) {
+            (Memory::Suffixes(copies), Some(suffix)) => {
+                suffix.react(copies, letter, self.resets, &mut tell);
+                // How many say something is not asked here: states that differ in it only are one.
+                copies.iter_mut().for_each(|(_, count)| *count = 1);
+            }
+            (Memory::Whole(machine), _) => self.machine.react(machine, letter, self.resets, &mut tell),
+            (Memory::Suffixes(_), None) => debug_assert!(false, "a state of another instance"),
+        }
         told
     }
 
     /// How many events a verdict is away, at least as far as is known.
     pub fn distance(&self, state: &State) -> u32 {
-        let place = match &state.machine {
-            Some(machine) => self.machine.place(machine),
-            None => return u32::MAX,
+        let of = |machine: &MachineState| {
+            self.distances.get(self.machine.place(machine) as usize).copied().unwrap_or(0)
         };
-        self.distances.get(place as usize).copied().unwrap_or(0)
+        match &state.memory {
+            Some(Memory::Whole(machine)) => of(machine),
+            Some(Memory::Suffixes(copies)) => {
+                copies.iter().map(|(copy, _)| of(copy)).min().unwrap_or(u32::MAX)
+            }
+            None => u32::MAX,
+        }
     }
 }
 
@@ -123,4 +152,45 @@ fn distances(outlook: &Outlook, handled: Categories) -> Vec<u32> {
         }
     }
     distances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile;
+    use crate::watch::Watch;
+
+    /// An instance says what the property says that watches.
+    #[test]
+    fn an_instance_says_what_a_watch_says() {
+        let bodies = [
+            "ere: a b* c @match { report \"\"; }",
+            "ere: a b a @match { report \"\"; reset; }",
+            "ltl: [](a => (b || c)) @violation { report \"\"; }",
+            "cfg: S -> a S b | epsilon @match { report \"\"; } @fail { report \"\"; }",
+            "fsm: s0 [a -> s1, b -> s0] s1 [b -> s2, c -> s0] s2 [a -> s1] @s2 { report \"\"; }",
+        ];
+        let mut told_at_all = [0, 0];
+        for (body, suffix) in bodies.iter().flat_map(|body| [(body, ""), (body, "suffix ")]) {
+            let spec = format!("{suffix}property P {{ event a; event b; event c; {body} }}");
+            let property = &compile(&spec).unwrap_or_else(|why| panic!("{spec}: {why:#?}")).properties[0];
+            let instance = Instance::new(property, 0);
+            let mut seed = 3_u64;
+            for _ in 0..300 {
+                let mut watch = Watch::new(property, |_| None);
+                let mut state = instance.start();
+                for _ in 0..8 {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let event = (seed >> 60) as u32 % 3;
+                    let mut heard = Categories::NONE;
+                    let mut hear =
+                        |verdict: crate::watch::Verdict<'_>| heard = heard.union(verdict.categories);
+                    watch.event(event, 0, &[], &mut hear).unwrap();
+                    assert_eq!(instance.event(&mut state, event, 0, &[]), heard, "{spec}");
+                    told_at_all[usize::from(!suffix.is_empty())] += usize::from(!heard.is_empty());
+                }
+            }
+        }
+        assert!(told_at_all[0] > 100 && told_at_all[1] > told_at_all[0], "{told_at_all:?}");
+    }
 }

@@ -361,14 +361,18 @@ impl Setup<'_> {
                 _ => Box::new(Slicer::new(monitor, plan)),
             };
         }
+        let suffix = self.suffix(monitor, &plan);
+        let plan = self.plan(&self.by_event(suffix.outlook()));
+        Box::new(Slicer::new(suffix, plan))
+    }
+
+    /// The monitor of all suffixes; `plan` is that of the monitor itself.
+    pub(crate) fn suffix<M: Monitor>(&self, monitor: M, plan: &Plan) -> Suffix<M> {
         let begins = match self.body.letters {
             Letters::Events => plan.events.iter().map(|event| event.creates).collect(),
             Letters::Atoms(_) => Vec::new(),
         };
-        let hopeless = plan.hopeless_places();
-        let suffix = Suffix::new(monitor, begins, hopeless);
-        let plan = self.plan(&self.by_event(suffix.outlook()));
-        Box::new(Slicer::new(suffix, plan))
+        Suffix::new(monitor, begins, plan.hopeless_places())
     }
 
     /// Whether every event that the body reads binds all parameters.

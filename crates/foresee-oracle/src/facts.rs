@@ -138,13 +138,13 @@ fn depends(execution: &Execution, event: usize) -> Vec<usize> {
     let all: Vec<usize> = (0..=event).filter(mine).filter(reads).collect();
     let says = |e: &usize| matches!(op(execution, *e), Op::From { .. } | Op::Constant);
     let said: Vec<usize> = (0..event).rev().filter(mine).take_while(says).collect();
-    let has_value = match op(execution, event) {
-        Op::Write { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Branch => true,
-        Op::Named { .. } | Op::Local { .. } | Op::Call { .. } | Op::Return { .. } => true,
-        _ => false,
-    };
+    let writes = op(execution, event).access().is_some_and(|access| access.writes);
+    let carries = matches!(
+        op(execution, event),
+        Op::Branch | Op::Named { .. } | Op::Local { .. } | Op::Call { .. } | Op::Return { .. }
+    );
     let has_branches = execution.ids().any(|id| execution.op(id) == Op::Branch);
-    if said.is_empty() || !has_value || !has_branches {
+    if said.is_empty() || !(writes || carries) || !has_branches {
         return all;
     }
     let named = |e: &usize| match execution.var(EventId(*e as u32)) {

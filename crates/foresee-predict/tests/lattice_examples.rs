@@ -277,3 +277,15 @@ fn what_a_run_ends_with() {
     let seen = check_text("a|event(close, @7)\nb|event(open, @7)\n", spec, Weak);
     assert_eq!(seen.iter().map(|finding| finding.certainty).collect::<Vec<_>>(), [Certainty::Observed]);
 }
+
+#[test]
+fn every_suffix_of_a_run_may_go_wrong() {
+    let spec = "property Twice { event a; event b; ere: a a @match { report \"twice\"; } }";
+    let trace = "x|event(a)\nx|event(b)\nx|fork(y)\nx|event(a)\nx|event(b)\ny|event(a)\n";
+    assert_eq!(check_text(trace, spec, Weak), []);
+    let findings = check_text(trace, &format!("suffix {spec}"), Weak);
+    let (run, _) = predicted(&findings);
+    assert_eq!(run.steps.iter().map(|step| step.event).collect::<Vec<_>>(), [0, 1, 5, 3]);
+    // That of y may also come after the other, but not after the second b.
+    assert_eq!(run.runs, Some((2, 3)));
+}

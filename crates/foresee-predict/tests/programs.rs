@@ -4,6 +4,8 @@
 //! traced, with branches and with where values come from. Whatever schedule the checker accepts, the program, run under it, does
 //! these events; what a property looks at has the observed values; and where all events are done, the program has ended.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
 use foresee_oracle::{Random, for_each_seed};
 use foresee_predict::witness::{Checker, Claim, Reads, Refusal, Schedule};
 use foresee_trace::{Event, EventId, Execution, ExecutionBuilder, LocId, Mem, Names, Op, StrId, ThreadId};

@@ -32,7 +32,8 @@ impl<M: Monitor> Suffix<M> {
     }
 }
 
-type Copies<S> = SmallVec<[(S, u32); 2]>;
+/// States of copies, and how many there are of each.
+pub type Copies<S> = SmallVec<[(S, u32); 2]>;
 
 impl<M: Monitor> Monitor for Suffix<M> {
     type State = Copies<M::State>;

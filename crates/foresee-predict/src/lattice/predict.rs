@@ -6,8 +6,7 @@
 //! or at the [end](super::end) of a schedule of all events.
 //! So neither the explorer nor the way bindings are put together here can raise a false alarm.
 //!
-//! **What is not predicted.** Properties with the modifier `suffix`, which keep many machines per binding. Bindings whose parameters
-//! no event connects.
+//! **What is not predicted.** Bindings whose parameters no event connects.
 //!
 //! **Cost.** A pass over the execution for each binding that several threads deal with, and the lattice of its slice.
 
@@ -93,10 +92,6 @@ impl WholeEngine for PredictedVerdicts {
 impl PredictedVerdicts {
     fn property(&self, job: &Job<'_>, number: usize, outcome: &mut Outcome) {
         let property = &self.properties[number];
-        if property.modifiers.suffix {
-            outcome.undecided += 1;
-            return;
-        }
         let mut translator = Translator::new(property);
         translator.learn(job.execution.names());
         let slices = Slices::of(job.execution, &mut translator);
