@@ -131,33 +131,47 @@ fn touch(execution: &Execution, event: usize) -> Option<Touch> {
     Some(Touch { access, cells, observed })
 }
 
-/// The reads that an event depends on: those that the events directly before it say, if they make sense; otherwise all.
+/// The reads that an event depends on: its own, and those that are said, or otherwise all of its thread before it.
 fn depends(execution: &Execution, event: usize) -> Vec<usize> {
+    let said = said(execution, event);
+    let matters = |e: &usize| *e == event || said.as_ref().is_none_or(|said| said.contains(e));
+    reads_until(execution, event).into_iter().filter(matters).collect()
+}
+
+/// The reads of its thread up to an event.
+fn reads_until(execution: &Execution, event: usize) -> Vec<usize> {
     let mine = |e: &usize| thread(execution, *e) == thread(execution, event);
     let reads = |e: &usize| op(execution, *e).access().is_some_and(|access| access.reads);
-    let all: Vec<usize> = (0..=event).filter(mine).filter(reads).collect();
+    (0..=event).filter(mine).filter(reads).collect()
+}
+
+/// The reads that the events directly before this one name, if that makes sense: the last one of each named cell. With a
+/// read-modify-write those that are said of it, too; if none are, nothing is said of what comes from it.
+fn said(execution: &Execution, event: usize) -> Option<Vec<usize>> {
+    let mine = |e: &usize| thread(execution, *e) == thread(execution, event);
     let says = |e: &usize| matches!(op(execution, *e), Op::From { .. } | Op::Constant);
-    let said: Vec<usize> = (0..event).rev().filter(mine).take_while(says).collect();
-    let writes = op(execution, event).access().is_some_and(|access| access.writes);
+    let writes = |e: usize| op(execution, e).access().is_some_and(|access| access.writes);
     let carries = matches!(
         op(execution, event),
         Op::Branch | Op::Named { .. } | Op::Local { .. } | Op::Call { .. } | Op::Return { .. }
     );
+    let lines: Vec<usize> = (0..event).rev().filter(mine).take_while(says).collect();
     let has_branches = execution.ids().any(|id| execution.op(id) == Op::Branch);
-    if said.is_empty() || !(writes || carries) || !has_branches {
-        return all;
+    if lines.is_empty() || !(writes(event) || carries) || !has_branches {
+        return None;
     }
-    let named = |e: &usize| match execution.var(EventId(*e as u32)) {
-        Some(var) => execution.cells(var).map(|cell| cell as usize).collect(),
-        None => Vec::new(),
-    };
-    let last_reads: Option<Vec<usize>> = (said.iter().flat_map(named))
-        .map(|cell| all.iter().rfind(|&&e| e != event && cells_of(execution, e).contains(&cell)).copied())
-        .collect();
-    match last_reads {
-        Some(last) => all.into_iter().filter(|&e| e == event || last.contains(&e)).collect(),
-        None => all,
+    let before: Vec<usize> = reads_until(execution, event).into_iter().filter(|&e| e != event).collect();
+    let mut all = Vec::new();
+    for cell in
+        lines.iter().filter_map(|&e| execution.var(EventId(e as u32))).flat_map(|v| execution.cells(v))
+    {
+        let read = *before.iter().rfind(|&&e| cells_of(execution, e).contains(&(cell as usize)))?;
+        all.push(read);
+        if writes(read) {
+            all.extend(said(execution, read)?);
+        }
     }
+    Some(all)
 }
 
 fn wakeups(execution: &Execution, wait: usize) -> Vec<usize> {

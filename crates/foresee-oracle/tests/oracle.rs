@@ -111,6 +111,8 @@ fn a_value_depends_on_what_is_said() {
         (0, Op::Rmw { mem: X, order: foresee_trace::Order::SeqCst, values: None }),
         from(Mem { size: 16, ..Y }),
         (0, write(Y)),
+        from(X),
+        (0, write(Y)),
     ]);
     let oracle = Oracle::new(&run);
     let depends = |event| -> Vec<u32> {
@@ -122,6 +124,7 @@ fn a_value_depends_on_what_is_said() {
     assert_eq!(depends(9), [0, 1, 2]);
     assert_eq!(depends(11), [2, 11]);
     assert_eq!(depends(13), [0, 1, 2, 11], "not all of it was read");
+    assert_eq!(depends(15), [2, 11], "what a read-modify-write depends on comes with it");
 }
 
 #[test]

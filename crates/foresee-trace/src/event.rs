@@ -166,7 +166,8 @@ pub enum Op<'a> {
     /// read-modify-write, a branch (its value is its outcome), or an event with arguments or a value
     /// ([`Op::takes_value`]). Its value then depends on no other read of the thread, neither directly nor through what the thread
     /// has computed; without them it may depend on all reads before. Two things are told by branches as ever: whether it is done
-    /// at all, and where. A read-modify-write depends on its own read in any case.
+    /// at all, and where. A read-modify-write depends on its own read in any case; and what comes from its read
+    /// comes from all that it depends on, as whether it wrote may be part of its result.
     ///
     /// Of each byte the last read counts, also if it read more. Bytes that the thread has not read make no sense here: such a
     /// trace is not valid, and analyses take the value to depend on all reads.
