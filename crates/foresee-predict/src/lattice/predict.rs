@@ -1,6 +1,6 @@
 //! The part of the engine `property` that predicts: what properties say of the runs that did not happen.
 //!
-//! For each property, body and binding: the steps of the binding's slice under the chosen [`Model`], explored with the body's
+//! For each property, body and binding: the steps of the binding's slice under the chosen [model](super::model), explored with the body's
 //! machine. What is told there, but not at the same place in the observed run, is predicted: the path becomes a schedule, the checker
 //! replays it by the rules, and the property itself, run over the schedule from its beginning, must tell the verdict at its last event,
 //! or at the [end](super::end) of a schedule of all events.
