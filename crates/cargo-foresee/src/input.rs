@@ -15,7 +15,7 @@ pub(crate) fn is_whole(source: &dyn EventSource) -> bool {
 /// A trace being read.
 pub(crate) struct Input<'a> {
     path: &'a Path,
-    source: Box<dyn EventSource>,
+    source: Box<dyn EventSource + 'a>,
     progress: Progress,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Input<'a> {
     }
 
     /// What `source` gives, for the trace at this path.
-    pub(crate) fn of(path: &'a Path, source: Box<dyn EventSource>) -> Self {
+    pub(crate) fn of(path: &'a Path, source: Box<dyn EventSource + 'a>) -> Self {
         Input { path, source, progress: Progress::new() }
     }
 

@@ -5,6 +5,8 @@
 //! ends. What was read is given back to the disk once the raw trace has become large: what stays is the packed trace, which is
 //! some twenty times smaller.
 //!
+//! If the program is to be observed (`FORESEE_OBSERVER`), its observer is told each event as well.
+//!
 //! Reading beside the program rests on an assumption about time, which is checked (see `foresee_trace::raw`). If it did not
 //! hold, everything is done again with the complete raw trace, unless parts of it are given back by then: in that case
 //! what is found is doubted.
@@ -23,6 +25,7 @@ use foresee_trace::{Damage, Event, EventSource, Facts, LocId, Names, Op, ThreadI
 use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::error::CliError;
+use crate::observer::teller::Teller;
 use crate::output::Target;
 use crate::recording::{Packing, Reading, Recording, unreadable};
 use crate::signals;
@@ -36,10 +39,11 @@ const LARGE: u64 = 1 << 30;
 
 /// Runs the program, and `check` beside it; its exit code, and what the check came to. `None` if that is worth nothing, and is
 /// to be done again with the complete raw trace.
-pub(crate) fn beside<R>(
+pub(crate) fn beside<'m, R>(
     recording: &Recording<'_>,
     target: Target,
-    check: impl FnOnce(Live) -> Result<R, CliError>,
+    teller: Option<Teller<'m>>,
+    check: impl FnOnce(Live<'m>) -> Result<R, CliError>,
 ) -> Result<(u8, Option<R>), CliError> {
     let fate = Rc::new(Fate::default());
     let ended = Arc::new(AtomicBool::new(false));
@@ -51,7 +55,7 @@ pub(crate) fn beside<R>(
             here.unpark();
             code
         });
-        let checked = check(Live::new(recording, target, ended, Rc::clone(&fate)));
+        let checked = check(Live::new(recording, target, teller, ended, Rc::clone(&fate)));
         (program.join(), checked)
     });
     let code = code.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -70,12 +74,14 @@ struct Fate {
 }
 
 /// The events of a program that runs. Waits for those that are still to come.
-pub(crate) struct Live {
+pub(crate) struct Live<'m> {
     raw: PathBuf,
     table: LockTable,
     /// Where the packed trace goes, until it is begun.
     target: Option<Target>,
     packing: Option<Packing>,
+    /// Tells an observer, if there is one.
+    teller: Option<Teller<'m>>,
     has_ended: Arc<AtomicBool>,
     /// The program has ended, and its trace is read to the end.
     is_complete: bool,
@@ -87,13 +93,20 @@ pub(crate) struct Live {
     no_facts: Facts,
 }
 
-impl Live {
-    fn new(recording: &Recording<'_>, target: Target, has_ended: Arc<AtomicBool>, fate: Rc<Fate>) -> Live {
+impl<'m> Live<'m> {
+    fn new(
+        recording: &Recording<'_>,
+        target: Target,
+        teller: Option<Teller<'m>>,
+        has_ended: Arc<AtomicBool>,
+        fate: Rc<Fate>,
+    ) -> Live<'m> {
         Live {
             raw: recording.raw(),
             table: recording.lock_table(),
             target: Some(target),
             packing: None,
+            teller,
             has_ended,
             is_complete: false,
             last_look: Instant::now(),
@@ -106,10 +119,16 @@ impl Live {
 
     fn next(&mut self) -> Result<bool, CliError> {
         loop {
-            if let Some(packing) = &mut self.packing
-                && packing.advance()?
-            {
-                return Ok(true);
+            if let Some(packing) = &mut self.packing {
+                if packing.advance()? {
+                    if let Some(teller) = &mut self.teller {
+                        teller.event(packing.reader.names(), &packing.reader.event());
+                    }
+                    return Ok(true);
+                }
+                if let Some(teller) = &mut self.teller {
+                    teller.after_look(&packing.reader);
+                }
             }
             if self.is_complete {
                 self.finish()?;
@@ -174,11 +193,14 @@ impl Live {
     fn finish(&mut self) -> Result<(), CliError> {
         let Some(packing) = &mut self.packing else { return Ok(()) };
         self.fate.is_worthless.set(packing.reader.is_unsure() && !self.gave_back);
+        if let Some(teller) = &mut self.teller {
+            teller.end(&packing.reader);
+        }
         packing.finish()
     }
 }
 
-impl EventSource for Live {
+impl EventSource for Live<'_> {
     fn advance(&mut self) -> Result<bool, TraceError> {
         self.next().map_err(|why| {
             // Told by `beside`, which knows what it means.

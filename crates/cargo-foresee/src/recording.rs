@@ -49,7 +49,7 @@ const RAW_NAME: &str = "raw";
 const CODE_NAME: &str = "code";
 
 /// What to run, and how.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Program<'a> {
     /// The program and its arguments.
     pub(crate) line: &'a [OsString],

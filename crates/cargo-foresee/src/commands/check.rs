@@ -123,7 +123,7 @@ impl Check {
     /// The same for a run that goes on while it is checked; its trace will be at `path` when it has ended.
     pub(crate) fn report_live<R>(
         &self,
-        live: Live,
+        live: Live<'_>,
         path: &Path,
         name: &str,
         then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,

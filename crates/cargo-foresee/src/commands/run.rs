@@ -1,5 +1,5 @@
 //! `foresee run`: record a program, then check its trace, and the traces of other processes that it started. These are told of
-//! if something is found.
+//! if something is found. With `FORESEE_OBSERVER`, an observer is told as well what the program itself does.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,8 +8,9 @@ use crate::cargo::results::Outcome;
 use crate::cli::{RecordOptions, RunArgs};
 use crate::commands::check::Check;
 use crate::config;
-use crate::error::CliError;
+use crate::error::{self, CliError, Severity};
 use crate::live;
+use crate::observer::{self, teller::Meeting};
 use crate::output::Target;
 use crate::recording::{Other, Program, Reading, Recorded, Recording, program_name};
 use crate::unrecorded;
@@ -36,12 +37,21 @@ pub(crate) fn record_and_check(
         tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
     let trace = trace.map_or_else(|| temporary.path().join("run.ft"), Path::to_owned);
     let whole = Outcome { binary: name.to_owned(), ..Outcome::default() };
+    let observer = if program.extent.keep_last.is_none() { Meeting::of(name) } else { unobserved(name) };
+    if let Some(observer) = &observer {
+        error::print(Severity::Note, &format!("{name} is observed by {}", observer.address()));
+    }
+    let mut variables = program.variables.to_vec();
+    variables.extend(observer.iter().flat_map(Meeting::variables));
+    variables.sort_unstable();
+    variables.dedup();
+    let program = &Program { variables: &variables, ..program.clone() };
     let recording = Recording::prepare(program, &trace)?;
     let (code, checked) = if program.extent.keep_last.is_some() {
         // What is kept is known at the end.
         (recording.run(Reading::Afterwards)?, None)
     } else {
-        live::beside(&recording, Target::file(&trace)?, |live| {
+        live::beside(&recording, Target::file(&trace)?, observer.as_ref().map(Meeting::teller), |live| {
             check.report_live(live, &trace, name, &mut |report, verdict| {
                 Ok(Outcome { verdict, ..whole.clone() }.with(report, check.render(report)))
             })
@@ -59,6 +69,17 @@ pub(crate) fn record_and_check(
     check.show(&outcome.report)?;
     let programs_own = outcome.failed() && outcome.findings == 0;
     Ok(if programs_own { outcome.code } else { outcome.verdict })
+}
+
+/// Of a run of which only the end is kept, nobody can be told while it goes on.
+fn unobserved(name: &str) -> Option<Meeting> {
+    if observer::is_wanted() {
+        error::print(
+            Severity::Note,
+            &format!("{name} runs unobserved: only its end is recorded (--keep-last)"),
+        );
+    }
+    None
 }
 
 /// Checks all traces of a recording.

@@ -1,8 +1,9 @@
-//! Programs that are observed while they run: the way between `foresee forward`, beside the program, and `foresee observe`.
+//! Programs that are observed while they run: the way between `foresee forward` or `foresee run`, beside the program, and `foresee observe`.
 //!
 //! | file | what is there |
 //! |---|---|
 //! | `address` | where an observer listens, and connections |
+//! | `teller` | the program's side: meets the observer and tells it what happens |
 //! | `server` | connections and sessions: who is let in, who is dropped |
 //! | `session` | one program: from messages to findings |
 //! | `show` | findings for people and machines |
@@ -13,9 +14,15 @@ pub(crate) mod address;
 pub(crate) mod server;
 mod session;
 pub(crate) mod show;
+pub(crate) mod teller;
 
 /// The variable that tells a program where its observer listens.
 pub(crate) const OBSERVER_VARIABLE: &str = "FORESEE_OBSERVER";
+
+/// Whether programs are to be observed.
+pub(crate) fn is_wanted() -> bool {
+    std::env::var_os(OBSERVER_VARIABLE).is_some_and(|address| !address.is_empty())
+}
 
 /// The variable with the secret that observer and programs share.
 pub(crate) const SECRET_VARIABLE: &str = "FORESEE_SECRET";

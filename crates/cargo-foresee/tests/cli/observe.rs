@@ -137,6 +137,36 @@ fn violations_are_told_while_programs_run() {
     assert!(!folder.path("socket").exists());
 }
 
+/// What is recorded and checked here is observed as well.
+#[test]
+fn programs_under_run_are_observed() {
+    let folder = Folder::new();
+    folder.build("flight.c", FLIGHT);
+    let mut observer = Observer::start(&folder, &["--exit-after", "1"]);
+    let run = |args: &[&str]| {
+        let mut command = folder.command(&[&["run"], args, &["--", "./prog", "x"]].concat());
+        command.env("FORESEE_OBSERVER", "unix:socket");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let program = run(&["--spec", "flight.rv", "--model", "hb", "--format", "json"]);
+    // It still runs: nobody has given it its line of input.
+    let told = observer.until("landing = 1, approved = 1, radio = 0");
+    assert!(told.contains("prog: predicted violation of SafeLanding: landing without a live"), "{told}");
+    let (code, out, said) = land(program);
+    assert!(said.contains("./prog is observed by unix:socket"), "{said}");
+    let (landed, report) = out.split_once('\n').unwrap();
+    assert_eq!((code, landed), (Some(66), "landed, 2, x"), "{said}");
+    let document: Value = serde_json::from_str(report).unwrap();
+    assert_eq!(document["findings"][0]["property"], "SafeLanding", "{document}");
+    let (code, _, rest) = observer.end();
+    assert!(code == Some(66) && rest.contains("prog has ended: 1 finding in 3 relevant events"), "{rest}");
+    // Nobody listens any more: it is recorded and checked all the same. So is what nobody could be told of.
+    let (code, _, said) = land(run(&["--spec", "flight.rv"]));
+    assert!(code == Some(66) && said.contains("prog runs unobserved: observer unix:socket"), "{said}");
+    let (code, _, said) = land(run(&["--spec", "flight.rv", "--keep-last", "1M"]));
+    assert!(code == Some(66) && said.contains("runs unobserved: only its end is recorded"), "{said}");
+}
+
 #[test]
 fn programs_do_not_need_their_observer() {
     let folder = Folder::new();

@@ -7,7 +7,7 @@
 //! | file | what is there |
 //! |---|---|
 //! | `message` | the protocol: one JSON object per line |
-//! | `clocks` | the program's side: from events to messages |
+//! | `clocks`, `speaker` | the program's side: from events to clocks, and to messages |
 //! | `stage` | a property's machine, over messages; the way that led to a state |
 //! | `found` | what is found: a run, in the property's words |
 //! | `observation` | the observer's side: a property and a program |
@@ -30,6 +30,7 @@ mod found;
 mod message;
 mod observation;
 mod session;
+mod speaker;
 mod stage;
 
 pub use clocks::{Clocks, Idle, Stamp};
@@ -39,4 +40,5 @@ pub use message::{
 };
 pub use observation::{Lie, Limits, Observation};
 pub use session::{Session, stages};
+pub use speaker::Speaker;
 pub use stage::{Refused, Stage};

@@ -1,0 +1,184 @@
+//! The program's side: meets the observer and tells it what the program does, as its recording is read.
+//!
+//! Whatever happens to the observer, the program goes on: it is only no longer observed.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use foresee_monitor::Compiled;
+use foresee_predict::lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speaker, VERSION};
+use foresee_trace::raw::RawReader;
+use foresee_trace::{Event, Names};
+
+use super::address::{Address, Connection};
+use super::{OBSERVER_VARIABLE, secret};
+use crate::error::{self, Severity};
+use crate::recording::doubt;
+
+/// The observer must answer within.
+const ANSWERS: Duration = Duration::from_secs(5);
+
+/// The longest spec that is taken from an observer.
+const LONGEST_SPEC: u64 = 16 << 20;
+
+/// An observer that wants to hear of a program.
+pub(crate) struct Meeting {
+    address: String,
+    connection: Connection,
+    /// Its properties.
+    spec: Compiled,
+    program: String,
+}
+
+impl Meeting {
+    /// Says hello to the observer that `FORESEE_OBSERVER` names, if it names one. If there is nobody, that is told.
+    pub(crate) fn of(program: &str) -> Option<Meeting> {
+        let address = std::env::var(OBSERVER_VARIABLE).ok().filter(|address| !address.is_empty())?;
+        let program = Path::new(program).file_name().map_or(program.into(), |name| name.to_string_lossy());
+        match meet(&address, &program) {
+            Ok(meeting) => Some(meeting),
+            Err(why) => {
+                error::print(Severity::Note, &format!("{program} runs unobserved: {why}"));
+                None
+            }
+        }
+    }
+
+    /// The variables of the program that properties speak of.
+    pub(crate) fn variables(&self) -> Vec<String> {
+        let vars = self.spec.properties.iter().flat_map(|property| &property.vars);
+        vars.map(|var| var.name.clone()).collect()
+    }
+
+    /// Where the observer is.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What the observer calls the program.
+    pub(crate) fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// Begins to tell.
+    pub(crate) fn teller(&self) -> Teller<'_> {
+        let properties = self.spec.properties.iter().zip(0..);
+        let speakers = properties.map(|(property, position)| Speaker::new(position, property)).collect();
+        // Without a connection nothing is told.
+        let to = self.connection.try_clone().ok().map(BufWriter::new);
+        Teller { to, program: &self.program, speakers, in_doubt: false }
+    }
+}
+
+fn meet(address: &str, program: &str) -> Result<Meeting, String> {
+    let failed = |why: std::io::Error| format!("observer {address}: {}", error::without_code(&why));
+    let mut connection = Address::parse(address)?.connect(ANSWERS).map_err(failed)?;
+    connection.limit(ANSWERS, ANSWERS).map_err(failed)?;
+    let random = || RandomState::new().hash_one(std::process::id());
+    let session = format!("{:016x}{:016x}", random(), random());
+    let hello = Hello { version: VERSION, session, program: program.to_owned(), secret: secret() };
+    connection.write_all(&Message::Hello(hello).line()).map_err(failed)?;
+    let mut line = Vec::new();
+    let reading = connection.try_clone().map_err(failed)?;
+    BufReader::new(std::io::Read::take(reading, LONGEST_SPEC))
+        .read_until(b'\n', &mut line)
+        .map_err(failed)?;
+    match serde_json::from_slice(&line) {
+        Ok(Reply::Welcome { spec }) => {
+            let broken =
+                |_| format!("observer {address}: it has a spec that this foresee does not understand");
+            let spec = foresee_monitor::compile(&spec).map_err(broken)?;
+            Ok(Meeting { address: address.to_owned(), connection, spec, program: program.to_owned() })
+        }
+        Ok(Reply::Refused(why)) => Err(format!("observer {address} refuses: {why}")),
+        Err(_) => Err(format!("{address} is no observer, or of another version")),
+    }
+}
+
+/// Who tells the observer.
+pub(crate) struct Teller<'m> {
+    /// `None` once there is nobody to tell.
+    to: Option<BufWriter<Connection>>,
+    program: &'m str,
+    /// One per property.
+    speakers: Vec<Speaker<'m>>,
+    in_doubt: bool,
+}
+
+impl Teller<'_> {
+    /// The next event of the program.
+    pub(crate) fn event(&mut self, names: &Names, event: &Event<'_>) {
+        self.speak(|speaker, say| speaker.event(names, event, say));
+    }
+
+    /// All that is there for now was read: tells what is known of threads that do nothing relevant, and sends everything.
+    pub(crate) fn after_look(&mut self, reader: &RawReader) {
+        if let Some(why) = doubt(reader)
+            && !std::mem::replace(&mut self.in_doubt, true)
+        {
+            self.say(&Message::Doubt(why));
+        }
+        self.speak(|speaker, say| speaker.idle(say));
+        self.flush();
+    }
+
+    /// The program has ended, and all was read.
+    pub(crate) fn end(&mut self, reader: &RawReader) {
+        self.after_look(reader);
+        let messages = self.speakers.iter().map(Speaker::said).collect();
+        self.say(&Message::Ended(Ended { messages }));
+        self.flush();
+    }
+
+    /// The program goes on; it is only no longer observed.
+    pub(crate) fn give_up(&mut self, why: &str) {
+        if let Some(to) = self.to.take() {
+            // What could not be sent will not be.
+            let (connection, _) = to.into_parts();
+            connection.close();
+            self.speakers.clear();
+            error::print(Severity::Note, &format!("{} is no longer observed: {why}", self.program));
+        }
+    }
+
+    /// Says what the speakers have to say.
+    fn speak(&mut self, mut of: impl FnMut(&mut Speaker<'_>, &mut dyn FnMut(&Message))) {
+        let mut failed = None;
+        let Some(to) = &mut self.to else { return };
+        for speaker in &mut self.speakers {
+            of(speaker, &mut |message| {
+                if failed.is_none() {
+                    failed = write(to, message).err();
+                }
+            });
+        }
+        if let Some(why) = failed {
+            self.give_up(&why);
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some(to) = &mut self.to
+            && let Err(why) = to.flush()
+        {
+            self.give_up(&error::without_code(&why));
+        }
+    }
+
+    fn say(&mut self, message: &Message) {
+        let Some(to) = &mut self.to else { return };
+        if let Err(why) = write(to, message) {
+            self.give_up(&why);
+        }
+    }
+}
+
+fn write(to: &mut BufWriter<Connection>, message: &Message) -> Result<(), String> {
+    let line = message.line();
+    if line.len() > LONGEST_LINE {
+        return Err("it has too many threads for one message".to_owned());
+    }
+    to.write_all(&line).map_err(|why| error::without_code(&why))
+}

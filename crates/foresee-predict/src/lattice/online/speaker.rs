@@ -1,0 +1,84 @@
+//! The program's side, for one property: from events to numbered messages.
+
+use foresee_monitor::property::Property;
+use foresee_trace::{Event, Names, ThreadId};
+
+use super::clocks::{Clocks, Idle, Stamp};
+use super::message::{Act, Message, Relevant, Silent};
+use crate::property::{Step, Translator};
+
+/// Tells an observer what a program does, in the terms of one property.
+pub struct Speaker<'p> {
+    /// Its position in the spec.
+    property: u32,
+    translator: Translator<'p>,
+    clocks: Clocks,
+    said: u32,
+}
+
+impl<'p> Speaker<'p> {
+    /// For the property at this position of the spec.
+    pub fn new(position: u32, property: &'p Property) -> Speaker<'p> {
+        Speaker { property: position, translator: Translator::new(property), clocks: Clocks::new(), said: 0 }
+    }
+
+    /// The next event of the program, and what is to be said of it.
+    pub fn event(&mut self, names: &Names, event: &Event<'_>, say: &mut dyn FnMut(&Message)) {
+        self.translator.learn(names);
+        let mut acts = Vec::new();
+        // An event that carries too much or too little is another event of that name.
+        let _ = self.translator.event(event, |step| match step {
+            Step::Event(event, args) => acts.push(Act::Event(event, args.to_vec())),
+            Step::Assign(var, value) => acts.push(Act::Assign(var as u32, value)),
+            Step::Gone(_) => {}
+        });
+        let Some(Stamp { others, clock }) = self.clocks.event(event, !acts.is_empty()) else { return };
+        self.promise(others, say);
+        let message = Message::Relevant(Relevant {
+            property: self.property,
+            number: self.number(),
+            thread: event.thread.0,
+            clock,
+            acts,
+            name: called(names, event.thread),
+            place: short(names.location_text(event.loc)),
+        });
+        say(&message);
+    }
+
+    /// What has become known of threads that do nothing relevant.
+    pub fn idle(&mut self, say: &mut dyn FnMut(&Message)) {
+        let idle = self.clocks.idle();
+        self.promise(idle, say);
+    }
+
+    /// How many messages there were.
+    pub fn said(&self) -> u32 {
+        self.said
+    }
+
+    fn promise(&mut self, idle: Vec<Idle>, say: &mut dyn FnMut(&Message)) {
+        for Idle { thread, clock, ended } in idle {
+            let (property, number) = (self.property, self.number());
+            say(&Message::Silent(Silent { property, number, thread, clock, ended }));
+        }
+    }
+
+    /// The number of the next message.
+    fn number(&mut self) -> u32 {
+        self.said += 1;
+        self.said - 1
+    }
+}
+
+fn called(names: &Names, thread: ThreadId) -> String {
+    match names.thread_name(thread) {
+        "" => format!("T{}", thread.0),
+        name => short(name.to_owned()),
+    }
+}
+
+/// Names of a program may be longer than anybody wants to read.
+fn short(text: String) -> String {
+    if text.len() > 1000 { text.chars().take(250).collect() } else { text }
+}
