@@ -11,15 +11,25 @@ property Landing { var landing, approved: int; var radio: int = 1;
     ptltl: start(landing == 1) -> [approved == 1, radio == 0) @violation { report "{thread} {loc}"; } }
 property Order { event a; event b;
     ere: a b+ a @match { report "aba"; } @fail { reset; } }
+property Iterator(c, i) { event create(c, i); event update(c); event next(i);
+    ere: create next* update+ next @match { report "{c} {i}"; } }
 "#;
 
-/// Any bytes as messages: ends, without a panic, whatever is claimed; and what is understood can be written and read again.
+/// Any bytes as messages: ends, without a panic, whatever is claimed; what is understood can be written and read again, and the check of
+/// runs never refuses what the explorer makes of it.
 pub(crate) fn messages(bytes: &[u8]) {
     static COMPILED: OnceLock<Compiled> = OnceLock::new();
     let compiled = COMPILED.get_or_init(|| compile(SPEC).unwrap_or_else(|problems| panic!("{problems:#?}")));
-    let Ok(stages) = stages(&compiled.properties) else { panic!("properties without parameters") };
-    let limits =
-        Limits { entries: 64, threads: 8, buffered: 16, patience: 8, findings: 4, ..Limits::default() };
+    let Ok(stages) = stages(&compiled.properties) else { panic!("properties that can be observed") };
+    let limits = Limits {
+        memory: 1 << 18,
+        slices: 8,
+        buffered: 16,
+        patience: 8,
+        findings: 4,
+        weigh_after: 4,
+        ..Limits::default()
+    };
     let mut session = Session::new(&stages, limits);
     let mut found = 0;
     for line in bytes.split(|&byte| byte == b'\n') {
@@ -32,5 +42,7 @@ pub(crate) fn messages(bytes: &[u8]) {
         found += session.advance().len();
     }
     found += session.look_ahead().len();
-    assert!(found <= 2 * limits.findings && session.waiting() <= 2 * limits.buffered);
+    let properties = compiled.properties.len();
+    assert!(found <= properties * limits.findings && session.waiting() <= properties * limits.buffered);
+    assert_eq!(session.refused(), 0);
 }

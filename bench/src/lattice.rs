@@ -35,7 +35,7 @@ fn threads(threads: u32, steps: u32, sync: u32) -> Causality {
 fn walk(causality: &Causality, breadth: Breadth) -> Report {
     let options = Options {
         breadth,
-        entries: usize::MAX,
+        memory: usize::MAX,
         budget: Budget::unlimited(),
         place: &|event| event.into(),
         violations: 0,

@@ -62,6 +62,7 @@ pub(crate) fn pipeline(path: &str) {
         rest: REST,
         events: u64::MAX,
         threads: 1,
+        memory: usize::MAX,
         interrupt: None,
     };
     let options = Options::default();

@@ -32,7 +32,7 @@ Examples:
 
 Traces end in .ft (binary) or .std (text); a text trace is accepted wherever a trace is, and `-` is standard input.
 Exit codes: 0 nothing found, 66 findings, 2 bad usage or input, 1 foresee itself failed,
-3 undecided within the time given."
+3 undecided within the time or memory given."
 )]
 pub struct Cli {
     /// What to do.
@@ -175,16 +175,18 @@ FORESEE_CC and FORESEE_CXX name the compilers (gcc or clang) if not cc and c++, 
 
 const OBSERVE_HELP: &str = "\
 Examples:
-  foresee observe --listen 127.0.0.1:7000 --spec flight.rv
-  FORESEE_OBSERVER=127.0.0.1:7000 ./flight
+  foresee observe --listen 7000 --spec flight.rv
+  FORESEE_OBSERVER=7000 ./flight
   foresee observe --listen unix:/tmp/foresee.sock --spec flight.rv --breadth 1000
   FORESEE_SECRET=… foresee observe --listen 0.0.0.0:7000 --spec flight.rv
 
 Programs must be built by `foresee cc`, `foresee c++` or `cargo foresee build`, and find `foresee` in PATH. They run as always; what
 a property says of a run that they could have been is told while they run. Those runs keep the order of conflicting
-accesses and of critical sections (causality hb). Properties with parameters are not observed yet, nor are programs under
-`foresee run` and `record`, which are checked from their traces. An address that
-others than this machine can reach needs a secret, FORESEE_SECRET, here and for the programs; it is sent as it is.
+accesses and of critical sections (causality hb); each is checked before it is told. `foresee run` and `cargo foresee run` with
+FORESEE_OBSERVER tell the observer what the program does, and check its trace as always. Processes that a program starts
+are not observed.
+
+An address that others than this machine can reach needs a secret, FORESEE_SECRET, here and for the programs; it is sent as it is.
 Ctrl-C ends it. Exit codes: 66 if something was found, 0 if not.";
 
 const CHECK_HELP: &str = "\
@@ -238,8 +240,8 @@ pub struct CheckOptions {
     /// Stop after so long (90s, 5m) and tell what is known; without it, only the search for hard cases is limited
     #[arg(long, value_name = "TIME", value_parser = number::duration)]
     pub time: Option<std::time::Duration>,
-    /// Use no more memory than about this (8G); longer traces are predicted over their beginning [default: half of
-    /// what the machine has]
+    /// Use no more memory than about this (8G); longer traces are predicted over their beginning, and of lattices that
+    /// are too wide the most promising part is explored [default: half of what the machine has]
     #[arg(long, value_name = "BYTES", value_parser = number::count)]
     pub memory: Option<u64>,
     /// A file of suppressions, as for ThreadSanitizer; may be given more than once
@@ -371,7 +373,7 @@ pub struct MonitorArgs {
 /// Arguments of `observe`.
 #[derive(Debug, Args)]
 pub struct ObserveArgs {
-    /// Where to listen: HOST:PORT, or unix:PATH
+    /// Where to listen: PORT (of this machine only), HOST:PORT, or unix:PATH
     #[arg(long, value_name = "ADDR")]
     pub listen: String,
     /// The file of properties
@@ -380,6 +382,10 @@ pub struct ObserveArgs {
     /// How many cuts of each level of the lattice are followed: 1 is the observed run, `all` is every run [default: all]
     #[arg(long, value_name = "N", value_parser = number::breadth)]
     pub breadth: Option<usize>,
+    /// Use no more memory than about this (1G) for each program; what does not fit is left out, and told [default: 256M
+    /// for each property]
+    #[arg(long, value_name = "BYTES", value_parser = number::count)]
+    pub memory: Option<u64>,
     /// How to tell: human, at once, or json, at the end
     #[arg(long, value_enum, default_value = "human")]
     pub format: ReportFormat,

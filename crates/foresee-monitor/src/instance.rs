@@ -24,6 +24,7 @@ pub struct Instance<'p> {
     /// Per event, the assignment last: whether it begins the monitoring.
     creates: Vec<bool>,
     resets: Categories,
+    leaves_out: bool,
     /// Per place of the machine's outlook, how many events a verdict is away.
     distances: Vec<u32>,
 }
@@ -67,7 +68,13 @@ impl<'p> Instance<'p> {
         let distances = distances(&machine.outlook(), body.handled());
         let setup = Setup { property, body };
         let suffix = property.modifiers.suffix.then(|| setup.suffix(machine.clone(), &plan));
-        Instance { property, body, machine, suffix, vars, creates, resets: plan.resets, distances }
+        let (resets, leaves_out) = (plan.resets, plan.drops_unconnected);
+        Instance { property, body, machine, suffix, vars, creates, resets, leaves_out, distances }
+    }
+
+    /// Whether the property has no instance for some bindings, though it has events for them: nothing connects their values.
+    pub fn leaves_out_bindings(&self) -> bool {
+        self.leaves_out
     }
 
     /// Before any event.

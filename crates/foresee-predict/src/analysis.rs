@@ -29,6 +29,8 @@ pub struct Limits {
     pub events: u64,
     /// Threads for engines that can use several.
     pub threads: usize,
+    /// About so many bytes for each engine whose need does not follow from the number of events.
+    pub memory: usize,
     /// Set from outside to stop soon and tell what is known.
     pub interrupt: Option<&'static AtomicBool>,
 }
@@ -147,7 +149,8 @@ impl<'o> Analysis<'o> {
     }
 
     fn budget(&self, deadline: Option<Instant>) -> Budget {
-        Budget { deadline, threads: self.limits.threads, interrupt: self.limits.interrupt }
+        let Limits { threads, memory, interrupt, .. } = self.limits;
+        Budget { deadline, threads, memory, interrupt }
     }
 
     /// Runs the engines for whole executions, except those that have nothing to work on.

@@ -106,6 +106,8 @@ pub struct Budget {
     pub deadline: Option<Instant>,
     /// Threads to use.
     pub threads: usize,
+    /// About so many bytes, for engines whose need does not follow from the length of the execution.
+    pub memory: usize,
     /// Set from outside to stop soon.
     pub interrupt: Option<&'static AtomicBool>,
 }
@@ -113,7 +115,7 @@ pub struct Budget {
 impl Budget {
     /// No limit, one thread.
     pub fn unlimited() -> Budget {
-        Budget { deadline: None, threads: 1, interrupt: None }
+        Budget { deadline: None, threads: 1, memory: usize::MAX, interrupt: None }
     }
 
     /// This much time from now, on one thread.

@@ -45,6 +45,7 @@ fn check_text(trace: &str, spec: &str, model: ModelName) -> Vec<Finding> {
         rest: std::time::Duration::from_secs(60),
         events: u64::MAX,
         threads: 2,
+        memory: usize::MAX,
         interrupt: None,
     };
     let engines = vec![registry::engine("property").unwrap()];
@@ -78,7 +79,7 @@ fn lattice(
     let (causality, _) = model.model().read(&execution, &letter, false);
     let options = explorer::Options {
         breadth: Breadth::All,
-        entries: usize::MAX,
+        memory: usize::MAX,
         budget: Budget::unlimited(),
         place: &|event| event.into(),
         violations: 0,

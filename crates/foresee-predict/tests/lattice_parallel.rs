@@ -38,7 +38,7 @@ fn machine() -> Automaton {
 fn explored(threads: usize, breadth: Breadth) -> Report {
     let options = Options {
         breadth,
-        entries: usize::MAX,
+        memory: usize::MAX,
         budget: Budget::unlimited(),
         place: &|event| u64::from(event % 13),
         violations: 20,

@@ -45,7 +45,7 @@ fn races(model: &dyn Model, execution: &Execution) -> BTreeSet<(EventId, EventId
     let (causality, _) = model.read(execution, &|id| Some(id.0), false);
     let options = Options {
         breadth: Breadth::All,
-        entries: usize::MAX,
+        memory: usize::MAX,
         budget: Budget::unlimited(),
         place: &|event| event.into(),
         violations: usize::MAX,

@@ -55,9 +55,9 @@ impl Property {
 }
 
 fn options(breadth: Breadth) -> Options<'static> {
-    let (entries, violations) = (usize::MAX, usize::MAX);
+    let (memory, violations) = (usize::MAX, usize::MAX);
     let (budget, known) = (Budget::unlimited(), Default::default());
-    Options { breadth, entries, violations, budget, place: &|event| event.into(), known }
+    Options { breadth, memory, violations, budget, place: &|event| event.into(), known }
 }
 
 fn report(model: &dyn Model, execution: &Execution, property: &Property, breadth: Breadth) -> Report {
@@ -381,4 +381,31 @@ fn clocks(
         }
     }
     all
+}
+
+/// With little memory, levels are cut: less is told, none of it wrong, and the answer says that it is not exhaustive.
+#[test]
+fn memory_only_leaves_out() {
+    let mut less = 0;
+    for_each_seed(2_000, |seed| {
+        let mut random = Random::new(seed ^ 0x3e3);
+        let execution = random_execution(seed, &Config { threads: 3..=4, ..Config::default() });
+        let property = Property::random(&mut random, &execution);
+        let all = report(&HappensBefore, &execution, &property, Breadth::All);
+        let (causality, _) = HappensBefore.read(&execution, &|id| property.letters[id.index()], false);
+        // Two to eight entries of twelve bytes, in four copies.
+        let memory = (2 + random.below(7)) * 4 * 12;
+        let some = explore(&causality, &property.automaton, Options { memory, ..options(Breadth::All) });
+        let told = |report: &Report| -> BTreeSet<u32> { report.violations.iter().map(|v| v.event).collect() };
+        assert!(told(&some).is_subset(&told(&all)), "{execution:?}");
+        assert!(some.widest <= all.widest);
+        shown(&HappensBefore, &execution, &Oracle::new(&execution), &property, &some);
+        if some.cuts < all.cuts {
+            assert!(!some.exhaustive);
+            less += 1;
+        } else {
+            assert_eq!(some, all);
+        }
+    });
+    assert!(less > 100);
 }

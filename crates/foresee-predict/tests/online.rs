@@ -78,6 +78,7 @@ fn messages(random: &mut Random, execution: &Execution, acts: &[[Option<Act>; 2]
                 acts: vec![act],
                 name: format!("T{}", execution.thread(id).0),
                 place: id.0.to_string(),
+                called: Vec::new(),
             }));
             messages[property] += 1;
         }
@@ -234,6 +235,7 @@ fn assign(number: u32, thread: u32, clock: &[(u32, u32)]) -> Message {
         acts: vec![Act::Assign(0, number.into())],
         name: "T".to_owned(),
         place: "p".to_owned(),
+        called: Vec::new(),
     })
 }
 
@@ -281,11 +283,11 @@ fn lies_are_told() {
 
 #[test]
 fn too_much_is_refused() {
-    let few = Limits { buffered: 10, threads: 3, ..Limits::default() };
+    let few = Limits { buffered: 10, memory: 4096, ..Limits::default() };
     let gap = (1..20).map(|number| assign(number, 1, &[(1, number + 1)])).collect();
     assert_eq!(lie(few, gap), Some(Lie::Buffered(10)));
-    let many = (0..20).map(|number| assign(number, number, &[(number, 1)])).collect();
-    assert_eq!(lie(few, many), Some(Lie::Threads(3)));
+    let many = (0..100).map(|number| assign(number, number, &[(number, 1)])).collect();
+    assert_eq!(lie(few, many), Some(Lie::Memory(33)));
 }
 
 /// A program that never ends needs no more memory: what lies behind is forgotten, and what is found later is still shown.
@@ -315,6 +317,7 @@ fn long_runs_are_forgotten() {
                 acts: vec![Act::Assign(0, value)],
                 name: format!("T{thread}"),
                 place: format!("p{}", number % 3),
+                called: Vec::new(),
             }))
             .unwrap();
         found.extend(session.advance());

@@ -323,7 +323,8 @@ fn exit_code(report: &Report<'_>, settings: &Settings) -> u8 {
         return settings.exit_code.unwrap_or(exit::FINDINGS);
     }
     let unfinished = report.stats.undecided() > 0 || report.stats.interrupted;
-    if unfinished && settings.time.is_some() { exit::UNDECIDED } else { exit::NOTHING_FOUND }
+    let is_limited = settings.time.is_some() || settings.memory.is_some();
+    if unfinished && is_limited { exit::UNDECIDED } else { exit::NOTHING_FOUND }
 }
 
 fn engines(settings: &Settings) -> Result<Vec<&'static EngineInfo>, CliError> {
@@ -376,6 +377,7 @@ fn limits(settings: &Settings, started: Instant) -> Limits {
         rest: settings.time.unwrap_or(REST),
         events: (memory / BYTES_PER_EVENT).max(1),
         threads: std::thread::available_parallelism().map_or(1, Into::into),
+        memory: usize::try_from(memory / 2).unwrap_or(usize::MAX),
         interrupt: Some(signals::interrupted()),
     }
 }

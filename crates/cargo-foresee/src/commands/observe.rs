@@ -38,7 +38,11 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
         Some(most) if most < usize::MAX => Breadth::Most(most),
         _ => Breadth::All,
     };
-    let limits = Limits { breadth, ..Limits::default() };
+    let mut limits = Limits { breadth, ..Limits::default() };
+    if let Some(bytes) = args.memory {
+        // All properties of a spec watch each program.
+        limits.memory = (bytes / properties.len().max(1) as u64).try_into().unwrap_or(usize::MAX);
+    }
     error::print(Severity::Note, &format!("observing programs that run with FORESEE_OBSERVER={listener}"));
     let observer = Observer::new(spec, properties, limits, secret, args.format == ReportFormat::Human);
     let results = Arc::new(observer).serve(&listener, args.exit_after);

@@ -1,8 +1,8 @@
-//! Where an observer listens: `127.0.0.1:7000`, `localhost:7000` or `unix:/run/foresee.sock`.
+//! Where an observer listens: `7000` (on this machine only), `localhost:7000`, `192.0.2.1:7000` or `unix:/run/foresee.sock`.
 
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -23,9 +23,12 @@ impl Address {
                 path => Ok(Address::Unix(path.into())),
             };
         }
+        if let Ok(port) = text.parse::<u16>() {
+            return Ok(Address::Tcp(vec![(Ipv4Addr::LOCALHOST, port).into()]));
+        }
         match text.to_socket_addrs() {
             Ok(found) => Ok(Address::Tcp(found.collect())),
-            Err(why) => Err(format!("`{text}`: expected HOST:PORT or unix:PATH ({why})")),
+            Err(why) => Err(format!("`{text}`: expected PORT, HOST:PORT or unix:PATH ({why})")),
         }
     }
 
@@ -182,8 +185,8 @@ mod tests {
     #[test]
     fn who_is_local() {
         let local = |text: &str| Address::parse(text).unwrap().is_local();
-        assert!(local("127.0.0.1:7000") && local("[::1]:7000") && local("unix:/tmp/x"));
+        assert!(local("7000") && local("127.0.0.1:7000") && local("[::1]:7000") && local("unix:/tmp/x"));
         assert!(!local("0.0.0.0:7000") && !local("192.0.2.1:7000"));
-        assert!(Address::parse("unix:").is_err() && Address::parse("7000").is_err());
+        assert!(Address::parse("unix:").is_err() && Address::parse("70000").is_err());
     }
 }

@@ -72,6 +72,10 @@ pub(crate) struct Summary {
     pub(crate) cuts: u64,
     pub(crate) findings: usize,
     pub(crate) exhaustive: bool,
+    /// Bindings of parameters that were not looked at, or not to the end.
+    pub(crate) left_out: u64,
+    /// Runs that were not told, as the check refused them.
+    pub(crate) refused: u64,
 }
 
 impl Observer {

@@ -173,6 +173,8 @@ impl<'a> Watched<'a> {
             cuts: session.cuts(),
             findings: self.found,
             exhaustive: session.is_exhaustive() && waiting == 0,
+            left_out: session.left_out(),
+            refused: session.refused(),
         });
     }
 }

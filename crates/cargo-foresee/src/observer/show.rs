@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use foresee_predict::finding::Certainty;
-use foresee_predict::lattice::online::{Found, Step};
+use foresee_predict::lattice::online::{Found, Step, Witness};
 use serde_json::{Value, json};
 
 use super::server::{Results, Summary, printable};
@@ -65,15 +65,20 @@ fn text(finding: &Finding) -> String {
             let _ = write!(out, "  ({})", named(&step.values));
         }
     }
-    if found.certainty == Certainty::Predicted {
-        out += "\n  For a checked schedule of all events, record the program: foresee run --spec";
+    if let Some(witness) = &found.witness {
+        let steps = witness.events.len();
+        let _ = write!(
+            out,
+            "\n  checked: these {steps} steps keep what the program's clocks say, and the property says so of them"
+        );
+        out += "\n  For a schedule of all events, record the program: foresee run --spec";
     }
     out
 }
 
 /// How a session went, in a line.
 pub(super) fn summary(summary: &Summary) -> String {
-    let Summary { program, how, events, cuts, findings, exhaustive } = summary;
+    let Summary { program, how, events, cuts, findings, exhaustive, left_out, refused } = summary;
     let runs = if *exhaustive { "all runs that hb allows" } else { "not all runs that hb allows" };
     let findings = match findings {
         0 => "nothing found".to_owned(),
@@ -81,7 +86,16 @@ pub(super) fn summary(summary: &Summary) -> String {
         more => format!("{more} findings"),
     };
     let (events, cuts) = (grouped(*events), grouped(*cuts));
-    format!("{program} {how}: {findings} in {events} relevant events, {cuts} cuts, {runs}")
+    let mut line = format!("{program} {how}: {findings} in {events} relevant events, {cuts} cuts, {runs}");
+    if *left_out > 0 {
+        let bindings = if *left_out == 1 { "binding" } else { "bindings" };
+        let _ = write!(line, "; {} {bindings} of parameters left out (see --memory)", grouped(*left_out));
+    }
+    if *refused > 0 {
+        let runs = if *refused == 1 { "run" } else { "runs" };
+        let _ = write!(line, "; {} {runs} refused by the check, a bug of foresee", grouped(*refused));
+    }
+    line
 }
 
 /// Everything, as one object.
@@ -104,6 +118,11 @@ pub(crate) fn document(results: &Results) -> String {
                 "values": values(&step.values),
             })
         };
+        // By the numbers that the steps have, and by threads and positions in them.
+        let witness = |witness: &Witness| {
+            let events: Vec<u32> = found.steps.iter().map(|step| step.number).collect();
+            json!({ "events": events, "after": witness.after, "positions": witness.events, "checked": true })
+        };
         let steps: Vec<Value> = found.steps.iter().map(step).collect();
         json!({
             "id": format!("property-{}", number + 1),
@@ -115,7 +134,7 @@ pub(crate) fn document(results: &Results) -> String {
             "message": found.message,
             "events": steps.last().into_iter().collect::<Vec<_>>(),
             "run": { "model": "hb", "initial": values(&found.initial), "steps": steps, "whole": found.whole },
-            "witness": null,
+            "witness": found.witness.as_ref().map(witness),
         })
     };
     let findings: Vec<Value> = results.findings.iter().enumerate().map(finding).collect();
@@ -127,6 +146,8 @@ pub(crate) fn document(results: &Results) -> String {
             "cuts": summary.cuts,
             "findings": summary.findings,
             "exhaustive": summary.exhaustive,
+            "left_out": summary.left_out,
+            "refused": summary.refused,
         })
     };
     let sessions: Vec<Value> = results.sessions.iter().map(session).collect();

@@ -349,7 +349,7 @@ fn summary(out: &mut String, report: &Report<'_>) {
     if stats.undecided() > 0 {
         let _ = writeln!(
             out,
-            "{} candidates could not be decided within the time given: give more with --time",
+            "{} candidates could not be decided within the time and memory given: give more with --time or --memory",
             grouped(stats.undecided())
         );
     }

@@ -20,7 +20,8 @@ pub(super) fn select<K: Packed, S: Clone + Eq + Send + Sync, M: Machine<State = 
         Breadth::All => usize::MAX,
         Breadth::Most(most) => most.max(1),
     };
-    if level.len() <= breadth.min(guide.options.entries) {
+    let entries = guide.entries(K::bytes(layout), layout.threads());
+    if level.len() <= breadth.min(entries) {
         return false;
     }
     let mut ranks = Vec::new();
@@ -35,7 +36,7 @@ pub(super) fn select<K: Packed, S: Clone + Eq + Send + Sync, M: Machine<State = 
         first += same.len();
     }
     // So many cuts have about as many entries as are allowed.
-    let fitting = (guide.options.entries as u128 * ranks.len() as u128 / level.len() as u128) as usize;
+    let fitting = (entries as u128 * ranks.len() as u128 / level.len() as u128) as usize;
     let keep = breadth.min(fitting.max(1));
     if ranks.len() <= keep {
         return false;

@@ -21,6 +21,9 @@ pub trait Packed: Clone + Ord + Send + Sync + Debug {
 
     /// With one more step of the thread.
     fn bump(&self, layout: &Layout, thread: u32) -> Self;
+
+    /// How many bytes one takes.
+    fn bytes(layout: &Layout) -> usize;
 }
 
 macro_rules! integer {
@@ -40,6 +43,10 @@ macro_rules! integer {
             #[inline]
             fn bump(&self, layout: &Layout, thread: u32) -> Self {
                 *self + (1 << layout.fields[thread as usize].shift)
+            }
+
+            fn bytes(_: &Layout) -> usize {
+                size_of::<Self>()
             }
         }
     };
@@ -62,6 +69,11 @@ impl Packed for Box<[u32]> {
         let mut next = self.clone();
         next[thread as usize] += 1;
         next
+    }
+
+    fn bytes(layout: &Layout) -> usize {
+        // With what the allocator adds.
+        size_of::<Self>() + 16 + layout.threads() * 4
     }
 }
 

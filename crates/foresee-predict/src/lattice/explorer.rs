@@ -13,7 +13,7 @@
 //! step of every thread is known for all its cuts, cannot happen there yet ([`Causality::expect`]), or the thread is said to be
 //! [ended](Explorer::end). What all cuts have behind them, [`Explorer::oldest`] tells, and [`Causality::forget`] drops.
 //!
-//! **Cost.** See `level`: time linear in the edges of the lattice, memory two levels, at most `2 × threads` entries per entry kept.
+//! **Cost.** See `level`: time linear in the edges of the lattice, memory two levels, one of them twice while it is made.
 
 use foresee_monitor::formalism::Categories;
 use rustc_hash::FxHashSet;
@@ -67,8 +67,8 @@ pub struct Report {
 pub struct Options<'a> {
     /// How many cuts of each level go on.
     pub breadth: Breadth,
-    /// At most so many entries in a level: the limit on memory.
-    pub entries: usize,
+    /// About so many bytes for the levels; what does not fit is left out.
+    pub memory: usize,
     /// When to stop.
     pub budget: Budget,
     /// The place of an event: what is told at the same place is told once.
@@ -81,7 +81,7 @@ pub struct Options<'a> {
 
 /// An exploration in progress.
 pub struct Explorer<'a, M: Machine> {
-    machine: &'a M,
+    machine: M,
     options: Options<'a>,
     walk: Walk<M::State>,
     ended: Vec<bool>,
@@ -95,7 +95,7 @@ pub struct Explorer<'a, M: Machine> {
 
 impl<'a, M: Machine> Explorer<'a, M> {
     /// At the empty cut.
-    pub fn new(machine: &'a M, threads: usize, mut options: Options<'a>) -> Self {
+    pub fn new(machine: M, threads: usize, mut options: Options<'a>) -> Self {
         let known = std::mem::take(&mut options.known);
         let walk = Walk::start(threads, machine.start());
         Explorer {
@@ -126,9 +126,9 @@ impl<'a, M: Machine> Explorer<'a, M> {
         }
     }
 
-    /// What was told at this place need not be told again.
-    pub fn know(&mut self, place: u64, categories: Categories) {
-        self.known.insert((place, categories));
+    /// How many places and verdicts are known, and not told again.
+    pub fn known(&self) -> usize {
+        self.known.len()
     }
 
     /// What was told since the last call: the event, the state before it, and what. It will be missing in the report at the end.
@@ -146,6 +146,16 @@ impl<'a, M: Machine> Explorer<'a, M> {
         !self.walk.left_out && !self.stopped
     }
 
+    /// How many entries the present level has.
+    pub fn width(&self) -> usize {
+        self.walk.width()
+    }
+
+    /// From now on, about so many bytes for the levels.
+    pub fn limit(&mut self, memory: usize) {
+        self.options.memory = memory;
+    }
+
     /// How many cuts there were so far.
     pub fn cuts(&self) -> u64 {
         self.cuts
@@ -161,9 +171,9 @@ impl<'a, M: Machine> Explorer<'a, M> {
                 self.stopped = true;
                 break;
             }
-            let Explorer { machine, ref options, ref known, .. } = *self;
+            let Explorer { machine, options, known, walk, .. } = self;
             let guide = Guide { causality, machine, options, known, within: None };
-            let Some(told) = self.walk.step(&guide) else { break };
+            let Some(told) = walk.step(&guide) else { break };
             for (group, told) in told {
                 if self.told.len() < self.options.violations && self.known.insert(group) {
                     self.told.push((self.walk.level - 1, told));
@@ -209,7 +219,7 @@ impl<'a, M: Machine> Explorer<'a, M> {
         let path = |&(level, ref told): &(usize, Told<M::State>)| {
             let known = &self.known;
             let within = (!self.walk.left_out).then_some(&told.cut[..]);
-            let guide = Guide { causality, machine: self.machine, options: &self.options, known, within };
+            let guide = Guide { causality, machine: &self.machine, options: &self.options, known, within };
             let mut path = trail::to(&guide, level, &told.cut, &told.state)?;
             path.push(told.thread);
             Some(Violation { categories: told.categories, path, event: told.event })

@@ -22,6 +22,32 @@ pub trait Machine: Sync {
     fn distance(&self, _state: &Self::State) -> u32 {
         0
     }
+
+    /// About how many bytes a state takes, in a program of so many threads.
+    fn bytes(&self, _threads: usize) -> usize {
+        size_of::<Self::State>()
+    }
+}
+
+impl<M: Machine> Machine for &M {
+    type State = M::State;
+
+    fn start(&self) -> M::State {
+        M::start(self)
+    }
+
+    #[inline]
+    fn step(&self, state: &M::State, letter: u32) -> (M::State, Categories) {
+        M::step(self, state, letter)
+    }
+
+    fn distance(&self, state: &M::State) -> u32 {
+        M::distance(self, state)
+    }
+
+    fn bytes(&self, threads: usize) -> usize {
+        M::bytes(self, threads)
+    }
 }
 
 impl Machine for Automaton {

@@ -14,13 +14,14 @@
 //! | [`words`] | how many runs there are |
 //! | `trail`, [`schedule`] | from a violation back to its run: steps, then all events |
 //! | [`machine`] | what runs along the ways |
-//! | `slices`, `scene`, [`predict`] | properties with parameters, and the engine |
+//! | `binding`, `slices`, `scene`, [`predict`] | properties with parameters, and the engine |
 //! | [`end`] | what is said of the end of a run |
 //! | [`online`] | the same for programs that still run |
 //!
 //! What is predicted has a witness like everything else: a schedule that the checker replays, and at the end of which the property
 //! says what it is claimed to say.
 
+mod binding;
 mod breadth;
 pub mod causality;
 pub mod cut;

@@ -49,9 +49,6 @@ impl Default for Prediction {
     }
 }
 
-/// At most so many entries in a level, whatever the breadth: about a gigabyte.
-const ENTRIES: usize = 1 << 22;
-
 /// How long it may take if nobody set a time: lattices can be of any size.
 const UNLESS_TOLD: Duration = Duration::from_secs(10);
 
@@ -145,7 +142,7 @@ impl PredictedVerdicts {
         let place = |event: u32| u64::from(place(execution, EventId(event)).0);
         let options = Options {
             breadth: self.prediction.breadth,
-            entries: ENTRIES,
+            memory: job.budget.memory,
             budget: job.budget,
             place: &place,
             violations: self.prediction.counterexamples,

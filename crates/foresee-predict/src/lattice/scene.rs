@@ -9,12 +9,13 @@ use foresee_monitor::property::Property;
 use foresee_trace::{EventId, Execution, LocId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::binding::Binding;
 use super::causality::{Causality, SILENT};
 use super::end::{END, end, last_events};
 use super::explorer::Report;
 use super::machine::Machine;
 use super::model::{Edges, Model};
-use super::slices::{Act, Binding, Happening};
+use super::slices::{Act, Happening};
 use crate::finding::{Run, RunStep};
 
 /// A body of a property, and a binding.
@@ -158,6 +159,11 @@ impl Machine for SliceMachine<'_> {
 
     fn distance(&self, state: &State) -> u32 {
         self.scene.instance.distance(state)
+    }
+
+    fn bytes(&self, _: usize) -> usize {
+        // Most states have nothing on the heap, some a little.
+        size_of::<State>() + 32
     }
 }
 

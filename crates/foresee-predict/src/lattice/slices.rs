@@ -3,51 +3,14 @@
 //! A property with parameters is explored binding by binding: the slice of a binding is what happens to it or to less (parametric trace
 //! slicing), and one machine reads it. Bindings are put together from those of events that share a parameter.
 
-use foresee_monitor::property::{Carried, Property};
-use foresee_monitor::slice::params::ParamSet;
+use foresee_monitor::property::Property;
 use foresee_trace::{EventId, Execution};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::binding::Binding;
 use super::end::END;
 use crate::property::{Step, Translator};
-
-/// Values of some of a property's parameters.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Binding {
-    pub(super) domain: ParamSet,
-    /// By parameter; 0 for those that have none.
-    pub(super) values: SmallVec<[u64; 2]>,
-}
-
-impl Binding {
-    fn new(params: usize) -> Binding {
-        Binding { domain: ParamSet::EMPTY, values: SmallVec::from_elem(0, params) }
-    }
-
-    fn bind(&mut self, param: u8, value: u64) {
-        self.domain = self.domain.or(ParamSet::only(param));
-        self.values[param as usize] = value;
-    }
-
-    /// What is left of it for these parameters.
-    fn restricted(&self, to: ParamSet) -> Binding {
-        let mut less = Binding::new(self.values.len());
-        to.iter().for_each(|param| less.bind(param, self.values[param as usize]));
-        less
-    }
-
-    /// Both, if they agree.
-    fn join(&self, other: &Binding) -> Option<Binding> {
-        let common = self.domain.and(other.domain);
-        let agree = common.iter().all(|param| self.values[param as usize] == other.values[param as usize]);
-        agree.then(|| {
-            let mut both = self.clone();
-            other.domain.iter().for_each(|param| both.bind(param, other.values[param as usize]));
-            both
-        })
-    }
-}
 
 /// What an event is to the property.
 #[derive(Clone, Debug)]
@@ -104,8 +67,7 @@ impl Slices {
         let mut next = 0;
         while next < all.len() && all.len() < MOST_BINDINGS {
             let binding = all[next].clone();
-            let values = binding.domain.iter().map(|param| (param, binding.values[param as usize]));
-            for value in values {
+            for value in binding.pairs() {
                 for &other in with.entry(value).or_default().iter() {
                     if let Some(both) = binding.join(&all[other])
                         && known.insert(both.clone())
@@ -123,9 +85,8 @@ impl Slices {
 
     /// What happens to a binding, in the observed order.
     pub(super) fn slice(&self, binding: &Binding) -> Vec<&Happening> {
-        let subsets = (0..=binding.domain.0).map(ParamSet).filter(|&some| binding.domain.contains(some));
         let mut slice: Vec<&Happening> =
-            subsets.filter_map(|some| self.by_binding.get(&binding.restricted(some))).flatten().collect();
+            binding.parts().filter_map(|part| self.by_binding.get(&part)).flatten().collect();
         // Stable: what happens at one event stays in order.
         slice.sort_by_key(|happening| happening.event);
         slice
@@ -133,26 +94,13 @@ impl Slices {
 }
 
 fn happening(property: &Property, thread: u64, step: Step<'_>) -> Option<(Binding, Act)> {
-    let mut binding = Binding::new(property.params.len());
     match step {
         Step::Event(event, values) => {
-            let declared = &property.events[event as usize];
-            for (&param, carried) in declared.shape.params.iter().zip(&declared.carried) {
-                binding.bind(
-                    param,
-                    match carried {
-                        Carried::Arg(position) => *values.get(*position as usize)?,
-                        Carried::Thread => thread,
-                    },
-                );
-            }
+            let binding = Binding::of_event(property, thread, event, values)?;
             Some((binding, Act::Event(event, values.into())))
         }
         Step::Assign(var, value) => {
-            if property.modifiers.perthread {
-                binding.bind(property.params.len().checked_sub(1)? as u8, thread);
-            }
-            Some((binding, Act::Assign(var, value)))
+            Some((Binding::of_assignment(property, thread)?, Act::Assign(var, value)))
         }
         Step::Gone(_) => None,
     }

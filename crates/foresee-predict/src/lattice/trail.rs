@@ -7,7 +7,7 @@
 //! Of several steps that lead to the same place, the one that comes last in the observed run is taken: what can stay
 //! as observed does.
 //!
-//! **Cost.** Twice the walk, or a little more; [`LANDMARKS`] entries.
+//! **Cost.** Twice the walk, or a little more; [`LANDMARKS`] entries, or fewer if there is not as much memory.
 
 use super::causality::SILENT;
 use super::cut::Packed;
@@ -45,6 +45,7 @@ fn back<M: Machine>(
     let length = level - start.level;
     let first = start.level;
     let (mut stride, mut kept) = (1, 0);
+    let most = LANDMARKS.min(guide.entries(size_of::<u128>(), start.layout.threads()));
     let mut landmarks: Vec<Walk<M::State>> = Vec::new();
     let mut walk = start;
     while walk.level < level {
@@ -52,7 +53,7 @@ fn back<M: Machine>(
             kept += walk.size().0;
             landmarks.push(walk.clone());
         }
-        if kept > LANDMARKS && stride * 2 < length {
+        if kept > most && stride * 2 < length {
             stride *= 2;
             landmarks.retain(|landmark| (landmark.level - first).is_multiple_of(stride));
             kept = landmarks.iter().map(|landmark| landmark.size().0).sum();

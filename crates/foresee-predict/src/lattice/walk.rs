@@ -51,6 +51,16 @@ pub(super) struct Guide<'a, M: Machine> {
     pub(super) within: Option<&'a [u32]>,
 }
 
+/// A level is there, the next one is made in pieces and put together, and what grows has some room to spare.
+const COPIES: usize = 4;
+
+impl<M: Machine> Guide<'_, M> {
+    /// How many entries a level may have, if a cut takes so many bytes.
+    pub(super) fn entries(&self, cut: usize, threads: usize) -> usize {
+        self.options.memory / (COPIES * (cut + self.machine.bytes(threads)))
+    }
+}
+
 impl<S: Clone + Eq + Send + Sync> Walk<S> {
     pub(super) fn start(threads: usize, state: S) -> Self {
         let layout = Layout::new(&vec![0; threads], &vec![0; threads], &vec![0; threads]);
@@ -85,6 +95,11 @@ impl<S: Clone + Eq + Send + Sync> Walk<S> {
         self.front = next;
         self.level += 1;
         Some(told)
+    }
+
+    /// Entries.
+    pub(super) fn width(&self) -> usize {
+        front!(&self.front, level => level.len())
     }
 
     /// Entries and cuts.

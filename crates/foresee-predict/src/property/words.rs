@@ -78,7 +78,7 @@ fn named(
     let params = &translator.property().params;
     if let Some(param) = params.iter().position(|param| param == name) {
         let known = values.get(param).filter(|_| domain.contains(ParamSet::only(param as u8)));
-        return Some(known.map_or("?".to_owned(), |value| called(translator, names, param, *value)));
+        return Some(known.map_or("?".to_owned(), |value| translator.called(names, param, *value)));
     }
     match (name, thread) {
         ("loc", None) => Some("the end of the run".to_owned()),
@@ -91,23 +91,26 @@ fn named(
     }
 }
 
-/// What people call the value of a parameter.
-fn called(translator: &Translator<'_>, names: &Names, param: usize, value: u64) -> String {
-    match translator.sorts.get(param).copied().unwrap_or_default() {
-        Sort::Thread => match names.thread_name(ThreadId(value as u32)) {
-            "" => "?".to_owned(),
-            name => name.to_owned(),
-        },
-        Sort::Number => (value as i64).to_string(),
-        Sort::Object => match translator.objects.what(value) {
-            Object::Lock(lock) => names.lock_name(lock).to_owned(),
-            Object::String(text) => names.str(text).to_owned(),
-            Object::At(addr) => {
-                let lock = translator.locks.get(&addr).map(|lock| names.lock_name(*lock).to_owned());
-                let symbol = || names.symbol_at(addr).filter(|symbol| symbol.mem.addr == addr);
-                lock.or_else(|| Some(names.str(symbol()?.name).to_owned())).unwrap_or_else(|| numbered(addr))
-            }
-        },
+impl Translator<'_> {
+    /// What people call the value of a parameter.
+    pub fn called(&self, names: &Names, param: usize, value: u64) -> String {
+        match self.sorts.get(param).copied().unwrap_or_default() {
+            Sort::Thread => match names.thread_name(ThreadId(value as u32)) {
+                "" => "?".to_owned(),
+                name => name.to_owned(),
+            },
+            Sort::Number => (value as i64).to_string(),
+            Sort::Object => match self.objects.what(value) {
+                Object::Lock(lock) => names.lock_name(lock).to_owned(),
+                Object::String(text) => names.str(text).to_owned(),
+                Object::At(addr) => {
+                    let lock = self.locks.get(&addr).map(|lock| names.lock_name(*lock).to_owned());
+                    let symbol = || names.symbol_at(addr).filter(|symbol| symbol.mem.addr == addr);
+                    lock.or_else(|| Some(names.str(symbol()?.name).to_owned()))
+                        .unwrap_or_else(|| numbered(addr))
+                }
+            },
+        }
     }
 }
 

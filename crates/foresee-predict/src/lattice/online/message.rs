@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the protocol.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// No line is longer, the end of line not counted.
 pub const LONGEST_LINE: usize = 1 << 16;
@@ -60,6 +60,9 @@ pub struct Relevant {
     pub name: String,
     /// Where in the program.
     pub place: String,
+    /// What people call the values of parameters that it carries: the parameter, by position, the value, and its name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub called: Vec<(u8, u64, String)>,
 }
 
 /// What an event is to a property.

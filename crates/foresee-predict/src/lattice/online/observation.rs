@@ -1,33 +1,35 @@
 //! The observer's side: one property and one program.
 //!
-//! Messages wait until all that came before them are there; then each event becomes a step. What a message claims is
-//! compared with what is known: numbers and counts that do not fit are [lies](Lie), and there is no going on after one.
+//! Each event, once its message is in order, becomes a step of the slices it concerns. What the observed run itself has is told by the property's own monitor, which watches it from the beginning; what the slices tell is
+//! [checked](super::witness) first.
 
-use std::collections::BTreeMap;
-use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, PoisonError};
 
 use foresee_monitor::formalism::Categories;
-use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use foresee_monitor::watch::Watch;
+use rustc_hash::FxHashSet;
 
-use super::found::{Found, Run};
-use super::message::{Act, Relevant, Silent};
-use super::stage::{Reached, Record, Stage, Watcher};
-use crate::engine::Budget;
-use crate::finding::Certainty;
-use crate::lattice::causality::{self, Causality, Need, Needs};
-use crate::lattice::explorer::{Breadth, Explorer, Options};
-use crate::lattice::machine::Machine as _;
+use super::found::{Found, Run, Witness};
+use super::intake::{Intake, Lie};
+use super::message::{Relevant, Silent};
+use super::records::Record;
+use super::slice::Told;
+use super::slices::Slices;
+use super::stage::Stage;
+use super::way::Way;
+use super::witness::{Checked, feed};
+use crate::lattice::binding::Binding;
+use crate::lattice::explorer::Breadth;
 
 /// What one program may ask of the observer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How many cuts of a level go on.
     pub breadth: Breadth,
-    /// At most so many entries in a level.
-    pub entries: usize,
-    /// Threads that do something relevant.
-    pub threads: usize,
+    /// About so many bytes for each property.
+    pub memory: usize,
+    /// Bindings of its parameters that are looked at.
+    pub slices: usize,
     /// Messages that wait for others.
     pub buffered: usize,
     /// What one event may be to the property.
@@ -36,389 +38,263 @@ pub struct Limits {
     pub patience: usize,
     /// So many findings are told.
     pub findings: usize,
+    /// After so many events memory is looked at.
+    pub weigh_after: u32,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
             breadth: Breadth::All,
-            entries: 1 << 16,
-            threads: 512,
+            memory: 256 << 20,
+            slices: 1 << 14,
             buffered: 1 << 16,
             acts: 64,
             patience: 1 << 10,
             findings: 1000,
+            weigh_after: 256,
         }
     }
-}
-
-/// What cannot be true, or is too much.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum Lie {
-    #[error("there is no property {0}")]
-    Property(u32),
-    #[error("message {0} came twice")]
-    Twice(u32),
-    #[error("message {0} came after the end")]
-    AfterEnd(u32),
-    #[error("message {0} speaks of what the property does not have")]
-    OutOfRange(u32),
-    #[error("message {0}: the clock of thread {1} goes back")]
-    GoesBack(u32, u32),
-    #[error("message {0} is said to come after events that came later")]
-    Future(u32),
-    #[error("message {0} is of thread {1}, which has ended")]
-    Ended(u32, u32),
-    #[error("more than {0} messages wait for others")]
-    Buffered(usize),
-    #[error("more than {0} threads")]
-    Threads(usize),
 }
 
 /// A property that watches a program.
 pub struct Observation<'a> {
     stage: &'a Stage<'a>,
     limits: Limits,
-    /// Threads in the order in which they became known.
-    threads: Vec<Thread>,
-    by_number: FxHashMap<u32, u32>,
-    /// How many messages are taken.
-    taken: u32,
-    /// How many of them were events.
-    count: u32,
-    /// Messages that came too early.
-    ahead: BTreeMap<u32, Said>,
-    /// How many messages there will be.
-    end: Option<u32>,
-    causality: Causality,
-    bodies: Vec<Body<'a>>,
-    places: RandomState,
-    /// Some runs were not looked at, as steps came too late for them.
-    missed: bool,
+    intake: Intake<'a>,
+    /// Watches the observed run; `None` once that takes too much.
+    watch: Option<Watch<'a>>,
+    slices: Slices<'a>,
+    /// What was told, by body and place, of the observed run and of others.
+    known: [FxHashSet<(usize, u64, Categories)>; 2],
     found: Vec<Found>,
     told: usize,
+    refused: u64,
+    /// Something could not be checked, as it began too long ago.
+    unchecked: bool,
 }
 
-/// A message with a number.
-enum Said {
-    Relevant(Relevant),
-    Silent(Silent),
-}
-
-struct Body<'a> {
-    watcher: &'a Watcher<'a>,
-    explorer: Explorer<'a, Watcher<'a>>,
-    /// Where the observed run is.
-    observed: Reached,
-    known: FxHashSet<(u64, Categories)>,
-}
-
-#[derive(Default)]
-struct Thread {
-    clock: Vec<u32>,
-    has_ended: bool,
-    /// The numbers of its steps that are not forgotten, and of the first one in the thread.
-    steps: std::collections::VecDeque<u32>,
-    forgotten: u32,
-}
-
-/// Steps that are behind all cuts are looked for after so many new ones.
-const FORGET_AFTER: u32 = 256;
+/// About how many bytes an instance of a monitor takes.
+const INSTANCE: usize = 512;
 
 impl<'a> Observation<'a> {
     /// Before any message.
     pub fn new(stage: &'a Stage<'a>, limits: Limits) -> Observation<'a> {
-        let body = |watcher: &'a Watcher<'a>| {
-            let options = Options {
-                breadth: limits.breadth,
-                entries: limits.entries,
-                budget: Budget::unlimited(),
-                place: &*stage.place,
-                violations: limits.findings,
-                known: FxHashSet::default(),
-            };
-            let explorer = Explorer::new(watcher, 0, options);
-            Body { watcher, explorer, observed: watcher.start(), known: FxHashSet::default() }
-        };
         Observation {
             stage,
             limits,
-            threads: Vec::new(),
-            by_number: FxHashMap::default(),
-            taken: 0,
-            count: 0,
-            ahead: BTreeMap::new(),
-            end: None,
-            causality: Causality::new(0),
-            bodies: stage.watchers.iter().map(body).collect(),
-            places: RandomState::new(),
-            missed: false,
+            intake: Intake::new(stage.property, &limits),
+            watch: Some(Watch::new(stage.property, |_| None)),
+            slices: Slices::new(stage, limits),
+            known: Default::default(),
             found: Vec::new(),
             told: 0,
+            refused: 0,
+            unchecked: false,
         }
     }
 
     /// An event, in any order.
     pub fn relevant(&mut self, event: Relevant) -> Result<(), Lie> {
-        self.is_in_range(&event)?;
-        self.hear(event.number, Said::Relevant(event))
+        let mut steps = Vec::new();
+        let heard = self.intake.relevant(event, &mut steps);
+        self.take(steps)?;
+        heard
     }
 
     /// A promise, in any order.
     pub fn silent(&mut self, promise: Silent) -> Result<(), Lie> {
-        self.hear(promise.number, Said::Silent(promise))
+        let mut steps = Vec::new();
+        let heard = self.intake.silent(promise, &mut steps);
+        self.take(steps)?;
+        heard
     }
 
     /// There will be so many messages.
     pub fn end(&mut self, messages: u32) -> Result<(), Lie> {
-        let last = self.ahead.last_key_value().map_or(self.taken, |(last, _)| last + 1);
-        if last > messages || self.end.is_some_and(|end| end != messages) {
-            return Err(Lie::AfterEnd(messages));
-        }
-        self.end = Some(messages);
-        Ok(())
+        self.intake.end(messages)
     }
 
     /// Whether all that will come is here.
     pub fn is_over(&self) -> bool {
-        self.end == Some(self.taken)
+        self.intake.is_over()
     }
 
     /// Explores as far as is known. What was found since the last call.
     pub fn advance(&mut self) -> Vec<Found> {
-        if self.is_over() {
-            self.wait_for_nobody();
-        }
-        self.explore();
-        // A thread that says nothing must not hold up too much.
-        while self.causality.len() - self.level() > self.limits.patience {
-            let before = self.level();
-            for body in &mut self.bodies {
-                let awaited: Vec<u32> = body.explorer.awaited(&self.causality).collect();
-                awaited.into_iter().for_each(|thread| body.explorer.end(thread));
-            }
-            self.explore();
-            if self.level() == before {
-                break;
-            }
-        }
+        let (threads, is_over) = (&self.intake.threads, self.is_over());
+        let told = self.slices.all().flat_map(|slice| {
+            let told = slice.advance(threads, is_over).into_iter();
+            told.map(|told| (Arc::clone(&slice.binding), told)).collect::<Vec<_>>()
+        });
+        let told: Vec<(Arc<Binding>, Told)> = told.collect();
+        told.into_iter().for_each(|(binding, told)| self.predicted(&binding, told));
         std::mem::take(&mut self.found)
     }
 
     /// What is found if no more messages come. Those that come are waited for all the same.
     pub fn look_ahead(&mut self) -> Vec<Found> {
         let mut found = self.advance();
-        for body in 0..self.bodies.len() {
-            for (event, state, told) in self.bodies[body].explorer.look_ahead(&self.causality) {
-                self.tell(body, &state, event, told, Certainty::Predicted);
-            }
-        }
+        let told = self.slices.all().flat_map(|slice| {
+            let told = slice.look_ahead().into_iter();
+            told.map(|told| (Arc::clone(&slice.binding), told)).collect::<Vec<_>>()
+        });
+        let told: Vec<(Arc<Binding>, Told)> = told.collect();
+        told.into_iter().for_each(|(binding, told)| self.predicted(&binding, told));
         found.append(&mut self.found);
         found
     }
 
     /// Whether every run that `hb` allows was looked at, as far as events are known.
     pub fn is_exhaustive(&self) -> bool {
-        !self.missed && self.ahead.is_empty() && self.bodies.iter().all(|body| body.explorer.is_exhaustive())
+        let all_heard = self.waiting() == 0 && self.watch.is_some();
+        all_heard && !self.unchecked && self.slices.is_exhaustive()
     }
 
     /// How many relevant events there were.
     pub fn events(&self) -> u32 {
-        self.count
+        self.intake.count()
     }
 
     /// How many messages wait for others.
     pub fn waiting(&self) -> usize {
-        self.ahead.len()
+        self.intake.waiting()
     }
 
     /// How many cuts there were.
     pub fn cuts(&self) -> u64 {
-        self.bodies.iter().map(|body| body.explorer.cuts()).sum()
+        self.slices.cuts()
     }
 
-    fn level(&self) -> usize {
-        self.bodies.iter().map(|body| body.explorer.level()).min().unwrap_or(self.causality.len())
+    /// How many bindings of the property's parameters were not looked at, or not to the end.
+    pub fn left_out(&self) -> u64 {
+        self.slices.left_out()
     }
 
-    fn wait_for_nobody(&mut self) {
-        for thread in 0..self.threads.len() as u32 {
-            self.bodies.iter_mut().for_each(|body| body.explorer.end(thread));
+    /// How many runs were refused: bugs of the explorer.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Makes steps of events.
+    fn take(&mut self, steps: Vec<Record>) -> Result<(), Lie> {
+        for record in steps {
+            let record = Arc::new(record);
+            self.stage.records.insert(Arc::clone(&record));
+            self.slices.prepare(&record);
+            self.observed(&record);
+            self.slices.step(&record);
+            if (record.step + 1).is_multiple_of(self.limits.weigh_after) {
+                self.weigh()?;
+            }
+        }
+        self.fits(0)
+    }
+
+    /// Lets the property watch an event of the observed run, and tells what it says.
+    fn observed(&mut self, record: &Arc<Record>) {
+        let Some(watch) = &mut self.watch else { return };
+        let mut heard = Vec::new();
+        for (_, act) in &record.acts {
+            feed(watch, act, record.number.into(), &mut |verdict| {
+                let binding = Binding::of(verdict.domain, verdict.values);
+                heard.push((verdict.body, binding, verdict.categories));
+            });
+        }
+        for (body, binding, categories) in heard {
+            let script = &self.stage.scripts[body];
+            let told = script.wanted(categories);
+            if told.is_empty() || !self.is_new(0, body, record, told) {
+                continue;
+            }
+            let slice = self.slices.get(&binding);
+            let way = slice.and_then(|slice| slice.observed(body)).map(|observed| &observed.way);
+            let nothing = || (Arc::new(Checked::start(script)), Vec::new());
+            let (from, mut steps) = way.and_then(Way::run).unwrap_or_else(nothing);
+            steps.push(Arc::clone(record));
+            let whole = way.is_some_and(Way::is_whole);
+            let run = Run { script, binding: &binding, from: &from, steps: &steps, whole };
+            let found = run.found(told, None);
+            self.tell(found);
         }
     }
 
-    fn is_in_range(&self, event: &Relevant) -> Result<(), Lie> {
-        let property = self.stage.property;
-        let fits = |act: &Act| match act {
-            Act::Event(nth, args) => {
-                property.events.get(*nth as usize).is_some_and(|event| event.arity == args.len())
-            }
-            Act::Assign(var, _) => (*var as usize) < property.vars.len(),
+    /// Something is told in another run: if that can be checked, it is found.
+    fn predicted(&mut self, binding: &Binding, told: Told) {
+        let Told { body, before, step, categories } = told;
+        let Some(last) = self.stage.records.get(step) else { return };
+        if !self.is_unknown(body, &last, categories) {
+            return;
+        }
+        let script = &self.stage.scripts[body];
+        let whole = before.way.is_whole();
+        let has_params = !self.stage.property.params.is_empty();
+        if !whole && has_params && script.instance.leaves_out_bindings() {
+            self.unchecked = true;
+            return;
+        }
+        let checked =
+            before.way.run().zip(self.slices.get(binding)).and_then(|((from, mut steps), slice)| {
+                steps.push(Arc::clone(&last));
+                let log = slice.log().read().unwrap_or_else(PoisonError::into_inner);
+                let (_, told) = from.follow(script, binding, &log, &steps).ok()?;
+                Some((from, steps, Categories(told.0 & categories.0))).filter(|(.., told)| !told.is_empty())
+            });
+        let Some((from, steps, mut told)) = checked else {
+            self.refused += 1;
+            return;
         };
-        let few = !event.acts.is_empty() && event.acts.len() <= self.limits.acts;
-        if few && event.acts.iter().all(fits) {
-            return Ok(());
+        if whole {
+            // The property may look at fewer bindings than there are slices.
+            told = Categories(told.0 & script.told_by_property(binding, &steps).0);
         }
-        Err(Lie::OutOfRange(event.number))
+        if told.is_empty() || !self.is_new(1, body, &last, categories) {
+            return;
+        }
+        let number = |thread: usize| self.intake.threads[thread].number;
+        let witness = Witness {
+            after: from.done().iter().enumerate().map(|(thread, &done)| (number(thread), done)).collect(),
+            events: steps.iter().map(|record| (record.number, record.position())).collect(),
+        };
+        let run = Run { script, binding, from: &from, steps: &steps, whole };
+        let found = run.found(told, Some(&witness));
+        self.tell(found);
     }
 
-    /// Takes the message, and those that waited for it.
-    fn hear(&mut self, number: u32, said: Said) -> Result<(), Lie> {
-        // The last number stands for silent steps.
-        if number == u32::MAX || self.end.is_some_and(|end| number >= end) {
-            return Err(Lie::AfterEnd(number));
+    /// Whether this was not told before, of any run.
+    fn is_unknown(&self, body: usize, record: &Record, told: Categories) -> bool {
+        self.known.iter().all(|known| !known.contains(&(body, record.place_key, told)))
+    }
+
+    /// Whether this was not told before, of the observed run or of others; from now on it was.
+    fn is_new(&mut self, of: usize, body: usize, record: &Record, told: Categories) -> bool {
+        self.told < self.limits.findings && self.known[of].insert((body, record.place_key, told))
+    }
+
+    fn tell(&mut self, found: Vec<Found>) {
+        let left = self.limits.findings - self.told;
+        let before = self.found.len();
+        self.found.extend(found.into_iter().take(left));
+        self.told += self.found.len() - before;
+    }
+
+    /// Lets go what takes too much; refuses to go on if that is not enough.
+    fn weigh(&mut self) -> Result<(), Lie> {
+        let records = self.stage.records.sweep(self.limits.memory / 4);
+        let slices = self.slices.fit(records);
+        let instances: usize =
+            self.watch.iter().flat_map(Watch::sizes).map(|size| size.instances + size.nodes).sum();
+        if instances * INSTANCE > self.limits.memory / 4 {
+            self.watch = None;
         }
-        if number < self.taken || self.ahead.insert(number, said).is_some() {
-            return Err(Lie::Twice(number));
-        }
-        while let Some(said) = self.ahead.remove(&self.taken) {
-            match said {
-                Said::Relevant(event) => self.step(event)?,
-                Said::Silent(promise) => self.promise(&promise)?,
-            }
-            self.taken += 1;
-        }
-        match self.ahead.len() > self.limits.buffered {
-            true => Err(Lie::Buffered(self.limits.buffered)),
+        self.fits(records + slices)
+    }
+
+    /// Refuses to go on if what cannot be left out takes too much.
+    fn fits(&self, weight: usize) -> Result<(), Lie> {
+        match weight + self.intake.weight() > self.limits.memory {
+            true => Err(Lie::Memory(self.intake.threads.len())),
             false => Ok(()),
         }
-    }
-
-    fn thread(&mut self, number: u32) -> Result<u32, Lie> {
-        if let Some(&thread) = self.by_number.get(&number) {
-            return Ok(thread);
-        }
-        if self.threads.len() == self.limits.threads {
-            return Err(Lie::Threads(self.limits.threads));
-        }
-        self.threads.push(Thread::default());
-        let thread = self.causality.add_thread();
-        self.by_number.insert(number, thread);
-        Ok(thread)
-    }
-
-    /// The counts by thread of ours; `at` says where they were claimed.
-    fn clock(&self, at: u32, pairs: &[(u32, u32)]) -> Result<Vec<u32>, Lie> {
-        let mut clock = vec![0; self.threads.len()];
-        for (number, count) in pairs {
-            let Some(&thread) = self.by_number.get(number) else { return Err(Lie::Future(at)) };
-            clock[thread as usize] = *count;
-        }
-        Ok(clock)
-    }
-
-    fn step(&mut self, event: Relevant) -> Result<(), Lie> {
-        let at = event.number;
-        let thread = self.thread(event.thread)?;
-        let mut clock = self.clock(at, &event.clock)?;
-        let own = thread as usize;
-        let before = &self.threads[own];
-        let last = |of: usize| before.clock.get(of).copied().unwrap_or(0);
-        if before.has_ended {
-            return Err(Lie::Ended(at, event.thread));
-        }
-        if clock[own] != self.causality.count(thread) + 1 || (0..clock.len()).any(|of| clock[of] < last(of)) {
-            return Err(Lie::GoesBack(at, event.thread));
-        }
-        if (0..clock.len()).any(|of| of != own && clock[of] > self.causality.count(of as u32)) {
-            return Err(Lie::Future(at));
-        }
-        let past: u64 = clock.iter().map(|&count| u64::from(count)).sum::<u64>() - 1;
-        let needs = self.beyond(&clock, own);
-        let step = self.count;
-        self.causality
-            .push(thread, causality::Step { event: step, letter: step, needs, takes: SmallVec::new() });
-        std::mem::swap(&mut self.threads[own].clock, &mut clock);
-        self.threads[own].steps.push_back(step);
-        let place = self.places.hash_one(&event.place);
-        self.stage.records.insert(Record { step, event, place });
-        for body in 0..self.bodies.len() {
-            let Body { watcher, explorer, observed, known } = &mut self.bodies[body];
-            let (next, told) = watcher.step(observed, step);
-            let before = std::mem::replace(observed, next);
-            // It could have been done in a level that is left.
-            self.missed |= past < explorer.level() as u64;
-            explorer.resume(thread);
-            if !told.is_empty() {
-                explorer.know(place, told);
-                if known.insert((place, told)) {
-                    self.tell(body, &before, step, told, Certainty::Observed);
-                }
-            }
-        }
-        self.count += 1;
-        if self.count.is_multiple_of(FORGET_AFTER) {
-            self.forget();
-        }
-        Ok(())
-    }
-
-    fn promise(&mut self, promise: &Silent) -> Result<(), Lie> {
-        let at = promise.number;
-        let thread = self.thread(promise.thread)?;
-        let clock = self.clock(at, &promise.clock)?;
-        let own = thread as usize;
-        if (0..clock.len()).any(|of| clock[of] > self.causality.count(of as u32)) {
-            return Err(Lie::Future(at));
-        }
-        if clock[own] < self.causality.count(thread) {
-            return Err(Lie::GoesBack(at, promise.thread));
-        }
-        if promise.ended {
-            self.threads[own].has_ended = true;
-            self.bodies.iter_mut().for_each(|body| body.explorer.end(thread));
-        } else {
-            let needs = self.beyond(&clock, own);
-            self.causality.expect(thread, needs);
-        }
-        Ok(())
-    }
-
-    /// What a clock of a thread covers beyond its last step.
-    fn beyond(&self, clock: &[u32], own: usize) -> Needs {
-        let last = &self.threads[own].clock;
-        (0..clock.len())
-            .filter(|&of| of != own && clock[of] > last.get(of).copied().unwrap_or(0))
-            .map(|of| Need { thread: of as u32, count: clock[of] })
-            .collect()
-    }
-
-    fn explore(&mut self) {
-        for body in 0..self.bodies.len() {
-            let explorer = &mut self.bodies[body].explorer;
-            explorer.advance(&self.causality);
-            for (event, state, told) in explorer.take_told() {
-                self.tell(body, &state, event, told, Certainty::Predicted);
-            }
-        }
-    }
-
-    fn tell(&mut self, body: usize, before: &Reached, event: u32, told: Categories, certainty: Certainty) {
-        let Some(last) = self.stage.records.get(event) else { return };
-        let run = Run::new(self.stage.property, self.bodies[body].watcher, before, last);
-        for handler in told.indices() {
-            if self.told == self.limits.findings {
-                return;
-            }
-            self.told += 1;
-            self.found.push(run.found(&self.stage.property.bodies[body].handlers[handler], certainty));
-        }
-    }
-
-    /// Forgets what all cuts have behind them.
-    fn forget(&mut self) {
-        let oldest = self.bodies.iter().map(|body| body.explorer.oldest()).reduce(|mut all, more| {
-            all.iter_mut().zip(more).for_each(|(all, more)| *all = (*all).min(more));
-            all
-        });
-        // The explorer may not know all threads yet: nothing of those is forgotten.
-        let oldest = oldest.unwrap_or_default();
-        for (thread, &before) in self.threads.iter_mut().zip(&oldest) {
-            let dead = (before - thread.forgotten) as usize;
-            self.stage.records.forget(thread.steps.drain(..dead.min(thread.steps.len())));
-            thread.forgotten = before;
-        }
-        self.causality.forget(&oldest, self.level());
     }
 }

@@ -3,8 +3,9 @@
 use foresee_monitor::property::Property;
 
 use super::found::Found;
+use super::intake::Lie;
 use super::message::Message;
-use super::observation::{Lie, Limits, Observation};
+use super::observation::{Limits, Observation};
 use super::stage::{Refused, Stage};
 
 /// A stage for each property, for one program.
@@ -83,6 +84,16 @@ impl<'a> Session<'a> {
     /// How many messages wait for others.
     pub fn waiting(&self) -> usize {
         self.observations.iter().map(Observation::waiting).sum()
+    }
+
+    /// How many bindings of parameters were not looked at, or not to the end.
+    pub fn left_out(&self) -> u64 {
+        self.observations.iter().map(Observation::left_out).sum()
+    }
+
+    /// How many runs were refused by what checks them: bugs of the explorer.
+    pub fn refused(&self) -> u64 {
+        self.observations.iter().map(Observation::refused).sum()
     }
 
     /// How many cuts were explored.

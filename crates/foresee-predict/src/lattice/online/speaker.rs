@@ -1,6 +1,6 @@
 //! The program's side, for one property: from events to numbered messages.
 
-use foresee_monitor::property::Property;
+use foresee_monitor::property::{Carried, Property};
 use foresee_trace::{Event, Names, ThreadId};
 
 use super::clocks::{Clocks, Idle, Stamp};
@@ -34,6 +34,7 @@ impl<'p> Speaker<'p> {
         });
         let Some(Stamp { others, clock }) = self.clocks.event(event, !acts.is_empty()) else { return };
         self.promise(others, say);
+        let values = self.called(names, event.thread, &acts);
         let message = Message::Relevant(Relevant {
             property: self.property,
             number: self.number(),
@@ -42,6 +43,7 @@ impl<'p> Speaker<'p> {
             acts,
             name: called(names, event.thread),
             place: short(names.location_text(event.loc)),
+            called: values,
         });
         say(&message);
     }
@@ -55,6 +57,28 @@ impl<'p> Speaker<'p> {
     /// How many messages there were.
     pub fn said(&self) -> u32 {
         self.said
+    }
+
+    /// What people call the values of parameters.
+    fn called(&self, names: &Names, thread: ThreadId, acts: &[Act]) -> Vec<(u8, u64, String)> {
+        let property = self.translator.property();
+        let mut called = Vec::new();
+        for act in acts {
+            let Act::Event(event, args) = act else { continue };
+            let declared = &property.events[*event as usize];
+            for (&param, carried) in declared.shape.params.iter().zip(&declared.carried) {
+                let value = match carried {
+                    Carried::Arg(position) => args.get(*position as usize).copied(),
+                    Carried::Thread => Some(thread.0.into()),
+                };
+                called.extend(
+                    value.map(|value| {
+                        (param, value, short(self.translator.called(names, param.into(), value)))
+                    }),
+                );
+            }
+        }
+        called
     }
 
     fn promise(&mut self, idle: Vec<Idle>, say: &mut dyn FnMut(&Message)) {
