@@ -5,9 +5,11 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-use serde_json::Value;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
-use crate::support::{Folder, end_if_it_hangs};
+use crate::predicted_properties::project;
+use crate::support::{Folder, end_if_it_hangs, outcome};
 
 /// The flight controller of the examples; at its end it waits for a line of input.
 const FLIGHT: &str = r#"
@@ -57,7 +59,11 @@ struct Observer {
 
 impl Observer {
     fn start(folder: &Folder, args: &[&str]) -> Observer {
-        folder.write("flight.rv", SPEC);
+        Observer::of(SPEC, folder, args)
+    }
+
+    fn of(spec: &str, folder: &Folder, args: &[&str]) -> Observer {
+        folder.write("flight.rv", spec);
         let line = [&["observe", "--listen", "unix:socket", "--spec", "flight.rv"], args].concat();
         let mut command = folder.command(&line);
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -77,6 +83,12 @@ impl Observer {
             all += &line;
         }
         all
+    }
+
+    /// Ctrl-C.
+    fn interrupt(&self) {
+        let id = Pid::from_raw(self.process.id().try_into().unwrap()).unwrap();
+        kill_process(id, Signal::INT).unwrap();
     }
 
     /// Its exit code, and what it said until then.
@@ -168,6 +180,23 @@ fn programs_under_run_are_observed() {
 }
 
 #[test]
+fn programs_under_cargo_are_observed() {
+    let folder = project(&["flight"]);
+    let spec = String::from_utf8(folder.read("examples/flight.rv")).unwrap();
+    let observer = Observer::of(&spec, &folder, &["--exit-after", "1"]);
+    let mut command = folder.command(&["cargo", "run", "--quiet", "--example", "flight"]);
+    let ran = outcome(command.env("FORESEE_OBSERVER", "unix:socket").output().unwrap());
+    assert!(
+        ran.code == Some(66) && ran.stderr.contains("flight is observed by unix:socket"),
+        "{}",
+        ran.stderr
+    );
+    let (code, _, said) = observer.end();
+    assert!(code == Some(66) && said.contains("flight: predicted violation of SafeLanding"), "{said}");
+    assert!(said.contains("flight has ended: 1 finding in 3 relevant events, 6 cuts"), "{said}");
+}
+
+#[test]
 fn programs_do_not_need_their_observer() {
     let folder = Folder::new();
     folder.build("flight.c", FLIGHT);
@@ -185,39 +214,76 @@ fn programs_do_not_need_their_observer() {
     assert!(said.contains("prog runs unobserved: observer unix:socket"), "{said}");
 }
 
+/// A client of its own.
+fn say(folder: &Folder, lines: &str) -> UnixStream {
+    let mut stream = UnixStream::connect(folder.path("socket")).unwrap();
+    // It may be dropped before it has said everything.
+    let _ = stream.write_all(lines.as_bytes());
+    stream
+}
+
+fn hello(session: &str) -> String {
+    format!("{{\"hello\":{{\"version\":2,\"session\":\"{session}\",\"program\":\"{session}\"}}}}\n")
+}
+
+/// A variable of the property gets a value.
+fn assign(number: u32, thread: u32, clock: &[(u32, u32)], var: u32, value: i64) -> String {
+    let event = json!({"relevant": {
+        "property": 0, "number": number, "thread": thread, "clock": clock, "acts": [{"assign": [var, value]}],
+        "name": format!("T{thread}"), "place": format!("p{number}"),
+    }});
+    format!("{event}\n")
+}
+
 #[test]
 fn hostile_clients_are_dropped_and_others_are_not() {
     let folder = Folder::new();
     folder.build("flight.c", FLIGHT);
-    let mut observer = Observer::start(&folder, &["--exit-after", "2", "--format", "json"]);
-    let say = |lines: &str| {
-        let mut stream = UnixStream::connect(folder.path("socket")).unwrap();
-        // It may be dropped before it has said everything.
-        let _ = stream.write_all(lines.as_bytes());
-        stream
-    };
-    let hello = |session: &str| {
-        format!("{{\"hello\":{{\"version\":1,\"session\":\"{session}\",\"program\":\"evil\"}}}}\n")
-    };
+    let mut observer = Observer::start(&folder, &["--exit-after", "5", "--format", "json"]);
+    // They stall: in the middle of a message, and before the first.
+    let _stalled = say(&folder, &hello("stalled")[..20]);
+    let _silent = say(&folder, "");
     let program = fly(&folder);
+    let say = |lines: &str| say(&folder, lines);
     say("GET / HTTP/1.1\r\n\r\n");
     observer.until("a client was dropped: it is no message");
-    say(&hello("x").replace(":1,", ":9,"));
+    say(&hello("x").replace(":2,", ":9,"));
     observer.until("it speaks version 9 of the protocol");
     drop(say(&"x".repeat(200_000)));
     observer.until("a line of more than 65536 bytes");
-    // One that says nothing stays in nobody's way.
-    let _silent = say("");
-    let _twice = say(&format!("{}{}", hello("y"), "{\"ended\":{\"messages\":[0,0]}}\n"));
-    observer.until("evil was dropped: there is no property 2");
+    // They lie.
+    let _of_properties = say(&format!("{}{}", hello("liar"), "{\"ended\":{\"messages\":[0,0]}}\n"));
+    observer.until("liar was dropped: there is no property 2");
+    let _of_clocks = say(&format!("{}{}", hello("cheat"), assign(0, 1, &[(1, 1), (2, 7)], 0, 1)));
+    observer.until("cheat was dropped: message 0 is said to come after events that came later");
+    // They die, between messages and within one.
+    let die = |words: String| {
+        // Once it has been welcomed.
+        BufReader::new(say(&words)).read_line(&mut String::new()).unwrap();
+    };
+    die(format!("{}{}", hello("dead"), assign(0, 1, &[(1, 1)], 0, 1)));
+    observer.until("dead was dropped: it went away without a word: 1 finding in 1 relevant events");
+    die(format!("{}{}", hello("cut"), &assign(0, 1, &[(1, 1)], 0, 1)[..30]));
+    observer.until("cut was dropped: it went away in the middle of a message");
+    // Those that stall may do so for a while.
+    observer.until("a client was dropped: it stalled");
+    observer.until("a client was dropped: it stalled");
     assert_eq!(land(program).0, Some(7));
     let (code, out, _) = observer.end();
     let document: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(code, Some(66), "{document}");
-    assert_eq!(document["findings"].as_array().unwrap().len(), 1, "{document}");
-    assert_eq!(document["findings"][0]["certainty"], "predicted");
-    assert_eq!(document["findings"][0]["run"]["steps"].as_array().unwrap().len(), 3);
-    assert!(document["stats"]["dropped"].as_u64().unwrap() >= 3);
+    let findings = document["findings"].as_array().unwrap();
+    let of = |program: &str| findings.iter().filter(|one| one["program"] == program).collect::<Vec<_>>();
+    let [found] = of("prog")[..] else { panic!("{document}") };
+    assert_eq!(found["certainty"], "predicted");
+    assert_eq!(found["run"]["steps"].as_array().unwrap().len(), 3);
+    let indices: Vec<&Value> =
+        found["run"]["steps"].as_array().unwrap().iter().map(|step| &step["index"]).collect();
+    assert_eq!(found["witness"]["checked"], true);
+    assert_eq!(found["witness"]["events"], json!(indices));
+    let flown = document["stats"]["sessions"].as_array().unwrap().iter().find(|one| one["program"] == "prog");
+    assert_eq!(flown.unwrap()["refused"], 0);
+    assert!(document["stats"]["dropped"].as_u64().unwrap() >= 5);
 }
 
 #[test]
@@ -232,13 +298,13 @@ fn what_cannot_be_observed_is_said() {
     let (code, said) = observe("0.0.0.0:0", "flight.rv");
     assert!(code == Some(2) && said.contains("a secret is needed: set FORESEE_SECRET"), "{said}");
     let (code, said) = observe("somewhere", "flight.rv");
-    assert!(code == Some(2) && said.contains("expected HOST:PORT or unix:PATH"), "{said}");
+    assert!(code == Some(2) && said.contains("expected PORT, HOST:PORT or unix:PATH"), "{said}");
     folder.write(
-        "params.rv",
-        "property P(l) {\n    event acquire(l);\n    ere: acquire acquire\n    @match { report \"x\"; }\n}\n",
+        "suffix.rv",
+        "suffix property P {\n    event a;\n    ere: a a\n    @match { report \"x\"; }\n}\n",
     );
-    let (code, said) = observe("unix:socket", "params.rv");
-    assert!(code == Some(2) && said.contains("params.rv: P: it has parameters"), "{said}");
+    let (code, said) = observe("unix:socket", "suffix.rv");
+    assert!(code == Some(2) && said.contains("suffix.rv: P: it is a `suffix` property"), "{said}");
 }
 
 #[test]
@@ -256,7 +322,7 @@ fn a_secret_keeps_others_out() {
     let greet = |secret: &str| {
         let mut stream = std::net::TcpStream::connect(&address).unwrap();
         let hello = serde_json::json!({"hello": {
-            "version": 1, "session": secret, "program": "p", "secret": secret
+            "version": 2, "session": secret, "program": "p", "secret": secret
         }});
         writeln!(stream, "{hello}\n{{\"ended\":{{\"messages\":[0]}}}}").unwrap();
         let mut answer = String::new();
@@ -267,4 +333,102 @@ fn a_secret_keeps_others_out() {
     assert!(greet("sesame").contains("welcome"));
     let (code, _, rest) = observer.end();
     assert!(code == Some(0) && rest.contains("p has ended: nothing found in 0 relevant events"), "{rest}");
+}
+
+/// The messages of one program come from many connections, the last one first.
+#[test]
+fn messages_come_in_any_order_from_many_channels() {
+    let folder = Folder::new();
+    let mut observer = Observer::start(&folder, &["--exit-after", "1"]);
+    // Approved, then landing; the radio fails at any time.
+    let there_is = |number: u32, thread: u32| {
+        let silent = json!({"property": 0, "number": number, "thread": thread, "clock": [], "ended": false});
+        format!("{}\n", json!({ "silent": silent }))
+    };
+    let lines = [
+        there_is(0, 1),
+        there_is(1, 2),
+        assign(2, 1, &[(1, 1)], 1, 1),
+        assign(3, 1, &[(1, 2)], 0, 1),
+        assign(4, 2, &[(2, 1)], 2, 0),
+        "{\"ended\":{\"messages\":[5]}}\n".to_owned(),
+    ];
+    let channels: Vec<UnixStream> =
+        lines.iter().rev().map(|line| say(&folder, &(hello("many") + line))).collect();
+    let told = observer.until("landing = 1, approved = 1, radio = 0");
+    assert!(told.contains("many: predicted violation of SafeLanding"), "{told}");
+    let (code, _, rest) = observer.end();
+    assert!(
+        code == Some(66) && rest.contains("many has ended: 1 finding in 3 relevant events, 6 cuts"),
+        "{rest}"
+    );
+    drop(channels);
+}
+
+#[test]
+fn ctrl_c_tells_what_is_known() {
+    let folder = Folder::new();
+    folder.build("flight.c", FLIGHT);
+    let observer = Observer::start(&folder, &["--format", "json"]);
+    observer.interrupt();
+    let (code, out, _) = observer.end();
+    let document: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &document["findings"]), (Some(0), &json!([])));
+    let mut observer = Observer::start(&folder, &[]);
+    let program = fly(&folder);
+    observer.until("predicted violation");
+    observer.interrupt();
+    let (code, _, rest) = observer.end();
+    assert!(code == Some(66) && rest.contains("prog still runs: 1 finding in 3 relevant events"), "{rest}");
+    // The program does not notice.
+    let (code, out, said) = land(program);
+    assert_eq!((code, out.as_str()), (Some(7), "landed, 2, one two\n"), "{said}");
+}
+
+/// What is closed may be used no more: here another thread closes what this one has just stopped to use.
+const FILES: &str = r#"
+#include <foresee.h>
+#include <pthread.h>
+#include <unistd.h>
+static char files[3];
+static void *closes(void *unused) {
+    usleep(300000);
+    FORESEE_EVENT("shut", FORESEE_OBJECT(&files[1]));
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, closes, 0);
+    for (int i = 0; i < 3; i++)
+        FORESEE_EVENT("use", FORESEE_OBJECT(&files[i]));
+    pthread_join(thread, 0);
+    FORESEE_EVENT("shut", FORESEE_OBJECT(&files[0]));
+    char byte;
+    return read(0, &byte, 1) == 1 ? 7 : 5;
+}
+"#;
+
+const FILE_SPEC: &str = r#"property UseAfterShut(f) {
+    event use(f);
+    event shut(f);
+    ere: shut use
+    @match { report "{f} is used after it is shut"; }
+}
+"#;
+
+#[test]
+fn properties_with_parameters_are_observed() {
+    let folder = Folder::new();
+    folder.build("files.c", FILES);
+    let mut observer = Observer::of(FILE_SPEC, &folder, &["--exit-after", "1"]);
+    let program = fly(&folder);
+    let told = observer.until("is used after it is shut");
+    assert!(told.contains("prog: predicted match of UseAfterShut"), "{told}");
+    let run = observer.until("checked: these 2 steps");
+    let at = |what: &str| run.find(what).unwrap_or_else(|| panic!("{what} in {run}"));
+    assert!(at("shut(") < at("use("), "{run}");
+    assert_eq!(land(program).0, Some(7));
+    let (code, _, rest) = observer.end();
+    let ended = "prog has ended: 1 finding in 5 relevant events";
+    assert!(code == Some(66) && rest.contains(ended) && rest.contains("all runs that hb allows"), "{rest}");
 }

@@ -10,7 +10,7 @@ use crate::support::{Folder, Outcome};
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
 /// A project of the user's with these examples, each with its specification beside it.
-fn project(names: &[&str]) -> Folder {
+pub(crate) fn project(names: &[&str]) -> Folder {
     let folder = Folder::new();
     for sub in ["src", "examples"] {
         fs::create_dir(folder.path(sub)).unwrap();
@@ -117,4 +117,54 @@ fn a_variable_that_is_not_there_is_told() {
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("P: the run has no variable `nowhere`"), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains("`landing`"), "{}", outcome.stderr);
+}
+
+/// Four threads of which each does forty things on its own: two million cuts, tens of thousands of them in one level.
+fn wide(folder: &Folder) {
+    let step = |number: usize| format!("T{}|event(work)|wide.c:{number}\n", number % 4);
+    let end = "T0|event(end)|wide.c:200\nT1|event(start)|wide.c:201\n";
+    folder.write("wide.std", (0..160).map(step).collect::<String>() + end);
+    let property = |name: &str, body: &str| {
+        let spec = format!(
+            "property {name} {{\n    event work;\n    event end;\n    event start;\n    event never;\n    ere: {body}\n    \
+             @match {{ report \"it is\"; }}\n}}\n"
+        );
+        folder.write(&format!("{name}.rv"), spec);
+    };
+    property("Nothing", "(work | end | start)* never");
+    property("Something", "(work | end | start)* start work* end");
+}
+
+#[test]
+fn memory_limits_what_is_explored() {
+    let folder = Folder::new();
+    wide(&folder);
+    let check = |spec: &str, memory: &str| {
+        let args = [
+            "check", "wide.std", "--engine", "property", "--spec", spec, "--model", "hb", "--memory", memory,
+        ];
+        let human = folder.foresee(&args);
+        let outcome = folder.foresee(&[&args[..], &["--format", "json", "--time", "60s"]].concat());
+        let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        (outcome.code, report, human)
+    };
+    let (code, report, human) = check("Nothing.rv", "4M");
+    assert_eq!((code, &report["stats"]["undecided"]), (Some(3), &1.into()), "{report}");
+    assert!(
+        human.code == Some(3) && human.stderr.contains("within the time and memory given"),
+        "{}",
+        human.stderr
+    );
+    let (code, report, _) = check("Nothing.rv", "400M");
+    assert_eq!((code, &report["stats"]["undecided"]), (Some(0), &0.into()), "{report}");
+    // What is found in spite of the limit is true all the same.
+    for (memory, exhaustive) in [("4M", false), ("400M", true)] {
+        let (code, report, human) = check("Something.rv", memory);
+        assert_eq!(code, Some(66), "{report}");
+        let found = &report["findings"][0];
+        assert_eq!((&found["certainty"], &found["witness"]["checked"]), (&"predicted".into(), &true.into()));
+        assert_eq!(found["run"]["exhaustive"], exhaustive);
+        let says = "Not all runs that these events allow";
+        assert_eq!(human.stderr.contains(says), !exhaustive, "{}", human.stderr);
+    }
 }
