@@ -31,6 +31,17 @@ pub enum TraceError {
         /// The newest version this code reads.
         known: u16,
     },
+    /// Written by a foresee from before the first release, whose form is not read any more.
+    #[error(
+        "the trace has format version {found}; this foresee reads version {known}: record it again, or convert it to text \
+         (.std) with the foresee that wrote it"
+    )]
+    OlderVersion {
+        /// The file's version.
+        found: u16,
+        /// The version this code reads.
+        known: u16,
+    },
     /// A line of a text trace is wrong.
     #[error("line {line}, column {column}: expected {expected}, found {found}")]
     Text {

@@ -167,11 +167,13 @@ fn garbage_spliced_in() {
 }
 
 #[test]
-fn not_a_trace_and_newer_versions_say_so() {
+fn not_a_trace_and_other_versions_say_so() {
     let message = |bytes: &[u8]| open(bytes).err().map(|e| e.to_string()).unwrap_or_default();
     assert!(message(b"").contains("empty"));
     assert!(message(b"\x89PNG\r\n\x1a\n0123456789").contains("at byte 1"));
     let mut newer = write(&Names::new(), &[], 10);
     newer[8] = 9;
     assert!(message(&newer).contains("version 9"));
+    newer[8] = 1;
+    assert!(message(&newer).contains("version 1") && message(&newer).contains("record it again"));
 }

@@ -1,22 +1,22 @@
 //! Events of one thread as columns of small numbers.
 //!
-//! A *site* is what a place in the program does each time it runs: operation, modifier, size, location. Sites are
-//! numbered when first seen, and what a site touched last time predicts what it touches now. So an event is four numbers,
-//! each in a column of its own, because numbers of one kind compress together:
+//! A *site* is what a place in the program does each time it runs: operation, modifier, size, location. Sites are numbered when
+//! first seen. What an event touches is foretold from what came before it ([`model`](super::model)). So an event is four
+//! numbers, each in a column of its own, because numbers of one kind compress together:
 //!
 //! | column | holds | typical |
 //! |---|---|---|
 //! | order | stamp minus the thread's previous stamp | small |
 //! | site | number of the site | skewed to few |
-//! | target | what it touches minus what this site touched last in this block (zigzag) | 0, or a stride |
+//! | rule | for sites with a rule other than the first: number minus that of the one before, the rule | short |
+//! | target | what it touches minus what was foretold (zigzag) | 0 |
 //! | payload | values and arguments, for sites that have them | |
 //!
-//! Blocks must decode alone, so predictions start afresh in each block, from the site's *home*: the first thing it ever
-//! touched. The predictions of a block are kept in a table of [`CONTEXTS`] slots by site number; sites that share a slot
-//! only predict worse.
+//! (The rules are not of single events.) Blocks must decode alone, so each begins with a new model.
 
+use super::model::{Home, Model, Place, Rule, Rules};
 use super::pack::{Packer, Unpacker};
-use super::sites::{CONTEXTS, SiteTable, SiteWriter};
+use super::sites::SiteTable;
 use super::tables::{count, end};
 use super::varint::{Cursor, put, unzigzag, zigzag};
 use super::{Bad, MAX_COLUMN, MAX_STAMP};
@@ -32,10 +32,51 @@ pub(crate) struct Encoder {
     pub(crate) first: u64,
     pub(crate) last: u64,
     order: Vec<u8>,
-    sites: Vec<u8>,
-    targets: Vec<u8>,
+    /// The sites of the events, and what they touch.
+    sites: Vec<u32>,
+    targets: Vec<u64>,
     payload: Vec<u8>,
-    predicted: Box<[u64]>,
+}
+
+/// What turns the sites and targets of a block into columns.
+#[derive(Default)]
+pub(crate) struct Foretelling {
+    rules: Rules,
+    model: Model,
+    /// The columns of sites, rules and targets.
+    columns: [Vec<u8>; 3],
+    /// Which sites are in the block.
+    is_there: Vec<bool>,
+}
+
+impl Foretelling {
+    fn columns(&mut self, homes: &[Home], sites: &[u32], targets: &[u64]) -> &[Vec<u8>; 3] {
+        self.rules.choose(homes, sites, targets);
+        self.model.begin(sites.len());
+        self.is_there.clear();
+        self.is_there.resize(homes.len(), false);
+        self.columns.iter_mut().for_each(Vec::clear);
+        let [ids, rules, differences] = &mut self.columns;
+        for (&site, &target) in sites.iter().zip(targets) {
+            let at = site as usize;
+            let (Some(&known), Some(is_there)) = (homes.get(at), self.is_there.get_mut(at)) else { continue };
+            *is_there = true;
+            let place = Place { site, is_memory: known.is_memory };
+            let foretold = self.model.pass(place, self.rules.of(site), || known.home, |_| target).foretold;
+            put(ids, u64::from(site));
+            put(differences, zigzag(target.wrapping_sub(foretold) as i64));
+        }
+        let mut last = 0;
+        for (site, _) in (0_u32..).zip(&self.is_there).filter(|&(_, is_there)| *is_there) {
+            let rule = self.rules.of(site);
+            if rule != Rule::AGAIN {
+                put(rules, u64::from(site - last));
+                put(rules, u64::from(rule.number()));
+                last = site;
+            }
+        }
+        &self.columns
+    }
 }
 
 impl Encoder {
@@ -49,36 +90,26 @@ impl Encoder {
             sites: Vec::new(),
             targets: Vec::new(),
             payload: Vec::new(),
-            predicted: vec![0; CONTEXTS].into(),
         }
     }
 
     /// Makes it ready for the next block.
-    pub(crate) fn begin(&mut self, thread: u32, stamp: u64, sites: &SiteWriter) {
+    pub(crate) fn begin(&mut self, thread: u32, stamp: u64) {
         self.thread = thread;
         self.events = 0;
         self.first = stamp;
         self.last = stamp;
-        for column in [&mut self.order, &mut self.sites, &mut self.targets, &mut self.payload] {
-            column.clear();
-        }
-        self.predicted.copy_from_slice(sites.homes());
-    }
-
-    /// Tells a block that is already open the home of a new site.
-    pub(crate) fn learn(&mut self, site: u32, home: u64) {
-        if let Some(slot) = self.predicted.get_mut(site as usize) {
-            *slot = home;
-        }
+        self.order.clear();
+        self.sites.clear();
+        self.targets.clear();
+        self.payload.clear();
     }
 
     #[inline]
     pub(crate) fn push(&mut self, stamp: u64, site: u32, target: u64, payload: Payload<'_>) {
-        let slot = &mut self.predicted[site as usize % CONTEXTS];
         put(&mut self.order, stamp - self.last);
-        put(&mut self.sites, u64::from(site));
-        put(&mut self.targets, zigzag(target.wrapping_sub(*slot) as i64));
-        *slot = target;
+        self.sites.push(site);
+        self.targets.push(target);
         self.last = stamp;
         self.events += 1;
         if payload != Payload::Nothing {
@@ -115,10 +146,17 @@ impl Encoder {
         self.payload.len() >= MAX_COLUMN / 2
     }
 
-    /// The columns, compressed, as the payload of an events block.
-    pub(crate) fn compress(&self, packer: &mut Packer, out: &mut Vec<u8>) {
+    /// The columns, compressed, as the payload of an events block; `homes` are those of all sites.
+    pub(crate) fn compress(
+        &self,
+        homes: &[Home],
+        foretelling: &mut Foretelling,
+        packer: &mut Packer,
+        out: &mut Vec<u8>,
+    ) {
         out.clear();
-        for column in [&self.order, &self.sites, &self.targets, &self.payload] {
+        let [sites, rules, targets] = foretelling.columns(homes, &self.sites, &self.targets);
+        for column in [&self.order, sites, rules, targets, &self.payload] {
             packer.pack(column, out);
         }
     }
@@ -143,9 +181,12 @@ pub(crate) struct Decoder {
     payload: Vec<u8>,
     /// How far each column has been read.
     at: [usize; 4],
-    predicted: Vec<u64>,
+    /// By site.
+    rules: Vec<Rule>,
+    model: Model,
     stamp: u64,
     left: u32,
+    open_bytes: usize,
     /// Values of the records of the last batch; for arguments, where they start in `args` and how many there are.
     values: Vec<u64>,
     args: Vec<Arg>,
@@ -162,25 +203,46 @@ impl Decoder {
         unpacker: &mut Unpacker,
     ) -> Result<(), Bad> {
         let mut cursor = Cursor::new(payload);
-        for column in [&mut self.order, &mut self.sites, &mut self.targets, &mut self.payload] {
+        for column in [&mut self.order, &mut self.sites] {
+            unpacker.unpack(&mut cursor, MAX_COLUMN, column)?;
+        }
+        unpacker.unpack(&mut cursor, MAX_COLUMN, &mut self.targets)?;
+        self.read_rules(sites.len())?;
+        for column in [&mut self.targets, &mut self.payload] {
             unpacker.unpack(&mut cursor, MAX_COLUMN, column)?;
         }
         end(&cursor)?;
         self.at = [0; 4];
-        self.predicted.clear();
-        self.predicted.extend_from_slice(sites.homes());
+        self.model.begin(events as usize);
         self.stamp = first;
         self.left = events;
+        let columns = [&self.order, &self.sites, &self.targets, &self.payload];
+        self.open_bytes = columns.map(|column| column.len()).iter().sum::<usize>()
+            + self.rules.len()
+            + Model::bytes(events as usize);
         Ok(())
     }
 
-    /// Bytes this block takes while it is open.
+    /// Reads the column of rules, which is where that of targets will be.
+    fn read_rules(&mut self, sites: usize) -> Result<(), Bad> {
+        self.rules.clear();
+        self.rules.resize(sites, Rule::AGAIN);
+        let mut cursor = Cursor::new(&self.targets);
+        let mut site = 0_usize;
+        while !cursor.is_empty() {
+            site = site.saturating_add(usize::try_from(cursor.get()?).unwrap_or(usize::MAX));
+            let number = u8::try_from(cursor.get()?).ok();
+            match (self.rules.get_mut(site), number) {
+                (Some(rule), Some(number)) => *rule = Rule::from_number(number),
+                _ => return Err(Bad::new("a rule makes no sense")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes this block takes at most while it is open.
     pub(crate) fn open_bytes(&self) -> usize {
-        self.order.len()
-            + self.sites.len()
-            + self.targets.len()
-            + self.payload.len()
-            + 8 * self.predicted.len()
+        self.open_bytes
     }
 
     /// The operation of a record of the last batch.
@@ -220,16 +282,17 @@ impl Decoder {
         let mut targets = Cursor::new(&self.targets[self.at[2]..]);
         let mut payload = Cursor::new(&self.payload[self.at[3]..]);
         let mut stamp = self.stamp;
-        let predicted = &mut self.predicted[..];
         let n = (self.left as usize).min(max);
         for _ in 0..n {
             stamp = stamp.wrapping_add(order.get()?);
             let id = site_ids.get()? as usize;
             let delta = unzigzag(targets.get()?);
-            let Some(known) = sites.get(id) else { return Err(Bad::new("a site is unknown")) };
-            let slot = &mut predicted[id % CONTEXTS];
-            let target = slot.wrapping_add(delta as u64);
-            *slot = target;
+            let (Some(known), Some(&rule)) = (sites.get(id), self.rules.get(id)) else {
+                return Err(Bad::new("a site is unknown"));
+            };
+            let place = Place { site: id as u32, is_memory: known.site.size != 0 };
+            let foretold = |foretold: u64| foretold.wrapping_add(delta as u64);
+            let target = self.model.pass(place, rule, || sites.home(id), foretold).target;
             if target >= known.limit || stamp >= MAX_STAMP {
                 return Err(Bad::new("an event's target or stamp is out of range"));
             }

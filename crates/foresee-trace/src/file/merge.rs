@@ -50,6 +50,17 @@ impl Tournament {
         }
     }
 
+    /// The smallest stamp of all streams but this one, which is first.
+    pub(crate) fn second(&self, stream: usize) -> u64 {
+        let mut node = (self.losers.len() + stream) / 2;
+        let mut least = ENDED;
+        while node > 0 {
+            least = least.min(self.losers[node]);
+            node /= 2;
+        }
+        least >> STREAM_BITS
+    }
+
     /// Moves the first stream on to its next stamp.
     #[inline]
     pub(crate) fn replace_first(&mut self, stream: usize, stamp: u64) {
@@ -93,6 +104,9 @@ mod tests {
             tournament.restart(streams.iter().map(|s| s[0]));
             while let Some((stream, stamp)) = tournament.first() {
                 merged.push((stamp, stream));
+                let others = streams.iter().zip(&at).enumerate().filter(|&(i, _)| i != stream);
+                let second = others.filter_map(|(_, (s, &i))| s.get(i)).min();
+                prop_assert!(second.is_none_or(|&second| tournament.second(stream) == second));
                 at[stream] += 1;
                 match streams[stream].get(at[stream]) {
                     Some(&next) => tournament.replace_first(stream, next),

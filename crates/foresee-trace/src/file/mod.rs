@@ -15,7 +15,7 @@
 //! | facts | command line, host, …: key and value strings |
 //! | names | the names that are new since the last such block (`tables`) |
 //! | sites | the places in the program that are new (`sites`) |
-//! | events | consecutive events of **one** thread, in columns (`columns`), each with its *stamp* |
+//! | events | consecutive events of **one** thread, in columns (`columns`), less what can be foretold (`model`), each with its *stamp* |
 //! | checkpoint | all events with a smaller stamp than this one's stand before it |
 //! | index | offset and header of every block; a trailer at the very end of the file points here |
 //!
@@ -42,6 +42,7 @@ pub(crate) mod columns;
 #[cfg(test)]
 mod hostile;
 pub(crate) mod merge;
+pub(crate) mod model;
 pub(crate) mod pack;
 mod reader;
 mod scan;
@@ -56,8 +57,8 @@ pub use writer::TraceWriter;
 /// The first bytes of every trace file. Not text, and damaged by transfers that change line ends.
 pub const MAGIC: [u8; 8] = *b"\x89FORE\r\n\x1a";
 
-/// The newest format version this code reads, and the one it writes.
-pub const VERSION: u16 = 1;
+/// The format version this code reads and writes. Version 1 foretold less (`model`).
+pub const VERSION: u16 = 2;
 
 /// After how many events a writer sets a checkpoint.
 pub const SEGMENT_EVENTS: usize = 1 << 18;

@@ -48,6 +48,8 @@ pub struct TraceReader {
     bytes_opened: u64,
     /// The open stream whose event was reached.
     current: Option<usize>,
+    /// The next event is of the same stream if its stamp is smaller; 0 if that is not known.
+    until: u64,
 }
 
 /// What is known of a trace file without reading its events.
@@ -101,6 +103,7 @@ impl TraceReader {
             delivered: 0,
             bytes_opened: 0,
             current: None,
+            until: 0,
         };
         reader.load();
         Ok(reader)
@@ -121,6 +124,7 @@ impl TraceReader {
         }
         self.tournament.restart(std::iter::empty());
         self.current = None;
+        self.until = 0;
         self.next_block = self.blocks.partition_point(|block| block.header.first < stamp);
         self.next_due = 0;
         self.delivered = before;
@@ -286,6 +290,10 @@ impl EventSource for TraceReader {
             let stream = &mut self.open[index];
             stream.at += 1;
             match stream.records.get(stream.at) {
+                Some(next) if next.stamp < self.until => {
+                    self.delivered += 1;
+                    return Ok(true);
+                }
                 Some(next) => self.tournament.replace_first(index, next.stamp),
                 None => self.refill(index),
             }
@@ -295,7 +303,15 @@ impl EventSource for TraceReader {
             self.open_blocks();
             first = self.tournament.first();
         }
+        let before = self.current;
         self.current = first.filter(|&(_, stamp)| stamp < self.horizon).map(|(index, _)| index);
+        // Who comes twice in a row may come more often, and then needs no match against the others.
+        self.until = match self.current {
+            Some(index) if before == self.current => {
+                self.tournament.second(index).min(self.next_due).min(self.horizon)
+            }
+            _ => 0,
+        };
         if self.current.is_some() {
             self.delivered += 1;
         } else if let Some(damage) = &mut self.damage {
@@ -361,7 +377,8 @@ fn read_start(file: &File, len: u64) -> Result<u16, TraceError> {
         // A file cut off before its version: nothing in it, but a trace.
         0 if have < START_LEN as usize => Ok(VERSION),
         0 => Err(TraceError::NotATrace { offset: 8, why: "expected a format version, found 0".into() }),
-        1..=VERSION => Ok(version),
+        VERSION => Ok(version),
+        ..VERSION => Err(TraceError::OlderVersion { found: version, known: VERSION }),
         _ => Err(TraceError::NewerVersion { found: version, known: VERSION }),
     }
 }

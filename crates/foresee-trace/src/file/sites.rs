@@ -1,19 +1,20 @@
 //! Sites: what a place in the program does each time it runs, numbered when first seen.
 //!
-//! A site also has a *home*, the first thing it ever touched: from there the predictions of each block start
-//! ([`columns`](super::columns)).
+//! A site also has a *home*, the first thing it ever touched: with that a block foretells where nothing else is known
+//! ([`model`](super::model)).
 
 use rustc_hash::FxHashMap;
 
 use super::Bad;
+use super::model::Home;
 use super::tables::{count, end};
 use super::varint::{Cursor, put};
 use crate::flat::{Flat, Kind, PayloadShape, Target};
 use crate::ids::LocId;
 use crate::names::Names;
 
-/// How many slots a block's table of predictions has.
-pub(crate) const CONTEXTS: usize = 1 << 12;
+/// How many sites that are not the first at their location a writer finds without hashing, each in the one slot it can be in.
+const OTHERS: usize = 1 << 10;
 
 /// What a place in the program does each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,25 +26,16 @@ pub(crate) struct Site {
     pub(crate) loc: LocId,
 }
 
-/// What the predictions of a block start from: per slot, the home of the first site that uses it.
-#[derive(Clone, Debug)]
-struct Homes {
-    slots: Box<[u64]>,
-    sites: usize,
-}
-
-impl Default for Homes {
-    fn default() -> Self {
-        Homes { slots: vec![0; CONTEXTS].into(), sites: 0 }
+impl Site {
+    #[inline]
+    fn slot(&self) -> usize {
+        (8 * self.loc.index() + self.kind as usize + 3 * self.size.trailing_zeros() as usize) % OTHERS
     }
-}
 
-impl Homes {
-    fn add(&mut self, home: u64) {
-        if self.sites < CONTEXTS {
-            self.slots[self.sites] = home;
-        }
-        self.sites += 1;
+    #[inline]
+    fn without_location(&self) -> u64 {
+        let flags = u64::from(self.modifier) << 8 | u64::from(self.has_payload) << 16;
+        self.kind as u64 | flags | u64::from(self.size) << 32
     }
 }
 
@@ -51,49 +43,64 @@ impl Homes {
 #[derive(Default)]
 pub(crate) struct SiteWriter {
     ids: FxHashMap<Site, u32>,
-    /// The last site at each location, and its number.
-    last_at: Vec<(Site, u32)>,
-    homes: Homes,
+    /// By number.
+    homes: Vec<Home>,
+    /// The first site at each location, in one number but for the location, and its number.
+    first_at: Vec<(u64, u32)>,
+    /// Other sites that were met of late, with their locations.
+    others: Vec<(u64, LocId, u32)>,
     /// Encoded sites that are in no block yet.
     fresh: Vec<u8>,
     fresh_count: u64,
 }
 
 impl SiteWriter {
-    /// What the predictions of a block start from.
-    pub(crate) fn homes(&self) -> &[u64] {
-        &self.homes.slots
+    /// What models have to know of all sites.
+    pub(crate) fn homes(&self) -> &[Home] {
+        &self.homes
     }
 
-    /// The number of the site of an event, and whether it is new.
+    /// The number of the site of an event.
     #[inline]
-    pub(crate) fn id(&mut self, loc: LocId, flat: Flat, has_payload: bool) -> (u32, bool) {
+    pub(crate) fn id(&mut self, loc: LocId, flat: Flat, has_payload: bool) -> u32 {
         let site = Site { kind: flat.kind, modifier: flat.modifier, has_payload, size: flat.size, loc };
-        // Nearly always a location is one site: look there before hashing.
-        match self.last_at.get(loc.index()) {
-            Some(&(last, id)) if last == site => (id, false),
+        // Often a location is one site: look there before hashing.
+        match self.first_at.get(loc.index()) {
+            Some(&(first, id)) if first == site.without_location() => id,
             _ => self.find(site, flat.target),
         }
     }
 
-    #[cold]
-    fn find(&mut self, site: Site, target: u64) -> (u32, bool) {
-        let (id, new) = match self.ids.get(&site) {
-            Some(&id) => (id, false),
-            None => (self.add(site, target), true),
-        };
-        let at = site.loc.index();
-        if self.last_at.len() <= at {
-            self.last_at.resize(at + 1, (site, id));
+    fn find(&mut self, site: Site, target: u64) -> u32 {
+        let key = site.without_location();
+        match self.others.get(site.slot()) {
+            Some(&(other, loc, id)) if other == key && loc == site.loc => id,
+            _ => self.look_up(site, key, target),
         }
-        self.last_at[at] = (site, id);
-        (id, new)
+    }
+
+    #[cold]
+    fn look_up(&mut self, site: Site, key: u64, target: u64) -> u32 {
+        let id = match self.ids.get(&site) {
+            Some(&id) => id,
+            None => self.add(site, target),
+        };
+        self.others.resize(OTHERS, (u64::MAX, LocId::UNKNOWN, 0));
+        self.others[site.slot()] = (key, site.loc, id);
+        let at = site.loc.index();
+        if self.first_at.len() <= at {
+            self.first_at.resize(at + 1, (u64::MAX, 0));
+        }
+        if self.first_at[at].0 == u64::MAX {
+            self.first_at[at] = (key, id);
+        }
+        id
     }
 
     fn add(&mut self, site: Site, home: u64) -> u32 {
         let id = self.ids.len() as u32;
         self.ids.insert(site, id);
-        self.homes.add(home);
+        self.homes.push(Home { is_memory: site.kind.target() == Target::Memory, home });
         self.fresh_count += 1;
         let flags = u64::from(site.modifier) << 1 | u64::from(site.has_payload);
         for number in [site.kind as u64, flags, u64::from(site.size), u64::from(site.loc.0), home] {
@@ -126,19 +133,25 @@ pub(crate) struct KnownSite {
 #[derive(Default)]
 pub(crate) struct SiteTable {
     sites: Vec<KnownSite>,
-    homes: Homes,
+    homes: Vec<u64>,
 }
 
 impl SiteTable {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sites.len()
+    }
+
     /// The site with this number.
     #[inline]
     pub(crate) fn get(&self, id: usize) -> Option<&KnownSite> {
         self.sites.get(id)
     }
 
-    /// What the predictions of a block start from.
-    pub(crate) fn homes(&self) -> &[u64] {
-        &self.homes.slots
+    /// The first thing that a site ever touched.
+    #[cold]
+    pub(crate) fn home(&self, id: usize) -> u64 {
+        self.homes.get(id).copied().unwrap_or(0)
     }
 
     /// Adds the contents of a sites block.
@@ -160,8 +173,9 @@ impl SiteTable {
             if flags > 0xff || !Flat::is_valid(kind, modifier, size) || !payload_fits {
                 return Err(Bad::new("a site makes no sense"));
             }
-            self.sites.push(KnownSite { site: Site { kind, modifier, has_payload, size, loc }, limit: 0 });
-            self.homes.add(home);
+            let site = Site { kind, modifier, has_payload, size, loc };
+            self.sites.push(KnownSite { site, limit: 0 });
+            self.homes.push(home);
         }
         end(&cursor)
     }

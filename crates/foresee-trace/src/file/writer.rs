@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use super::block::{Header, Kind};
-use super::columns::Encoder;
+use super::columns::{Encoder, Foretelling};
 use super::pack::Packer;
 use super::sites::SiteWriter;
 use super::tables::{Written, write_facts};
@@ -21,8 +21,8 @@ const NO_SLOT: u32 = u32::MAX;
 
 /// Writes a trace file. Events are stamped 0, 1, 2, … as they come.
 ///
-/// Memory: one open block per thread that was active since the last checkpoint, at most 1,024 of about 33 KiB plus their
-/// events. Until [`finish`](EventSink::finish), a reader sees the events up to the last checkpoint.
+/// Memory: one open block per thread that was active since the last checkpoint, at most 1,024, each with its
+/// events, of some 14 bytes each. Until [`finish`](EventSink::finish), a reader sees the events up to the last checkpoint.
 pub struct TraceWriter<W: Write = BufWriter<File>> {
     out: W,
     offset: u64,
@@ -34,6 +34,7 @@ pub struct TraceWriter<W: Write = BufWriter<File>> {
     encoders: Vec<Encoder>,
     open: usize,
     slot_of_thread: Vec<u32>,
+    foretelling: Foretelling,
     packer: Packer,
     packed: Vec<u8>,
     stamp: u64,
@@ -60,6 +61,7 @@ impl<W: Write> TraceWriter<W> {
             encoders: Vec::new(),
             open: 0,
             slot_of_thread: Vec::new(),
+            foretelling: Foretelling::default(),
             packer: Packer::new(),
             packed: Vec::new(),
             stamp: 0,
@@ -91,7 +93,7 @@ impl<W: Write> TraceWriter<W> {
         let slot = self.open;
         self.open += 1;
         self.slot_of_thread[thread] = slot as u32;
-        self.encoders[slot].begin(thread as u32, self.stamp, &self.sites);
+        self.encoders[slot].begin(thread as u32, self.stamp);
         slot
     }
 
@@ -115,7 +117,7 @@ impl<W: Write> TraceWriter<W> {
                 last: encoder.last,
                 ..Header::new(Kind::Events)
             };
-            encoder.compress(&mut self.packer, &mut self.packed);
+            encoder.compress(self.sites.homes(), &mut self.foretelling, &mut self.packer, &mut self.packed);
             self.slot_of_thread[encoder.thread as usize] = NO_SLOT;
             self.block(header)?;
         }
@@ -151,10 +153,7 @@ impl<W: Write> EventSink for TraceWriter<W> {
             _ => self.open_block(thread),
         };
         let (flat, payload) = Flat::of(&event.op);
-        let (site, new) = self.sites.id(event.loc, flat, payload != Payload::Nothing);
-        if new {
-            self.encoders[..self.open].iter_mut().for_each(|open| open.learn(site, flat.target));
-        }
+        let site = self.sites.id(event.loc, flat, payload != Payload::Nothing);
         let encoder = &mut self.encoders[slot];
         encoder.push(self.stamp, site, flat.target, payload);
         self.stamp += 1;
