@@ -226,6 +226,10 @@ impl EventSource for Live<'_> {
         self.packing.as_ref()?.reader.damage()
     }
 
+    fn may_wait(&self) -> bool {
+        self.packing.as_ref().is_none_or(|packing| packing.reader.may_wait())
+    }
+
     fn progress(&self) -> (u64, Option<u64>) {
         self.packing.as_ref().map_or((0, None), |packing| packing.reader.progress())
     }

@@ -100,6 +100,11 @@ pub trait EventSource {
         None
     }
 
+    /// Whether the next event may have to be waited for: then what is to be told at once is to be told now.
+    fn may_wait(&self) -> bool {
+        false
+    }
+
     /// How far reading has come, and how far it has to go, in bytes; the total may be unknown (a pipe).
     fn progress(&self) -> (u64, Option<u64>);
 }

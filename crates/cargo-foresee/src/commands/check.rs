@@ -195,7 +195,8 @@ fn check<R>(
         validator.event(names, index, &event);
         index += 1;
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
-        if goes_on && settings.suppressions.is_empty() {
+        if goes_on && settings.suppressions.is_empty() && input.source().may_wait() {
+            let names = input.source().names();
             analysis.news().for_each(|places| tell_at_once(&places, names));
         }
     }

@@ -12,9 +12,10 @@ use super::stream::{Record, Stream};
 const FAR: usize = 1 << 20;
 
 /// The records of a thread from the current one on.
+#[derive(Clone, Copy)]
 pub(super) struct Ahead<'a> {
-    pub(super) current: Record,
-    pub(super) pending: Option<Record>,
+    pub(super) current: &'a Record,
+    /// What follows.
     pub(super) stream: &'a Stream,
     pub(super) file: &'a File,
     /// For a trace that is still written: to be set if the answer depends on what comes later.
@@ -25,19 +26,9 @@ impl Ahead<'_> {
     /// Whether the next thing that the thread does to the word of a lock is giving it back.
     pub(super) fn gives_back(&self, lock: u64, naming: &mut Naming) -> bool {
         let mut stream = self.stream.clone();
-        let mut first = [Some(self.current), self.pending].into_iter().flatten();
         let mut entered = None;
+        let mut record = *self.current;
         for _ in 0..FAR {
-            let record = match first.next() {
-                Some(record) => record,
-                None => match stream.next(self.file) {
-                    Ok(Ok(record)) => record,
-                    _ => {
-                        self.saw_the_end.inspect(|saw| saw.set(true));
-                        return false;
-                    }
-                },
-            };
             let [pc, addr, ..] = record.words;
             match record.tag {
                 Tag::Enter => entered = naming.site(addr).entry.map(|of| of.role).or(entered),
@@ -47,6 +38,12 @@ impl Ahead<'_> {
                 }
                 _ => {}
             }
+            if stream.peek().is_none() && !matches!(stream.refill(self.file), Ok(Ok(()))) {
+                self.saw_the_end.inspect(|saw| saw.set(true));
+                return false;
+            }
+            let Some(next) = stream.take() else { return false };
+            record = *next;
         }
         false
     }

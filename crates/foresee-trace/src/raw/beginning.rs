@@ -160,8 +160,8 @@ impl RawReader {
     /// Goes through the trace to find out what threads were doing at its beginning; a reader that knows it.
     pub(super) fn with_beginning(mut self, table: LockTable) -> Result<RawReader, TraceError> {
         self.sections = Sections::surveying();
-        while let Some((stream, record)) = self.pop()? {
-            self.interpret(stream, record);
+        while let Some(stream) = self.next_stream()? {
+            self.interpret(stream)?;
             self.following.clear();
         }
         let mut reader = RawReader::of_nothing(self.file, self.naming.into_symbolizer(), table);
@@ -190,7 +190,7 @@ impl RawReader {
         for stream in streams {
             let thread = self.streams[stream].thread;
             let State { calls, held, waits_for } = self.sections.state(thread);
-            let goes_on = stream == from || self.pending[stream].is_some();
+            let goes_on = stream == from || self.streams[stream].peek().is_some();
             let waits_for = waits_for.or(self.requested.get(&thread).copied());
             if !goes_on && held.is_empty() && waits_for.is_none() {
                 continue;
@@ -198,15 +198,15 @@ impl RawReader {
             let thread = self.naming.thread(thread);
             for (function, call) in calls {
                 let loc = self.naming.site(call).loc;
-                self.following.push_back(Event { thread, loc, op: Op::Enter { function } });
+                self.following.push(Event { thread, loc, op: Op::Enter { function } });
             }
             for (lock, mode) in held {
                 let op = Op::Acquire { lock: self.naming.lock(lock), mode, tried: true };
-                self.following.push_back(Event { thread, loc: LocId::UNKNOWN, op });
+                self.following.push(Event { thread, loc: LocId::UNKNOWN, op });
             }
             if let Some((lock, mode)) = waits_for {
                 let op = Op::Request { lock: self.naming.lock(lock), mode };
-                self.following.push_back(Event { thread, loc: LocId::UNKNOWN, op });
+                self.following.push(Event { thread, loc: LocId::UNKNOWN, op });
             }
         }
     }

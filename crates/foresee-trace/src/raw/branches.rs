@@ -58,6 +58,12 @@ impl Branches {
         *self.are_told.get_or_insert_with(|| facts.iter().any(|(name, _)| name == BRANCHES))
     }
 
+    /// Whether it is known that it does not.
+    #[inline]
+    pub(super) fn are_surely_not_told(&self) -> bool {
+        self.are_told == Some(false)
+    }
+
     /// The place of the branch that goes before what this record tells, if one does. `locks`: what the record makes known of
     /// locks, by their addresses.
     pub(super) fn before(

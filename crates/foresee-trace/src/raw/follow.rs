@@ -85,7 +85,7 @@ impl RawReader {
         for (scout, stream) in follow.scouts.iter_mut().zip(&self.streams) {
             scout.take_chunks_of(stream);
             scout.look_again(true);
-            while scout.next(&self.file)?.is_ok() {}
+            scout.skip_all(&self.file)?;
             follow.seen = follow.seen.max(scout.last_key());
         }
         Ok(())

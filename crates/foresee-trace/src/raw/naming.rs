@@ -1,7 +1,7 @@
 //! Names for addresses: each asked for once.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
 use std::rc::Rc;
 
@@ -10,12 +10,14 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::branches::Call;
 use super::format::{NAME_LEN, SYNC_SPACE};
 use super::modules::{Module, add_modules};
+use super::quiet::Quiet;
 use super::roles::{LockTable, Role, crate_of, is_between, lock_type, plain_path};
 use crate::event::Mem;
 use crate::ids::{LocId, LockId, StrId, ThreadId};
 use crate::names::{Location, Names};
 
-const PAGE_BITS: u32 = 12;
+/// How many sites are found without hashing, each in the one slot that it can be in.
+const RECENT: usize = 1 << 11;
 
 /// Where some code comes from. Empty and 0 are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -159,11 +161,16 @@ pub(super) struct Naming {
     symbolizer: Box<dyn Symbolizer>,
     modules: Vec<Module>,
     thread_names: Vec<u8>,
-    threads: FxHashMap<u64, ThreadId>,
-    locks: BTreeMap<u64, LockId>,
-    /// The pages that had a lock.
-    lock_pages: FxHashSet<u64>,
+    /// By number.
+    threads: Vec<Option<ThreadId>>,
+    locks: FxHashMap<u64, LockId>,
+    /// Where there are locks.
+    locked: BTreeSet<u64>,
     sites: FxHashMap<u64, Rc<Site>>,
+    /// Sites that were asked for of late.
+    recent: Box<[Option<(u64, Rc<Site>)>]>,
+    /// Memory that nothing is known of.
+    pub(super) quiet: Quiet,
     calls: FxHashMap<u64, Call>,
     table: LockTable,
     /// Addresses in modules that have been looked up.
@@ -179,10 +186,12 @@ impl Naming {
             symbolizer,
             modules: Vec::new(),
             thread_names: Vec::new(),
-            threads: FxHashMap::default(),
-            locks: BTreeMap::new(),
-            lock_pages: FxHashSet::default(),
+            threads: Vec::new(),
+            locks: FxHashMap::default(),
+            locked: BTreeSet::new(),
             sites: FxHashMap::default(),
+            recent: vec![None; RECENT].into(),
+            quiet: Quiet::default(),
             calls: FxHashMap::default(),
             table,
             data: FxHashSet::default(),
@@ -205,15 +214,22 @@ impl Naming {
     pub(super) fn remap(&mut self, maps: &str) {
         if add_modules(&mut self.modules, maps) {
             self.sites.clear();
+            self.recent.fill(None);
             self.calls.clear();
         }
+        self.quiet.remap();
     }
 
     /// The thread of this number. Two threads of the same name are told apart by their numbers.
+    #[inline]
     pub(super) fn thread(&mut self, number: u64) -> ThreadId {
-        if let Some(&id) = self.threads.get(&number) {
-            return id;
+        match self.threads.get(number as usize) {
+            Some(&Some(id)) => id,
+            _ => self.new_thread(number),
         }
+    }
+
+    fn new_thread(&mut self, number: u64) -> ThreadId {
         let slot = self.thread_names.chunks_exact(NAME_LEN as usize).nth(number as usize);
         let given = slot.map(|slot| slot.split(|&byte| byte == 0).next().unwrap_or_default());
         let mut name = match given {
@@ -227,7 +243,11 @@ impl Naming {
             name = format!("{name}#{number}");
             id = self.names.thread(&name);
         }
-        self.threads.insert(number, id);
+        let number = number as usize;
+        if self.threads.len() <= number {
+            self.threads.resize(number + 1, None);
+        }
+        self.threads[number] = Some(id);
         id
     }
 
@@ -264,7 +284,8 @@ impl Naming {
             id = self.names.lock(&name);
         }
         self.locks.insert(addr, id);
-        self.lock_pages.insert(addr >> PAGE_BITS);
+        self.locked.insert(addr);
+        self.quiet.disturb(Mem { addr, size: 1 });
         id
     }
 
@@ -309,13 +330,26 @@ impl Naming {
     }
 
     /// All about the call that returns to `pc`.
+    #[inline]
     pub(super) fn site(&mut self, pc: u64) -> Rc<Site> {
-        if let Some(site) = self.sites.get(&pc) {
-            return Rc::clone(site);
+        match &self.recent[recent_slot(pc)] {
+            Some((known, site)) if *known == pc => Rc::clone(site),
+            _ => self.find_site(pc),
         }
-        let code = if pc == 0 { Code::default() } else { self.symbolizer.code(&self.modules, pc - 1) };
-        let site = Rc::new(self.new_site(&code));
-        self.sites.insert(pc, Rc::clone(&site));
+    }
+
+    fn find_site(&mut self, pc: u64) -> Rc<Site> {
+        let site = match self.sites.get(&pc) {
+            Some(site) => Rc::clone(site),
+            None => {
+                let code =
+                    if pc == 0 { Code::default() } else { self.symbolizer.code(&self.modules, pc - 1) };
+                let site = Rc::new(self.new_site(&code));
+                self.sites.insert(pc, Rc::clone(&site));
+                site
+            }
+        };
+        self.recent[recent_slot(pc)] = Some((pc, Rc::clone(&site)));
         site
     }
 
@@ -380,17 +414,31 @@ impl Naming {
 
     /// A lock at or after this address within memory that is given out or written anew.
     pub(super) fn lock_in(&self, from: u64, mem: Mem) -> Option<u64> {
-        let pages = (from >> PAGE_BITS, (mem.addr + u64::from(mem.size) - 1) >> PAGE_BITS);
-        if pages.0 == pages.1 && !self.lock_pages.contains(&pages.0) {
-            return None;
-        }
-        let (&addr, _) = self.locks.range(from..).next()?;
+        let &addr = self.locked.range(from..).next()?;
         (u128::from(addr) < mem.end()).then_some(addr)
     }
 
     /// Whatever lock is at this address from now on is another.
     pub(super) fn forget_lock(&mut self, addr: u64) {
         self.locks.remove(&addr);
+        self.locked.remove(&addr);
+    }
+
+    /// A thread that was met before.
+    #[inline]
+    pub(super) fn known_thread(&self, number: u64) -> Option<ThreadId> {
+        self.threads.get(number as usize).copied().flatten()
+    }
+
+    /// A site that was asked for of late.
+    #[inline]
+    pub(super) fn known_site(&self, pc: u64) -> Option<&Site> {
+        self.recent[recent_slot(pc)].as_ref().filter(|(known, _)| *known == pc).map(|(_, site)| &**site)
+    }
+
+    /// Whether nothing is known of this memory, so that a plain access to it is just that.
+    pub(super) fn is_quiet(&mut self, mem: Mem) -> bool {
+        self.quiet.is(mem, &self.modules)
     }
 
     /// Learns the name of what an access touches, if it is a static, or a stand-in for a barrier or semaphore.
@@ -416,4 +464,9 @@ impl Naming {
         let after = self.modules.partition_point(|module| module.start <= addr);
         self.modules.get(after.checked_sub(1)?).filter(|module| addr < module.end)
     }
+}
+
+#[inline]
+fn recent_slot(pc: u64) -> usize {
+    (pc ^ pc >> 11) as usize % RECENT
 }

@@ -1,9 +1,6 @@
 //! Reads a raw trace as a stream of events in the observed order.
 
 use std::cell::Cell;
-use std::cmp::Reverse;
-use std::collections::binary_heap::PeekMut;
-use std::collections::{BinaryHeap, VecDeque};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -19,11 +16,13 @@ use super::format::{
     AS_HELD, CUT_WORD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, SHARED, STOP_WORD, SYNC_SPACE,
     Stop, Tag, UNKNOWN_VALUE, VERSION, VERSION_WORD, WHY_WORD,
 };
-use super::naming::{Naming, Origin, Symbolizer};
+use super::merge::Turns;
+use super::naming::{Naming, Origin, Site, Symbolizer};
+use super::plain::atomic_load;
 use super::roles::LockTable;
 use super::sections::{Action, Fate, Sections, Step};
 use super::strangers::{Strangers, step_before};
-use super::stream::{Ended, Record, Stream};
+use super::stream::{Record, Stream};
 use super::values::Values;
 use super::watched::Watched;
 use crate::event::{Event, Mem, Mode, Op, Order};
@@ -40,9 +39,7 @@ pub struct RawReader {
     pub(super) streams: Vec<Stream>,
     /// The stream of each thread.
     stream_of: FxHashMap<u64, usize>,
-    /// The next record of each stream that has one, and the streams by the keys of these and their threads.
-    pub(super) pending: Vec<Option<Record>>,
-    queue: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    pub(super) turns: Turns,
     /// The largest key so far.
     pub(super) reached: u64,
     /// Records from this key on are not of all threads.
@@ -58,7 +55,7 @@ pub struct RawReader {
     /// Whether the cut is passed.
     pub(super) has_begun: bool,
     /// Whether the file is shorter than it was.
-    is_short: bool,
+    pub(super) is_short: bool,
     /// The calls and locks of each thread, and what it does to locks by atomics.
     pub(super) sections: Sections,
     steps: Vec<Step>,
@@ -72,11 +69,12 @@ pub struct RawReader {
     pub(super) annotations: Annotations,
     pub(super) branches: Branches,
     strangers: Strangers,
-    current: Option<Event<'static>>,
-    /// Events that follow the current one, before another record is read.
-    pub(super) following: VecDeque<Event<'static>>,
+    /// The events of the records that were read last, and how many of them are delivered.
+    pub(super) following: Vec<Event<'static>>,
+    passed: usize,
+    pub(super) current: Event<'static>,
     delivered: u64,
-    words_read: u64,
+    pub(super) words_read: u64,
 }
 
 impl RawReader {
@@ -110,8 +108,7 @@ impl RawReader {
             naming: Naming::new(symbolizer, table),
             streams: Vec::new(),
             stream_of: FxHashMap::default(),
-            pending: Vec::new(),
-            queue: BinaryHeap::new(),
+            turns: Turns::default(),
             reached: 0,
             stop: u64::MAX,
             follow: None,
@@ -130,8 +127,9 @@ impl RawReader {
             annotations: Annotations::default(),
             branches: Branches::default(),
             strangers: Strangers::default(),
-            current: None,
-            following: VecDeque::new(),
+            following: Vec::new(),
+            passed: 0,
+            current: Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch },
             delivered: 0,
             words_read: 0,
         }
@@ -175,12 +173,11 @@ impl RawReader {
         for (owner, offset) in std::mem::take(&mut self.chunks.lost) {
             self.stream_of(owner, grows).set_lost(offset);
         }
+        self.turns.reconsider(&self.streams);
         for stream in 0..self.streams.len() {
             self.streams[stream].look_again(grows);
-            if self.pending[stream].is_none()
-                && let Some(key) = self.pull(stream)?
-            {
-                self.queue.push(Reverse((key, self.streams[stream].thread, stream)));
+            if self.streams[stream].peek().is_none() && self.pull(stream)? {
+                self.turns.add(stream, &self.streams);
             }
         }
         Ok(all)
@@ -190,7 +187,6 @@ impl RawReader {
     fn stream_of(&mut self, thread: u64, grows: bool) -> &mut Stream {
         let stream = *self.stream_of.entry(thread).or_insert_with(|| {
             self.streams.push(Stream::new(thread, grows));
-            self.pending.push(None);
             self.streams.len() - 1
         });
         &mut self.streams[stream]
@@ -217,87 +213,25 @@ impl RawReader {
         2 * self.nowhere > self.accesses
     }
 
-    /// Reads the next record of a stream; its key, if there is one.
-    fn pull(&mut self, stream: usize) -> Result<Option<u64>, TraceError> {
-        let record = match self.streams[stream].next(&self.file)? {
-            Ok(record) => Some(record),
-            Err(Ended::Done) => None,
-            Err(Ended::Unsettled(key)) => {
-                self.follow.iter_mut().for_each(|follow| follow.wait_for(key));
-                None
-            }
-            Err(Ended::Cut) if !self.is_short || self.follow.is_some() => None,
-            Err(Ended::Cut) => {
-                self.stop = self.stop.min(self.streams[stream].last_key() + 1);
-                None
-            }
-            Err(Ended::Bad(offset)) => {
-                // What other threads did after this may depend on what is lost here.
-                self.stop = self.stop.min(self.streams[stream].last_key() + 1);
-                self.note_damage(offset, "not a record");
-                None
-            }
-            Err(Ended::Lost(offset)) => {
-                self.stop = self.stop.min(self.streams[stream].last_key() + 1);
-                self.note_damage(offset, "a chunk of a thread is missing");
-                None
-            }
-        };
-        if record.is_some_and(|record| record.key < self.reached) {
-            self.unsure.set(true);
-        }
-        self.pending[stream] = record;
-        Ok(record.map(|record| record.key))
-    }
-
-    fn note_damage(&mut self, offset: u64, what: &str) {
-        if self.chunks.damage.is_none() {
-            self.chunks.damage = Some(Damage { offset, what: what.to_owned(), delivered: 0 });
-        }
-    }
-
-    /// Takes the record with the smallest key of all threads.
-    pub(super) fn pop(&mut self) -> Result<Option<(usize, Record)>, TraceError> {
-        let Some(&Reverse((key, thread, stream))) = self.queue.peek() else { return Ok(None) };
-        if self.follow.as_ref().is_some_and(|follow| !follow.has_all_before(key)) {
-            return Ok(None);
-        }
-        if key >= self.stop {
-            self.queue.clear();
-            return Ok(None);
-        }
-        let Some(record) = self.pending[stream] else { return Ok(None) };
-        let next = self.pull(stream)?;
-        if let Some(mut first) = self.queue.peek_mut() {
-            match next {
-                Some(key) => *first = Reverse((key, thread, stream)),
-                None => {
-                    PeekMut::pop(first);
-                }
-            }
-        }
-        self.reached = key;
-        self.words_read += record.length as u64;
-        Ok(Some((stream, record)))
-    }
-
-    /// Appends the events of a record to those that follow: none, or it and what it tells about locks.
-    pub(super) fn interpret(&mut self, from: usize, record: Record) {
+    /// Takes the next record of a stream, and appends its events to those that follow: none, or it and what it tells about
+    /// locks.
+    pub(super) fn interpret(&mut self, from: usize) -> Result<(), TraceError> {
+        let stream = &mut self.streams[from];
+        let thread = stream.thread;
+        let Some(&record) = stream.take() else { return Ok(()) };
         while let Some((_, maps)) = self.chunks.maps.pop_if(|(key, _)| *key <= record.key) {
             self.naming.remap(&maps);
         }
-        let stream = &self.streams[from];
-        let thread = stream.thread;
         let id = self.naming.thread(thread);
-        let mut steps = std::mem::take(&mut self.steps);
-        let ahead = Ahead {
-            current: record,
-            pending: self.pending[from],
-            stream,
-            file: &self.file,
-            saw_the_end: self.follow.as_ref().map(|_| &self.unsure),
+        let site = match record.tag {
+            Tag::Begin | Tag::End | Tag::Exit | Tag::Frame | Tag::Text | Tag::Arg | Tag::Branch => None,
+            _ => Some(self.naming.site(record.words[0])),
         };
-        let fate = self.sections.record(thread, &record, ahead, &mut self.naming, &mut steps);
+        let site = site.as_deref();
+        let mut steps = std::mem::take(&mut self.steps);
+        let saw_the_end = self.follow.as_ref().map(|_| &self.unsure);
+        let ahead = Ahead { current: &record, stream: &self.streams[from], file: &self.file, saw_the_end };
+        let fate = self.sections.record(thread, &record, site, ahead, &mut self.naming, &mut steps);
         let tells_branches = self.branches.are_told(&self.chunks.facts);
         if tells_branches {
             let locks = steps.iter().map(|step| step.addr);
@@ -306,29 +240,33 @@ impl RawReader {
         }
         for step in steps.drain(..) {
             let op = self.step(step);
-            self.following.push_back(Event { thread: id, loc: step.loc, op });
+            self.following.push(Event { thread: id, loc: step.loc, op });
         }
         self.steps = steps;
-        let event = if fate == Fate::Drop { None } else { self.event_of(thread, record, fate) };
+        let event = if fate == Fate::Drop { None } else { self.event_of(thread, record, site, fate) };
         if let Some((loc, op)) = event {
-            self.following.push_back(Event { thread: id, loc, op });
+            self.following.push(Event { thread: id, loc, op });
             let pc = record.words[0];
             if tells_branches && self.branches.after(thread, loc, &op, pc, &mut self.naming) {
-                self.following.push_back(Event { thread: id, loc, op: Op::Branch });
+                self.following.push(Event { thread: id, loc, op: Op::Branch });
             }
         }
         if record.tag == Tag::Exit {
             self.sections.pop(thread);
         }
-        if let Some(others) = self.strangers.record(thread, &record, self.pending[from].as_ref()) {
+        if record.tag == Tag::Begin && self.streams[from].peek().is_none() {
+            self.pull(from)?;
+        }
+        if let Some(others) = self.strangers.record(thread, &record, self.streams[from].peek()) {
             for one in others.into_iter().chain([thread]) {
                 let id = self.naming.thread(one);
-                self.following.push_back(Event { thread: id, loc: LocId::UNKNOWN, op: step_before(thread) });
+                self.following.push(Event { thread: id, loc: LocId::UNKNOWN, op: step_before(thread) });
             }
             // It is there because of that.
             let branch = Event { thread: id, loc: LocId::UNKNOWN, op: Op::Branch };
             self.following.extend(tells_branches.then_some(branch));
         }
+        Ok(())
     }
 
     fn step(&mut self, step: Step) -> Op<'static> {
@@ -343,8 +281,14 @@ impl RawReader {
     }
 
     /// The event of a record, and where it is; `None` for one that says nothing an event can.
-    fn event_of(&mut self, thread: u64, record: Record, fate: Fate) -> Option<(LocId, Op<'static>)> {
-        let [pc, mut addr, third, fourth] = record.words;
+    fn event_of(
+        &mut self,
+        thread: u64,
+        record: Record,
+        site: Option<&Site>,
+        fate: Fate,
+    ) -> Option<(LocId, Op<'static>)> {
+        let [_, mut addr, third, fourth] = record.words;
         if fate == Fate::Move {
             addr |= SYNC_SPACE;
         }
@@ -360,6 +304,7 @@ impl RawReader {
             Tag::Write => Op::Write { mem: small, value: None },
             Tag::ReadRange => Op::Read { mem: wide, value: None },
             Tag::WriteRange => Op::Write { mem: wide, value: None },
+            Tag::Load if fate == Fate::Keep => atomic_load(&record),
             Tag::Load => Op::Load { mem: atomic, order, value: known.then_some(third) },
             Tag::Store => Op::Store { mem: atomic, order, value: known.then_some(third) },
             Tag::Rmw => Op::Rmw { mem: atomic, order, values: known.then_some((third, fourth)) },
@@ -414,10 +359,7 @@ impl RawReader {
             | Tag::WriteValue
             | Tag::Frame => self.annotations.interpret(&mut self.naming, thread, &record)?,
         };
-        if matches!(record.tag, Tag::Begin | Tag::End | Tag::Exit) {
-            return Some((LocId::UNKNOWN, op));
-        }
-        let site = self.naming.site(pc);
+        let Some(site) = site else { return Some((LocId::UNKNOWN, op)) };
         if op.access().is_some() && !site.is_counted.replace(true) {
             self.accesses += 1;
             self.nowhere += u64::from(!site.has_line);
@@ -437,6 +379,7 @@ impl RawReader {
             match op {
                 Op::Alloc { mem } => self.renew(mem),
                 Op::Free { .. } => {}
+                Op::Read { .. } | Op::Write { .. } | Op::Load { .. } if self.naming.is_quiet(mem) => {}
                 Op::Write { mem, .. } => {
                     self.renew(mem);
                     self.naming.touch(mem);
@@ -444,8 +387,16 @@ impl RawReader {
                 _ => self.naming.touch(mem),
             }
         }
-        let loc = if record.tag == Tag::Enter { site.loc } else { self.sections.place(thread, &site) };
-        Some((loc, self.watched.explained(self.values.explained(op))))
+        let loc = if record.tag == Tag::Enter { site.loc } else { self.sections.place(thread, site) };
+        let op = self.watched.explained(self.values.explained(op));
+        match op {
+            Op::Read { mem, value: Some(_) }
+            | Op::Write { mem, value: Some(_) }
+            | Op::Store { mem, .. }
+            | Op::Rmw { mem, .. } => self.naming.quiet.disturb(mem),
+            _ => {}
+        }
+        Some((loc, op))
     }
 
     /// Memory is given out anew, or written as no lock is while it is one: a lock that is there now is another than before.
@@ -466,19 +417,27 @@ impl RawReader {
 }
 
 impl EventSource for RawReader {
+    #[inline]
     fn advance(&mut self) -> Result<bool, TraceError> {
+        if self.passed == self.following.len() && self.take_plain() {
+            self.delivered += 1;
+            return Ok(true);
+        }
         loop {
-            if let Some(event) = self.following.pop_front() {
-                self.current = Some(event);
+            if let Some(&event) = self.following.get(self.passed) {
+                self.current = event;
+                self.passed += 1;
                 self.delivered += 1;
                 return Ok(true);
             }
-            let Some((stream, record)) = self.pop()? else { break };
-            let is_before = record.key < self.cut;
+            self.following.clear();
+            self.passed = 0;
+            let Some(stream) = self.next_stream()? else { break };
+            let is_before = self.reached < self.cut;
             if !is_before && !self.has_begun {
                 self.begin(stream);
             }
-            self.interpret(stream, record);
+            self.interpret(stream)?;
             if is_before {
                 self.following.clear();
             }
@@ -490,9 +449,15 @@ impl EventSource for RawReader {
     }
 
     fn event(&self) -> Event<'_> {
-        let event =
-            self.current.unwrap_or(Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch });
+        let event = self.current;
         match event.op {
+            // Put together anew: a copy of what was written a moment ago in pieces is slow.
+            Op::Read { mem: Mem { addr, size }, value: None } => {
+                Event { op: Op::Read { mem: Mem { addr, size }, value: None }, ..event }
+            }
+            Op::Write { mem: Mem { addr, size }, value: None } => {
+                Event { op: Op::Write { mem: Mem { addr, size }, value: None }, ..event }
+            }
             Op::Named { name, .. } => {
                 Event { op: Op::Named { name, args: self.annotations.args() }, ..event }
             }
@@ -510,6 +475,16 @@ impl EventSource for RawReader {
 
     fn damage(&self) -> Option<&Damage> {
         self.chunks.damage.as_ref()
+    }
+
+    fn may_wait(&self) -> bool {
+        let is_ready = || {
+            let stream = self.turns.certain(&self.streams)?;
+            Some((self.streams[stream].peek()?.key, self.follow.as_ref()?))
+        };
+        self.follow.is_some()
+            && self.passed == self.following.len()
+            && is_ready().is_none_or(|(key, follow)| !follow.has_all_before(key))
     }
 
     fn progress(&self) -> (u64, Option<u64>) {

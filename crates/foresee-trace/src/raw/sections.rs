@@ -195,11 +195,25 @@ impl Sections {
         self.words.get(&lock).is_some_and(|word| word.holders > 0)
     }
 
-    /// The next record of a thread: what it did to locks before the record, and what becomes of the record.
+    /// Where a thread is that reads or writes at this site, if that has surely nothing to do with locks.
+    #[inline]
+    pub(super) fn place_apart(&self, thread: u64, site: &Site) -> Option<LocId> {
+        let thread = self.threads.get(thread as usize)?;
+        let is_apart = site.roles.is_empty()
+            && thread.operations.is_empty()
+            && thread.has_begun
+            && !thread.begins_with_frames
+            && self.beginning.is_none();
+        is_apart.then(|| thread.user(site).unwrap_or(site.loc))
+    }
+
+    /// The next record of a thread: what it did to locks before the record, and what becomes of the record, which is at this site
+    /// if it has one.
     pub(super) fn record(
         &mut self,
         number: u64,
         record: &Record,
+        site: Option<&Site>,
         ahead: Ahead<'_>,
         naming: &mut Naming,
         steps: &mut Vec<Step>,
@@ -233,7 +247,7 @@ impl Sections {
                 thread.leave_from(0, &mut cx);
                 Fate::Keep
             }
-            _ => thread.act(record, &mut cx),
+            _ => site.map_or(Fate::Keep, |site| thread.act(record, site, &mut cx)),
         };
         thread.begins_with_frames = false;
         if let Some(beginning) = &mut self.beginning {
@@ -254,10 +268,7 @@ impl Sections {
 
     /// Where a thread is: a place of the user's, if there is one at or above this site.
     pub(super) fn place(&mut self, thread: u64, site: &Site) -> LocId {
-        if site.users {
-            return site.loc;
-        }
-        self.thread(thread).calls.last().and_then(|call| call.user).unwrap_or(site.loc)
+        self.thread(thread).user(site).unwrap_or(site.loc)
     }
 }
 
@@ -309,6 +320,7 @@ impl Thread {
         self.give_back(lock)
     }
 
+    #[inline]
     fn user(&self, site: &Site) -> Option<LocId> {
         if site.users { Some(site.loc) } else { self.calls.last().and_then(|call| call.user) }
     }
@@ -349,16 +361,15 @@ impl Thread {
         if self.calls.last().is_some_and(|call| call.silent) { Fate::Drop } else { Fate::Keep }
     }
 
-    fn act(&mut self, record: &Record, cx: &mut Context<'_>) -> Fate {
+    fn act(&mut self, record: &Record, site: &Site, cx: &mut Context<'_>) -> Fate {
         let [pc, addr, old, new] = record.words;
-        let site = cx.naming.site(pc);
         let is_atomic = matches!(record.tag, Tag::Load | Tag::Store | Tag::Rmw) && addr < SYNC_SPACE;
-        let krate = self.krate(&site);
+        let krate = self.krate(site);
         let is_update = record.tag == Tag::Rmw;
-        self.leave_outside(&site, pc, is_atomic.then_some(Atomic { addr, krate, is_update }), cx);
-        self.begin_inlined(&site, pc);
+        self.leave_outside(site, pc, is_atomic.then_some(Atomic { addr, krate, is_update }), cx);
+        self.begin_inlined(site, pc);
         if self.operations.is_empty() {
-            let loc = self.user(&site).unwrap_or(site.loc);
+            let loc = self.user(site).unwrap_or(site.loc);
             return if is_atomic { self.outside(record, loc, cx) } else { Fate::Keep };
         }
         if is_atomic {

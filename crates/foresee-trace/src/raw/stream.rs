@@ -1,4 +1,7 @@
 //! The records of one thread, in its order, read a little at a time.
+//!
+//! Whoever merges threads asks each for its next record very often. So records are decoded in batches, in one tight loop, and
+//! then only taken from a list.
 
 use std::fs::File;
 use std::io;
@@ -10,18 +13,24 @@ use super::near::{NearAccess, near_entered, near_key};
 /// How much of a thread's chunks is read at once: little at first, as there may be very many threads, then more.
 const FIRST_WINDOW: u64 = 1 << 9;
 const LAST_WINDOW: u64 = 1 << 14;
+/// Likewise, how many records are decoded at once.
+const FIRST_BATCH: usize = 1;
+const LAST_BATCH: usize = 1 << 7;
 const LONGEST: usize = 5;
+
+const NEAR_READ: u8 = Tag::NearRead as u8;
+const NEAR_WRITE: u8 = Tag::NearWrite as u8;
 
 /// One record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    pub(super) tag: Tag,
-    pub(super) detail: u8,
     /// Never smaller than that of the record before.
     pub(super) key: u64,
     pub(super) words: [u64; LONGEST - 1],
+    pub(super) tag: Tag,
+    pub(super) detail: u8,
     /// How many words it takes in the file.
-    pub(super) length: usize,
+    pub(super) length: u8,
 }
 
 #[derive(Clone)]
@@ -35,6 +44,11 @@ pub(super) struct Stream {
     window: Vec<u8>,
     next_window: u64,
     at: usize,
+    /// Records that are decoded, and how many of them are taken.
+    ready: Vec<Record>,
+    taken: usize,
+    next_batch: usize,
+    /// The key of the last record that was decoded.
     last_key: u64,
     /// The key of the last record as it was written, and what near records are near to.
     written_key: u64,
@@ -74,6 +88,9 @@ impl Stream {
             window: Vec::new(),
             next_window: FIRST_WINDOW,
             at: 0,
+            ready: Vec::new(),
+            taken: 0,
+            next_batch: FIRST_BATCH,
             last_key: 0,
             written_key: 0,
             near: NearAccess::nowhere(),
@@ -124,96 +141,166 @@ impl Stream {
         self.at = 0;
     }
 
-    /// The key of the last record read.
+    /// The key of the last record that was decoded.
     pub(super) fn last_key(&self) -> u64 {
         self.last_key
     }
 
-    /// The next record.
-    pub(super) fn next(&mut self, file: &File) -> io::Result<Result<Record, Ended>> {
-        loop {
-            if self.window.len() - self.at < 8 * LONGEST {
-                self.fill(file)?;
-            }
-            let Some(first) = self.word(0).filter(|&first| first != 0) else {
-                // The end of the chunk's records.
-                let rest = self.left.1 - self.left.0 + (self.window.len() - self.at) as u64;
-                let full = rest < 8 * LONGEST as u64;
-                let Some(&(start, end)) = self.chunks.get(self.next_chunk) else {
-                    self.forget_window();
-                    return Ok(Err(match self.lost {
-                        Some(offset) => Ended::Lost(offset),
-                        None if self.goes_on && full => Ended::Cut,
-                        None => Ended::Done,
-                    }));
-                };
-                self.next_chunk += 1;
-                self.near.forget();
-                self.left = (start, end);
-                self.window.clear();
-                self.at = 0;
-                continue;
-            };
-            let here = self.left.0 - (self.window.len() - self.at) as u64;
-            let Some(&tag) = TAGS.get((first as u8).wrapping_sub(1) as usize) else {
-                return Ok(Err(Ended::Bad(here)));
-            };
-            let mut words = [0; LONGEST - 1];
-            for (i, word) in words.iter_mut().enumerate().take(tag.words() - 1) {
-                match self.word(1 + i) {
-                    Some(found) => *word = found,
-                    None => return Ok(Err(Ended::Bad(here))),
-                }
-            }
-            let detail = (first >> 8) as u8;
-            let is_value = matches!(tag, Tag::ReadValue | Tag::WriteValue);
-            if self.only_settled && is_value && detail & UNSETTLED != 0 {
-                return Ok(Err(Ended::Unsettled(first >> 16)));
-            }
-            self.at += 8 * tag.words();
-            self.goes_on = tag != Tag::End;
-            if let Some(record) = self.record(tag, first, words) {
-                return Ok(Ok(record));
-            }
-        }
+    /// The next record, if one is decoded.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<&Record> {
+        self.ready.get(self.taken)
     }
 
-    /// What a record says; `None` for one that says something only to those after it.
-    fn record(&mut self, tag: Tag, first: u64, mut words: [u64; LONGEST - 1]) -> Option<Record> {
-        let mut detail = (first >> 8) as u8;
-        let said = match tag {
-            Tag::NearRead => Tag::Read,
-            Tag::NearWrite => Tag::Write,
-            Tag::NearEnter => Tag::Enter,
-            Tag::NearExit => Tag::Exit,
-            Tag::NearLoad => Tag::Load,
-            Tag::NearStore => Tag::Store,
-            Tag::NearRmw => Tag::Rmw,
-            Tag::NearBranch => Tag::Branch,
-            _ => tag,
+    /// Takes the next record, if one is decoded.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<&Record> {
+        let record = self.ready.get(self.taken)?;
+        self.taken += 1;
+        Some(record)
+    }
+
+    /// Decodes the next records, once all are taken; why there are none, if so.
+    pub(super) fn refill(&mut self, file: &File) -> io::Result<Result<(), Ended>> {
+        self.ready.clear();
+        self.taken = 0;
+        while self.ready.len() < self.next_batch {
+            if self.decode_near() {
+                continue;
+            }
+            match self.decode(file)? {
+                Ok(()) => {}
+                // What ended it will do so again.
+                Err(_) if !self.ready.is_empty() => return Ok(Ok(())),
+                Err(ended) => {
+                    self.ready = Vec::new();
+                    return Ok(Err(ended));
+                }
+            }
+        }
+        self.next_batch = (2 * self.next_batch).min(LAST_BATCH);
+        Ok(Ok(()))
+    }
+
+    /// Decodes the usual records, near accesses, as long as there are some; whether it was at least one.
+    #[inline]
+    fn decode_near(&mut self) -> bool {
+        let before = self.ready.len();
+        let (there, _) = self.window.get(self.at..).unwrap_or_default().as_chunks::<8>();
+        let key = near_key(self.written_key);
+        let most = key.max(self.last_key);
+        for &first in there.iter().take(self.next_batch - before) {
+            let first = u64::from_le_bytes(first);
+            let tag = match first as u8 {
+                NEAR_READ => Tag::Read,
+                NEAR_WRITE => Tag::Write,
+                _ => break,
+            };
+            let (pc, addr, detail) = self.near.decode(first);
+            self.near.set(pc, addr);
+            self.ready.push(Record { key: most, words: [pc, addr, 0, 0], tag, detail, length: 1 });
+        }
+        let got = self.ready.len() - before;
+        if got > 0 {
+            self.at += 8 * got;
+            (self.written_key, self.last_key, self.goes_on) = (key, most, true);
+        }
+        got > 0
+    }
+
+    /// Goes on to the last record that is there.
+    pub(super) fn skip_all(&mut self, file: &File) -> io::Result<()> {
+        while self.decode_near() || self.decode(file)?.is_ok() {
+            self.ready.clear();
+        }
+        self.taken = 0;
+        Ok(())
+    }
+
+    /// Decodes a record, or goes on to the next chunk.
+    #[inline]
+    fn decode(&mut self, file: &File) -> io::Result<Result<(), Ended>> {
+        if self.window.len() - self.at < 8 * LONGEST {
+            self.fill(file)?;
+        }
+        let (there, _) = self.window.get(self.at..).unwrap_or_default().as_chunks::<8>();
+        let first = there.first().map_or(0, |&first| u64::from_le_bytes(first));
+        if first == 0 {
+            return Ok(self.next_chunk());
+        }
+        let known = TAGS.get((first as u8).wrapping_sub(1) as usize);
+        let Some((&tag, there)) = known.and_then(|tag| Some((tag, there.get(1..tag.words())?))) else {
+            return Ok(Err(Ended::Bad(self.left.0 - (self.window.len() - self.at) as u64)));
         };
+        let mut words = [0; LONGEST - 1];
+        for (word, &bytes) in words.iter_mut().zip(there) {
+            *word = u64::from_le_bytes(bytes);
+        }
+        let is_value = matches!(tag, Tag::ReadValue | Tag::WriteValue);
+        if self.only_settled && is_value && (first >> 8) as u8 & UNSETTLED != 0 {
+            return Ok(Err(Ended::Unsettled(first >> 16)));
+        }
+        self.at += 8 * tag.words();
+        self.goes_on = tag != Tag::End;
+        self.record(tag, first, words);
+        Ok(Ok(()))
+    }
+
+    /// At the end of a chunk's records: goes on with the next chunk.
+    fn next_chunk(&mut self) -> Result<(), Ended> {
+        let Some(&(start, end)) = self.chunks.get(self.next_chunk) else {
+            let rest = self.left.1 - self.left.0 + (self.window.len() - self.at) as u64;
+            let full = rest < 8 * LONGEST as u64;
+            self.forget_window();
+            return Err(match self.lost {
+                Some(offset) => Ended::Lost(offset),
+                None if self.goes_on && full => Ended::Cut,
+                None => Ended::Done,
+            });
+        };
+        self.next_chunk += 1;
+        self.near.forget();
+        self.left = (start, end);
+        self.window.clear();
+        self.at = 0;
+        Ok(())
+    }
+
+    /// What a record says, unless it says something only to those after it.
+    #[inline]
+    fn record(&mut self, tag: Tag, first: u64, mut words: [u64; LONGEST - 1]) {
+        let mut detail = (first >> 8) as u8;
         let has_key =
             !matches!(tag, Tag::NearRead | Tag::NearWrite | Tag::NearEnter | Tag::NearExit | Tag::NearBranch);
         self.written_key = if has_key { first >> 16 } else { near_key(self.written_key) };
-        match tag {
-            Tag::NearRead | Tag::NearWrite => (words[0], words[1], detail) = self.near.decode(first),
-            Tag::NearEnter => (words[0], words[1]) = near_entered(self.near.pc(), first),
-            Tag::NearLoad | Tag::NearStore | Tag::NearRmw => words = self.near.decode_atomic(words[0]),
-            Tag::Now => return None,
-            _ => {}
-        }
+        let said = match tag {
+            Tag::NearRead | Tag::NearWrite => {
+                (words[0], words[1], detail) = self.near.decode(first);
+                if tag == Tag::NearRead { Tag::Read } else { Tag::Write }
+            }
+            Tag::NearEnter => {
+                (words[0], words[1]) = near_entered(self.near.pc(), first);
+                Tag::Enter
+            }
+            Tag::NearExit => Tag::Exit,
+            Tag::NearBranch => Tag::Branch,
+            Tag::NearLoad | Tag::NearStore | Tag::NearRmw => {
+                words = self.near.decode_atomic(words[0]);
+                match tag {
+                    Tag::NearLoad => Tag::Load,
+                    Tag::NearStore => Tag::Store,
+                    _ => Tag::Rmw,
+                }
+            }
+            Tag::Now => return,
+            _ => tag,
+        };
         if let Tag::Read | Tag::Write | Tag::Load | Tag::Store | Tag::Rmw = said {
             self.near.set(words[0], words[1]);
         }
         // A signal handler may have stamped later and written earlier.
         self.last_key = self.last_key.max(self.written_key);
-        Some(Record { tag: said, detail, key: self.last_key, words, length: tag.words() })
-    }
-
-    fn word(&self, i: usize) -> Option<u64> {
-        let at = self.at + 8 * i;
-        let bytes = self.window.get(at..at + 8)?;
-        Some(u64::from_le_bytes(bytes.try_into().ok()?))
+        self.ready.push(Record { key: self.last_key, words, tag: said, detail, length: tag.words() as u8 });
     }
 
     /// Reads on in the current chunk; a file that is shorter than the chunk ends it.

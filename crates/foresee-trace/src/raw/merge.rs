@@ -1,0 +1,136 @@
+//! One order out of those of all threads: by key, equal keys by thread.
+//!
+//! A thread mostly does many things before another does something that must come between: near records have the key of the record
+//! before. So the thread that is first stays the *leader*, outside of the queue, as long as its keys are below the first of
+//! the others; that takes one comparison for a record.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::reader::RawReader;
+use super::stream::{Ended, Stream};
+use crate::{Damage, TraceError};
+
+/// Which stream comes next.
+#[derive(Default)]
+pub(super) struct Turns {
+    leader: Option<usize>,
+    /// The leader is first as long as its keys are smaller.
+    until: u64,
+    /// The next keys of the other streams that have records, their threads, and which they are.
+    others: BinaryHeap<Reverse<(u64, u64, usize)>>,
+}
+
+impl Turns {
+    /// A stream has records again.
+    pub(super) fn add(&mut self, stream: usize, streams: &[Stream]) {
+        self.others.extend(entry(stream, streams));
+    }
+
+    /// There may be other streams than those known.
+    pub(super) fn reconsider(&mut self, streams: &[Stream]) {
+        self.others.extend(self.leader.take().and_then(|leader| entry(leader, streams)));
+    }
+
+    /// The leader, if it has a record that comes next for sure.
+    #[inline]
+    pub(super) fn certain(&self, streams: &[Stream]) -> Option<usize> {
+        let leader = self.leader?;
+        (streams.get(leader)?.peek()?.key < self.until).then_some(leader)
+    }
+
+    fn end(&mut self) {
+        *self = Turns::default();
+    }
+
+    /// The stream with the next record.
+    #[inline]
+    fn first(&mut self, streams: &[Stream]) -> Option<usize> {
+        let next = self.leader.and_then(|leader| streams.get(leader)?.peek());
+        if next.is_none_or(|record| record.key >= self.until) {
+            self.change(streams);
+        }
+        self.leader
+    }
+
+    /// The first of the others becomes the leader, and the leader one of them if it has more records.
+    fn change(&mut self, streams: &[Stream]) {
+        let before = self.leader.and_then(|leader| entry(leader, streams));
+        let first = match (before, self.others.peek_mut()) {
+            (Some(before), Some(mut first)) => Some(std::mem::replace(&mut *first, before)),
+            (None, Some(first)) => Some(PeekMut::pop(first)),
+            (before, None) => before,
+        };
+        self.leader = first.map(|Reverse((_, _, stream))| stream);
+        let thread = first.map_or(0, |Reverse((_, thread, _))| thread);
+        self.until = match self.others.peek() {
+            Some(&Reverse((key, other, _))) => key + u64::from(thread < other),
+            None => u64::MAX,
+        };
+    }
+}
+
+fn entry(stream: usize, streams: &[Stream]) -> Option<Reverse<(u64, u64, usize)>> {
+    let known = streams.get(stream)?;
+    Some(Reverse((known.peek()?.key, known.thread, stream)))
+}
+
+impl RawReader {
+    /// Decodes the next records of a stream; whether there are any.
+    pub(super) fn pull(&mut self, stream: usize) -> Result<bool, TraceError> {
+        let one = &mut self.streams[stream];
+        match one.refill(&self.file)? {
+            Ok(()) => {
+                if one.peek().is_some_and(|record| record.key < self.reached) {
+                    self.unsure.set(true);
+                }
+                return Ok(true);
+            }
+            Err(Ended::Done) => {}
+            Err(Ended::Unsettled(key)) => {
+                self.follow.iter_mut().for_each(|follow| follow.wait_for(key));
+            }
+            Err(Ended::Cut) if !self.is_short || self.follow.is_some() => {}
+            Err(Ended::Cut) => self.stop = self.stop.min(one.last_key() + 1),
+            Err(Ended::Bad(offset)) => {
+                // What other threads did after this may depend on what is lost here.
+                self.stop = self.stop.min(one.last_key() + 1);
+                self.note_damage(offset, "not a record");
+            }
+            Err(Ended::Lost(offset)) => {
+                self.stop = self.stop.min(one.last_key() + 1);
+                self.note_damage(offset, "a chunk of a thread is missing");
+            }
+        }
+        Ok(false)
+    }
+
+    fn note_damage(&mut self, offset: u64, what: &str) {
+        if self.chunks.damage.is_none() {
+            self.chunks.damage = Some(Damage { offset, what: what.to_owned(), delivered: 0 });
+        }
+    }
+
+    /// The stream that has the record with the smallest key of all threads, if there is one that may be taken.
+    #[inline]
+    pub(super) fn next_stream(&mut self) -> Result<Option<usize>, TraceError> {
+        if let Some(leader) = self.turns.leader
+            && self.streams[leader].peek().is_none()
+        {
+            self.pull(leader)?;
+        }
+        let Some(stream) = self.turns.first(&self.streams) else { return Ok(None) };
+        let Some(record) = self.streams[stream].peek() else { return Ok(None) };
+        if self.follow.as_ref().is_some_and(|follow| !follow.has_all_before(record.key)) {
+            return Ok(None);
+        }
+        if record.key >= self.stop {
+            self.turns.end();
+            return Ok(None);
+        }
+        self.reached = record.key;
+        self.words_read += u64::from(record.length);
+        Ok(Some(stream))
+    }
+}

@@ -1,0 +1,150 @@
+//! Memory about which nothing is known but that plain accesses touch it, which is nearly all.
+//!
+//! What an access may mean beside being one depends on where it is: a static has a name to be found, a write may end a lock that
+//! was there, or make an atomic's value unknown. Each is a question to a table of its own, for every access. So the addresses that
+//! have an entry in any of these tables are *loud*; all others are quiet, and one look at their page tells.
+//!
+//! **Memory.** 128 bytes for each page that has something loud.
+
+use rustc_hash::FxHashMap;
+
+use super::format::SYNC_SPACE;
+use super::modules::Module;
+use crate::event::Mem;
+
+const PAGE_BITS: u32 = 12;
+/// Loud is a piece of memory of four bytes: often two halves of a word mean different things.
+const PIECE_BITS: u32 = 2;
+/// How many pages are remembered, each in the one slot that it can be in.
+const SLOTS: usize = 1 << 12;
+/// No page has this number.
+const NO_PAGE: u64 = u64::MAX;
+
+/// Which pieces of a page are loud: a bit for each.
+type Pieces = [u64; 1 << (PAGE_BITS - PIECE_BITS - 6)];
+
+/// What is known of a page: that it is quiet, that a file is mapped there, or where its pieces are.
+#[derive(Clone, Copy)]
+enum Page {
+    Quiet,
+    Mapped,
+    Loud(u32),
+}
+
+/// Which addresses are quiet.
+pub(super) struct Quiet {
+    recent: Box<[(u64, Page)]>,
+    loud: FxHashMap<u64, u32>,
+    pieces: Vec<Pieces>,
+}
+
+impl Default for Quiet {
+    fn default() -> Quiet {
+        let recent = vec![(NO_PAGE, Page::Mapped); SLOTS].into();
+        Quiet { recent, loud: FxHashMap::default(), pieces: Vec::new() }
+    }
+}
+
+/// The first and the last page or piece of some memory that is not empty.
+#[inline]
+fn parts<const BITS: u32>(mem: Mem) -> (u64, u64) {
+    let last = mem.addr.saturating_add(u64::from(mem.size.saturating_sub(1)));
+    (mem.addr >> BITS, last >> BITS)
+}
+
+/// Which word of the pieces of its page a piece is in, and which bit there.
+#[inline]
+fn bit(piece: u64) -> (usize, u64) {
+    let at = piece as usize % (1 << (PAGE_BITS - PIECE_BITS));
+    (at / 64, 1 << (at % 64))
+}
+
+impl Quiet {
+    /// Something is known of this memory, which is small.
+    pub(super) fn disturb(&mut self, mem: Mem) {
+        let (first, last) = parts::<PIECE_BITS>(mem);
+        for piece in first..=last {
+            let page = piece >> (PAGE_BITS - PIECE_BITS);
+            let next = self.pieces.len() as u32;
+            let at = *self.loud.entry(page).or_insert(next);
+            if at == next {
+                self.pieces.push(Pieces::default());
+                self.recent[slot(page)] = (NO_PAGE, Page::Mapped);
+            }
+            let (word, bit) = bit(piece);
+            self.pieces[at as usize][word] |= bit;
+        }
+    }
+
+    /// Files are mapped otherwise than before.
+    pub(super) fn remap(&mut self) {
+        self.recent.fill((NO_PAGE, Page::Mapped));
+    }
+
+    /// Whether nothing is known of this memory, and no file is mapped there.
+    pub(super) fn is(&mut self, mem: Mem, modules: &[Module]) -> bool {
+        let page = mem.addr >> PAGE_BITS;
+        if self.recent[slot(page)].0 != page {
+            self.recent[slot(page)] = (page, self.look_up(page, modules));
+        }
+        self.surely(mem)
+    }
+
+    /// The same, but `false` if that would have to be looked up.
+    #[inline]
+    pub(super) fn surely(&self, mem: Mem) -> bool {
+        let (first, last) = parts::<PAGE_BITS>(mem);
+        let (page, known) = self.recent[slot(first)];
+        let is_quiet = match known {
+            Page::Quiet => true,
+            Page::Mapped => false,
+            Page::Loud(at) => self.is_quiet_there(at, mem),
+        };
+        page == first && first == last && is_quiet
+    }
+
+    fn is_quiet_there(&self, at: u32, mem: Mem) -> bool {
+        let pieces = &self.pieces[at as usize];
+        let (first, last) = parts::<PIECE_BITS>(mem);
+        (first..=last).all(|piece| {
+            let (word, bit) = bit(piece);
+            pieces[word] & bit == 0
+        })
+    }
+
+    fn look_up(&self, page: u64, modules: &[Module]) -> Page {
+        let after = modules.partition_point(|module| module.start >> PAGE_BITS <= page);
+        let below = after.checked_sub(1).and_then(|at| modules.get(at));
+        let is_mapped = below.is_some_and(|module| page << PAGE_BITS < module.end);
+        match self.loud.get(&page) {
+            _ if is_mapped || page >= SYNC_SPACE >> PAGE_BITS => Page::Mapped,
+            Some(&at) => Page::Loud(at),
+            None => Page::Quiet,
+        }
+    }
+}
+
+#[inline]
+fn slot(page: u64) -> usize {
+    (page ^ page >> 12) as usize % SLOTS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_disturbed_or_mapped_is_loud() {
+        let mut quiet = Quiet::default();
+        let modules = [Module { path: "/a".to_owned(), start: 0x9800, end: 0xa000, offset: 0 }];
+        let is = |quiet: &mut Quiet, addr, size| quiet.is(Mem { addr, size }, &modules);
+        assert!(is(&mut quiet, 0x5004, 8));
+        quiet.disturb(Mem { addr: 0x5000, size: 1 });
+        assert!(!is(&mut quiet, 0x5000, 1) && !is(&mut quiet, 0x4ffd, 4) && !is(&mut quiet, 0x5002, 8));
+        assert!(is(&mut quiet, 0x5004, 8) && is(&mut quiet, 0x6000, 1) && is(&mut quiet, 0x4ff8, 8));
+        // What is on two pages is not looked at.
+        assert!(!is(&mut quiet, 0x6ffc, 8));
+        assert!(!is(&mut quiet, 0x9000, 8) && !is(&mut quiet, 0x9fff, 1) && is(&mut quiet, 0xa000, 1));
+        assert!(!is(&mut quiet, SYNC_SPACE | 0x5000, 8) && !is(&mut quiet, u64::MAX, 2));
+    }
+}
