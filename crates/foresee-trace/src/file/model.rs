@@ -242,7 +242,7 @@ mod tests {
     fn what_a_lock_protects_and_the_fields_of_an_object_are_foretold() {
         let objects = (0..8000_u64).map(|n| n.wrapping_mul(n) % 11 + 1);
         let rounds = objects.map(|lock| {
-            let object = 0x5555_0000_0000 + (lock * lock << 12);
+            let object = 0x5555_0000_0000 + ((lock * lock) << 12);
             [(place(0, false), lock), (place(1, true), object), (place(2, true), object + 8)]
         });
         let events: Vec<_> = rounds.flatten().collect();
@@ -268,7 +268,7 @@ mod tests {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let (place, rule) =
                     (place((random >> 40) as u32 % 300, random >> 63 == 0), Rule((random >> 50) as u8));
-                let target = (random >> 20) % 64 << (random >> 58);
+                let target = ((random >> 20) % 64) << (random >> 58);
                 let difference = target.wrapping_sub(writer.pass(place, rule, || 7, |_| target).foretold);
                 let read = reader.pass(place, rule, || 7, |foretold| foretold.wrapping_add(difference));
                 assert_eq!(read.target, target);

@@ -19,6 +19,8 @@ use crate::{Damage, EventSource, Facts, TraceError};
 
 /// How many events of a thread are decoded at a time.
 const BATCH: usize = 128;
+/// After how many matches in a row it pays to ask how long a stream will win.
+const MANY_WINS: u32 = 3;
 /// Tables may decompress to this many times their size: enough for names, too little for a bomb.
 const MAX_TABLE_RATIO: usize = 64;
 
@@ -48,6 +50,8 @@ pub struct TraceReader {
     bytes_opened: u64,
     /// The open stream whose event was reached.
     current: Option<usize>,
+    /// How many matches in a row that stream has won.
+    wins: u32,
     /// The next event is of the same stream if its stamp is smaller; 0 if that is not known.
     until: u64,
 }
@@ -103,6 +107,7 @@ impl TraceReader {
             delivered: 0,
             bytes_opened: 0,
             current: None,
+            wins: 0,
             until: 0,
         };
         reader.load();
@@ -305,9 +310,10 @@ impl EventSource for TraceReader {
         }
         let before = self.current;
         self.current = first.filter(|&(_, stamp)| stamp < self.horizon).map(|(index, _)| index);
-        // Who comes twice in a row may come more often, and then needs no match against the others.
+        self.wins = if before == self.current { self.wins.saturating_add(1) } else { 0 };
+        // Who has won some matches in a row will win more, and then need not play them.
         self.until = match self.current {
-            Some(index) if before == self.current => {
+            Some(index) if self.wins >= MANY_WINS => {
                 self.tournament.second(index).min(self.next_due).min(self.horizon)
             }
             _ => 0,
@@ -378,7 +384,7 @@ fn read_start(file: &File, len: u64) -> Result<u16, TraceError> {
         0 if have < START_LEN as usize => Ok(VERSION),
         0 => Err(TraceError::NotATrace { offset: 8, why: "expected a format version, found 0".into() }),
         VERSION => Ok(version),
-        ..VERSION => Err(TraceError::OlderVersion { found: version, known: VERSION }),
+        1..VERSION => Err(TraceError::OlderVersion { found: version, known: VERSION }),
         _ => Err(TraceError::NewerVersion { found: version, known: VERSION }),
     }
 }

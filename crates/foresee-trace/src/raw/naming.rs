@@ -168,7 +168,7 @@ pub(super) struct Naming {
     locked: BTreeSet<u64>,
     sites: FxHashMap<u64, Rc<Site>>,
     /// Sites that were asked for of late.
-    recent: Box<[Option<(u64, Rc<Site>)>]>,
+    recent: Vec<Option<(u64, Rc<Site>)>>,
     /// Memory that nothing is known of.
     pub(super) quiet: Quiet,
     calls: FxHashMap<u64, Call>,
@@ -190,7 +190,7 @@ impl Naming {
             locks: FxHashMap::default(),
             locked: BTreeSet::new(),
             sites: FxHashMap::default(),
-            recent: vec![None; RECENT].into(),
+            recent: vec![None; RECENT],
             quiet: Quiet::default(),
             calls: FxHashMap::default(),
             table,
