@@ -6,7 +6,7 @@
 
 use std::ffi::OsStr;
 
-use foresee_trace::raw::DataSymbol;
+use foresee_trace::is_called;
 use object::read::elf::ElfFile64;
 
 use crate::error::{CliError, without_code};
@@ -31,7 +31,7 @@ pub(crate) fn addresses(program: &OsStr, names: &[String], variables: &[String])
         names.iter().map(|name| (name, true)).chain(variables.iter().map(|name| (name, false)))
     {
         let before = watched.len();
-        let found = statics.iter().filter(|symbol| is_called(symbol, name));
+        let found = statics.iter().filter(|symbol| is_called(&symbol.name, name));
         watched.extend(found.map(|symbol| format!("{:x}:{:x}", symbol.addr, symbol.size)));
         if watched.len() == before && needed {
             return Err(CliError::Usage(format!(
@@ -41,30 +41,4 @@ pub(crate) fn addresses(program: &OsStr, names: &[String], variables: &[String])
         }
     }
     Ok(watched.join(","))
-}
-
-fn is_called(symbol: &DataSymbol, name: &str) -> bool {
-    let Some(start) = symbol.name.rfind(name) else { return false };
-    let (before, after) = (&symbol.name[..start], &symbol.name[start + name.len()..]);
-    let numbered = |end: &str| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit());
-    (before.is_empty() || before.ends_with("::") || before.ends_with('.'))
-        && (after.is_empty() || after.strip_prefix('.').is_some_and(numbered))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_whole_parts() {
-        let called = |symbol: &str, name: &str| {
-            is_called(&DataSymbol { name: symbol.to_owned(), addr: 0, size: 4 }, name)
-        };
-        assert!(called("radio", "radio") && called("tower::radio", "radio") && called("a::b::c", "b::c"));
-        assert!(
-            called("count.0", "count") && called("count.12", "count.12") && called("work.count", "count")
-        );
-        assert!(!called("myradio", "radio") && !called("radio2", "radio") && !called("radio.x", "radio"));
-        assert!(!called("radio::inner", "radio") && !called("x", ""));
-    }
 }

@@ -17,6 +17,7 @@
 //! Readers are [`EventSource`]s, writers are [`EventSink`]s; a new input format is one file that implements
 //! `EventSource` and one line in [`open`](open()).
 
+mod called;
 mod error;
 mod event;
 mod execution;
@@ -30,6 +31,7 @@ pub mod raw;
 pub mod text;
 pub mod validate;
 
+pub use called::is_called;
 pub use error::{Damage, TraceError};
 pub use event::{Access, Arg, Event, Mem, Mode, Op, Order, bits, signed};
 pub use execution::{Execution, ExecutionBuilder};

@@ -9,7 +9,7 @@
 
 use foresee_monitor::property::{Builtin, Carried, Property, Source};
 use foresee_monitor::watch::FeedError;
-use foresee_trace::{Arg, Event, LockId, Mem, Names, Op, StrId, signed};
+use foresee_trace::{Arg, Event, LockId, Mem, Names, Op, StrId, is_called, signed};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -323,11 +323,6 @@ impl<'p> Translator<'p> {
             step(Step::Assign(*variable, value));
         }
     }
-}
-
-/// Whether a path is what a spec calls by its last parts: `tower::RADIO` is `RADIO`, too.
-fn is_called(path: &str, name: &str) -> bool {
-    path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with("::"))
 }
 
 /// The address of a lock: in its name, or that of the static it is.
