@@ -167,7 +167,6 @@ Examples:
   foresee cc -O2 counter.c -o counter
   make CC='foresee cc' CXX='foresee c++'
   CC='foresee cc' CXX='foresee c++' cmake -B build
-
   foresee cc --branches -O2 counter.c -o counter
 
 The one option of ours, --branches, comes first: what is compiled tells where its control flow goes (`foresee run --help`).
@@ -184,7 +183,7 @@ Programs must be built by `foresee cc`, `foresee c++` or `cargo foresee build`, 
 a property says of a run that they could have been is told while they run. Those runs keep the order of conflicting
 accesses and of critical sections (causality hb); each is checked before it is told. `foresee run` and `cargo foresee run` with
 FORESEE_OBSERVER tell the observer what the program does, and check its trace as always. Processes that a program starts
-are not observed.
+are not observed, nor are tests (`cargo foresee test`).
 
 An address that others than this machine can reach needs a secret, FORESEE_SECRET, here and for the programs; it is sent as it is.
 Ctrl-C ends it. Exit codes: 66 if something was found, 0 if not.";
