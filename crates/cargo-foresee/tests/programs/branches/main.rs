@@ -11,7 +11,9 @@ macro_rules! case {
         static FLAG: AtomicU32 = AtomicU32::new(0);
         // Written to, so somebody may read it.
         std::hint::black_box(&raw const $name);
+        // Threads count themselves as they end, which orders those that are started later.
         let first = || unsafe {
+            sleep(Duration::from_millis(100));
             $name = 1;
             FLAG.store(1, Ordering::SeqCst);
         };
