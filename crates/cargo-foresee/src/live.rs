@@ -159,11 +159,7 @@ impl<'m> Live<'m> {
         };
         packing.reader.look_again().map_err(|why| unreadable(&self.raw, why))?;
         if packing.reader.file().metadata().is_ok_and(|known| known.len() >= LARGE) {
-            for (start, end) in packing.reader.take_read() {
-                let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                // A file system that cannot do it keeps all.
-                self.gave_back |= fallocate(packing.reader.file(), hole, start, end - start).is_ok();
-            }
+            self.gave_back |= give_back(&mut packing.reader);
         }
         Ok(())
     }
@@ -233,4 +229,14 @@ impl EventSource for Live<'_> {
     fn progress(&self) -> (u64, Option<u64>) {
         self.packing.as_ref().map_or((0, None), |packing| packing.reader.progress())
     }
+}
+
+/// Gives the disk back what was read of a raw trace; whether any of it is gone.
+pub(crate) fn give_back(reader: &mut RawReader) -> bool {
+    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    let read = reader.take_read();
+    // A file system that cannot do it keeps all.
+    let gone =
+        read.into_iter().map(|(start, end)| fallocate(reader.file(), hole, start, end - start).is_ok());
+    gone.fold(false, |any, gone| any | gone)
 }

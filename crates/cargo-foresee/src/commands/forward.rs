@@ -15,11 +15,11 @@ use std::time::Duration;
 
 use foresee_trace::EventSource as _;
 use foresee_trace::raw::{LockTable, RawReader};
-use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
+use crate::live;
 use crate::observer::teller::{Meeting, Teller};
 use crate::observer::{OBSERVER_VARIABLE, SECRET_VARIABLE};
 use crate::recording::{FOLLOWED_VARIABLE, RAW_VARIABLE, unreadable, wait};
@@ -119,15 +119,7 @@ fn look(
     while reader.advance().map_err(failed)? {
         teller.event(reader.names(), &reader.event());
     }
-    for (start, end) in reader.take_read() {
-        // A file system that cannot do it keeps all.
-        let _ = fallocate(
-            reader.file(),
-            FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
-            start,
-            end - start,
-        );
-    }
+    live::give_back(reader);
     teller.after_look(reader);
     Ok(())
 }

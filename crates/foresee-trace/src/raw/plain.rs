@@ -31,7 +31,7 @@ impl RawReader {
         let op = match record.tag {
             Tag::Read => Op::Read { mem, value: None },
             Tag::Write => Op::Write { mem, value: None },
-            Tag::Load => atomic_load(record),
+            Tag::Load => atomic_load(record, record.words[1]),
             _ => return None,
         };
         let is_due = record.key < self.stop
@@ -48,10 +48,10 @@ impl RawReader {
     }
 }
 
-/// The operation of an atomic load.
+/// The operation of an atomic load from this address.
 #[inline]
-pub(super) fn atomic_load(record: &Record) -> Op<'static> {
-    let [_, addr, value, _] = record.words;
+pub(super) fn atomic_load(record: &Record, addr: u64) -> Op<'static> {
+    let value = record.words[2];
     let mem = Mem { addr, size: 1 << (record.detail >> 4 & 7).min(4) };
     let order = Order::ALL.get(usize::from(record.detail & 15)).copied().unwrap_or(Order::SeqCst);
     let known = mem.size <= 8 && addr < SYNC_SPACE && record.detail & UNKNOWN_VALUE == 0;
