@@ -44,6 +44,9 @@ pub(crate) struct Settings {
     locks: Vec<(String, Role)>,
 }
 
+/// The variable.
+pub(crate) const VARIABLE: &str = "FORESEE_OPTIONS";
+
 const KEYS: [&str; 17] = [
     "engine",
     "format",
@@ -70,7 +73,7 @@ fn without_flags() -> Result<Settings, CliError> {
     if let Some(path) = find_file() {
         settings.read_file(&path)?;
     }
-    if let Ok(options) = std::env::var("FORESEE_OPTIONS") {
+    if let Ok(options) = std::env::var(VARIABLE) {
         settings.read_variable(&options)?;
     }
     Ok(settings)
@@ -152,7 +155,7 @@ impl Settings {
                 }
                 None => Err(format!("expected key=value, found `{option}`")),
             };
-            set.map_err(|why| CliError::Usage(format!("FORESEE_OPTIONS: {why}")))?;
+            set.map_err(|why| CliError::Usage(format!("{VARIABLE}: {why}")))?;
         }
         Ok(())
     }

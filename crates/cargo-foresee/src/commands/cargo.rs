@@ -119,8 +119,9 @@ fn instrument(command: &mut Command, project: &Project, branches: bool) -> Resul
     }
     command.env_remove("RUSTFLAGS").env_remove("RUSTDOCFLAGS").env(BOOTSTRAP, "1");
     if branches {
-        let users = std::env::var("FORESEE_OPTIONS").unwrap_or_default();
-        command.env("FORESEE_OPTIONS", format!("{users}:branches=true"));
+        // For our compilers, which build scripts call.
+        let users = std::env::var(config::VARIABLE).unwrap_or_default();
+        command.env(config::VARIABLE, format!("{users}:branches=true"));
     }
     instrument_c(command, project)
 }
@@ -166,7 +167,8 @@ fn set_runner(
     project: &Project,
     results: &Path,
 ) -> Result<(), CliError> {
-    let ours = [RUSTFLAGS, RUSTDOCFLAGS, "RUSTFLAGS", "RUSTDOCFLAGS", RUNNER, BOOTSTRAP, VARIABLE];
+    let ours =
+        [RUSTFLAGS, RUSTDOCFLAGS, "RUSTFLAGS", "RUSTDOCFLAGS", RUNNER, BOOTSTRAP, config::VARIABLE, VARIABLE];
     let settings = RunnerSettings {
         mode,
         check: settings.clone(),
