@@ -21,6 +21,7 @@ mod code;
 mod commands;
 mod compiler;
 mod config;
+pub mod engines;
 mod error;
 pub mod exit;
 mod input;

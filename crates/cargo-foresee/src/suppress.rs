@@ -16,8 +16,8 @@
 
 use std::path::Path;
 
-use foresee_predict::finding::Kind;
 use foresee_trace::Names;
+use foresee_witness::judge::FindingKind;
 
 use crate::error::{CliError, without_code};
 use crate::report::Shown;
@@ -101,15 +101,15 @@ impl Rule {
     fn matches(&self, shown: &Shown, names: &Names) -> bool {
         let kind = shown.finding.kind;
         let (applies, frames) = match self.kind {
-            RuleKind::Race => (kind == Kind::Race, usize::MAX),
-            RuleKind::RaceTop => (kind == Kind::Race, 1),
-            RuleKind::Deadlock => (kind == Kind::Deadlock, usize::MAX),
-            RuleKind::Atomicity => (kind == Kind::Atomicity, usize::MAX),
-            RuleKind::Property => (kind == Kind::Property, usize::MAX),
+            RuleKind::Race => (kind == FindingKind::Race, usize::MAX),
+            RuleKind::RaceTop => (kind == FindingKind::Race, 1),
+            RuleKind::Deadlock => (kind == FindingKind::Deadlock, usize::MAX),
+            RuleKind::Atomicity => (kind == FindingKind::Atomicity, usize::MAX),
+            RuleKind::Property => (kind == FindingKind::Property, usize::MAX),
             RuleKind::Any => (true, usize::MAX),
             RuleKind::Ignored => (false, 0),
         };
-        let property = shown.finding.said.as_ref().filter(|_| self.kind == RuleKind::Property);
+        let property = shown.finding.statement.as_ref().filter(|_| self.kind == RuleKind::Property);
         let in_event = |event: &Details| {
             (self.kind != RuleKind::RaceTop && self.pattern.matches(&event.target))
                 || self.matches_frames(event, names, frames)

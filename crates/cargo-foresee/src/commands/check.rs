@@ -7,17 +7,17 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::engines::{ENGINES, EngineInfo, Options, PROPERTY, default_engines, engine};
+use foresee_lattice::explorer::Breadth;
+use foresee_lattice::model::ModelName;
+use foresee_lattice::predict::Prediction;
+use foresee_lattice::property::Translator;
 use foresee_monitor::property::Property;
-use foresee_predict::analysis::{Analysed, Analysis, Limits};
-use foresee_predict::finding::{Certainty, Finding, Kind, Place};
-use foresee_predict::lattice::explorer::Breadth;
-use foresee_predict::lattice::model::ModelName;
-use foresee_predict::lattice::predict::Prediction;
-use foresee_predict::property::Translator;
-use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
-use foresee_predict::witness::Schedule;
 use foresee_trace::validate::{Problem, Validator};
 use foresee_trace::{BEGINNING, DOUBT, Facts, LEFT_OUT, LocId, Names, STOPPED};
+use foresee_witness::analysis::{Analysed, Analysis, Limits};
+use foresee_witness::atomic::AtomicFunctions;
+use foresee_witness::judge::{Certainty, Finding, FindingKind, Place};
 
 use crate::cargo::results::{self, Outcome};
 use crate::cli::{CausalityModel, CheckArgs, CheckOptions, ReportFormat};
@@ -40,9 +40,6 @@ const REST: Duration = Duration::from_secs(10);
 
 /// What an event costs in memory at most, over all whole-trace engines.
 const BYTES_PER_EVENT: u64 = 160;
-
-/// The engine that works on what `--spec` says.
-const PROPERTY: &str = "property";
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
     Check::prepare(&args.options)?.run(&args.input, &display_name(&args.input)).map(ExitCode::from)
@@ -174,13 +171,14 @@ fn check<R>(
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
     let options = Options {
-        atomic: settings.atomic.clone(),
+        atomic: AtomicFunctions::new(&settings.atomic),
         properties: properties.clone(),
         trace: name.to_owned(),
         prediction: prediction(settings),
     };
     let limits = limits(settings, started);
-    let mut analysis = Analysis::new(engines.clone(), &options, limits, keep);
+    let engines = engines.iter().map(|engine| engine.make(&options)).collect();
+    let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
     let (mut validator, mut index) = (Validator::new(), 0);
     let mut out_of_time = false;
     while (goes_on || !signals::interrupted().load(Ordering::Relaxed)) && input.advance()? {
@@ -229,7 +227,8 @@ fn check<R>(
     let read_all = !out_of_time && (goes_on || !signals::interrupted().load(Ordering::Relaxed));
     if !read_all || !is_whole(input.source()) {
         // Where reading ended is not where the run did: what properties said of its end was never true.
-        let of_the_end = |finding: &Finding| finding.kind == Kind::Property && finding.events.is_empty();
+        let of_the_end =
+            |finding: &Finding| finding.kind == FindingKind::Property && finding.events.is_empty();
         analysed.findings.retain(|finding| !of_the_end(finding));
     }
     let collected = details(path, &analysed, names)?;
@@ -266,7 +265,7 @@ fn check<R>(
 /// From a run that cannot have happened, or of which something that matters is not known, nothing follows: whatever was
 /// found is a candidate, and the user is told why.
 fn doubt(analysed: &mut Analysed, why: &str, name: &str) {
-    analysed.findings.iter_mut().for_each(|finding| finding.certainty = Certainty::Candidate);
+    analysed.findings.iter_mut().for_each(Finding::doubt);
     error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
 }
 
@@ -276,15 +275,15 @@ fn doubt_what_needs_the_missing(findings: &mut [Finding], facts: &Facts) {
     let (without_beginning, without_accesses) = (has(BEGINNING), has(LEFT_OUT));
     for finding in findings {
         // What a property says of the rest of a run depends on what came before.
-        let of_the_whole = matches!(finding.kind, Kind::Property | Kind::Refinement);
+        let of_the_whole = matches!(finding.kind, FindingKind::Property | FindingKind::Refinement);
         // In another schedule, accesses that are left out may read something else. What was observed was observed: the
         // order of this run is that of what synchronises, which is all there.
-        let by_prediction = without_accesses && finding.certainty == Certainty::Predicted;
+        let by_prediction = without_accesses && finding.certainty() == Certainty::Predicted;
         if of_the_whole && (without_beginning || without_accesses) || by_prediction {
-            finding.certainty = Certainty::Candidate;
+            finding.doubt();
         }
         if without_accesses {
-            finding.witness = Schedule::default();
+            finding.drop_witness();
         }
     }
 }
