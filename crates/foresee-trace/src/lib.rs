@@ -51,7 +51,8 @@ pub const STOPPED: &str = "stopped";
 /// The fact that says why the beginning of the run is not in the trace, if it is not.
 pub const BEGINNING: &str = "beginning";
 
-pub use raw::format::LEFT_OUT;
+/// The fact that says which accesses were left out, if any: then no prediction is proven. What synchronises is all there.
+pub const LEFT_OUT: &str = "left out";
 
 /// A stream of events in the observed order.
 ///

@@ -16,14 +16,17 @@
 //!
 //! A branch without a read since the last one says nothing new, and is left out. So a trace has at most one per read.
 
+use foresee_format::Tag;
 use rustc_hash::FxHashMap;
 
-use super::format::{BRANCHES, Tag};
 use super::naming::Naming;
 use super::stream::Record;
 use crate::Facts;
 use crate::event::Op;
 use crate::ids::LocId;
+
+/// The fact that says that the program records its branches.
+pub(super) const BRANCHES: &str = "branches";
 
 /// What the code of a program says about the call that returns to some address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The chunks of a raw trace: whose each is, and the texts in some of them.
 //!
 //! Of a trace that is still written, the scan stops where it cannot be sure, and goes on from there the next time: at a
-//! chunk whose header is not there yet, and at one that may still be cut (`format::SHARED_FROM`) or emptied (a home).
+//! chunk whose header is not there yet, and at one that may still be cut (`foresee_format::SHARED_FROM`) or emptied (a home).
 //! Once it is complete, homes and their copies are put in order.
 
 use std::cmp::Reverse;
@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
-use super::format::{
+use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
     OWNER_WORD, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
 };
+
 use crate::{Damage, Facts, TraceError};
 
 /// The longest text that is read: facts or maps.
@@ -181,7 +182,7 @@ impl Chunks {
     }
 }
 
-/// Drops those of a thread's chunks that are not whole or are copied elsewhere: `format` has the rules. They are given by their
+/// Drops those of a thread's chunks that are not whole or are copied elsewhere: `foresee_format` has the rules. They are given by their
 /// turns, and of one turn by where they are.
 fn in_order(chunks: &mut Vec<Chunk>) {
     let latest = chunks.last().map_or(0, |chunk| chunk.turn());

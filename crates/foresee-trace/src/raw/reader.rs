@@ -5,17 +5,17 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use foresee_format::{
+    AS_HELD, CUT_WORD, FLAGS_WORD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, RunFlags, SHARED,
+    STOP_WORD, SYNC_SPACE, Stop, Tag, UNKNOWN_VALUE, VERSION, VERSION_WORD, WHY_WORD,
+};
 use rustc_hash::FxHashMap;
 
 use super::ahead::Ahead;
 use super::annotations::Annotations;
-use super::branches::Branches;
+use super::branches::{BRANCHES, Branches};
 use super::chunks::Chunks;
 use super::follow::Follow;
-use super::format::{
-    AS_HELD, CUT_WORD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, SHARED, STOP_WORD, SYNC_SPACE,
-    Stop, Tag, UNKNOWN_VALUE, VERSION, VERSION_WORD, WHY_WORD,
-};
 use super::merge::Turns;
 use super::naming::{Naming, Origin, Site, Symbolizer};
 use super::plain::atomic_load;
@@ -28,7 +28,7 @@ use super::watched::Watched;
 use crate::event::{Event, Mem, Mode, Op, Order};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
-use crate::{Damage, EventSource, Facts, STOPPED, TraceError};
+use crate::{Damage, EventSource, Facts, LEFT_OUT, STOPPED, TraceError};
 
 /// A reader of a raw trace.
 pub struct RawReader {
@@ -166,7 +166,9 @@ impl RawReader {
         }
         self.is_short = word(LENGTH_WORD).is_some_and(|length| self.bytes < length);
         self.naming.set_thread_names(header.get(NAMES as usize..).unwrap_or_default());
+        let flags = RunFlags::from_word(word(FLAGS_WORD).unwrap_or(0));
         let all = self.chunks.scan(&self.file, self.bytes, grows, self.is_short)?;
+        self.note_flags(flags);
         for chunk in std::mem::take(&mut self.chunks.found) {
             self.stream_of(chunk.owner, grows).add_chunk(chunk.start, chunk.end);
         }
@@ -181,6 +183,22 @@ impl RawReader {
             }
         }
         Ok(all)
+    }
+
+    /// Turns the header's flags into the facts that the rest of the code still looks for; files before version 4 have the
+    /// facts themselves.
+    fn note_flags(&mut self, flags: RunFlags) {
+        let left_out = "accesses to memory in functions that --only and --skip leave out";
+        let facts = [
+            (RunFlags::IS_RUST, "rust", "yes"),
+            (RunFlags::HAS_BRANCHES, BRANCHES, "yes"),
+            (RunFlags::ACCESSES_LEFT_OUT, LEFT_OUT, left_out),
+        ];
+        for (flag, name, value) in facts {
+            if flags.contains(flag) && !self.chunks.facts.iter().any(|(known, _)| known == name) {
+                self.chunks.facts.push((name.to_owned(), value.to_owned()));
+            }
+        }
     }
 
     /// The stream of a thread, which may be a new one.
