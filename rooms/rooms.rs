@@ -77,10 +77,6 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("foresee-macros", &["monitor", "monitor/module", "monitor/tables", "monitor/text"]),
-    ("foresee-monitor", &["formalism/ltl", "formalism/ptltl", "formalism/tableau"]),
-    ("foresee-monitor", &["predicate", "property", "spec"]),
-    ("foresee-monitor", &["slice/hope", "slice/plan"]),
-    ("foresee-monitor", &["spec/check", "spec/compile", "spec/warnings"]),
     (
         "foresee-predict",
         &[
