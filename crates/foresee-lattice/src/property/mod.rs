@@ -21,9 +21,8 @@ pub use feed::Feed;
 pub use translate::{Step, Translator};
 pub use words::{Occasion, says, says_with};
 
-use foresee_monitor::property::{Handler, Property};
+use foresee_monitor::property::{Action, Handler, Property};
 use foresee_monitor::slice::params::ParamSet;
-use foresee_monitor::spec::ast::Action;
 use foresee_monitor::watch::Verdict;
 use foresee_trace::{Event, LocId, Names, ThreadId};
 use rustc_hash::FxHashMap;

@@ -1,8 +1,7 @@
 //! The words of a handler, with names in place of `{loc}`, `{thread}`, `{trace}` and the parameters.
 
-use foresee_monitor::property::Handler;
+use foresee_monitor::property::{Action, Handler};
 use foresee_monitor::slice::params::ParamSet;
-use foresee_monitor::spec::ast::Action;
 use foresee_trace::{LocId, Names, ThreadId};
 
 use super::objects::Object;
@@ -35,7 +34,7 @@ pub fn says(
 /// What a handler says, with what stands for each `{name}`; a name that stands for nothing stays.
 pub fn says_with(handler: &Handler, stands_for: impl Fn(&str) -> Option<String>) -> String {
     let reports = handler.actions.iter().filter_map(|action| match action {
-        Action::Report(text, _) => Some(text),
+        Action::Report(text) => Some(text),
         _ => None,
     });
     let said: Vec<String> = reports.map(|text| filled(text, &stands_for)).collect();
