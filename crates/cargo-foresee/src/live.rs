@@ -27,9 +27,9 @@ use rustix::fs::{FallocateFlags, fallocate};
 use crate::error::CliError;
 use crate::observer::teller::Teller;
 use crate::output::Target;
+use crate::program_file;
 use crate::recording::{Packing, Reading, Recording, unreadable};
 use crate::signals;
-use crate::symbolize::FileSymbols;
 
 /// The time between two looks at the raw trace: far longer than a running thread needs to write a record.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
@@ -151,7 +151,7 @@ impl<'m> Live<'m> {
         let Some(packing) = &mut self.packing else {
             // It may not have begun, or never begin.
             let Ok(file) = File::options().read(true).write(true).open(&self.raw) else { return Ok(()) };
-            let reader = RawReader::follow(file, Box::new(FileSymbols::default()), self.table.clone());
+            let reader = RawReader::follow(file, program_file::symbols(), self.table.clone());
             return match reader.map_err(|why| unreadable(&self.raw, why))? {
                 Some(reader) => self.begin(reader),
                 None => Ok(()),
@@ -172,7 +172,7 @@ impl<'m> Live<'m> {
         match &mut self.packing {
             Some(packing) => packing.reader.end_following().map_err(failed),
             None => {
-                let symbols = Box::new(FileSymbols::default());
+                let symbols = program_file::symbols();
                 let reader = RawReader::open(&self.raw, symbols, self.table.clone()).map_err(failed)?;
                 self.begin(reader)
             }

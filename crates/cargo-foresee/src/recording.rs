@@ -13,20 +13,19 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use foresee_symbols::{recorded_code, watched_statics};
 use foresee_trace::raw::{LockTable, RawReader};
 use foresee_trace::{DOUBT, EventSource as _, Facts, TraceError};
 use rustix::process::Signal;
 
 use crate::cli::Extent;
-use crate::code;
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
 use crate::output::{Output, Target};
+use crate::program_file;
 use crate::signals::{self, PassOn};
-use crate::symbolize::FileSymbols;
 use crate::unrecorded;
-use crate::watch;
 
 /// How long a program that was told to end may take before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
@@ -223,8 +222,8 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
         Reading::Afterwards => command.env_remove(FOLLOWED_VARIABLE),
     };
     if !program.watch.is_empty() || !program.variables.is_empty() {
-        let addresses = watch::addresses(command.get_program(), program.watch, program.variables)?;
-        command.env(watch::VARIABLE, addresses);
+        let addresses = program_file::watched(command.get_program(), program.watch, program.variables)?;
+        command.env(watched_statics::VARIABLE, addresses);
     }
     if let Some(bytes) = program.extent.max_size {
         command.env(MAX_SIZE_VARIABLE, bytes.to_string());
@@ -233,10 +232,10 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
         command.env(KEEP_LAST_VARIABLE, bytes.to_string());
     }
     if program.extent.leaves_out() {
-        let table = code::table(command.get_program(), &program.extent)?;
+        let table = program_file::code_table(command.get_program(), &program.extent.selection())?;
         let path = raw.with_file_name(CODE_NAME);
         std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
-        command.env(code::VARIABLE, path);
+        command.env(recorded_code::VARIABLE, path);
     }
     let pass_on = PassOn::new();
     let mut child = command
@@ -293,7 +292,7 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 /// From the raw trace to one that every command reads. Ctrl-C ends it with what was packed so far.
 fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
     signals::finish_on_interrupt();
-    let reader = RawReader::open(raw, Box::new(FileSymbols::default()), table);
+    let reader = RawReader::open(raw, program_file::symbols(), table);
     let mut packing = Packing::begin(reader.map_err(|why| unreadable(raw, why))?, raw, target)?;
     while packing.advance()? {}
     packing.finish()

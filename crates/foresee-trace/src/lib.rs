@@ -37,7 +37,7 @@ pub use event::{Access, Arg, Event, Mem, Mode, Op, Order, bits, signed};
 pub use execution::{Execution, ExecutionBuilder};
 pub use ids::{EventId, LocId, LockId, StrId, ThreadId, VarId};
 pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol, UnnamedLock};
-pub use open::{Format, open};
+pub use open::{Format, open, open_with};
 
 /// Facts about a recorded run: its command line, host, time, …, in the order they were written.
 pub type Facts = Vec<(String, String)>;

@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use foresee_symbols::watched_statics;
 use foresee_trace::EventSource as _;
 use foresee_trace::raw::{LockTable, RawReader};
 
@@ -22,11 +23,10 @@ use crate::exit;
 use crate::live;
 use crate::observer::teller::{Meeting, Teller};
 use crate::observer::{OBSERVER_VARIABLE, SECRET_VARIABLE};
+use crate::program_file;
 use crate::recording::{FOLLOWED_VARIABLE, RAW_VARIABLE, unreadable, wait};
 use crate::signals::PassOn;
-use crate::symbolize::FileSymbols;
 use crate::unrecorded;
-use crate::watch;
 
 /// How it is called.
 pub(crate) const NAME: &str = "forward";
@@ -65,8 +65,8 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
     let raw = folder.path().join("raw");
     let variables = meeting.variables();
     if !variables.is_empty() {
-        let addresses = watch::addresses(command.get_program(), &[], &variables)?;
-        command.env(watch::VARIABLE, addresses);
+        let addresses = program_file::watched(command.get_program(), &[], &variables)?;
+        command.env(watched_statics::VARIABLE, addresses);
     }
     let table = config::lock_table()?;
     let pass_on = PassOn::new();
@@ -110,8 +110,7 @@ fn look(
         None => {
             // It may not have begun, or never begin.
             let Ok(file) = File::options().read(true).write(true).open(raw) else { return Ok(()) };
-            *reader =
-                RawReader::follow(file, Box::new(FileSymbols::default()), table.clone()).map_err(failed)?;
+            *reader = RawReader::follow(file, program_file::symbols(), table.clone()).map_err(failed)?;
         }
         Some(reader) => reader.look_again().map_err(failed)?,
     }
@@ -137,7 +136,7 @@ fn complete(
             reader.end_following().map_err(failed)?;
             reader
         }
-        None => RawReader::open(raw, Box::new(FileSymbols::default()), table.clone()).map_err(failed)?,
+        None => RawReader::open(raw, program_file::symbols(), table.clone()).map_err(failed)?,
     };
     while reader.advance().map_err(failed)? {
         teller.event(reader.names(), &reader.event());

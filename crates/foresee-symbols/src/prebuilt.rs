@@ -3,12 +3,12 @@
 //! The standard library is compiled by those who ship the toolchain: its compile units say that they were built in
 //! `/rustc/<commit>`. Generic code of it that the program instantiates is in the program's own units, and instrumented.
 
-use std::borrow::Cow;
-
 use foresee_trace::raw::Origin;
-use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId, Unit};
+use gimli::{EndianSlice, LittleEndian, Unit};
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _};
+
+use crate::image::dwarf_sections;
 
 /// Where such units were built.
 const BUILT_IN: &str = "/rustc/";
@@ -18,7 +18,7 @@ const CONTAINERS: [&str; 2] = ["library/alloc/", "library/core/"];
 
 /// The prebuilt pieces of one file, by address.
 #[derive(Default)]
-pub(crate) struct Prebuilt {
+pub struct Prebuilt {
     /// From, to, and where from.
     ranges: Vec<(u64, u64, Origin)>,
     has_unseen_atomics: bool,
@@ -35,7 +35,7 @@ fn names_unseen_atomics(names: &[u8]) -> bool {
 
 impl Prebuilt {
     /// Reads the units of a file; without debug information none is known.
-    pub(crate) fn of(file: &ElfFile64<'_>) -> Prebuilt {
+    pub fn of(file: &ElfFile64<'_>) -> Prebuilt {
         let mut prebuilt = Prebuilt::default();
         // What cannot be read is taken for the program's own.
         let _ = prebuilt.read(file);
@@ -46,12 +46,12 @@ impl Prebuilt {
     }
 
     /// Whether the program has code for atomics that cannot be recorded.
-    pub(crate) fn has_unseen_atomics(&self) -> bool {
+    pub fn has_unseen_atomics(&self) -> bool {
         self.has_unseen_atomics
     }
 
     /// Where the code at this address comes from.
-    pub(crate) fn origin(&self, addr: u64) -> Origin {
+    pub fn origin(&self, addr: u64) -> Origin {
         let after = self.ranges.partition_point(|&(from, ..)| from <= addr);
         match self.ranges[..after].last() {
             Some(&(_, to, origin)) if addr < to => origin,
@@ -60,11 +60,7 @@ impl Prebuilt {
     }
 
     fn read(&mut self, file: &ElfFile64<'_>) -> gimli::Result<()> {
-        let load = |id: SectionId| -> gimli::Result<Cow<'_, [u8]>> {
-            let section = file.section_by_name(id.name());
-            Ok(section.and_then(|section| section.uncompressed_data().ok()).unwrap_or_default())
-        };
-        let sections = DwarfSections::load(load)?;
+        let sections = dwarf_sections(file)?;
         let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
         let mut units = dwarf.units();
         while let Some(header) = units.next()? {
@@ -85,7 +81,7 @@ impl Prebuilt {
 }
 
 /// Whether a unit was built by those who ship the toolchain.
-pub(crate) fn is_prebuilt(unit: &Unit<EndianSlice<'_, LittleEndian>>) -> bool {
+pub fn is_prebuilt(unit: &Unit<EndianSlice<'_, LittleEndian>>) -> bool {
     unit.comp_dir.is_some_and(|folder| folder.starts_with(BUILT_IN.as_bytes()))
 }
 

@@ -13,15 +13,15 @@
 //!
 //! Each file is read once, when the first address in it is asked for. A file that has gone or is no ELF file has no names.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use addr2line::{Loader, demangle_auto};
+use addr2line::Loader;
 use foresee_trace::raw::{Call, Code, DataSymbol, Module, Origin, SourceLocation, Symbolizer};
-use object::read::elf::ElfFile64;
-use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, SymbolKind};
+use object::{Object as _, ObjectSegment as _};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::{self, Severity, without_code};
+use crate::demangle::demangled;
+use crate::image::{Image, statics};
 use crate::instructions::Instructions;
 use crate::prebuilt::Prebuilt;
 
@@ -30,32 +30,40 @@ const PAGE: u64 = 4096;
 
 /// Symbols from the files a program was loaded from.
 #[derive(Default)]
-pub(crate) struct FileSymbols {
-    images: FxHashMap<String, Option<Image>>,
-    /// The files that were told to be gone.
+pub struct FileSymbols {
+    files: FxHashMap<String, Option<LoadedFile>>,
+    /// Files that were reported to be gone.
     gone: FxHashSet<String>,
+    report: Option<fn(&MissingFile<'_>)>,
+}
+
+/// A file of code that cannot be read: what it did has no names and lines.
+pub struct MissingFile<'a> {
+    /// Where it was.
+    pub path: &'a str,
+    /// Why it cannot be read.
+    pub why: std::io::Error,
 }
 
 impl FileSymbols {
-    fn image(&mut self, path: &str) -> Option<&mut Image> {
-        if !self.images.contains_key(path) {
-            self.images.insert(path.to_owned(), Image::read(Path::new(path)));
-        }
-        self.images.get_mut(path)?.as_mut()
+    /// Symbols that report each file that cannot be read, once.
+    pub fn reporting(report: fn(&MissingFile<'_>)) -> FileSymbols {
+        FileSymbols { report: Some(report), ..FileSymbols::default() }
     }
-}
 
-impl FileSymbols {
-    /// Tells once that a file of code cannot be read: a report without lines would be a riddle.
-    fn warn_if_gone(&mut self, path: &str) {
-        if let Err(why) = std::fs::File::open(path)
+    fn file(&mut self, path: &str) -> Option<&mut LoadedFile> {
+        if !self.files.contains_key(path) {
+            self.files.insert(path.to_owned(), LoadedFile::read(Path::new(path)));
+        }
+        self.files.get_mut(path)?.as_mut()
+    }
+
+    fn report_if_gone(&mut self, path: &str) {
+        if let Some(report) = self.report
+            && let Err(why) = std::fs::File::open(path)
             && self.gone.insert(path.to_owned())
         {
-            let why = without_code(&why);
-            let message = format!(
-                "{path}: cannot read: {why}; what it did has no names and lines: keep it until the run is packed"
-            );
-            error::print(Severity::Warning, &message);
+            report(&MissingFile { path, why });
         }
     }
 }
@@ -65,12 +73,12 @@ impl Symbolizer for FileSymbols {
         let Some(module) = modules.iter().find(|module| (module.start..module.end).contains(&pc)) else {
             return Code::default();
         };
-        let known = self.image(&module.path).and_then(|image| {
-            let bias = image.bias(module)?;
-            image.code(pc.wrapping_sub(bias))
+        let known = self.file(&module.path).and_then(|file| {
+            let bias = file.bias(module)?;
+            file.code(pc.wrapping_sub(bias))
         });
         known.unwrap_or_else(|| {
-            self.warn_if_gone(&module.path);
+            self.report_if_gone(&module.path);
             let unknown = SourceLocation { file: file_name(&module.path), ..Default::default() };
             Code { frames: vec![unknown], origin: Origin::Program }
         })
@@ -79,9 +87,9 @@ impl Symbolizer for FileSymbols {
     fn data(&mut self, modules: &[Module], addr: u64) -> Option<DataSymbol> {
         let module =
             modules.iter().filter(|module| module.start <= addr).max_by_key(|module| module.start)?;
-        let image = self.image(&module.path)?;
-        let bias = image.bias(module)?;
-        let symbol = image.data(addr.wrapping_sub(bias))?;
+        let file = self.file(&module.path)?;
+        let bias = file.bias(module)?;
+        let symbol = file.data(addr.wrapping_sub(bias))?;
         Some(DataSymbol { addr: symbol.addr.wrapping_add(bias), ..symbol })
     }
 
@@ -89,17 +97,17 @@ impl Symbolizer for FileSymbols {
         let inside = pc.wrapping_sub(1);
         let module = modules.iter().find(|module| (module.start..module.end).contains(&inside));
         let known = module.and_then(|module| {
-            let image = self.image(&module.path)?;
-            let bias = image.bias(module)?;
-            let call = image.instructions()?.call(pc.wrapping_sub(bias));
+            let file = self.file(&module.path)?;
+            let bias = file.bias(module)?;
+            let call = file.instructions()?.call(pc.wrapping_sub(bias));
             Some(Call { argument: call.argument.map(|address| address.wrapping_add(bias)), ..call })
         });
         known.unwrap_or_default()
     }
 
     fn unseen(&self) -> Option<&'static str> {
-        let known = self.images.values().flatten();
-        let any = known.into_iter().any(|image| image.prebuilt.has_unseen_atomics());
+        let mut known = self.files.values().flatten();
+        let any = known.any(|file| file.prebuilt.has_unseen_atomics());
         any.then_some("`fetch_max` or `fetch_min`")
     }
 }
@@ -112,39 +120,39 @@ struct Segment {
 }
 
 /// One program or library file.
-struct Image {
+struct LoadedFile {
     name: String,
     segments: Vec<Segment>,
     /// Statics, by address.
     data: Vec<DataSymbol>,
     lines: Option<Loader>,
     prebuilt: Prebuilt,
-    path: PathBuf,
-    /// Read when they are first asked for.
+    image: Image,
+    /// Decoded when they are first asked for.
     instructions: Option<Option<Instructions>>,
 }
 
-impl Image {
-    fn read(path: &Path) -> Option<Image> {
-        let bytes = std::fs::read(path).ok()?;
-        let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).ok()?;
+impl LoadedFile {
+    fn read(path: &Path) -> Option<LoadedFile> {
+        let image = Image::read(path).ok()?;
+        let file = image.elf().ok()?;
         let segments = file.segments().map(|segment| {
             let (offset, in_file) = segment.file_range();
             Segment { offset, in_file, addr: segment.address() }
         });
-        Some(Image {
+        Some(LoadedFile {
             name: file_name(&path.to_string_lossy()),
             segments: segments.collect(),
             data: statics(&file),
             lines: Loader::new(path).ok(),
             prebuilt: Prebuilt::of(&file),
-            path: path.to_owned(),
             instructions: None,
+            image,
         })
     }
 
     fn instructions(&mut self) -> Option<&mut Instructions> {
-        self.instructions.get_or_insert_with(|| Instructions::read(&self.path)).as_mut()
+        self.instructions.get_or_insert_with(|| Instructions::of(&self.image)).as_mut()
     }
 
     /// What to take from an address in this mapping to get the address that the file's tables use.
@@ -194,30 +202,6 @@ impl Image {
         let symbol = self.data.get(after.checked_sub(1)?)?;
         (addr - symbol.addr < u64::from(symbol.size)).then(|| symbol.clone())
     }
-}
-
-/// The statics of a program, by address.
-pub(crate) fn statics(file: &ElfFile64<'_>) -> Vec<DataSymbol> {
-    let found = file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| {
-        let size = u32::try_from(symbol.size()).ok().filter(|&size| size > 0)?;
-        let wanted = symbol.kind() == SymbolKind::Data && symbol.is_definition();
-        let name = wanted.then(|| symbol.name().ok()).flatten()?;
-        Some(DataSymbol { name: demangled(name), addr: symbol.address(), size })
-    });
-    let mut data: Vec<DataSymbol> = found.collect();
-    data.sort_by(|a, b| (a.addr, b.size, &a.name).cmp(&(b.addr, a.size, &b.name)));
-    data.dedup_by_key(|symbol| symbol.addr);
-    data
-}
-
-/// The name as it was written. What is not mangled stays as it is: a C++ demangler takes `x` for `long long`. A mangled
-/// name may end in `.0`, for a static that the optimiser has taken apart.
-pub(crate) fn demangled(name: &str) -> String {
-    if !["_Z", "_R"].iter().any(|start| name.starts_with(start)) {
-        return name.to_owned();
-    }
-    let whole = name.split_once('.').map_or(name, |(whole, _)| whole);
-    demangle_auto(whole.into(), None).into_owned()
 }
 
 /// The path without `.` and `..`, as it is written: a file that has gone has a name, too. Compilers put the folder they ran in
@@ -272,8 +256,8 @@ mod tests {
         let (mut symbols, modules) = (FileSymbols::default(), own_modules());
         let code = symbols.code(&modules, own_modules as fn() -> Vec<Module> as usize as u64);
         let found = code.frames.last().unwrap();
-        assert!(found.function.ends_with("symbolize::tests::own_modules"), "{found:?}");
-        assert!(found.file.ends_with("symbolize.rs") && found.line > 100, "{found:?}");
+        assert!(found.function.ends_with("file_symbols::tests::own_modules"), "{found:?}");
+        assert!(found.file.ends_with("file_symbols.rs") && found.line > 100, "{found:?}");
         assert_eq!(symbols.code(&modules, 1), Code::default());
     }
 
@@ -285,7 +269,7 @@ mod tests {
             for element in [array.first().unwrap(), array.last().unwrap()] {
                 element.store(1, std::sync::atomic::Ordering::Relaxed);
                 let found = symbols.data(&modules, std::ptr::from_ref(element) as u64).unwrap();
-                assert!(found.name.ends_with(&format!("symbolize::tests::{name}")), "{found:?}");
+                assert!(found.name.ends_with(&format!("file_symbols::tests::{name}")), "{found:?}");
                 assert_eq!((found.addr, found.size as usize), (first, size_of_val(array)));
             }
         }
@@ -304,16 +288,6 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(normal_path(path), normal);
-        }
-    }
-
-    #[test]
-    fn only_mangled_names_are_demangled() {
-        assert_eq!(demangled("_ZN4Bank5totalE"), "Bank::total");
-        assert_eq!(demangled("_RNvC7mycrate3foo"), "mycrate::foo");
-        assert_eq!(demangled("_RNvC7mycrate3foo.0"), "mycrate::foo");
-        for plain in ["x", "f", "_M_run", "counter.0", "_Zero", "_Root", ""] {
-            assert_eq!(demangled(plain), plain);
         }
     }
 

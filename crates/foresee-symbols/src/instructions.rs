@@ -19,16 +19,15 @@
 //!
 //! What is not recognised is not known, which is sound. Each function is decoded once, when it is first asked for.
 
-use std::path::Path;
-
 use foresee_trace::raw::Call;
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
     Register,
 };
-use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::image::Image;
 
 /// What compilers call at the beginning of each block.
 const TELLER: &str = "__sanitizer_cov_trace_pc";
@@ -42,7 +41,7 @@ const PRESERVED: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// The code of one program or library.
-pub(crate) struct Instructions {
+pub struct Instructions {
     sections: Vec<(u64, Vec<u8>)>,
     /// By their first addresses.
     functions: Vec<Function>,
@@ -72,9 +71,9 @@ struct Calls {
 }
 
 impl Instructions {
-    pub(crate) fn read(path: &Path) -> Option<Instructions> {
-        let bytes = std::fs::read(path).ok()?;
-        let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).ok()?;
+    /// The code of a file. Functions are decoded when they are first asked for.
+    pub fn of(image: &Image) -> Option<Instructions> {
+        let file = image.elf().ok()?;
         let code = file.sections().filter(|section| section.kind() == SectionKind::Text);
         let sections = code.filter_map(|section| Some((section.address(), section.data().ok()?.to_vec())));
         let (mut functions, mut known) = (Vec::new(), Known::default());
@@ -106,7 +105,7 @@ impl Instructions {
     }
 
     /// What is known of the call that returns to `pc`.
-    pub(crate) fn call(&mut self, pc: u64) -> Call {
+    pub fn call(&mut self, pc: u64) -> Call {
         let after = self.functions.partition_point(|function| function.start < pc);
         let Some(function) = after.checked_sub(1).and_then(|at| self.functions.get_mut(at)) else {
             return Call::default();

@@ -11,8 +11,6 @@
 //! Entries of the debug information come parents first, so what is inlined overrides what it is inlined into. Time and memory
 //! are those of reading it once; the standard library's, which is not instrumented, is left out.
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt as _;
 
@@ -20,22 +18,20 @@ use foresee_format::CODE_MAGIC;
 use foresee_trace::raw::function_path;
 use gimli::{
     AttributeValue, DW_AT_abstract_origin, DW_AT_linkage_name, DW_AT_name, DW_AT_specification,
-    DW_TAG_inlined_subroutine, DW_TAG_subprogram, DebuggingInformationEntry, Dwarf, DwarfSections,
-    EndianSlice, LittleEndian, SectionId, Unit, UnitSectionOffset,
+    DW_TAG_inlined_subroutine, DW_TAG_subprogram, DebuggingInformationEntry, Dwarf, EndianSlice,
+    LittleEndian, Unit, UnitSectionOffset,
 };
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, SymbolKind};
 use rustc_hash::FxHashMap;
 
-use crate::cli::Extent;
-use crate::error::{CliError, without_code};
+use crate::demangle::demangled;
+use crate::image::{Image, ImageError, dwarf_sections};
+use crate::pattern::Pattern;
 use crate::prebuilt;
-use crate::suppress::Pattern;
-use crate::symbolize::demangled;
-use crate::unrecorded::find;
 
-/// The variable that tells the runtime where the table is.
-pub(crate) const VARIABLE: &str = "FORESEE_CODE";
+/// The variable by which the runtime finds the table.
+pub const VARIABLE: &str = "FORESEE_CODE";
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 type Entry<'a> = DebuggingInformationEntry<Slice<'a>>;
@@ -43,26 +39,41 @@ type Entry<'a> = DebuggingInformationEntry<Slice<'a>>;
 /// How often a function's name may be that of another entry: no compiler needs more than two.
 const INDIRECTIONS: usize = 8;
 
-/// The table for this program, as the runtime reads it.
-pub(crate) fn table(program: &OsStr, extent: &Extent) -> Result<Vec<u8>, CliError> {
-    let path = find(program);
-    let shown = path.display();
-    let failed = |why| CliError::Usage(format!("{shown}: cannot read: {}", without_code(&why)));
-    let about = path.metadata().map_err(failed)?;
-    let bytes = std::fs::read(&path).map_err(failed)?;
-    let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).map_err(|_| {
-        CliError::Usage(format!("{shown}: no ELF program, so `--only` and `--skip` find no functions in it"))
-    })?;
-    let mut wanted = Wanted::new(extent);
-    let mut code = Code::of(&file, extent.only.is_empty());
+/// Which functions' accesses are recorded, by patterns.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only these, if there are any.
+    pub only: Vec<String>,
+    /// Not these.
+    pub skip: Vec<String>,
+}
+
+/// Why there is no table.
+#[derive(Debug, thiserror::Error)]
+pub enum SelectionError {
+    /// The program's file is of no use.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// A pattern matches nothing: most likely it is misspelt.
+    #[error("no function matches `{0}`")]
+    NoMatch(String),
+}
+
+/// The table for a program, as the runtime reads it.
+pub fn table(image: &Image, selection: &Selection) -> Result<Vec<u8>, SelectionError> {
+    let file = image.elf()?;
+    let records_others = selection.only.is_empty();
+    let mut wanted = Wanted::new(selection);
+    let mut code = Code::of(&file, records_others);
     symbols(&file, &mut wanted, &mut code);
     // What cannot be read has the names of its symbols.
     let _ = debug_information(&file, &mut wanted, &mut code);
     if let Some(pattern) = wanted.unused() {
-        return Err(CliError::Usage(format!("{shown}: no function matches `{pattern}`")));
+        return Err(SelectionError::NoMatch(pattern.to_owned()));
     }
-    let outside = u64::from(extent.only.is_empty());
-    let header = [CODE_MAGIC, about.dev(), about.ino(), code.start, 64 * code.bits.len() as u64, outside];
+    let about = image.metadata();
+    let length = 64 * code.bits.len() as u64;
+    let header = [CODE_MAGIC, about.dev(), about.ino(), code.start, length, u64::from(records_others)];
     Ok(header.iter().chain(&code.bits).flat_map(|word| word.to_le_bytes()).collect())
 }
 
@@ -114,11 +125,15 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(extent: &Extent) -> Wanted {
+    fn new(selection: &Selection) -> Wanted {
         let patterns = |texts: &[String]| {
             texts.iter().map(|text| (text.clone(), Pattern::whole(text), false)).collect::<Vec<_>>()
         };
-        Wanted { only: patterns(&extent.only), skip: patterns(&extent.skip), known: FxHashMap::default() }
+        Wanted {
+            only: patterns(&selection.only),
+            skip: patterns(&selection.skip),
+            known: FxHashMap::default(),
+        }
     }
 
     /// What the name of a function says, as the linker knows it.
@@ -159,11 +174,7 @@ fn symbols(file: &ElfFile64<'_>, wanted: &mut Wanted, code: &mut Code) {
 }
 
 fn debug_information(file: &ElfFile64<'_>, wanted: &mut Wanted, code: &mut Code) -> gimli::Result<()> {
-    let load = |id: SectionId| -> gimli::Result<Cow<'_, [u8]>> {
-        let section = file.section_by_name(id.name());
-        Ok(section.and_then(|section| section.uncompressed_data().ok()).unwrap_or_default())
-    };
-    let sections = DwarfSections::load(load)?;
+    let sections = dwarf_sections(file)?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     let mut units = Vec::new();
     let mut headers = dwarf.units();
@@ -263,12 +274,11 @@ mod tests {
 
     #[test]
     fn names_are_paths_and_patterns_whole() {
-        let extent = Extent {
+        let selection = Selection {
             only: vec!["bank::*".to_owned(), "main".to_owned()],
             skip: vec!["*::log".to_owned()],
-            ..Extent::default()
         };
-        let mut wanted = Wanted::new(&extent);
+        let mut wanted = Wanted::new(&selection);
         assert!(!wanted.says("_RNvNtC3app4bank3pay").is_asked_for);
         assert!(wanted.says("_ZN4bank3payEi").is_asked_for && !wanted.says("mainly").is_asked_for);
         assert_eq!(wanted.unused(), Some("main"));

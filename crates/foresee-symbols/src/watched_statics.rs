@@ -4,28 +4,29 @@
 //! symbol table. A name is that of the symbol, demangled, or its last parts: `radio` is also `tower::radio`. Statics within
 //! functions of C are called `name.0` by gcc and `function.name` by clang. All statics of the name are watched.
 
-use std::ffi::OsStr;
-
 use foresee_trace::is_called;
-use object::read::elf::ElfFile64;
 
-use crate::error::{CliError, without_code};
-use crate::symbolize::statics;
-use crate::unrecorded::find;
+use crate::image::{Image, ImageError, statics};
 
-/// The variable that tells the runtime what to watch.
-pub(crate) const VARIABLE: &str = "FORESEE_WATCH";
+/// The variable by which the runtime knows what to watch.
+pub const VARIABLE: &str = "FORESEE_WATCH";
+
+/// Why statics cannot be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// The program's file is of no use.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// There is no static of this name.
+    #[error(
+        "no static `{0}`; `--watch` takes statics of the program itself, others are watched by annotations"
+    )]
+    NoStatic(String),
+}
 
 /// The value of that variable for statics of these names; `variables` need not be there.
-pub(crate) fn addresses(program: &OsStr, names: &[String], variables: &[String]) -> Result<String, CliError> {
-    let path = find(program);
-    let shown = path.display();
-    let bytes = std::fs::read(&path)
-        .map_err(|why| CliError::Usage(format!("{shown}: cannot read: {}", without_code(&why))))?;
-    let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).map_err(|_| {
-        CliError::Usage(format!("{shown}: no ELF program, so `--watch` finds no statics in it"))
-    })?;
-    let statics = statics(&file);
+pub fn addresses(image: &Image, names: &[String], variables: &[String]) -> Result<String, WatchError> {
+    let statics = statics(&image.elf()?);
     let mut watched = Vec::new();
     for (name, needed) in
         names.iter().map(|name| (name, true)).chain(variables.iter().map(|name| (name, false)))
@@ -34,10 +35,7 @@ pub(crate) fn addresses(program: &OsStr, names: &[String], variables: &[String])
         let found = statics.iter().filter(|symbol| is_called(&symbol.name, name));
         watched.extend(found.map(|symbol| format!("{:x}:{:x}", symbol.addr, symbol.size)));
         if watched.len() == before && needed {
-            return Err(CliError::Usage(format!(
-                "{shown}: no static `{name}`; `--watch` takes statics of the program itself, others are watched by \
-                 annotations"
-            )));
+            return Err(WatchError::NoStatic(name.clone()));
         }
     }
     Ok(watched.join(","))
