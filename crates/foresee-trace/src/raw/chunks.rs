@@ -10,8 +10,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use super::format::{
-    CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
-    OWNER_WORD, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEFT_OUT, LEN_WORD, MAX_CHUNK,
+    MAX_THREADS, OWNER_WORD, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
 };
 use crate::{Damage, Facts, TraceError};
 
@@ -35,6 +35,15 @@ impl Chunk {
     }
 }
 
+/// What the runtime says of the program that it records, as far as it matters for what a trace proves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recorded {
+    /// Part of the program is in Rust.
+    pub(super) is_rust: bool,
+    /// Accesses of some functions are left out.
+    pub(super) leaves_out: bool,
+}
+
 /// What is in the file's chunks, before any record is read.
 pub(super) struct Chunks {
     /// Where the scan goes on.
@@ -44,6 +53,7 @@ pub(super) struct Chunks {
     /// Threads of which a chunk is missing after those found, and the byte of the file after which it would be.
     pub(super) lost: Vec<(u64, u64)>,
     pub(super) facts: Facts,
+    pub(super) recorded: Recorded,
     /// The copies of `/proc/self/maps` and their keys, the last one first.
     pub(super) maps: Vec<(u64, String)>,
     pub(super) damage: Option<Damage>,
@@ -56,6 +66,7 @@ impl Chunks {
             found: Vec::new(),
             lost: Vec::new(),
             facts: Facts::default(),
+            recorded: Recorded::default(),
             maps: Vec::new(),
             damage: None,
         }
@@ -172,7 +183,13 @@ impl Chunks {
             TEXT_FACTS => {
                 let parts: Vec<_> = body.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect();
                 let (pairs, _) = parts.as_chunks::<2>();
-                self.facts.extend(pairs.iter().map(|[name, value]| (name.to_string(), value.to_string())));
+                for [name, value] in pairs {
+                    match name.as_ref() {
+                        "rust" => self.recorded.is_rust = true,
+                        LEFT_OUT => self.recorded.leaves_out = true,
+                        _ => self.facts.push((name.to_string(), value.to_string())),
+                    }
+                }
             }
             TEXT_MAPS => self.maps.push((key, String::from_utf8_lossy(body).into_owned())),
             _ => {}

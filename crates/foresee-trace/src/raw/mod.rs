@@ -15,6 +15,7 @@ mod branches;
 mod chunks;
 mod follow;
 pub mod format;
+mod gaps;
 mod merge;
 mod modules;
 mod naming;

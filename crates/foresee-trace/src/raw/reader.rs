@@ -28,7 +28,8 @@ use super::watched::Watched;
 use crate::event::{Event, Mem, Mode, Op, Order};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
-use crate::{Damage, EventSource, Facts, STOPPED, TraceError};
+use crate::trust::Trust;
+use crate::{Damage, EventSource, Facts, TraceError};
 
 /// A reader of a raw trace.
 pub struct RawReader {
@@ -44,6 +45,8 @@ pub struct RawReader {
     pub(super) reached: u64,
     /// Records from this key on are not of all threads.
     pub(super) stop: u64,
+    /// Why recording stopped, if it did.
+    pub(super) stopped: Option<Stop>,
     /// How far a trace can be read that is still being written.
     pub(super) follow: Option<Follow>,
     /// Whether what was delivered may be in a wrong order, as something came too late.
@@ -111,6 +114,7 @@ impl RawReader {
             turns: Turns::default(),
             reached: 0,
             stop: u64::MAX,
+            stopped: None,
             follow: None,
             unsure: Cell::new(false),
             cut: 0,
@@ -158,7 +162,7 @@ impl RawReader {
         self.stop = self.stop.min(stop);
         let why = word(WHY_WORD).and_then(|why| Stop::ALL.get((why as usize).wrapping_sub(1)));
         if let Some(why) = why.filter(|_| !grows) {
-            self.chunks.facts.push((STOPPED.to_owned(), why.why().to_owned()));
+            self.stopped = Some(*why);
         }
         let lost = word(CUT_WORD).unwrap_or(0);
         if lost > 0 {
@@ -197,19 +201,8 @@ impl RawReader {
         self.values.unexplained
     }
 
-    /// How many atomics so far changed the word of a lock in a way that is not understood: then the lock events are not
-    /// all there, and nothing that follows from them is proven.
-    pub fn unclear(&self) -> u64 {
-        self.sections.unclear()
-    }
-
-    /// What the program may do to order threads that is not recorded, if anything.
-    pub fn unseen(&self) -> Option<&'static str> {
-        self.naming.unseen()
-    }
-
     /// Whether most places of accesses so far have no known line: the program has no debug information.
-    pub fn lacks_debug_info(&self) -> bool {
+    pub(super) fn lacks_debug_info(&self) -> bool {
         2 * self.nowhere > self.accesses
     }
 
@@ -470,6 +463,10 @@ impl EventSource for RawReader {
 
     fn facts(&self) -> &Facts {
         &self.chunks.facts
+    }
+
+    fn trust(&self) -> Trust {
+        self.gaps().collect()
     }
 
     fn damage(&self) -> Option<&Damage> {
