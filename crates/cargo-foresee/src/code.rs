@@ -2,7 +2,7 @@
 //!
 //! The runtime sees an access and the program counter after it. Which functions that counter is in, inlined ones included, only
 //! the debug information knows. So it is asked before the program runs: the table has one bit for each byte of the program's
-//! code, set where accesses are recorded, and the runtime looks there ([`format`](foresee_trace::raw::format) has the layout).
+//! code, set where accesses are recorded, and the runtime looks there ([`foresee_format`] has the layout).
 //!
 //! A pattern is held against the path of a function without type arguments, with the type in place of `<Type as Trait>`:
 //! `bank::Account::drop`; `*` stands for anything. Code is wanted if one of the functions it is in matches `--only` (or there is
@@ -16,7 +16,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt as _;
 
-use foresee_trace::raw::format::CODE_MAGIC;
+use foresee_format::CODE_MAGIC;
 use foresee_trace::raw::function_path;
 use gimli::{
     AttributeValue, DW_AT_abstract_origin, DW_AT_linkage_name, DW_AT_name, DW_AT_specification,

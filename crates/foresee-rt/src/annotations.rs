@@ -8,10 +8,11 @@
 //! Events and locals take stamps: their order among threads is that of time, as monitors are to see it. Stamps order
 //! records, they make no happens-before.
 
+use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, TEXT_ENDS, TEXT_PIECE, Tag};
+
 use crate::atomics::{acquire_edge, release_edge};
 use crate::buffer::{Local, inside, plain};
 use crate::entry::entries;
-use crate::format::{ARG_INT, ARG_OBJECT, ARG_STR, TEXT_ENDS, TEXT_PIECE, Tag};
 use crate::watched;
 
 /// Longer texts are cut.

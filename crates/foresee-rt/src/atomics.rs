@@ -9,9 +9,10 @@ use std::arch::asm;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::atomic::{Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
+use foresee_format::{SYNC_SPACE, Tag};
+
 use crate::buffer::{inside, stamp, stamped};
 use crate::entry::entries;
-use crate::format::{SYNC_SPACE, Tag};
 
 const STRIPES: usize = 1 << 10;
 static LOCKS: [Lock; STRIPES] = [const { Lock(AtomicBool::new(false)) }; STRIPES];

@@ -8,10 +8,11 @@ use std::sync::atomic::{
     AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
 };
 
+use foresee_format::{self as format, MAX_THREADS, Stop, Tag, first_word};
+
 pub(crate) use self::chunks::{Place, set_read_along};
 use self::near::Near;
 pub(crate) use self::near::{Kind, access_at_once, branched_at_once, entered_at_once, exited_at_once};
-use crate::format::{self, MAX_THREADS, Stop, Tag, first_word};
 use crate::keep::{self, Frames};
 use crate::rawfile;
 use crate::rests;

@@ -7,7 +7,8 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
-use crate::format::{CODE_HEADER_WORDS, CODE_MAGIC};
+use foresee_format::{CODE_HEADER_WORDS, CODE_MAGIC};
+
 use crate::watched::bias;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);

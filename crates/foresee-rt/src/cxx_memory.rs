@@ -6,10 +6,10 @@
 //! names are weak. Where there is no memory, `new` has handlers to call and an exception to throw: the C++ library is
 //! jumped to, as if it had been called in the first place.
 
+use foresee_format::Tag;
 use libc::{c_void, size_t};
 
 use crate::entry::weak_entries;
-use crate::format::Tag;
 use crate::memory::{begins, ends_as, real_free, real_malloc, real_memalign};
 use crate::real::Real;
 

@@ -3,12 +3,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
+use foresee_format::Tag;
 use libc::{c_char, c_int, c_void, pid_t};
 
 use crate::atomics::{acquire_edge, release_edge, unlock_all};
 use crate::buffer;
 use crate::entry::entries;
-use crate::format::Tag;
 use crate::held;
 use crate::rawfile;
 use crate::real::{Real, call_real};

@@ -6,12 +6,12 @@
 
 use std::cell::Cell;
 
+use foresee_format::Tag;
 use libc::{c_char, c_uint, c_void};
 
 use crate::atomics::{acquire_edge, release_edge};
 use crate::buffer::{Place, always, new_thread};
 use crate::entry::entries;
-use crate::format::Tag;
 use crate::memory::{real_free, real_malloc};
 use crate::rawfile;
 

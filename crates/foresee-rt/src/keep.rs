@@ -24,8 +24,9 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
+use foresee_format::{CHUNK_HEADER_WORDS, FREE_OWNER, KEY_WORD, MAX_CHUNK, OWNER_WORD, Stop, UNIT};
+
 use crate::buffer::stamp;
-use crate::format::{CHUNK_HEADER_WORDS, FREE_OWNER, KEY_WORD, MAX_CHUNK, OWNER_WORD, Stop, UNIT};
 use crate::rawfile;
 
 /// How many chunks there can be.

@@ -58,9 +58,6 @@ mod entry;
 mod exit;
 mod fds;
 mod fibers;
-#[path = "../../foresee-trace/src/raw/format.rs"]
-#[allow(dead_code, unreachable_pub)] // What only the reader needs.
-mod format;
 mod guards;
 mod held;
 mod ipc;
@@ -70,9 +67,6 @@ mod limits;
 mod locks;
 mod mappings;
 mod memory;
-#[path = "../../foresee-trace/src/raw/near.rs"]
-#[allow(dead_code, unreachable_pub)] // What only the reader needs.
-mod near;
 mod observer;
 mod rawfile;
 mod real;

@@ -11,7 +11,8 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::format::Stop;
+use foresee_format::Stop;
+
 use crate::{buffer, keep};
 
 /// What is left of a large disk at least.

@@ -2,11 +2,11 @@
 //! a release before the lock is given back. A try-lock acquires without a request. C11's mutexes are the same locks by other
 //! names, and say success by the same 0.
 
+use foresee_format::{AS_HELD, EXCLUSIVE, SHARED, Tag};
 use libc::{c_int, c_void, timespec};
 
 use crate::buffer::{plain, stamped};
 use crate::entry::entries;
-use crate::format::{AS_HELD, EXCLUSIVE, SHARED, Tag};
 use crate::held;
 use crate::real::{Real, call_real};
 

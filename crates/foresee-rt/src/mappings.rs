@@ -5,11 +5,11 @@
 //! come here, and what this runtime maps is not recorded, as it is inside itself then. Of a mapping of more than 4 GiB the
 //! trace knows the first 4 GiB.
 
+use foresee_format::Tag;
 use libc::{c_int, c_void, off_t, size_t};
 
 use crate::buffer::always;
 use crate::entry::{entries, entries_of_six};
-use crate::format::Tag;
 use crate::real::{Real, call_real};
 
 const PAGE: u64 = 4096;

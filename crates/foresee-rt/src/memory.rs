@@ -3,11 +3,11 @@
 //! The allocator's own functions are known by second names (`__libc_malloc`), so nothing has to be looked up and `malloc`
 //! works from the first instruction on. Blocks count with all their usable bytes, which both ends of their life can ask for.
 
+use foresee_format::Tag;
 use libc::{c_int, c_void, size_t};
 
 use crate::buffer::{accessing, always};
 use crate::entry::entries;
-use crate::format::Tag;
 use crate::rawfile;
 use crate::real::{Real, call_real};
 use crate::std_sync::{asked_for, has_ended, is_rust_program};

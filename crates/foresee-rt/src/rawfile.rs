@@ -8,14 +8,15 @@ use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed, Ordering::SeqCst,
 };
 
+use foresee_format::{
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, FLAGS_WORD, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD,
+    MAGIC, NAME_LEN, NAMES, OWNER_WORD, RunFlags, STOP_WORD, Stop, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, UNIT,
+    VERSION, VERSION_WORD, WHY_WORD,
+};
+
 use crate::branches;
 use crate::buffer::COUNTER;
 use crate::code;
-use crate::format::{
-    BRANCHES, CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, HEADER_LEN, KEY_WORD, LEFT_OUT, LEN_WORD,
-    LENGTH_WORD, MAGIC, NAME_LEN, NAMES, OWNER_WORD, STOP_WORD, Stop, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER,
-    UNIT, VERSION, VERSION_WORD, WHY_WORD,
-};
 use crate::limits;
 use crate::reserve;
 use crate::std_sync::is_rust_program;
@@ -118,6 +119,7 @@ fn begin(path: &CStr, fd: i32) {
     // SAFETY: the header's first words are mapped, and nobody else uses them yet.
     unsafe {
         header.add(VERSION_WORD).write(VERSION);
+        header.add(FLAGS_WORD).write(flags().word());
         header.write(u64::from_le_bytes(MAGIC));
     }
     write_facts();
@@ -339,6 +341,14 @@ pub(crate) fn name_thread(thread: u32, name: &[u8]) {
     }
 }
 
+/// What is known of the run before it begins.
+fn flags() -> RunFlags {
+    RunFlags::NONE
+        .with_if(RunFlags::IS_RUST, is_rust_program())
+        .with_if(RunFlags::HAS_BRANCHES, branches::are_told())
+        .with_if(RunFlags::ACCESSES_LEFT_OUT, code::is_on())
+}
+
 fn write_facts() {
     let mut facts = Vec::new();
     let mut fact = |name: &str, value: &[u8]| {
@@ -356,15 +366,6 @@ fn write_facts() {
     fact("pid", std::process::id().to_string().as_bytes());
     if let Ok(time) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
         fact("time", time.as_secs().to_string().as_bytes());
-    }
-    if is_rust_program() {
-        fact("rust", b"yes");
-    }
-    if branches::are_told() {
-        fact(BRANCHES, b"yes");
-    }
-    if code::is_on() {
-        fact(LEFT_OUT, b"accesses to memory in functions that --only and --skip leave out");
     }
     write_text(TEXT_FACTS, 0, &facts);
 }

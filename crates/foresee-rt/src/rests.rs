@@ -10,7 +10,8 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::SeqCst};
 
-use crate::format::{CHUNK_HEADER_WORDS, LEN_WORD, OWNER_WORD};
+use foresee_format::{CHUNK_HEADER_WORDS, LEN_WORD, OWNER_WORD};
+
 use crate::rawfile;
 
 /// A shorter rest is of no use to anybody.

@@ -5,12 +5,12 @@
 //! may add an edge that is not there; that hides races across two rounds, it never invents one. A semaphore is an atomic, too: a
 //! post releases, a wait that succeeds acquires.
 
+use foresee_format::{EXCLUSIVE, Tag};
 use libc::{c_int, c_void, timespec};
 
 use crate::atomics::{acquire_edge, both_edges, release_edge, take_edge};
 use crate::buffer::stamped;
 use crate::entry::entries;
-use crate::format::{EXCLUSIVE, Tag};
 use crate::locks::{released, requested, tried};
 use crate::real::{Real, call_real};
 

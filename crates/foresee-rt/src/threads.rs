@@ -5,11 +5,11 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
+use foresee_format::{MAX_THREADS, Tag};
 use libc::{c_char, c_int, c_void, pthread_t, timespec};
 
 use crate::buffer::{Local, always, new_thread};
 use crate::entry::entries;
-use crate::format::{MAX_THREADS, Tag};
 use crate::memory::{real_free, real_malloc};
 use crate::rawfile;
 use crate::real::{Real, call_real};

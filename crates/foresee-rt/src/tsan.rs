@@ -1,9 +1,10 @@
 //! The ThreadSanitizer ABI, except for atomics: accesses, functions, copies.
 
+use foresee_format::Tag;
+
 use crate::buffer::{Kind, access_at_once, accessing, always, entered_at_once, exited_at_once};
 use crate::code;
 use crate::entry::entries;
-use crate::format::Tag;
 use crate::watched;
 
 pub(crate) extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {

@@ -10,12 +10,12 @@
 //!
 //! The `Annotate…` functions are weak: a program may bring its own, which do nothing.
 
+use foresee_format::{EXCLUSIVE, SHARED, Tag};
 use libc::{c_char, c_int, c_void};
 
 use crate::atomics::{acquire_edge, release_edge};
 use crate::buffer::{Ignored, always, begin_ignoring, end_ignoring};
 use crate::entry::{entries, weak_entries};
-use crate::format::{EXCLUSIVE, SHARED, Tag};
 use crate::held;
 use crate::locks::{released, requested, tried};
 use crate::threads::name_this_thread;

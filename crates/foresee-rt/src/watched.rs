@@ -23,8 +23,9 @@ use std::sync::atomic::{
     AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
 };
 
+use foresee_format::{Tag, UNSETTLED};
+
 use crate::buffer::inside;
-use crate::format::{Tag, UNSETTLED};
 use crate::rawfile;
 
 /// One watched variable.

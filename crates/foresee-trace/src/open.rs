@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 
 use crate::file::{MAGIC, TraceReader};
-use crate::raw::{self, LockTable, NoSymbols, RawReader};
+use crate::raw::{LockTable, NoSymbols, RawReader};
 use crate::text::TextReader;
 use crate::{EventSource, TraceError};
 
@@ -51,7 +51,7 @@ pub fn open(path: &Path) -> Result<Box<dyn EventSource>, TraceError> {
     let binary = start == &MAGIC[..got];
     if kind.is_file() {
         file.rewind()?;
-        return if start == raw::format::MAGIC {
+        return if start == foresee_format::MAGIC {
             Ok(Box::new(RawReader::new(file, Box::new(NoSymbols), LockTable::default())?))
         } else if binary {
             Ok(Box::new(TraceReader::new(file)?))

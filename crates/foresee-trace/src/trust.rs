@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use crate::raw::format::Stop;
+use foresee_format::Stop;
 
 /// What a trace says of its own completeness: nothing is missing, or these gaps, in the order in which they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

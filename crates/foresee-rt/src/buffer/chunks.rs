@@ -11,10 +11,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
-use super::{Local, NOBODY, new_thread};
-use crate::format::{
+use foresee_format::{
     CHUNK_HEADER_WORDS, FRAMES_UNKNOWN, MAX_CHUNK, SHARED_FROM, TURN, TURN_WORD, Tag, UNIT, first_word,
 };
+
+use super::{Local, NOBODY, new_thread};
 use crate::keep::{self, Frames};
 use crate::rawfile;
 use crate::rests::{self, Rest};

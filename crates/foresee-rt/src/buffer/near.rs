@@ -6,10 +6,11 @@
 use std::cell::Cell;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
+use foresee_format::near::{NearAccess, near_enter, near_key};
+use foresee_format::{Tag, first_word};
+
 use super::{COUNTER, INSIDE, Local, with_local};
 use crate::atomics::Did;
-use crate::format::{Tag, first_word};
-use crate::near::{NearAccess, near_enter, near_key};
 use crate::{keep, rawfile};
 
 /// What an access does.

@@ -7,12 +7,12 @@
 
 use std::cell::Cell;
 
+use foresee_format::Tag;
 use libc::c_void;
 
 use super::{is_connected, reals};
 use crate::buffer::{plain, position, stamped};
 use crate::entry::entries;
-use crate::format::Tag;
 use crate::rawfile;
 
 reals! {

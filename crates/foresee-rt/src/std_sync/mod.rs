@@ -26,8 +26,9 @@ mod waiting;
 
 use std::cell::Cell;
 
+use foresee_format::{Tag, UNKNOWN_VALUE};
+
 use crate::buffer::stamped;
-use crate::format::{Tag, UNKNOWN_VALUE};
 
 pub(crate) use allocator::{asked_for, has_ended, is_rust_program};
 

@@ -14,12 +14,12 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
+use foresee_format::SYNC_SPACE;
 use libc::{c_int, c_void, pthread_t, sigset_t};
 
 use super::{ACQUIRE, Width, is_connected, reals, update, within};
 use crate::buffer::silence;
 use crate::entry::entries;
-use crate::format::SYNC_SPACE;
 use crate::rawfile;
 use crate::real::{Real, call_real};
 

@@ -3,13 +3,13 @@
 //! A condition variable is the address of its futex word, a mutex too: the reader knows locks of the library by the first
 //! atomic that locking touches, and that is this word. A barrier is recorded as those of C are.
 
+use foresee_format::Tag;
 use libc::c_void;
 
 use super::{is_part, reals, within};
 use crate::atomics::{acquire_edge, both_edges};
 use crate::buffer::stamped;
 use crate::entry::entries;
-use crate::format::Tag;
 use crate::signals::{waited, waits};
 
 reals! {

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::fs::File;
 
-use super::format::Tag;
+use foresee_format::Tag;
+
 use super::naming::Naming;
 use super::roles::Role;
 use super::stream::{Record, Stream};

@@ -31,9 +31,9 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
 
+use foresee_format::CUT_WORD;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::format::CUT_WORD;
 use super::reader::RawReader;
 use super::roles::LockTable;
 use super::sections::{Sections, State};

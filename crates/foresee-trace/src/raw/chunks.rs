@@ -1,7 +1,7 @@
 //! The chunks of a raw trace: whose each is, and the texts in some of them.
 //!
 //! Of a trace that is still written, the scan stops where it cannot be sure, and goes on from there the next time: at a
-//! chunk whose header is not there yet, and at one that may still be cut (`format::SHARED_FROM`) or emptied (a home).
+//! chunk whose header is not there yet, and at one that may still be cut (`foresee_format::SHARED_FROM`) or emptied (a home).
 //! Once it is complete, homes and their copies are put in order.
 
 use std::cmp::Reverse;
@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
-use super::format::{
-    CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEFT_OUT, LEN_WORD, MAX_CHUNK,
-    MAX_THREADS, OWNER_WORD, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
+use foresee_format::{
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
+    OWNER_WORD, RunFlags, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
 };
+
 use crate::{Damage, Facts, TraceError};
 
 /// The longest text that is read: facts or maps.
@@ -35,14 +36,12 @@ impl Chunk {
     }
 }
 
-/// What the runtime says of the program that it records, as far as it matters for what a trace proves.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Recorded {
-    /// Part of the program is in Rust.
-    pub(super) is_rust: bool,
-    /// Accesses of some functions are left out.
-    pub(super) leaves_out: bool,
-}
+/// The facts that said before version 4 what flags in the header say since.
+const FLAG_FACTS: [(&str, RunFlags); 3] = [
+    ("rust", RunFlags::IS_RUST),
+    ("branches", RunFlags::HAS_BRANCHES),
+    ("left out", RunFlags::ACCESSES_LEFT_OUT),
+];
 
 /// What is in the file's chunks, before any record is read.
 pub(super) struct Chunks {
@@ -53,7 +52,8 @@ pub(super) struct Chunks {
     /// Threads of which a chunk is missing after those found, and the byte of the file after which it would be.
     pub(super) lost: Vec<(u64, u64)>,
     pub(super) facts: Facts,
-    pub(super) recorded: Recorded,
+    /// What is known of the run from its beginning on: from the header, or from facts.
+    pub(super) flags: RunFlags,
     /// The copies of `/proc/self/maps` and their keys, the last one first.
     pub(super) maps: Vec<(u64, String)>,
     pub(super) damage: Option<Damage>,
@@ -66,7 +66,7 @@ impl Chunks {
             found: Vec::new(),
             lost: Vec::new(),
             facts: Facts::default(),
-            recorded: Recorded::default(),
+            flags: RunFlags::NONE,
             maps: Vec::new(),
             damage: None,
         }
@@ -184,10 +184,9 @@ impl Chunks {
                 let parts: Vec<_> = body.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect();
                 let (pairs, _) = parts.as_chunks::<2>();
                 for [name, value] in pairs {
-                    match name.as_ref() {
-                        "rust" => self.recorded.is_rust = true,
-                        LEFT_OUT => self.recorded.leaves_out = true,
-                        _ => self.facts.push((name.to_string(), value.to_string())),
+                    match FLAG_FACTS.iter().find(|(fact, _)| fact == name) {
+                        Some(&(_, flag)) => self.flags = self.flags.with_if(flag, true),
+                        None => self.facts.push((name.to_string(), value.to_string())),
                     }
                 }
             }
@@ -198,7 +197,7 @@ impl Chunks {
     }
 }
 
-/// Drops those of a thread's chunks that are not whole or are copied elsewhere: `format` has the rules. They are given by their
+/// Drops those of a thread's chunks that are not whole or are copied elsewhere: `foresee_format` has the rules. They are given by their
 /// turns, and of one turn by where they are.
 fn in_order(chunks: &mut Vec<Chunk>) {
     let latest = chunks.last().map_or(0, |chunk| chunk.turn());

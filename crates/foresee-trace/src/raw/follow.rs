@@ -15,7 +15,8 @@
 
 use std::fs::File;
 
-use super::format::NAMES;
+use foresee_format::NAMES;
+
 use super::naming::Symbolizer;
 use super::reader::RawReader;
 use super::roles::LockTable;

@@ -1,5 +1,7 @@
 //! What a raw trace does not have: what the runtime says, what the reader noticed, and what the symbolizer could not find.
 
+use foresee_format::RunFlags;
+
 use super::reader::RawReader;
 use crate::trust::{Gap, NoEnd};
 
@@ -11,8 +13,10 @@ impl RawReader {
         let unrecognised = self.sections.unclear();
         [
             (!symbols.knows_names()).then_some(Gap::NotSymbolised),
-            (symbols.knows_names() && self.chunks.recorded.is_rust && self.lacks_debug_info())
-                .then_some(Gap::NoDebugInfo),
+            (symbols.knows_names()
+                && self.chunks.flags.contains(RunFlags::IS_RUST)
+                && self.lacks_debug_info())
+            .then_some(Gap::NoDebugInfo),
             is_damaged.then_some(Gap::Damaged),
             is_damaged.then_some(Gap::NoEnd(NoEnd::Damaged)),
             self.is_unsure().then_some(Gap::LateRecord),
@@ -21,7 +25,7 @@ impl RawReader {
             (unrecognised > 0).then_some(Gap::UnrecognisedLockOperations(unrecognised)),
             self.stopped.map(|why| Gap::NoEnd(NoEnd::Stopped(why))),
             (self.lost > 0).then_some(Gap::NoBeginning),
-            self.chunks.recorded.leaves_out.then_some(Gap::AccessesLeftOut),
+            self.chunks.flags.contains(RunFlags::ACCESSES_LEFT_OUT).then_some(Gap::AccessesLeftOut),
         ]
         .into_iter()
         .flatten()

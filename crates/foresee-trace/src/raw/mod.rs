@@ -1,6 +1,6 @@
 //! Raw traces: what the runtime leaves behind when the recorded program ends, however it ends.
 //!
-//! [`format`](mod@format) describes the file. [`RawReader`] turns it into events: it merges the threads by their keys
+//! [`foresee_format`] describes the file. [`RawReader`] turns it into events: it merges the threads by their keys
 //! (the runtime's documentation argues why that is an order the program really had), finds the names of threads, locks, code and
 //! data with a [`Symbolizer`], and so gives what every other part of foresee works on. A raw trace is meant to be packed
 //! soon: its program counters mean something only as long as the program's files are there unchanged.
@@ -14,12 +14,10 @@ mod beginning;
 mod branches;
 mod chunks;
 mod follow;
-pub mod format;
 mod gaps;
 mod merge;
 mod modules;
 mod naming;
-pub mod near;
 mod operation;
 mod plain;
 mod quiet;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
 use std::rc::Rc;
 
+use foresee_format::{NAME_LEN, SYNC_SPACE};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::branches::Call;
-use super::format::{NAME_LEN, SYNC_SPACE};
 use super::modules::{Module, add_modules};
 use super::quiet::Quiet;
 use super::roles::{LockTable, Role, crate_of, is_between, lock_type, plain_path};

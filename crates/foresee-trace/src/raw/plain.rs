@@ -4,7 +4,8 @@
 //! do with locks, and its memory is [`quiet`](super::quiet): then none of the tables that [`interpret`](RawReader::interpret) goes
 //! through has anything to say. Whatever is not known to be so goes the long way, which makes it known.
 
-use super::format::{SYNC_SPACE, Tag, UNKNOWN_VALUE};
+use foresee_format::{SYNC_SPACE, Tag, UNKNOWN_VALUE};
+
 use super::naming::Origin;
 use super::reader::RawReader;
 use super::stream::Record;

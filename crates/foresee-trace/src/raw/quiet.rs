@@ -6,9 +6,9 @@
 //!
 //! **Memory.** 128 bytes for each page that has something loud.
 
+use foresee_format::SYNC_SPACE;
 use rustc_hash::FxHashMap;
 
-use super::format::SYNC_SPACE;
 use super::modules::Module;
 use crate::event::Mem;
 

@@ -5,6 +5,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use foresee_format::{
+    AS_HELD, CUT_WORD, FLAGS_WORD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, RunFlags, SHARED,
+    STOP_WORD, SYNC_SPACE, Stop, Tag, UNKNOWN_VALUE, VERSION, VERSION_WORD, WHY_WORD,
+};
 use rustc_hash::FxHashMap;
 
 use super::ahead::Ahead;
@@ -12,10 +16,6 @@ use super::annotations::Annotations;
 use super::branches::Branches;
 use super::chunks::Chunks;
 use super::follow::Follow;
-use super::format::{
-    AS_HELD, CUT_WORD, HEADER_LEN, LENGTH_WORD, MAGIC, MAX_THREADS, NAMES, SHARED, STOP_WORD, SYNC_SPACE,
-    Stop, Tag, UNKNOWN_VALUE, VERSION, VERSION_WORD, WHY_WORD,
-};
 use super::merge::Turns;
 use super::naming::{Naming, Origin, Site, Symbolizer};
 use super::plain::atomic_load;
@@ -170,6 +170,8 @@ impl RawReader {
         }
         self.is_short = word(LENGTH_WORD).is_some_and(|length| self.bytes < length);
         self.naming.set_thread_names(header.get(NAMES as usize..).unwrap_or_default());
+        let flags = RunFlags::from_word(word(FLAGS_WORD).unwrap_or(0));
+        self.chunks.flags = self.chunks.flags.with_if(flags, true);
         let all = self.chunks.scan(&self.file, self.bytes, grows, self.is_short)?;
         for chunk in std::mem::take(&mut self.chunks.found) {
             self.stream_of(chunk.owner, grows).add_chunk(chunk.start, chunk.end);
@@ -225,7 +227,7 @@ impl RawReader {
         let saw_the_end = self.follow.as_ref().map(|_| &self.unsure);
         let ahead = Ahead { current: &record, stream: &self.streams[from], file: &self.file, saw_the_end };
         let fate = self.sections.record(thread, &record, site, ahead, &mut self.naming, &mut steps);
-        let tells_branches = self.branches.are_told(&self.chunks.facts);
+        let tells_branches = self.branches.are_told(self.chunks.flags);
         if tells_branches {
             let locks = steps.iter().map(|step| step.addr);
             let branch = self.branches.before(thread, &record, locks, &mut self.naming);

@@ -29,12 +29,12 @@
 
 mod continuation;
 
+use foresee_format::{FRAMES_UNKNOWN, SYNC_SPACE, Tag};
 use rustc_hash::FxHashMap;
 
 pub(super) use self::continuation::State;
 use super::ahead::Ahead;
 use super::beginning::Beginning;
-use super::format::{FRAMES_UNKNOWN, SYNC_SPACE, Tag};
 use super::naming::{Naming, RoleOf, Site};
 use super::operation::{At, Atomic, Held, Operation};
 use super::roles::Role;

@@ -9,9 +9,9 @@
 
 use std::collections::BTreeSet;
 
+use foresee_format::{SYNC_SPACE, Tag};
 use rustc_hash::FxHashSet;
 
-use super::format::{SYNC_SPACE, Tag};
 use super::stream::Record;
 use crate::event::{Mem, Op, Order};
 

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use super::format::{TAGS, Tag, UNSETTLED};
-use super::near::{NearAccess, near_entered, near_key};
+use foresee_format::near::{NearAccess, near_entered, near_key};
+use foresee_format::{Tag, UNSETTLED};
 
 /// How much of a thread's chunks is read at once: little at first, as there may be very many threads, then more.
 const FIRST_WINDOW: u64 = 1 << 9;
@@ -228,8 +228,8 @@ impl Stream {
         if first == 0 {
             return Ok(self.next_chunk());
         }
-        let known = TAGS.get((first as u8).wrapping_sub(1) as usize);
-        let Some((&tag, there)) = known.and_then(|tag| Some((tag, there.get(1..tag.words())?))) else {
+        let known = Tag::from_number(first as u8);
+        let Some((tag, there)) = known.and_then(|tag| Some((tag, there.get(1..tag.words())?))) else {
             return Ok(Err(Ended::Bad(self.left.0 - (self.window.len() - self.at) as u64)));
         };
         let mut words = [0; LONGEST - 1];

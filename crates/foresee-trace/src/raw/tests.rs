@@ -2,7 +2,8 @@
 
 use std::io::Write as _;
 
-use super::format::*;
+use foresee_format::*;
+
 use super::{LockTable, NoSymbols, RawReader, Symbolizer};
 use crate::text::TextWriter;
 use crate::{EventSink as _, EventSource, Gap, Op, TraceError, Trust};
@@ -106,7 +107,7 @@ fn wrong_bytes_never_panic() {
     let whole = two_threads();
     let places = [HEADER_LEN as usize, HEADER_LEN as usize + 2 * UNIT as usize];
     for place in places.into_iter().flat_map(|place| place..place + 104) {
-        for byte in (1..=TAGS.len() as u8).chain([0x7f, 0xff]) {
+        for byte in (1..=Tag::ALL.len() as u8).chain([0x7f, 0xff]) {
             let mut file = whole.clone();
             file[place] = byte;
             let _ = read(&file);

@@ -25,15 +25,12 @@ impl Symbolizer for Calls {
     }
 }
 
-/// The operations of one thread that has done this, with the fact that branches are told or without.
+/// The operations of one thread that has done this, with the flag that branches are recorded or without.
 fn operations(told: bool, records: &[&[u64]]) -> Vec<String> {
     let mut file = header();
     if told {
-        let fact = format!("{BRANCHES}\0yes\0");
-        let mut words = vec![TEXT_FACTS, fact.len() as u64];
-        let padded = fact.bytes().chain(std::iter::repeat_n(0, 16)).collect::<Vec<_>>();
-        words.extend(padded.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())));
-        file.extend(chunk(TEXT_OWNER, &[&words]));
+        let flags = RunFlags::HAS_BRANCHES.word();
+        file[8 * FLAGS_WORD..][..8].copy_from_slice(&flags.to_le_bytes());
     }
     file.extend(chunk(0, records));
     let (lines, _) = lines(&file, Box::new(Calls));

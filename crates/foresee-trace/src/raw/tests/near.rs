@@ -1,7 +1,7 @@
 //! Records of one word that say how far they are from others.
 
 use super::*;
-use crate::raw::near::{NearAccess, near_enter, near_entered};
+use foresee_format::near::{NearAccess, near_enter, near_entered};
 
 #[test]
 fn near_records_say_what_they_are_near_to() {

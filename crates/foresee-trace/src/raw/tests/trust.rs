@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
 
+use foresee_format::*;
+
 use super::{chunk, header, two_threads};
 use crate::file::{TraceReader, TraceWriter};
-use crate::raw::format::*;
 use crate::raw::{
     Code, DataSymbol, LockTable, Module, NoSymbols, Origin, RawReader, SourceLocation, Symbolizer,
 };
@@ -106,11 +107,16 @@ fn what_a_recording_lacks_is_known_in_every_form() {
         expected(&stopped, symbols(), &[Gap::NoEnd(NoEnd::Stopped(stop))]);
     }
     expected(&with_word(two_threads(), CUT_WORD, 4), symbols(), &[Gap::NoBeginning]);
-    expected(&with_facts(&format!("{LEFT_OUT}\0some\0")), symbols(), &[Gap::AccessesLeftOut]);
+    // The flags of the header, and the facts that they were before version 4.
+    let left_out = with_word(two_threads(), FLAGS_WORD, RunFlags::ACCESSES_LEFT_OUT.word());
+    expected(&left_out, symbols(), &[Gap::AccessesLeftOut]);
+    expected(&with_facts("left out\0some\0"), symbols(), &[Gap::AccessesLeftOut]);
     let mut damaged = two_threads();
     damaged.extend([1; 64]);
     expected(&damaged, symbols(), &[Gap::Damaged, Gap::NoEnd(NoEnd::Damaged)]);
     let no_lines = || Box::new(Symbols { line: 0, unseen: None });
+    let rust = with_word(two_threads(), FLAGS_WORD, RunFlags::IS_RUST.word());
+    expected(&rust, no_lines(), &[Gap::NoDebugInfo]);
     expected(&with_facts("rust\0yes\0"), no_lines(), &[Gap::NoDebugInfo]);
     expected(&two_threads(), no_lines(), &[]);
     let unseen = Box::new(Symbols { line: 1, unseen: Some("`fetch_max`") });

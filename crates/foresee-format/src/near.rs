@@ -1,11 +1,11 @@
 //! Near records: how far an access, a call or an atomic is from what the same chunk has said before.
 //!
-//! This file is compiled into the runtime, too, like `format`. Programs do most things near to where they did the last: most
-//! accesses need one word instead of three, most atomics two instead of five.
+//! Programs do most things near to where they did the last: most accesses need one word instead of three, most atomics two
+//! instead of five.
 
-use std::cell::Cell;
+use core::cell::Cell;
 
-use super::format::Tag;
+use crate::Tag;
 
 /// The key of a near record after a record with this key.
 #[inline(always)]
@@ -51,6 +51,7 @@ impl NearAccess {
     }
 
     /// A new chunk begins.
+    #[inline]
     pub fn forget(&self) {
         self.pc.set(NOWHERE);
         self.addrs.iter().for_each(|addr| addr.set(NOWHERE));

@@ -1,0 +1,26 @@
+//! The headers of chunks, and the texts in some of them.
+
+/// The first word of a chunk.
+pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"FORchunk");
+/// The length of a chunk's header in words.
+pub const CHUNK_HEADER_WORDS: usize = 4;
+/// The word of a chunk's header that holds its owner.
+pub const OWNER_WORD: usize = 1;
+/// The word of a chunk's header that holds its length.
+pub const LEN_WORD: usize = 2;
+/// The word of a chunk's header that holds the key from which on it holds, or its thread has it.
+pub const KEY_WORD: usize = 3;
+/// The word of a chunk's header that holds its turn and `TURN`, if it is a home or a copy of one.
+pub const TURN_WORD: usize = KEY_WORD;
+/// Tells turns from keys.
+pub const TURN: u64 = 1 << 63;
+/// The owner of a chunk of texts.
+pub const TEXT_OWNER: u64 = u64::MAX;
+
+/// The owner of a chunk that is about to be used again.
+pub const FREE_OWNER: u64 = u64::MAX - 1;
+
+/// A text of facts: name and value in turn, each ended by a zero byte.
+pub const TEXT_FACTS: u64 = 1;
+/// A text that is a copy of `/proc/self/maps`. Where it contradicts an earlier one, a library has taken the place of another.
+pub const TEXT_MAPS: u64 = 2;

@@ -1,0 +1,66 @@
+//! The file's header: what the whole file is, and how its recording ended.
+
+/// The first bytes of a raw trace.
+pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
+/// The version this code writes; it reads earlier ones, too. Since 2 there are near records and homes, since 3 branches,
+/// since 4 the flags (facts before).
+pub const VERSION: u64 = 4;
+/// Where chunks begin.
+pub const HEADER_LEN: u64 = 1 << 16;
+/// The file grows by multiples of this.
+pub const UNIT: u64 = 1 << 16;
+/// The longest chunk.
+pub const MAX_CHUNK: u64 = 1 << 20;
+/// Where in the header, in bytes, the table of thread names begins.
+pub const NAMES: u64 = 4096;
+/// The length of a thread's name in that table: the kernel's limit.
+pub const NAME_LEN: u64 = 16;
+/// How many threads one trace can have.
+pub const MAX_THREADS: u64 = 1 << 20;
+/// From this number of a thread on, its chunk may be cut when it ends: before, a whole one for each costs little.
+pub const SHARED_FROM: u64 = 1 << 10;
+
+/// The header's word that holds the version.
+pub const VERSION_WORD: usize = 1;
+/// The header's word that holds the first key that was not recorded by all threads, or 0 if recording never stopped.
+pub const STOP_WORD: usize = 2;
+/// The header's word that holds how long the file was when the last chunk was added: a shorter one has lost its end.
+pub const LENGTH_WORD: usize = 3;
+
+/// The header's word that says why recording stopped: a [`Stop`] as a number, or 0.
+pub const WHY_WORD: usize = 4;
+
+/// The header's word that holds the first key from which on all records are there, or 0 if they all are.
+pub const CUT_WORD: usize = 5;
+
+/// The header's word that holds the [`RunFlags`](crate::RunFlags).
+pub const FLAGS_WORD: usize = 6;
+
+/// Why recording stopped before the program did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stop {
+    /// The file cannot grow.
+    NoRoom = 1,
+    /// The file must not grow: the user's limit.
+    MaxSize,
+    /// The file must not grow: others need the disk, too.
+    LittleRoom,
+    /// There are too many threads.
+    Threads,
+}
+
+impl Stop {
+    /// All reasons, by their number less one.
+    pub const ALL: [Stop; 4] = [Stop::NoRoom, Stop::MaxSize, Stop::LittleRoom, Stop::Threads];
+
+    /// For people.
+    pub const fn why(self) -> &'static str {
+        match self {
+            Stop::NoRoom => "the disk is full, or the file as large as it may be",
+            Stop::MaxSize => "the recording is as large as --max-size allows",
+            Stop::LittleRoom => "little of the disk is left",
+            Stop::Threads => "the program has more threads than a trace can hold",
+        }
+    }
+}

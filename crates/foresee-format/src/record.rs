@@ -1,0 +1,178 @@
+//! The records of a thread: what each says, how long it is, and what its detail means.
+
+/// Makes [`Tag`] from the table of records: `name = number, length in words`. A new record is one entry.
+macro_rules! records {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $words:literal;)*) => {
+        /// What a record says; the doc of each is its words after the first, and its detail.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Tag {
+            $($(#[$doc])* $name = $number,)*
+        }
+
+        impl Tag {
+            /// All tags.
+            pub const ALL: &'static [Tag] = &[$(Tag::$name,)*];
+
+            /// The tag with this number.
+            #[inline]
+            pub const fn from_number(number: u8) -> Option<Tag> {
+                match number {
+                    $($number => Some(Tag::$name),)*
+                    _ => None,
+                }
+            }
+
+            /// The length of a record with this tag, in words.
+            #[inline]
+            pub const fn words(self) -> usize {
+                match self {
+                    $(Tag::$name => $words,)*
+                }
+            }
+        }
+    };
+}
+
+records! {
+    /// pc, address; detail: size.
+    Read = 1, 3;
+    /// As `Read`.
+    Write = 2, 3;
+    /// pc, address, size.
+    ReadRange = 3, 4;
+    /// As `ReadRange`.
+    WriteRange = 4, 4;
+    /// pc, address, value; detail: order | log2(size) << 4, or also `UNKNOWN_VALUE`.
+    Load = 5, 4;
+    /// As `Load`.
+    Store = 6, 4;
+    /// pc, address, value read, value written; detail as `Load`.
+    Rmw = 7, 5;
+    /// pc; detail: order.
+    Fence = 8, 2;
+    /// pc, address of the lock; detail: `EXCLUSIVE` or `SHARED`.
+    Request = 9, 3;
+    /// As `Request`.
+    Acquire = 10, 3;
+    /// As `Request`, or detail `AS_HELD`.
+    Release = 11, 3;
+    /// pc, number of the thread.
+    Fork = 12, 3;
+    /// As `Fork`.
+    Join = 13, 3;
+    /// Nothing.
+    Begin = 14, 1;
+    /// Nothing.
+    End = 15, 1;
+    /// pc, address of the condition.
+    Wait = 16, 3;
+    /// As `Wait`; detail: 1 if all are woken.
+    Notify = 17, 3;
+    /// Where the call is, an address within the function that was entered.
+    Enter = 18, 3;
+    /// Nothing.
+    Exit = 19, 1;
+    /// pc, address, size.
+    Alloc = 20, 4;
+    /// As `Alloc`.
+    Free = 21, 4;
+    /// A piece of text of up to 32 bytes; detail: its length, and `TEXT_ENDS` in the last piece of a text.
+    Text = 22, 5;
+    /// An argument of the event that follows; detail: `ARG_INT`, `ARG_OBJECT`, or `ARG_STR` for the text just before it.
+    Arg = 23, 2;
+    /// pc; takes its arguments and, the last text, its name.
+    Named = 24, 2;
+    /// pc, value; takes a name.
+    Local = 25, 3;
+    /// pc; takes a name.
+    BlockBegin = 26, 2;
+    /// pc.
+    BlockEnd = 27, 2;
+    /// pc, address, size of an object that has or is a lock; takes a name.
+    NameLock = 28, 4;
+    /// pc, address, size of a variable; takes a name.
+    NameVariable = 29, 4;
+    /// pc, address, value; detail: size, and `UNSETTLED`.
+    ReadValue = 30, 4;
+    /// As `ReadValue`.
+    WriteValue = 31, 4;
+    /// As `Enter`: a call that the thread is in as the chunk begins, or with detail `FRAMES_UNKNOWN` none of them.
+    Frame = 32, 3;
+    /// A near `Read`.
+    NearRead = 33, 1;
+    /// A near `Write`.
+    NearWrite = 34, 1;
+    /// A near `Enter`.
+    NearEnter = 35, 1;
+    /// A near `Exit`: nothing.
+    NearExit = 36, 1;
+    /// A near `Load` of a small value; detail as `Load`.
+    NearLoad = 37, 2;
+    /// As `NearLoad`.
+    NearStore = 38, 2;
+    /// As `NearLoad`.
+    NearRmw = 39, 2;
+    /// Nothing; its key is that of the near records after it.
+    Now = 40, 1;
+    /// Nothing: a basic block begins, in a program that records this
+    /// ([`RunFlags::HAS_BRANCHES`](crate::RunFlags::HAS_BRANCHES)).
+    Branch = 41, 1;
+    /// A near `Branch`.
+    NearBranch = 42, 1;
+}
+
+/// The first word of a record.
+#[inline(always)]
+pub const fn first_word(tag: Tag, detail: u8, key: u64) -> u64 {
+    tag as u64 | (detail as u64) << 8 | key << 16
+}
+
+/// In the detail of an atomic operation: its values are not known. An uninstrumented library did it, before or after the record.
+pub const UNKNOWN_VALUE: u8 = 0x80;
+
+/// The lock is held by one.
+pub const EXCLUSIVE: u8 = 0;
+/// The lock is held by any number.
+pub const SHARED: u8 = 1;
+/// The lock is released as it was acquired.
+pub const AS_HELD: u8 = 2;
+
+/// In the detail of the last piece of a text.
+pub const TEXT_ENDS: u8 = 1 << 7;
+/// How many bytes a piece of text has at most.
+pub const TEXT_PIECE: usize = 32;
+/// The argument is a number.
+pub const ARG_INT: u8 = 0;
+/// The argument is an object, known by its address.
+pub const ARG_OBJECT: u8 = 1;
+/// The argument is a text.
+pub const ARG_STR: u8 = 2;
+/// In the detail of a frame that stands for calls that are not known.
+pub const FRAMES_UNKNOWN: u8 = 1;
+/// In the detail of an access whose value is not known, or not yet.
+pub const UNSETTLED: u8 = 1 << 7;
+
+/// Added to the address of a barrier, semaphore or once control to get the address of the atomic that stands for it:
+/// no program has memory there, so it conflicts with nothing, not even with freeing the object.
+pub const SYNC_SPACE: u64 = 1 << 58;
+
+#[cfg(test)]
+mod tests {
+    use super::Tag;
+
+    #[test]
+    fn tags_are_numbered_from_1_without_gaps() {
+        for (i, &tag) in Tag::ALL.iter().enumerate() {
+            assert_eq!(tag as usize, i + 1);
+            assert_eq!(Tag::from_number(tag as u8), Some(tag));
+        }
+        assert_eq!(Tag::from_number(0), None);
+        assert_eq!(Tag::from_number(Tag::ALL.len() as u8 + 1), None);
+    }
+
+    #[test]
+    fn records_have_one_to_five_words() {
+        assert!(Tag::ALL.iter().all(|tag| (1..=5).contains(&tag.words())));
+    }
+}
