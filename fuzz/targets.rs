@@ -34,7 +34,7 @@ fn round_trip(source: &mut dyn EventSource) {
         validator.event(source.names(), count, &source.event());
         count += 1;
     }
-    writer.finish(source.names()).expect("writing to memory");
+    writer.finish(source.names(), &source.trust()).expect("writing to memory");
     drop(writer);
     let mut again = TextReader::new(&written[..]);
     let mut read = 0;
@@ -42,4 +42,5 @@ fn round_trip(source: &mut dyn EventSource) {
         read += 1;
     }
     assert_eq!(read, count);
+    assert_eq!(again.trust(), source.trust());
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use foresee_trace::{Event, EventSource, Facts, Names, Op, StrId, TraceError};
+use foresee_trace::{Event, EventSource, Facts, Names, Op, StrId, TraceError, Trust};
 
 /// The events of another source, which has no blocks of its own and no operations with arguments, with a block around
 /// each outermost critical section.
@@ -71,6 +71,10 @@ impl<S: EventSource> EventSource for Blocks<S> {
 
     fn facts(&self) -> &Facts {
         self.source.facts()
+    }
+
+    fn trust(&self) -> Trust {
+        self.source.trust()
     }
 
     fn progress(&self) -> (u64, Option<u64>) {

@@ -216,7 +216,7 @@ fn copy(source: &mut dyn EventSource, sink: &mut dyn EventSink) -> u64 {
         sink.push(source.names(), &source.event()).expect("written");
         events += 1;
     }
-    sink.finish(source.names()).expect("written");
+    sink.finish(source.names(), &source.trust()).expect("written");
     events
 }
 

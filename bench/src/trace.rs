@@ -9,7 +9,7 @@ use foresee_trace::file::{TraceReader, TraceWriter};
 use foresee_trace::generate::{Generator, Shape};
 use foresee_trace::text::{TextReader, TextWriter};
 use foresee_trace::validate::{Summary, Validator};
-use foresee_trace::{Event, EventSink, EventSource, Execution, Op};
+use foresee_trace::{Event, EventSink, EventSource, Execution, Op, Trust};
 
 use crate::{Took, peak_memory};
 
@@ -27,14 +27,14 @@ pub(crate) fn run(events: u64, most: u64) {
         for event in &list {
             writer.push(execution.names(), event).expect("written");
         }
-        writer.finish(execution.names()).expect("written");
+        writer.finish(execution.names(), &Trust::whole()).expect("written");
     });
     let (write_text, ()) = Took::of(events, || {
         let mut writer = TextWriter::new(File::create(&text).expect("writable"), &Vec::new());
         for event in &list {
             writer.push(execution.names(), event).expect("written");
         }
-        writer.finish(execution.names()).expect("written");
+        writer.finish(execution.names(), &Trust::whole()).expect("written");
     });
     drop(list);
     drop(execution);
@@ -71,7 +71,7 @@ pub(crate) fn run(events: u64, most: u64) {
         while source.advance().expect("generated") {
             writer.push(source.names(), &source.event()).expect("written");
         }
-        writer.finish(source.names()).expect("written");
+        writer.finish(source.names(), &source.trust()).expect("written");
         let this = std::env::current_exe().expect("this program");
         let output =
             Command::new(this).args(["child-info".as_ref(), path.as_os_str()]).output().expect("runs");

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 
 use foresee_trace::{
     Event, EventSource, Facts, LocId, Location, LockId, Mem, Mode, Names, Op, StrId, ThreadId, TraceError,
+    Trust,
 };
 
 /// splitmix64: as random as a simulation needs.
@@ -248,6 +249,10 @@ impl EventSource for Simulation {
 
     fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    fn trust(&self) -> Trust {
+        Trust::whole()
     }
 
     fn progress(&self) -> (u64, Option<u64>) {

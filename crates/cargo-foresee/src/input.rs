@@ -2,17 +2,12 @@
 
 use std::path::Path;
 
-use foresee_trace::{Event, EventSource, Names, STOPPED};
+use foresee_trace::{Event, EventSource, Names};
 
 use crate::config;
 use crate::error::{self, CliError, Severity, display_name};
 use crate::program_file;
 use crate::progress::Progress;
-
-/// Whether the end of what was read is the end of the run.
-pub(crate) fn is_whole(source: &dyn EventSource) -> bool {
-    source.damage().is_none() && !source.facts().iter().any(|(key, _)| key == STOPPED)
-}
 
 /// A trace being read.
 pub(crate) struct Input<'a> {

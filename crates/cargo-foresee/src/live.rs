@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use foresee_trace::raw::{LockTable, RawReader};
-use foresee_trace::{Damage, Event, EventSource, Facts, LocId, Names, Op, ThreadId, TraceError};
+use foresee_trace::{Damage, Event, EventSource, Facts, LocId, Names, Op, ThreadId, TraceError, Trust};
 use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::error::CliError;
@@ -215,7 +215,11 @@ impl EventSource for Live<'_> {
     }
 
     fn facts(&self) -> &Facts {
-        self.packing.as_ref().map_or(&self.no_facts, |packing| &packing.facts)
+        self.packing.as_ref().map_or(&self.no_facts, |packing| packing.reader.facts())
+    }
+
+    fn trust(&self) -> Trust {
+        self.packing.as_ref().map_or_else(Trust::whole, Packing::trust)
     }
 
     fn damage(&self) -> Option<&Damage> {

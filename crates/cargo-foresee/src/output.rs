@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use foresee_trace::file::TraceWriter;
 use foresee_trace::text::TextWriter;
-use foresee_trace::{Event, EventSink, Facts, Format, Names, TraceError};
+use foresee_trace::{Event, EventSink, Facts, Format, Names, TraceError, Trust};
 use tempfile::NamedTempFile;
 
 use crate::error::{CliError, without_code};
@@ -82,9 +82,9 @@ impl Output {
         self.sink.fact(key, value).map_err(|why| failed(&self.target, why))
     }
 
-    /// Completes the trace, and gives its file the name it was meant to have.
-    pub(crate) fn finish(mut self, names: &Names) -> Result<(), CliError> {
-        self.sink.finish(names).map_err(|why| failed(&self.target, why))?;
+    /// Completes the trace, which lacks what `trust` says, and gives its file the name it was meant to have.
+    pub(crate) fn finish(mut self, names: &Names, trust: &Trust) -> Result<(), CliError> {
+        self.sink.finish(names, trust).map_err(|why| failed(&self.target, why))?;
         let name = self.target.name();
         match self.target {
             Target::Stdout => io::stdout().flush().map_err(|why| CliError::output(name, why)),

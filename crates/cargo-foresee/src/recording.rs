@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use foresee_symbols::{recorded_code, watched_statics};
 use foresee_trace::raw::{LockTable, RawReader};
-use foresee_trace::{DOUBT, EventSource as _, Facts, TraceError};
+use foresee_trace::{EventSource as _, Gap, NoEnd, TraceError, Trust};
 use rustix::process::Signal;
 
 use crate::cli::Extent;
@@ -315,21 +315,24 @@ pub(crate) struct Packing {
     raw: PathBuf,
     output: Option<Output>,
     packed: u64,
-    /// What is known of the run, at the end also whether it is to be doubted.
-    pub(crate) facts: Facts,
+    /// How many facts are written.
+    facts: usize,
+    /// Whether Ctrl-C ended it.
+    was_interrupted: bool,
 }
 
 impl Packing {
     pub(crate) fn begin(reader: RawReader, raw: &Path, target: Target) -> Result<Packing, CliError> {
-        let facts = reader.facts().clone();
-        let output = Some(Output::new(target, &facts)?);
-        Ok(Packing { reader, raw: raw.to_owned(), output, packed: 0, facts })
+        let output = Some(Output::new(target, reader.facts())?);
+        let facts = reader.facts().len();
+        Ok(Packing { reader, raw: raw.to_owned(), output, packed: 0, facts, was_interrupted: false })
     }
 
     /// Packs the next event; `false` if there is none, or Ctrl-C ends it.
     pub(crate) fn advance(&mut self) -> Result<bool, CliError> {
-        let stopped = signals::interrupted().load(Ordering::Relaxed);
-        let more = !stopped && self.reader.advance().map_err(|why| unreadable(&self.raw, why))?;
+        self.was_interrupted |= signals::interrupted().load(Ordering::Relaxed);
+        let more =
+            !self.was_interrupted && self.reader.advance().map_err(|why| unreadable(&self.raw, why))?;
         if more && let Some(output) = &mut self.output {
             output.push(self.reader.names(), &self.reader.event())?;
             self.packed += 1;
@@ -340,7 +343,7 @@ impl Packing {
     /// Completes the trace, and tells what is wrong with it.
     pub(crate) fn finish(&mut self) -> Result<(), CliError> {
         let Some(mut output) = self.output.take() else { return Ok(()) };
-        if signals::interrupted().load(Ordering::Relaxed) {
+        if self.was_interrupted {
             let packed = self.packed;
             error::print(
                 Severity::Warning,
@@ -351,44 +354,18 @@ impl Packing {
             error::print(Severity::Warning, &format!("the recording is incomplete: {damage}"));
         }
         // What became known while the program ran.
-        for (key, value) in self.reader.facts().get(self.facts.len()..).unwrap_or_default() {
+        for (key, value) in self.reader.facts().get(self.facts..).unwrap_or_default() {
             output.fact(key, value)?;
-            self.facts.push((key.clone(), value.clone()));
         }
-        if let Some(doubt) = doubt(&self.reader) {
-            output.fact(DOUBT, &doubt)?;
-            self.facts.push((DOUBT.to_owned(), doubt));
-        }
-        output.finish(self.reader.names())
+        output.finish(self.reader.names(), &self.trust())
     }
-}
 
-/// Why a recording may not tell all that matters, if so.
-pub(crate) fn doubt(reader: &RawReader) -> Option<String> {
-    let is_rust = reader.facts().iter().any(|(key, _)| key == "rust");
-    if is_rust && reader.lacks_debug_info() {
-        return Some(
-            "the program has no debug information, by which Rust's locks are recognised (build it by `cargo foresee`, and \
-             do not strip it)"
-                .to_owned(),
-        );
-    }
-    if reader.damage().is_some() {
-        return Some("the recording is damaged, so events of some threads may be missing".to_owned());
-    }
-    if reader.is_unsure() {
-        return Some("the program was read while it ran, and a thread of it was too slow".to_owned());
-    }
-    if reader.is_overtaken() {
-        return Some("the program went on while its recording was read".to_owned());
-    }
-    if let Some(unseen) = reader.unseen() {
-        return Some(format!("the program has {unseen}, which compilers do not instrument"));
-    }
-    match reader.unclear() {
-        0 => None,
-        unclear => {
-            Some(format!("{unclear} atomic operations on locks could not be told to lock or to unlock"))
+    /// What of the run is not in the trace.
+    pub(crate) fn trust(&self) -> Trust {
+        let mut trust = self.reader.trust();
+        if self.was_interrupted {
+            trust.add(Gap::NoEnd(NoEnd::Interrupted));
         }
+        trust
     }
 }

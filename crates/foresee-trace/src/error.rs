@@ -33,8 +33,8 @@ pub enum TraceError {
     },
     /// Written by a foresee from before the first release, whose form is not read any more.
     #[error(
-        "the trace has format version {found}; this foresee reads version {known}: record it again, or convert it to text \
-         (.std) with the foresee that wrote it"
+        "the trace has format version {found}; this foresee reads version {known}, as earlier ones do not say how \
+         complete they are: record it again"
     )]
     OlderVersion {
         /// The file's version.

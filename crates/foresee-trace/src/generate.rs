@@ -23,6 +23,7 @@ use std::ops::Range;
 use crate::event::{Event, Mem, Mode, Op};
 use crate::ids::{LocId, LockId, ThreadId};
 use crate::names::{Location, Names};
+use crate::trust::Trust;
 use crate::{EventSource, Facts, TraceError};
 use random::{Chance, Pick, Random};
 use shape::NESTED_SHARE;
@@ -415,6 +416,10 @@ impl EventSource for Generator {
 
     fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    fn trust(&self) -> Trust {
+        Trust::whole()
     }
 
     /// In events, not bytes: there are no bytes.

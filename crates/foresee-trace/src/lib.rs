@@ -11,6 +11,7 @@
 //! | [`text`] | the STD text form of the field, extended to every event |
 //! | [`raw`] | what the runtime writes while a program runs |
 //! | [`open`](open()) | any of the above from a path |
+//! | [`trust`](Trust) | what a trace says of its own completeness |
 //! | [`validate`] | is a trace a possible run? what is in it? |
 //! | [`generate`] | seedable synthetic executions of any size |
 //!
@@ -29,6 +30,7 @@ mod names;
 mod open;
 pub mod raw;
 pub mod text;
+mod trust;
 pub mod validate;
 
 pub use called::is_called;
@@ -38,21 +40,11 @@ pub use execution::{Execution, ExecutionBuilder};
 pub use ids::{EventId, LocId, LockId, StrId, ThreadId, VarId};
 pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol, UnnamedLock};
 pub use open::{Format, open, open_with};
+pub use trust::{Gap, NoEnd, Spoils, Trust};
 
-/// Facts about a recorded run: its command line, host, time, …, in the order they were written.
+/// Facts about a recorded run: its command line, host, time, …, in the order they were written. They are for people: nothing
+/// that is concluded from a trace depends on them.
 pub type Facts = Vec<(String, String)>;
-
-/// The fact that says why nothing in a trace is proven, if that is so.
-pub const DOUBT: &str = "doubt";
-
-/// The fact that says why recording stopped before the program did, if it did.
-pub const STOPPED: &str = "stopped";
-
-/// The fact that says why the beginning of the run is not in the trace, if it is not.
-pub const BEGINNING: &str = "beginning";
-
-/// The fact that says which accesses were left out, if any: then no prediction is proven. What synchronises is all there.
-pub const LEFT_OUT: &str = "left out";
 
 /// A stream of events in the observed order.
 ///
@@ -77,6 +69,9 @@ pub trait EventSource {
 
     /// What is known about the recorded run.
     fn facts(&self) -> &Facts;
+
+    /// What of the run is missing in the trace; complete at the end.
+    fn trust(&self) -> Trust;
 
     /// Where the trace was damaged, if it was; known at the end.
     fn damage(&self) -> Option<&Damage> {
@@ -120,6 +115,7 @@ pub trait EventSink {
     /// Adds a fact about the run that became known only now.
     fn fact(&mut self, key: &str, value: &str) -> Result<(), TraceError>;
 
-    /// Completes the output. Without this call the output is readable, but incomplete.
-    fn finish(&mut self, names: &Names) -> Result<(), TraceError>;
+    /// Completes the output, and says what of the run is missing in it. Without this call the output is readable, but
+    /// incomplete.
+    fn finish(&mut self, names: &Names, trust: &Trust) -> Result<(), TraceError>;
 }

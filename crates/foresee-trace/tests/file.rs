@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Write as _;
 
 use foresee_trace::file::{TraceReader, TraceWriter};
-use foresee_trace::{Event, EventSink as _, EventSource as _, Execution, Facts, Names};
+use foresee_trace::{Event, EventSink as _, EventSource as _, Execution, Facts, Names, Trust};
 use support::{Random, names, random_event};
 
 fn facts() -> Facts {
@@ -21,7 +21,7 @@ fn write(names: &Names, events: &[Event<'_>], segment: usize) -> Vec<u8> {
     for event in events {
         writer.push(names, event).unwrap();
     }
-    writer.finish(names).unwrap();
+    writer.finish(names, &Trust::whole()).unwrap();
     drop(writer);
     bytes
 }
@@ -60,6 +60,7 @@ fn every_event_comes_back() {
             assert_eq!(check_prefix(&mut reader, &events), events.len(), "seed {seed}, segment {segment}");
             assert_eq!(reader.damage(), None);
             assert_eq!(reader.facts(), &facts());
+            assert_eq!(reader.trust(), Trust::whole());
             assert_eq!(reader.names().threads(), names.threads());
             assert_eq!(reader.info().events, events.len() as u64);
         }

@@ -14,7 +14,7 @@ use foresee_lattice::predict::Prediction;
 use foresee_lattice::property::Translator;
 use foresee_monitor::property::Property;
 use foresee_trace::validate::{Problem, Validator};
-use foresee_trace::{BEGINNING, DOUBT, Facts, LEFT_OUT, LocId, Names, STOPPED};
+use foresee_trace::{Gap, LocId, Names, NoEnd, Spoils, Trust};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::judge::{Certainty, Finding, FindingKind, Place};
@@ -23,7 +23,7 @@ use crate::cargo::results::{self, Outcome};
 use crate::cli::{CausalityModel, CheckArgs, CheckOptions, ReportFormat};
 use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
-use crate::input::{Input, is_whole};
+use crate::input::Input;
 use crate::live::Live;
 use crate::progress::Stage;
 use crate::report::details::{Collected, Collector};
@@ -215,17 +215,17 @@ fn check<R>(
     if *shows_progress {
         properties.iter().for_each(|property| warn_of_unknown_variables(property, names));
     }
-    let told = input.source().facts().iter().find(|(key, _)| key == DOUBT);
+    let trust = input.source().trust();
     let why = match verdict.problems.first() {
         Some(problem) => Some(impossible(problem, names)),
-        None => told.map(|(_, why)| why.clone()),
+        None => trust.spoiled_by(Spoils::Everything).map(Gap::to_string),
     };
     if let Some(why) = why {
         doubt(&mut analysed, &why, name);
     }
-    doubt_what_needs_the_missing(&mut analysed.findings, input.source().facts());
+    doubt_what_needs_the_missing(&mut analysed.findings, &trust);
     let read_all = !out_of_time && (goes_on || !signals::interrupted().load(Ordering::Relaxed));
-    if !read_all || !is_whole(input.source()) {
+    if !read_all || trust.spoils(Spoils::EndOfRun) {
         // Where reading ended is not where the run did: what properties said of its end was never true.
         let of_the_end =
             |finding: &Finding| finding.kind == FindingKind::Property && finding.events.is_empty();
@@ -251,7 +251,7 @@ fn check<R>(
             partial,
             engines,
             damage: input.source().damage().cloned(),
-            missing: missing(input.source().facts()),
+            missing: missing(&trust),
             interrupted: out_of_time || signals::interrupted().load(Ordering::Relaxed),
             suppressed: (before - all.len()) as u64,
             seconds: started.elapsed().as_secs_f64(),
@@ -270,9 +270,9 @@ fn doubt(analysed: &mut Analysed, why: &str, name: &str) {
 }
 
 /// Of a run that is not all in the trace, some things follow and some do not.
-fn doubt_what_needs_the_missing(findings: &mut [Finding], facts: &Facts) {
-    let has = |fact: &str| facts.iter().any(|(key, _)| key == fact);
-    let (without_beginning, without_accesses) = (has(BEGINNING), has(LEFT_OUT));
+fn doubt_what_needs_the_missing(findings: &mut [Finding], trust: &Trust) {
+    let (without_beginning, without_accesses) =
+        (trust.spoils(Spoils::WholeRun), trust.spoils(Spoils::Predictions));
     for finding in findings {
         // What a property says of the rest of a run depends on what came before.
         let of_the_whole = matches!(finding.kind, FindingKind::Property | FindingKind::Refinement);
@@ -288,15 +288,10 @@ fn doubt_what_needs_the_missing(findings: &mut [Finding], facts: &Facts) {
     }
 }
 
-/// What of the run is not in the trace, by intention.
-fn missing(facts: &Facts) -> Vec<String> {
-    let told = |(key, value): &(String, String)| match key.as_str() {
-        STOPPED => Some(format!("the end of the run is not in the trace: {value}")),
-        BEGINNING => Some(format!("the beginning of the run is not in the trace: {value}")),
-        LEFT_OUT => Some(format!("not in the trace, so that predictions are not proven: {value}")),
-        _ => None,
-    };
-    facts.iter().filter_map(told).collect()
+/// What of the run is not in the trace. Damage and what spoils everything are warned of elsewhere.
+fn missing(trust: &Trust) -> Vec<String> {
+    let is_new = |gap: &&Gap| gap.spoils() != Spoils::Everything && **gap != Gap::NoEnd(NoEnd::Damaged);
+    trust.gaps().iter().filter(is_new).map(Gap::to_string).collect()
 }
 
 /// A property about a variable that the run does not have is kept by every run: most likely it is meant to say more.

@@ -7,12 +7,12 @@ use foresee_monitor::property::{Action, Property, Source};
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::spec::diagnostic::closest;
 use foresee_monitor::watch::Verdict;
-use foresee_trace::{BEGINNING, Event, LocId, Names, Op};
+use foresee_trace::{Event, LocId, Names, Op, Spoils};
 use serde_json::{Value, json};
 
 use crate::cli::{MonitorArgs, ReportFormat};
 use crate::error::{self, CliError, Severity, display_name};
-use crate::input::{Input, is_whole};
+use crate::input::Input;
 use crate::number::grouped;
 use crate::report::details::target;
 use crate::{exit, specs};
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         }
         stats.events += 1;
     }
-    if !aborted && is_whole(input.source()) {
+    if !aborted && !input.source().trust().spoils(Spoils::EndOfRun) {
         for (property, feed) in feeds.iter_mut().enumerate() {
             feed.end(&mut |verdict| hear(&mut heard, property, verdict));
         }
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         show_new(args, &mut told, &input)?;
     }
     input.warn_of_damage();
-    if input.source().facts().iter().any(|(key, _)| key == BEGINNING) {
+    if input.source().trust().spoils(Spoils::WholeRun) {
         let message =
             format!("{trace}: the beginning of the run is missing: what properties say is not certain");
         error::print(Severity::Warning, &message);

@@ -33,5 +33,5 @@ fn copy(input: &mut Input<'_>, target: Target) -> Result<(), CliError> {
     }
     let facts = input.source().facts();
     facts[known..].iter().try_for_each(|(key, value)| output.fact(key, value))?;
-    output.finish(input.source().names())
+    output.finish(input.source().names(), &input.source().trust())
 }

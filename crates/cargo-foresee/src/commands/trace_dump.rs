@@ -19,7 +19,7 @@ pub(crate) fn run(args: &DumpArgs) -> Result<(), CliError> {
         left -= 1;
         more = left > 0 && input.advance()?;
     }
-    output.finish(input.source().names())?;
+    output.finish(input.source().names(), &input.source().trust())?;
     input.warn_of_damage();
     known_thread(&input, args)
 }

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<(), CliError> {
         }
     }
     progress.end();
-    output.finish(source.names())
+    output.finish(source.names(), &source.trust())
 }
 
 fn shape(args: &GenArgs) -> Shape {

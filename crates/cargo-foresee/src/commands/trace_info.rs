@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use foresee_trace::Gap;
 use foresee_trace::validate::{Summary, Validator, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -61,9 +62,11 @@ fn human(name: &str, input: &Input<'_>, summary: &Summary, verdict: &Verdict) ->
         0 => "yes".to_owned(),
         n => format!("no: {} problems; see `foresee trace validate`", grouped(n)),
     };
+    let trust = input.source().trust();
     let whole = match input.source().damage() {
         Some(damage) => format!("no: {damage}"),
-        None => "yes".to_owned(),
+        None if trust.is_whole() => "yes".to_owned(),
+        None => "no".to_owned(),
     };
     let synchronisation = summary.synchronisation();
     let rows = [
@@ -87,6 +90,12 @@ fn human(name: &str, input: &Input<'_>, summary: &Summary, verdict: &Verdict) ->
     let width = grouped(events).len();
     for (kind, count) in summary.kinds() {
         let _ = writeln!(text, "  {kind:<16} {:>width$} {:>6.1} %", grouped(count), percent(count, events));
+    }
+    if !trust.is_whole() {
+        let _ = writeln!(text, "\nmissing");
+        trust.gaps().iter().for_each(|gap| {
+            let _ = writeln!(text, "  {gap}");
+        });
     }
     let facts = input.source().facts();
     if !facts.is_empty() {
@@ -128,6 +137,7 @@ fn as_json(name: &str, input: &Input<'_>, summary: &Summary, verdict: &Verdict) 
         "operations": operations,
         "problems": verdict.problem_count,
         "damage": damage,
+        "missing": input.source().trust().gaps().iter().map(Gap::to_string).collect::<Vec<_>>(),
         "facts": facts,
     })
 }

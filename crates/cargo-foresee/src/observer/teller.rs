@@ -10,12 +10,11 @@ use std::time::Duration;
 use foresee_lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speaker, VERSION};
 use foresee_monitor::Compiled;
 use foresee_trace::raw::RawReader;
-use foresee_trace::{Event, Names};
+use foresee_trace::{Event, EventSource as _, Names, Spoils};
 
 use super::address::{Address, Connection};
 use super::{OBSERVER_VARIABLE, secret};
 use crate::error::{self, Severity};
-use crate::recording::doubt;
 
 /// The observer must answer within.
 const ANSWERS: Duration = Duration::from_secs(5);
@@ -115,10 +114,10 @@ impl Teller<'_> {
 
     /// All that is there for now was read: tells what is known of threads that do nothing relevant, and sends everything.
     pub(crate) fn after_look(&mut self, reader: &RawReader) {
-        if let Some(why) = doubt(reader)
+        if let Some(why) = reader.trust().spoiled_by(Spoils::Everything)
             && !std::mem::replace(&mut self.in_doubt, true)
         {
-            self.say(&Message::Doubt(why));
+            self.say(&Message::Doubt(why.to_string()));
         }
         self.speak(|speaker, say| speaker.idle(say));
         self.flush();

@@ -220,8 +220,8 @@ fn properties_are_drawn() {
 fn where_recording_stopped_is_not_the_end_of_the_run() {
     let folder = Folder::new();
     folder.write("locks.rv", LOCKS);
-    for (fact, code) in [("#meta command a.out", 66), ("#meta stopped the disk is full", 0)] {
-        folder.write("run.std", format!("{fact}\nT1|acq(m)|a.rs:3\n"));
+    for (line, code) in [("#meta command a.out", 66), ("#gap no-end disk-full", 0)] {
+        folder.write("run.std", format!("{line}\nT1|acq(m)|a.rs:3\n"));
         let monitored = folder.foresee(&["monitor", "locks.rv", "run.std"]);
         assert_eq!(monitored.code, Some(code), "{}", monitored.stderr);
         let checked = folder.foresee(&["check", "--engine", "property", "--spec", "locks.rv", "run.std"]);

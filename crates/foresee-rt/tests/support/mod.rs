@@ -8,7 +8,7 @@ use std::time::Duration;
 use foresee_predict::hb::HappensBefore;
 use foresee_trace::raw::{LockTable, NoSymbols, RawReader};
 use foresee_trace::validate::Validator;
-use foresee_trace::{EventSource as _, Facts, Mode, Op};
+use foresee_trace::{EventSource as _, Facts, Mode, Op, Trust};
 use foresee_witness::engine::StreamEngine as _;
 use foresee_witness::judge::Finding;
 
@@ -69,6 +69,7 @@ pub(crate) struct Program {
 pub(crate) struct Run {
     pub status: ExitStatus,
     pub facts: Facts,
+    pub trust: Trust,
     /// Each event as `thread operation`, in order.
     pub events: Vec<String>,
     pub races: Vec<Finding>,
@@ -256,7 +257,14 @@ impl Run {
         let verdict = validator.finish();
         assert!(verdict.is_valid(), "{:#?}", verdict.problems);
         let races = engine.finish(reader.names()).findings;
-        Run { status, facts: reader.facts().clone(), events, races, unexplained: reader.unexplained() }
+        Run {
+            status,
+            facts: reader.facts().clone(),
+            trust: reader.trust(),
+            events,
+            races,
+            unexplained: reader.unexplained(),
+        }
     }
 
     /// How many events of this kind the threads whose names begin so did.

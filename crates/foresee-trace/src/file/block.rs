@@ -17,12 +17,13 @@ pub(crate) enum Kind {
     Events = 4,
     Checkpoint = 5,
     Index = 6,
+    Trust = 7,
 }
 
 impl Kind {
     fn from_number(n: u8) -> Option<Kind> {
         use Kind::*;
-        [Facts, Names, Sites, Events, Checkpoint, Index].into_iter().find(|&kind| kind as u8 == n)
+        [Facts, Names, Sites, Events, Checkpoint, Index, Trust].into_iter().find(|&kind| kind as u8 == n)
     }
 }
 

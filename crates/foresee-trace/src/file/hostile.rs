@@ -32,7 +32,7 @@ fn valid_file() -> Vec<u8> {
     while source.advance().unwrap() {
         writer.push(source.names(), &source.event()).unwrap();
     }
-    writer.finish(source.names()).unwrap();
+    writer.finish(source.names(), &source.trust()).unwrap();
     drop(writer);
     bytes
 }

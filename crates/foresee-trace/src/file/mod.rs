@@ -17,6 +17,7 @@
 //! | sites | the places in the program that are new (`sites`) |
 //! | events | consecutive events of **one** thread, in columns (`columns`), less what can be foretold (`model`), each with its *stamp* |
 //! | checkpoint | all events with a smaller stamp than this one's stand before it |
+//! | trust | what of the run is missing, as codes of [`Gap`](crate::Gap); the last block before the index |
 //! | index | offset and header of every block; a trailer at the very end of the file points here |
 //!
 //! # Order
@@ -30,7 +31,8 @@
 //! Losing the end of one thread's stream but not another's would make a run that never happened. So a writer flushes all
 //! threads together and then sets a checkpoint; a reader that meets damage delivers exactly the events that are known
 //! to be complete, and says where it stopped and why. Nothing in a file is trusted: lengths are checked against what is
-//! there, ids against the tables, and the bytes of all blocks open at one time against [`MAX_OPEN_BYTES`].
+//! there, ids against the tables, and the bytes of all blocks open at one time against [`MAX_OPEN_BYTES`]. What a run lacks is known
+//! when its last event is: a file that has lost its end has lost that, too, and says so ([`Gap::Unstated`](crate::Gap::Unstated)).
 //!
 //! # Cost
 //!
@@ -57,8 +59,9 @@ pub use writer::TraceWriter;
 /// The first bytes of every trace file. Not text, and damaged by transfers that change line ends.
 pub const MAGIC: [u8; 8] = *b"\x89FORE\r\n\x1a";
 
-/// The format version this code reads and writes. Version 1 foretold less (`model`).
-pub const VERSION: u16 = 2;
+/// The format version this code reads and writes. Version 1 foretold less (`model`), version 2 had no block that says what is
+/// missing.
+pub const VERSION: u16 = 3;
 
 /// After how many events a writer sets a checkpoint.
 pub const SEGMENT_EVENTS: usize = 1 << 18;

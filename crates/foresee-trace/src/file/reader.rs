@@ -9,12 +9,13 @@ use super::merge::{MAX_STREAMS, Tournament};
 use super::pack::Unpacker;
 use super::scan::{BlockRef, find_blocks};
 use super::sites::SiteTable;
-use super::tables::{read_facts, read_names};
+use super::tables::{read_facts, read_names, read_trust};
 use super::varint::Cursor;
 use super::{Bad, MAGIC, MAX_OPEN_BYTES, MAX_STAMP, START_LEN, VERSION};
 use crate::event::{Event, Op};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
+use crate::trust::{Gap, NoEnd, Trust};
 use crate::{Damage, EventSource, Facts, TraceError};
 
 /// How many events of a thread are decoded at a time.
@@ -29,6 +30,8 @@ pub struct TraceReader {
     file: File,
     info: FileInfo,
     facts: Facts,
+    /// What the file says is missing, if it gets that far.
+    trust: Option<Trust>,
     names: Names,
     sites: SiteTable,
     /// Checkpoints as (events before it, stamp), and all event blocks by first stamp.
@@ -90,6 +93,7 @@ impl TraceReader {
             file,
             info: FileInfo { version, bytes, ..FileInfo::default() },
             facts: Facts::new(),
+            trust: None,
             names: Names::new(),
             sites: SiteTable::default(),
             checkpoints: Vec::new(),
@@ -167,6 +171,10 @@ impl TraceReader {
             Kind::Facts => {
                 let table = self.table(&block)?;
                 self.facts.extend(read_facts(&table)?);
+            }
+            Kind::Trust => {
+                let table = self.table(&block)?;
+                self.trust = Some(read_trust(&table)?);
             }
             Kind::Names => {
                 let table = self.table(&block)?;
@@ -344,6 +352,15 @@ impl EventSource for TraceReader {
 
     fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    fn trust(&self) -> Trust {
+        let mut trust = self.trust.clone().unwrap_or_else(|| [Gap::Unstated].into_iter().collect());
+        // Up to the damage it is a real run, as all threads end at the same moment.
+        if self.damage.is_some() {
+            trust.add(Gap::NoEnd(NoEnd::Damaged));
+        }
+        trust
     }
 
     fn damage(&self) -> Option<&Damage> {

@@ -1,4 +1,4 @@
-//! Names and facts as block payloads.
+//! Names, facts and trust as block payloads.
 //!
 //! A names block holds what is new since the block before it, table by table; ids follow from position, so nothing but
 //! the names themselves is stored.
@@ -8,6 +8,7 @@ use super::varint::{Cursor, put, put_str};
 use crate::Facts;
 use crate::ids::StrId;
 use crate::names::{Location, Names};
+use crate::trust::{Gap, Trust};
 
 /// A payload with more bytes of strings than this ends there.
 const PIECE: usize = 1 << 22;
@@ -136,6 +137,24 @@ pub(crate) fn read_facts(payload: &[u8]) -> Result<Facts, Bad> {
     }
     end(&cursor)?;
     Ok(facts)
+}
+
+pub(crate) fn write_trust(trust: &Trust) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, trust.gaps().len() as u64);
+    trust.gaps().iter().for_each(|gap| put_str(&mut out, &gap.code()));
+    out
+}
+
+pub(crate) fn read_trust(payload: &[u8]) -> Result<Trust, Bad> {
+    let mut cursor = Cursor::new(payload);
+    let mut trust = Trust::whole();
+    for _ in 0..count(&mut cursor)? {
+        let gap = Gap::of_code(cursor.get_str()?);
+        trust.add(gap.ok_or_else(|| Bad::new("the trace lacks something, but it is unknown what"))?);
+    }
+    end(&cursor)?;
+    Ok(trust)
 }
 
 /// A number of records; each takes at least a byte, so more than there are bytes is a lie.

@@ -8,11 +8,12 @@ use super::block::{Header, Kind};
 use super::columns::{Encoder, Foretelling};
 use super::pack::Packer;
 use super::sites::SiteWriter;
-use super::tables::{Written, write_facts};
+use super::tables::{Written, write_facts, write_trust};
 use super::{MAGIC, MAX_COLUMN, SEGMENT_EVENTS, START_LEN, VERSION};
 use crate::event::Event;
 use crate::flat::{Flat, Payload};
 use crate::names::Names;
+use crate::trust::Trust;
 use crate::{EventSink, Facts, TraceError};
 
 /// How many threads may have open blocks; more end the segment early, so that memory stays bounded.
@@ -168,8 +169,9 @@ impl<W: Write> EventSink for TraceWriter<W> {
         self.table(Kind::Facts, &write_facts(&vec![(key.to_owned(), value.to_owned())]))
     }
 
-    fn finish(&mut self, names: &Names) -> Result<(), TraceError> {
+    fn finish(&mut self, names: &Names, trust: &Trust) -> Result<(), TraceError> {
         self.checkpoint(names)?;
+        self.table(Kind::Trust, &write_trust(trust))?;
         let index_at = self.offset;
         self.packed = std::mem::take(&mut self.blocks);
         self.block(Header::new(Kind::Index))?;

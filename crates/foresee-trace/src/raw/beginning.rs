@@ -39,9 +39,9 @@ use super::roles::LockTable;
 use super::sections::{Sections, State};
 use super::values::Values;
 use super::watched::Watched;
+use crate::TraceError;
 use crate::event::{Event, Mode, Op};
 use crate::ids::LocId;
-use crate::{BEGINNING, TraceError};
 
 /// What is found out about the state in which the records of a trace begin.
 #[derive(Debug, Default)]
@@ -146,10 +146,6 @@ impl Beginning {
 impl RawReader {
     /// The header says that what has a smaller key is lost.
     pub(super) fn cut_at(&mut self, key: u64) {
-        if self.lost == 0 {
-            let why = "only the last part of the run is kept (--keep-last)".to_owned();
-            self.chunks.facts.push((BEGINNING.to_owned(), why));
-        }
         (self.cut, self.lost, self.has_begun) = (key, key, false);
         if self.follow.is_some() {
             // What was read may be gone, and what is there be of another thread.
@@ -173,7 +169,7 @@ impl RawReader {
     }
 
     /// Whether the program has lost more of its beginning since this was opened: then what was read may be of two moments.
-    pub fn is_overtaken(&self) -> bool {
+    pub(super) fn is_overtaken(&self) -> bool {
         let mut word = [0; 8];
         let now = self.file.read_exact_at(&mut word, 8 * CUT_WORD as u64).map(|()| u64::from_le_bytes(word));
         now.is_ok_and(|now| now != self.lost)

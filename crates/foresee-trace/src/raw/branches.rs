@@ -16,17 +16,13 @@
 //!
 //! A branch without a read since the last one says nothing new, and is left out. So a trace has at most one per read.
 
-use foresee_format::Tag;
+use foresee_format::{RunFlags, Tag};
 use rustc_hash::FxHashMap;
 
 use super::naming::Naming;
 use super::stream::Record;
-use crate::Facts;
 use crate::event::Op;
 use crate::ids::LocId;
-
-/// The fact that says that the program records its branches.
-pub(super) const BRANCHES: &str = "branches";
 
 /// What the code of a program says about the call that returns to some address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +53,8 @@ struct Thread {
 
 impl Branches {
     /// Whether the program tells its branches.
-    pub(super) fn are_told(&mut self, facts: &Facts) -> bool {
-        *self.are_told.get_or_insert_with(|| facts.iter().any(|(name, _)| name == BRANCHES))
+    pub(super) fn are_told(&mut self, flags: RunFlags) -> bool {
+        *self.are_told.get_or_insert_with(|| flags.contains(RunFlags::HAS_BRANCHES))
     }
 
     /// Whether it is known that it does not.

@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt as _;
 
 use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
-    OWNER_WORD, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
+    OWNER_WORD, RunFlags, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
 };
 
 use crate::{Damage, Facts, TraceError};
@@ -36,6 +36,13 @@ impl Chunk {
     }
 }
 
+/// The facts that said before version 4 what flags in the header say since.
+const FLAG_FACTS: [(&str, RunFlags); 3] = [
+    ("rust", RunFlags::IS_RUST),
+    ("branches", RunFlags::HAS_BRANCHES),
+    ("left out", RunFlags::ACCESSES_LEFT_OUT),
+];
+
 /// What is in the file's chunks, before any record is read.
 pub(super) struct Chunks {
     /// Where the scan goes on.
@@ -45,6 +52,8 @@ pub(super) struct Chunks {
     /// Threads of which a chunk is missing after those found, and the byte of the file after which it would be.
     pub(super) lost: Vec<(u64, u64)>,
     pub(super) facts: Facts,
+    /// What is known of the run from its beginning on: from the header, or from facts.
+    pub(super) flags: RunFlags,
     /// The copies of `/proc/self/maps` and their keys, the last one first.
     pub(super) maps: Vec<(u64, String)>,
     pub(super) damage: Option<Damage>,
@@ -57,6 +66,7 @@ impl Chunks {
             found: Vec::new(),
             lost: Vec::new(),
             facts: Facts::default(),
+            flags: RunFlags::NONE,
             maps: Vec::new(),
             damage: None,
         }
@@ -173,7 +183,12 @@ impl Chunks {
             TEXT_FACTS => {
                 let parts: Vec<_> = body.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect();
                 let (pairs, _) = parts.as_chunks::<2>();
-                self.facts.extend(pairs.iter().map(|[name, value]| (name.to_string(), value.to_string())));
+                for [name, value] in pairs {
+                    match FLAG_FACTS.iter().find(|(fact, _)| fact == name) {
+                        Some(&(_, flag)) => self.flags = self.flags.with_if(flag, true),
+                        None => self.facts.push((name.to_string(), value.to_string())),
+                    }
+                }
             }
             TEXT_MAPS => self.maps.push((key, String::from_utf8_lossy(body).into_owned())),
             _ => {}

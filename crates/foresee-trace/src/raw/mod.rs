@@ -14,6 +14,7 @@ mod beginning;
 mod branches;
 mod chunks;
 mod follow;
+mod gaps;
 mod merge;
 mod modules;
 mod naming;

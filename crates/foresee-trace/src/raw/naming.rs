@@ -86,6 +86,11 @@ pub trait Symbolizer {
         Call::default()
     }
 
+    /// Whether it finds names at all.
+    fn knows_names(&self) -> bool {
+        true
+    }
+
     /// What the program may do to order threads that its compiler does not instrument, if anything.
     fn unseen(&self) -> Option<&'static str> {
         None
@@ -108,6 +113,10 @@ impl Symbolizer for NoSymbols {
 
     fn data(&mut self, _modules: &[Module], _addr: u64) -> Option<DataSymbol> {
         None
+    }
+
+    fn knows_names(&self) -> bool {
+        false
     }
 }
 
@@ -319,9 +328,8 @@ impl Naming {
         }
     }
 
-    /// What the program may do that is not seen.
-    pub(super) fn unseen(&self) -> Option<&'static str> {
-        self.symbolizer.unseen()
+    pub(super) fn symbolizer(&self) -> &dyn Symbolizer {
+        &*self.symbolizer
     }
 
     /// What the program's code says about the call that returns to `pc`.

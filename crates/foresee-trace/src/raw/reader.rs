@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::ahead::Ahead;
 use super::annotations::Annotations;
-use super::branches::{BRANCHES, Branches};
+use super::branches::Branches;
 use super::chunks::Chunks;
 use super::follow::Follow;
 use super::merge::Turns;
@@ -28,7 +28,8 @@ use super::watched::Watched;
 use crate::event::{Event, Mem, Mode, Op, Order};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
-use crate::{Damage, EventSource, Facts, LEFT_OUT, STOPPED, TraceError};
+use crate::trust::Trust;
+use crate::{Damage, EventSource, Facts, TraceError};
 
 /// A reader of a raw trace.
 pub struct RawReader {
@@ -44,6 +45,8 @@ pub struct RawReader {
     pub(super) reached: u64,
     /// Records from this key on are not of all threads.
     pub(super) stop: u64,
+    /// Why recording stopped, if it did.
+    pub(super) stopped: Option<Stop>,
     /// How far a trace can be read that is still being written.
     pub(super) follow: Option<Follow>,
     /// Whether what was delivered may be in a wrong order, as something came too late.
@@ -111,6 +114,7 @@ impl RawReader {
             turns: Turns::default(),
             reached: 0,
             stop: u64::MAX,
+            stopped: None,
             follow: None,
             unsure: Cell::new(false),
             cut: 0,
@@ -158,7 +162,7 @@ impl RawReader {
         self.stop = self.stop.min(stop);
         let why = word(WHY_WORD).and_then(|why| Stop::ALL.get((why as usize).wrapping_sub(1)));
         if let Some(why) = why.filter(|_| !grows) {
-            self.chunks.facts.push((STOPPED.to_owned(), why.why().to_owned()));
+            self.stopped = Some(*why);
         }
         let lost = word(CUT_WORD).unwrap_or(0);
         if lost > 0 {
@@ -167,8 +171,8 @@ impl RawReader {
         self.is_short = word(LENGTH_WORD).is_some_and(|length| self.bytes < length);
         self.naming.set_thread_names(header.get(NAMES as usize..).unwrap_or_default());
         let flags = RunFlags::from_word(word(FLAGS_WORD).unwrap_or(0));
+        self.chunks.flags = self.chunks.flags.with_if(flags, true);
         let all = self.chunks.scan(&self.file, self.bytes, grows, self.is_short)?;
-        self.note_flags(flags);
         for chunk in std::mem::take(&mut self.chunks.found) {
             self.stream_of(chunk.owner, grows).add_chunk(chunk.start, chunk.end);
         }
@@ -185,22 +189,6 @@ impl RawReader {
         Ok(all)
     }
 
-    /// Turns the header's flags into the facts that the rest of the code still looks for; files before version 4 have the
-    /// facts themselves.
-    fn note_flags(&mut self, flags: RunFlags) {
-        let left_out = "accesses to memory in functions that --only and --skip leave out";
-        let facts = [
-            (RunFlags::IS_RUST, "rust", "yes"),
-            (RunFlags::HAS_BRANCHES, BRANCHES, "yes"),
-            (RunFlags::ACCESSES_LEFT_OUT, LEFT_OUT, left_out),
-        ];
-        for (flag, name, value) in facts {
-            if flags.contains(flag) && !self.chunks.facts.iter().any(|(known, _)| known == name) {
-                self.chunks.facts.push((name.to_owned(), value.to_owned()));
-            }
-        }
-    }
-
     /// The stream of a thread, which may be a new one.
     fn stream_of(&mut self, thread: u64, grows: bool) -> &mut Stream {
         let stream = *self.stream_of.entry(thread).or_insert_with(|| {
@@ -215,19 +203,8 @@ impl RawReader {
         self.values.unexplained
     }
 
-    /// How many atomics so far changed the word of a lock in a way that is not understood: then the lock events are not
-    /// all there, and nothing that follows from them is proven.
-    pub fn unclear(&self) -> u64 {
-        self.sections.unclear()
-    }
-
-    /// What the program may do to order threads that is not recorded, if anything.
-    pub fn unseen(&self) -> Option<&'static str> {
-        self.naming.unseen()
-    }
-
     /// Whether most places of accesses so far have no known line: the program has no debug information.
-    pub fn lacks_debug_info(&self) -> bool {
+    pub(super) fn lacks_debug_info(&self) -> bool {
         2 * self.nowhere > self.accesses
     }
 
@@ -250,7 +227,7 @@ impl RawReader {
         let saw_the_end = self.follow.as_ref().map(|_| &self.unsure);
         let ahead = Ahead { current: &record, stream: &self.streams[from], file: &self.file, saw_the_end };
         let fate = self.sections.record(thread, &record, site, ahead, &mut self.naming, &mut steps);
-        let tells_branches = self.branches.are_told(&self.chunks.facts);
+        let tells_branches = self.branches.are_told(self.chunks.flags);
         if tells_branches {
             let locks = steps.iter().map(|step| step.addr);
             let branch = self.branches.before(thread, &record, locks, &mut self.naming);
@@ -488,6 +465,10 @@ impl EventSource for RawReader {
 
     fn facts(&self) -> &Facts {
         &self.chunks.facts
+    }
+
+    fn trust(&self) -> Trust {
+        self.gaps().collect()
     }
 
     fn damage(&self) -> Option<&Damage> {

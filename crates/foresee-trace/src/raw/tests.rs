@@ -6,13 +6,14 @@ use foresee_format::*;
 
 use super::{LockTable, NoSymbols, RawReader, Symbolizer};
 use crate::text::TextWriter;
-use crate::{EventSink as _, EventSource, Op, TraceError};
+use crate::{EventSink as _, EventSource, Gap, Op, TraceError, Trust};
 
 mod branches;
 mod follow;
 mod homes;
 mod locks;
 mod near;
+mod trust;
 
 fn header() -> Vec<u8> {
     let mut file = vec![0; HEADER_LEN as usize];
@@ -180,7 +181,7 @@ fn lines(file: &[u8], symbolizer: Box<dyn Symbolizer>) -> (Vec<String>, RawReade
     while reader.advance().unwrap() {
         writer.push(reader.names(), &reader.event()).unwrap();
     }
-    writer.finish(reader.names()).unwrap();
+    writer.finish(reader.names(), &reader.trust()).unwrap();
     drop(writer);
     let text = String::from_utf8(text).unwrap();
     (text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect(), reader)
@@ -257,14 +258,14 @@ fn cut_at(cut: u64, chunks: &[Vec<u8>]) -> String {
     let mut temporary = tempfile::tempfile().unwrap();
     temporary.write_all(&file).unwrap();
     let mut reader = RawReader::new(temporary, Box::new(NoSymbols), LockTable::default()).unwrap();
-    let (mut text, facts) = (Vec::new(), reader.facts().clone());
-    assert!(facts.iter().any(|(key, _)| key == crate::BEGINNING));
+    let mut text = Vec::new();
+    assert!(reader.trust().gaps().contains(&Gap::NoBeginning));
     let mut writer = TextWriter::new(&mut text, &Vec::new());
     while reader.advance().unwrap() {
         writer.push(reader.names(), &reader.event()).unwrap();
     }
-    writer.finish(reader.names()).unwrap();
-    assert!(!reader.is_overtaken());
+    writer.finish(reader.names(), &Trust::whole()).unwrap();
+    assert!(!reader.trust().gaps().contains(&Gap::Overtaken));
     drop(writer);
     String::from_utf8(text).unwrap()
 }

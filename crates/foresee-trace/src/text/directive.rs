@@ -1,13 +1,19 @@
-//! Lines that begin with `#` and have no `|`: `#meta` and `#var`; all others are comments.
+//! Lines that begin with `#` and have no `|`: `#meta`, `#gap` and `#var`; all others are comments.
 
 use super::escape::unescape;
 use super::fault::{Fault, fault};
 use super::number::number;
 use crate::Facts;
 use crate::names::Names;
+use crate::trust::{Gap, Trust};
 
 /// Takes in a directive; other lines are comments.
-pub(super) fn read<'a>(line: &'a str, names: &mut Names, facts: &mut Facts) -> Result<(), Fault<'a>> {
+pub(super) fn read<'a>(
+    line: &'a str,
+    names: &mut Names,
+    facts: &mut Facts,
+    trust: &mut Trust,
+) -> Result<(), Fault<'a>> {
     let (word, rest) = split_word(line);
     match word {
         "#meta" => {
@@ -16,6 +22,11 @@ pub(super) fn read<'a>(line: &'a str, names: &mut Names, facts: &mut Facts) -> R
                 return Err(fault(key, "a key, as in `#meta command a.out`"));
             }
             facts.push((unescape(key).into_owned(), unescape(value).into_owned()));
+            Ok(())
+        }
+        "#gap" => {
+            let gap = Gap::of_code(&unescape(rest));
+            trust.add(gap.ok_or_else(|| fault(rest, "what the trace lacks, as in `#gap no-beginning`"))?);
             Ok(())
         }
         "#var" => declare(rest, names),

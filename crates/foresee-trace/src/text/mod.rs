@@ -16,6 +16,7 @@
 //! line      = thread "|" operation [ "|" location ] | directive | comment | nothing
 //! operation = word [ "." modifier ] [ "(" argument ")" ]          the argument ends at the last ")" of the field
 //! directive = "#meta" key value                                   a fact about the run
+//!           | "#gap" code                                         something that is missing ([`Gap::code`](crate::Gap::code))
 //!           | "#var" name ( "-" | address ) size                  a variable, before its first use; "-": no known address
 //! comment   = "#" anything without "|"
 //! ```

@@ -12,11 +12,13 @@ use crate::event::{Arg, Event, Mem};
 use crate::flat::{Flat, Kind, Payload, PayloadShape, Target};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
+use crate::trust::Trust;
 
 /// What was read so far, and the event of the last line that had one.
 pub(super) struct Parser {
     pub(super) names: Names,
     pub(super) facts: Facts,
+    pub(super) trust: Trust,
     thread: ThreadId,
     loc: LocId,
     flat: Flat,
@@ -37,6 +39,7 @@ impl Parser {
         Parser {
             names: Names::new(),
             facts: Facts::new(),
+            trust: Trust::whole(),
             thread: ThreadId(0),
             loc: LocId::UNKNOWN,
             flat: Flat { kind: Kind::Branch, modifier: 0, size: 0, target: 0 },
@@ -63,7 +66,9 @@ impl Parser {
         let Some((thread, rest)) = split_at_byte(line, b'|') else {
             return match line.as_bytes().first() {
                 None => Ok(false),
-                Some(b'#') => directive::read(line, &mut self.names, &mut self.facts).map(|()| false),
+                Some(b'#') => {
+                    directive::read(line, &mut self.names, &mut self.facts, &mut self.trust).map(|()| false)
+                }
                 Some(_) => Err(fault(line, "a line of the form `thread|operation|location`")),
             };
         };

@@ -7,6 +7,7 @@ use super::lines::{LONGEST_LINE, LineError, Lines};
 use super::parser::Parser;
 use crate::event::Event;
 use crate::names::Names;
+use crate::trust::Trust;
 use crate::{EventSource, Facts, TraceError};
 
 /// Reads a text trace; see the [module](super) for its form.
@@ -126,6 +127,10 @@ impl<R: Read> EventSource for TextReader<R> {
 
     fn facts(&self) -> &Facts {
         &self.parser.facts
+    }
+
+    fn trust(&self) -> Trust {
+        self.parser.trust.clone()
     }
 
     fn line(&self) -> Option<u64> {

@@ -7,7 +7,7 @@ use crate::event::{Arg, Event, Mem, Mode, Op, Order, bits, signed};
 use crate::flat::{Flat, Payload, Target};
 use crate::ids::{LocId, LockId, StrId, ThreadId};
 use crate::names::Names;
-use crate::{EventSink, EventSource, Facts, TraceError};
+use crate::{EventSink, EventSource, Facts, TraceError, Trust};
 
 /// The text of a trace, read and written again.
 fn rewritten(text: &[u8]) -> Result<String, TraceError> {
@@ -17,7 +17,7 @@ fn rewritten(text: &[u8]) -> Result<String, TraceError> {
     while source.advance()? {
         sink.push(source.names(), &source.event())?;
     }
-    sink.finish(source.names())?;
+    sink.finish(source.names(), &source.trust())?;
     Ok(String::from_utf8(out).unwrap())
 }
 
@@ -110,7 +110,7 @@ fn equal_names_become_distinct() {
     let mem = names.declare_symbol(late, None, 2);
     let op = Op::Write { mem: Mem { size: 1, ..mem }, value: Some(200) };
     sink.push(&names, &Event { thread: threads[0], loc: LocId::UNKNOWN, op }).unwrap();
-    sink.finish(&names).unwrap();
+    sink.finish(&names, &Trust::whole()).unwrap();
     assert_eq!(
         String::from_utf8(out).unwrap(),
         "#var X 0x10 4\n#var X#2 0x20 4\nworker|r(X)\nworker#2|r(X#2)\n#var late - 2\nworker|w(late[0..1]=-56)\n"
@@ -325,7 +325,7 @@ fn written(world: &World, drafts: &[Draft], facts: &Facts) -> (String, Vec<Strin
         sink.push(&world.names, &event).unwrap();
         all.push(described(&world.names, &event));
     }
-    sink.finish(&world.names).unwrap();
+    sink.finish(&world.names, &Trust::whole()).unwrap();
     (String::from_utf8(out).unwrap(), all)
 }
 

@@ -14,6 +14,7 @@ use crate::event::{Arg, Event, Mem, signed};
 use crate::flat::{Flat, Kind, Payload, Target};
 use crate::ids::{LocId, StrId};
 use crate::names::{Names, Symbol};
+use crate::trust::Trust;
 use crate::{EventSink, Facts, TraceError};
 
 /// How much text is gathered before it is written.
@@ -217,8 +218,12 @@ fn push_fact(text: &mut String, key: &str, value: &str) {
     text.push_str("#meta ");
     escape(text, key, |_, c| c == ' ');
     text.push(' ');
-    // Blanks at the end of a line are dropped when it is read.
-    escape(text, value, |at, c| c == ' ' && at + 1 == value.len());
+    push_rest(text, value);
+}
+
+/// The rest of a line. Blanks at its end are dropped when it is read.
+fn push_rest(text: &mut String, rest: &str) {
+    escape(text, rest, |at, c| c == ' ' && at + 1 == rest.len());
     text.push('\n');
 }
 
@@ -234,8 +239,12 @@ impl<W: Write> EventSink for TextWriter<W> {
         Ok(())
     }
 
-    fn finish(&mut self, names: &Names) -> Result<(), TraceError> {
+    fn finish(&mut self, names: &Names, trust: &Trust) -> Result<(), TraceError> {
         self.take_new_names(names);
+        for gap in trust.gaps() {
+            self.text.push_str("#gap ");
+            push_rest(&mut self.text, &gap.code());
+        }
         self.write_out()?;
         Ok(self.out.flush()?)
     }

@@ -56,7 +56,7 @@ fn said(threads: &[&[&[u64]]]) -> (Vec<String>, u64) {
     }
     let (lines, reader) = lines(&file, Box::new(Functions(CODE)));
     let lines = lines.iter().map(|line| line.rsplit_once('|').map_or(&line[..], |(said, _)| said).to_owned());
-    (lines.collect(), reader.unclear())
+    (lines.collect(), reader.sections.unclear())
 }
 
 fn rmw(key: u64, pc: u64, addr: u64, old: u64, new: u64) -> [u64; 5] {
