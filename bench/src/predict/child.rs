@@ -73,7 +73,7 @@ pub(crate) fn pipeline(path: &str) {
         while source.advance().expect("readable") {
             analysis.event(source.names(), &source.event()).expect("not too large");
         }
-        analysis.finish(source.names(), &mut |_| {})
+        analysis.finish(source.names(), source.trust(), &mut |_| {})
     });
     let races = analysed.findings.iter().filter(|finding| finding.kind == FindingKind::Race).count();
     let others = analysed.findings.len() - races;

@@ -12,7 +12,7 @@ use foresee_monitor::compile;
 use foresee_monitor::formalism::Categories;
 use foresee_monitor::formalism::automaton::Automaton;
 use foresee_trace::text::TextReader;
-use foresee_trace::{EventId, Execution, Op};
+use foresee_trace::{EventId, Execution, Op, Trust};
 use foresee_witness::analysis::{Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::engine::{Budget, Engine};
@@ -58,7 +58,7 @@ fn check_text(trace: &str, spec: &str, model: ModelName) -> Vec<Finding> {
     for id in execution.ids() {
         analysis.event(execution.names(), &execution.event(id)).unwrap();
     }
-    let analysed = analysis.finish(execution.names(), &mut |_| {});
+    let analysed = analysis.finish(execution.names(), Trust::whole(), &mut |_| {});
     assert!(analysed.engines.iter().all(|engine| engine.refused == 0 && engine.undecided == 0));
     analysed.findings
 }

@@ -13,7 +13,7 @@ use foresee_lattice::predict::{PredictedVerdicts, Prediction};
 use foresee_lattice::property::ObservedVerdicts;
 use foresee_monitor::property::Property;
 use foresee_oracle::{Config, Random, for_each_seed, random_execution};
-use foresee_trace::{Arg, Event, Execution, ExecutionBuilder, LocId, Mode, Names, Op, ThreadId};
+use foresee_trace::{Arg, Event, Execution, ExecutionBuilder, LocId, Mode, Names, Op, ThreadId, Trust};
 use foresee_witness::analysis::{Analysis, Limits as Whole};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::engine::Engine;
@@ -125,7 +125,7 @@ fn offline(execution: &Execution, properties: &[Property]) -> Told {
     for id in execution.ids() {
         analysis.event(execution.names(), &execution.event(id)).unwrap();
     }
-    let analysed = analysis.finish(execution.names(), &mut |_| {});
+    let analysed = analysis.finish(execution.names(), Trust::whole(), &mut |_| {});
     assert!(analysed.engines.iter().all(|engine| engine.refused == 0 && engine.undecided == 0));
     let place = |loc: LocId| execution.names().location_text(loc);
     let told = analysed.findings.iter().map(|finding| {

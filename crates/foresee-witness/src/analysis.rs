@@ -3,14 +3,19 @@
 //! One pass over the events feeds all streaming engines and, if any engine wants it, builds the execution; then the
 //! whole-trace engines run one after the other, each knowing what is already proven. Findings at the same places are one
 //! finding, with the best certainty and a witness if any engine had one.
+//!
+//! At the end, what the trace says of its own completeness, and whether it is a possible run at all, decides how certain
+//! the findings can be: whoever runs an analysis gets the same answer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use foresee_trace::{Event, Execution, ExecutionBuilder, Names, TraceError};
+use foresee_trace::validate::Validator;
+use foresee_trace::{Event, Execution, ExecutionBuilder, Gap, Names, TraceError, Trust};
 use rustc_hash::FxHashMap;
 
 use crate::atomic::AtomicFunctions;
+use crate::consequences;
 use crate::engine::{Budget, Case, Engine, Outcome, Proven, StreamEngine, WholeEngine};
 use crate::judge::{Certainty, Finding, FindingKind, Place};
 
@@ -60,6 +65,7 @@ pub struct Analysis<'o> {
     streams: Vec<(&'static str, Box<dyn StreamEngine + 'o>)>,
     wholes: Vec<Whole<'o>>,
     builder: Option<ExecutionBuilder>,
+    validator: Validator,
     events: u64,
     names_seen: [usize; 3],
 }
@@ -83,6 +89,9 @@ pub struct Analysed {
     pub events: u64,
     /// How many of them the whole-trace engines saw, if not all.
     pub partial: Option<u64>,
+    /// What the findings rest on: what the source said of itself, and whether its events are a possible run. Their certainty is lowered
+    /// accordingly.
+    pub trust: Trust,
 }
 
 impl<'o> Analysis<'o> {
@@ -99,7 +108,16 @@ impl<'o> Analysis<'o> {
             wholes.extend(whole.map(|engine| Whole { name, rest, engine }));
         }
         let builder = (keep || !wholes.is_empty()).then(ExecutionBuilder::default);
-        Analysis { atomic, limits, streams, wholes, builder, events: 0, names_seen: [0; 3] }
+        Analysis {
+            atomic,
+            limits,
+            streams,
+            wholes,
+            builder,
+            validator: Validator::new(),
+            events: 0,
+            names_seen: [0; 3],
+        }
     }
 
     /// The next event of the observed run, and the names its ids refer to.
@@ -110,6 +128,7 @@ impl<'o> Analysis<'o> {
             self.names_seen = known;
             self.streams.iter_mut().for_each(|(_, engine)| engine.names(names));
         }
+        self.validator.event(names, self.events, event);
         for (_, engine) in &mut self.streams {
             engine.event(self.events, event);
         }
@@ -132,8 +151,17 @@ impl<'o> Analysis<'o> {
         self.limits.deadline = deadline;
     }
 
-    /// Runs what is left to run. `starting` gets the name of each engine before it starts.
-    pub fn finish(mut self, names: &Names, starting: &mut dyn FnMut(&'static str)) -> Analysed {
+    /// Runs what is left to run. `trust` is what the source of the events says of them, with a gap more if it was not read to its
+    /// end; it decides how certain findings can be. `starting` gets the name of each engine before it starts.
+    pub fn finish(
+        mut self,
+        names: &Names,
+        mut trust: Trust,
+        starting: &mut dyn FnMut(&'static str),
+    ) -> Analysed {
+        if let Some(problem) = std::mem::take(&mut self.validator).finish().problems.first() {
+            trust.add(Gap::Impossible(problem.describe(names)));
+        }
         let mut together = Together::default();
         let mut engines = Vec::new();
         for (name, engine) in std::mem::take(&mut self.streams) {
@@ -144,7 +172,9 @@ impl<'o> Analysis<'o> {
             self.predict(execution, &mut together, &mut engines, starting);
         }
         let partial = execution.as_ref().map(|e| e.len() as u64).filter(|&seen| seen < self.events);
-        Analysed { findings: together.findings(), execution, engines, events: self.events, partial }
+        let mut findings = together.findings();
+        consequences::apply(&trust, &mut findings);
+        Analysed { findings, execution, engines, events: self.events, partial, trust }
     }
 
     fn budget(&self, deadline: Option<Instant>) -> Budget {

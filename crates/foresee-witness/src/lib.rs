@@ -17,5 +17,6 @@
 pub mod analysis;
 pub mod atomic;
 pub mod checker;
+mod consequences;
 pub mod engine;
 pub mod judge;
