@@ -23,6 +23,7 @@ mod config;
 pub mod engines;
 mod error;
 pub mod exit;
+mod follower;
 mod input;
 mod live;
 mod number;
