@@ -76,7 +76,6 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
             "monitor/tables",
         ],
     ),
-    ("foresee-macros", &["monitor", "monitor/module", "monitor/tables", "monitor/text"]),
     (
         "foresee-predict",
         &[
@@ -125,14 +124,12 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
     ),
     ("foresee-rt", &["buffer", "buffer/near"]),
     ("foresee-rt", &["exit", "fds", "lib", "memory", "threads", "tsan"]),
-    ("foresee-trace", &["event", "flat"]),
     ("foresee-trace", &["file", "lib"]),
     (
         "foresee-trace",
         &["raw/beginning", "raw/follow", "raw/merge", "raw/plain", "raw/reader", "raw/sections"],
     ),
     ("foresee-trace", &["raw/branches", "raw/naming"]),
-    ("foresee-trace", &["validate", "validate/locks", "validate/origin", "validate/values"]),
 ];
 
 #[test]
