@@ -47,63 +47,15 @@
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]
 compile_error!("foresee records programs on x86_64 Linux with the GNU C library only");
 
-mod annotations;
-mod atomics;
-mod branches;
-mod buffer;
-mod channels;
-mod code;
-mod cxx_memory;
-mod entry;
-mod exit;
-mod fds;
-mod fibers;
-mod guards;
-mod held;
-mod ipc;
-mod jumps;
-mod keep;
-mod limits;
-mod locks;
-mod mappings;
-mod memory;
+mod c_library;
+mod compiler;
+mod entry_points;
+mod environment;
+mod message;
 mod observer;
-mod rawfile;
-mod real;
-mod reserve;
-mod rests;
-mod signals;
-mod std_sync;
-mod strings;
-mod threads;
-mod tsan;
-mod tsan_annotations;
-mod watched;
-
-use std::ffi::{c_char, c_int};
-
-/// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
-/// the latest when the first instrumented object is initialised.
-extern "C" fn start(_count: c_int, args: *const *const c_char) {
-    // SAFETY: the C library passes what it passes to `main`.
-    unsafe { observer::start(args) };
-    record();
-}
-
-/// The same, for who does not know the program's arguments.
-fn record() {
-    fds::start();
-    ipc::start();
-    // What looks at strings comes before the recording, which would take it for the program's doing.
-    watched::start();
-    code::start();
-    branches::start();
-    rawfile::start();
-    threads::start();
-    exit::start();
-}
-
-// SAFETY: `.init_array` holds pointers to functions that the C library calls with the arguments of `main`.
-#[used]
-#[unsafe(link_section = ".init_array.00101")]
-static START: extern "C" fn(c_int, *const *const c_char) = start;
+mod program;
+mod real_functions;
+mod recorder;
+mod rust_std;
+mod sdk;
+mod start;
