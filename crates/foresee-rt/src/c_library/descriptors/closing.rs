@@ -26,7 +26,7 @@ extern "C-unwind" fn close_descriptor(fd: c_int, pc: u64) -> c_int {
     unsafe { call_real!(CLOSE, (c_int) -> c_int, fd) }
 }
 
-/// What programs that close by a system call of their own tell sanitizers (`sanitizer/linux_syscall_hooks.h`).
+/// The hook for sanitizers that programs call if they close by a system call of their own (`sanitizer/linux_syscall_hooks.h`).
 extern "C-unwind" fn before_system_call_close(fd: c_long, pc: u64) {
     closes(fd as c_int, pc);
 }
