@@ -188,7 +188,7 @@ impl<'m> Live<'m> {
 
     fn finish(&mut self) -> Result<(), CliError> {
         let Some(packing) = &mut self.packing else { return Ok(()) };
-        self.fate.is_worthless.set(packing.reader.is_unsure() && !self.gave_back);
+        self.fate.is_worthless.set(packing.reader.came_late() && !self.gave_back);
         if let Some(teller) = &mut self.teller {
             teller.end(&packing.reader);
         }
