@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
+use foresee_lattice::online::{Limits, Session, parse, stages};
 use foresee_monitor::{Compiled, compile};
-use foresee_predict::lattice::online::{Limits, Session, parse, stages};
 
 const SPEC: &str = r#"
 property Landing { var landing, approved: int; var radio: int = 1;

@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
+use foresee_lattice::property::{Feed, Occasion, says};
 use foresee_monitor::{Compiled, compile};
-use foresee_predict::property::{Feed, Occasion, says};
 use foresee_trace::text::TextReader;
 use foresee_trace::{EventSource as _, LocId};
 

@@ -1,10 +1,10 @@
 //! The computation lattice: cuts per second, memory, and long traces with a limited breadth.
 
+use foresee_lattice::causality::{Causality, Need, Step};
+use foresee_lattice::explorer::{Breadth, Options, Report, explore};
 use foresee_monitor::formalism::Categories;
 use foresee_monitor::formalism::automaton::Automaton;
-use foresee_predict::engine::Budget;
-use foresee_predict::lattice::causality::{Causality, Need, Step};
-use foresee_predict::lattice::explorer::{Breadth, Options, Report, explore};
+use foresee_witness::engine::Budget;
 
 use crate::{Took, peak_memory};
 

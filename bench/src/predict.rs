@@ -9,7 +9,7 @@ pub(crate) mod child;
 use std::path::Path;
 use std::process::Command;
 
-use foresee_predict::registry::{self, ENGINES};
+use cargo_foresee::engines::{self, ENGINES};
 use foresee_trace::file::TraceWriter;
 use foresee_trace::generate::{Generator, Shape};
 use foresee_trace::text::TextWriter;
@@ -111,7 +111,7 @@ fn rates(path: &Path, lengths: &[u64]) {
 
 /// The forms an engine comes in, and the command that measures it.
 fn forms(name: &str) -> Vec<(&'static str, &'static str)> {
-    let Some(engine) = registry::engine(name) else { return Vec::new() };
+    let Some(engine) = engines::engine(name) else { return Vec::new() };
     let stream = engine.stream.map(|_| ("stream", "child-stream"));
     let whole = engine.whole.map(|_| ("whole", "child-whole"));
     stream.into_iter().chain(whole).collect()

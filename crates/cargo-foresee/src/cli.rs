@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use foresee_symbols::recorded_code::Selection;
 
 use crate::number;
 
@@ -346,6 +347,11 @@ pub struct Extent {
 }
 
 impl Extent {
+    /// Which functions' accesses are recorded.
+    pub(crate) fn selection(&self) -> Selection {
+        Selection { only: self.only.clone(), skip: self.skip.clone() }
+    }
+
     /// Whether some accesses are not recorded.
     pub(crate) fn leaves_out(&self) -> bool {
         !self.only.is_empty() || !self.skip.is_empty()

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use foresee_trace::{Event, EventSource, Names};
 
+use crate::config;
 use crate::error::{self, CliError, Severity, display_name};
+use crate::program_file;
 use crate::progress::Progress;
 
 /// A trace being read.
@@ -16,7 +18,8 @@ pub(crate) struct Input<'a> {
 
 impl<'a> Input<'a> {
     pub(crate) fn open(path: &'a Path) -> Result<Self, CliError> {
-        let source = foresee_trace::open(path).map_err(|why| CliError::input(path, why))?;
+        let source = foresee_trace::open_with(path, program_file::symbols(), config::lock_table()?)
+            .map_err(|why| CliError::input(path, why))?;
         Ok(Input { path, source, progress: Progress::new() })
     }
 

@@ -17,28 +17,26 @@
 
 mod cargo;
 pub mod cli;
-mod code;
 mod commands;
 mod compiler;
 mod config;
+pub mod engines;
 mod error;
 pub mod exit;
+mod follower;
 mod input;
-mod instructions;
 mod live;
 mod number;
 mod observer;
 mod output;
-mod prebuilt;
+mod program_file;
 mod progress;
 mod recording;
 mod report;
 mod signals;
 mod specs;
 mod suppress;
-mod symbolize;
 mod unrecorded;
-mod watch;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -1,6 +1,6 @@
 //! A program that is checked while it runs.
 //!
-//! The program writes its raw trace; this process, beside it, reads what is there ([`RawReader::follow`]), packs it, and hands
+//! The program writes its raw trace; this process, beside it, reads what is there ([`Follower`]), packs it, and hands
 //! each event to whoever checks. So a race that was observed is told at once, and little is left to do when the program
 //! ends. What was read is given back to the disk once the raw trace has become large: what stays is the packed trace, which is
 //! some twenty times smaller.
@@ -12,24 +12,20 @@
 //! what is found is doubted.
 
 use std::cell::{Cell, RefCell};
-use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use foresee_trace::raw::{LockTable, RawReader};
 use foresee_trace::{Damage, Event, EventSource, Facts, LocId, Names, Op, ThreadId, TraceError, Trust};
-use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::error::CliError;
+use crate::follower::{Follower, GiveBack, Reached};
 use crate::observer::teller::Teller;
 use crate::output::Target;
-use crate::recording::{Packing, Reading, Recording, unreadable};
+use crate::recording::{Packing, Reading, Recording};
 use crate::signals;
-use crate::symbolize::FileSymbols;
 
 /// The time between two looks at the raw trace: far longer than a running thread needs to write a record.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
@@ -75,19 +71,14 @@ struct Fate {
 
 /// The events of a program that runs. Waits for those that are still to come.
 pub(crate) struct Live<'m> {
-    raw: PathBuf,
-    table: LockTable,
+    follower: Follower,
     /// Where the packed trace goes, until it is begun.
     target: Option<Target>,
     packing: Option<Packing>,
-    /// Tells an observer, if there is one.
+    /// Speaks to an observer, if there is one.
     teller: Option<Teller<'m>>,
-    has_ended: Arc<AtomicBool>,
-    /// The program has ended, and its trace is read to the end.
-    is_complete: bool,
-    last_look: Instant,
-    /// Whether parts of the raw trace are no longer there.
-    gave_back: bool,
+    /// Whether the program is known to have ended.
+    is_ended: bool,
     fate: Rc<Fate>,
     no_names: Names,
     no_facts: Facts,
@@ -101,98 +92,56 @@ impl<'m> Live<'m> {
         has_ended: Arc<AtomicBool>,
         fate: Rc<Fate>,
     ) -> Live<'m> {
+        let (raw, table) = (recording.raw(), recording.lock_table());
         Live {
-            raw: recording.raw(),
-            table: recording.lock_table(),
+            follower: Follower::new(raw, table, BETWEEN_LOOKS, GiveBack::From(LARGE), has_ended),
             target: Some(target),
             packing: None,
             teller,
-            has_ended,
-            is_complete: false,
-            last_look: Instant::now(),
-            gave_back: false,
+            is_ended: false,
             fate,
             no_names: Names::new(),
             no_facts: Facts::new(),
         }
     }
 
+    /// Goes to the next event; `false` at the end.
     fn next(&mut self) -> Result<bool, CliError> {
         loop {
-            if let Some(packing) = &mut self.packing {
-                if packing.advance()? {
+            let is_interrupted = self.packing.as_mut().is_some_and(Packing::is_interrupted);
+            let reached = if is_interrupted { Reached::End } else { self.follower.advance()? };
+            if self.follower.is_complete() && !std::mem::replace(&mut self.is_ended, true) {
+                // Ctrl-C was the program's, and is ours from now on.
+                signals::finish_on_interrupt();
+            }
+            let Some(reader) = self.follower.reader() else { continue };
+            if let Some(target) = self.target.take() {
+                self.packing = Some(Packing::begin(reader, target)?);
+            }
+            let Some(packing) = &mut self.packing else { continue };
+            match reached {
+                Reached::Event => {
+                    packing.event(reader)?;
                     if let Some(teller) = &mut self.teller {
-                        teller.event(packing.reader.names(), &packing.reader.event());
+                        teller.event(reader.names(), &reader.event());
                     }
                     return Ok(true);
                 }
-                if let Some(teller) = &mut self.teller {
-                    teller.after_look(&packing.reader);
+                Reached::Now => {
+                    if let Some(teller) = &mut self.teller {
+                        teller.after_look(reader);
+                    }
+                }
+                Reached::End => {
+                    self.fate.is_worthless.set(reader.came_late() && !self.follower.gave_back());
+                    if let Some(teller) = &mut self.teller {
+                        teller.end(reader);
+                    }
+                    packing.finish(reader)?;
+                    return Ok(false);
                 }
             }
-            if self.is_complete {
-                self.finish()?;
-                return Ok(false);
-            }
-            if self.has_ended.load(Ordering::SeqCst) {
-                self.complete()?;
-                continue;
-            }
-            match BETWEEN_LOOKS.checked_sub(self.last_look.elapsed()) {
-                Some(left) => std::thread::park_timeout(left),
-                None => self.look()?,
-            }
         }
-    }
-
-    /// Looks at what the program has written by now.
-    fn look(&mut self) -> Result<(), CliError> {
-        self.last_look = Instant::now();
-        let Some(packing) = &mut self.packing else {
-            // It may not have begun, or never begin.
-            let Ok(file) = File::options().read(true).write(true).open(&self.raw) else { return Ok(()) };
-            let reader = RawReader::follow(file, Box::new(FileSymbols::default()), self.table.clone());
-            return match reader.map_err(|why| unreadable(&self.raw, why))? {
-                Some(reader) => self.begin(reader),
-                None => Ok(()),
-            };
-        };
-        packing.reader.look_again().map_err(|why| unreadable(&self.raw, why))?;
-        if packing.reader.file().metadata().is_ok_and(|known| known.len() >= LARGE) {
-            self.gave_back |= give_back(&mut packing.reader);
-        }
-        Ok(())
-    }
-
-    /// The program has ended: Ctrl-C is ours from now on.
-    fn complete(&mut self) -> Result<(), CliError> {
-        signals::finish_on_interrupt();
-        self.is_complete = true;
-        let failed = |why| unreadable(&self.raw, why);
-        match &mut self.packing {
-            Some(packing) => packing.reader.end_following().map_err(failed),
-            None => {
-                let symbols = Box::new(FileSymbols::default());
-                let reader = RawReader::open(&self.raw, symbols, self.table.clone()).map_err(failed)?;
-                self.begin(reader)
-            }
-        }
-    }
-
-    fn begin(&mut self, reader: RawReader) -> Result<(), CliError> {
-        if let Some(target) = self.target.take() {
-            self.packing = Some(Packing::begin(reader, &self.raw, target)?);
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), CliError> {
-        let Some(packing) = &mut self.packing else { return Ok(()) };
-        self.fate.is_worthless.set(packing.reader.came_late() && !self.gave_back);
-        if let Some(teller) = &mut self.teller {
-            teller.end(&packing.reader);
-        }
-        packing.finish()
     }
 }
 
@@ -207,40 +156,33 @@ impl EventSource for Live<'_> {
 
     fn event(&self) -> Event<'_> {
         let nothing = Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch };
-        self.packing.as_ref().map_or(nothing, |packing| packing.reader.event())
+        self.follower.reader().map_or(nothing, EventSource::event)
     }
 
     fn names(&self) -> &Names {
-        self.packing.as_ref().map_or(&self.no_names, |packing| packing.reader.names())
+        self.follower.reader().map_or(&self.no_names, EventSource::names)
     }
 
     fn facts(&self) -> &Facts {
-        self.packing.as_ref().map_or(&self.no_facts, |packing| packing.reader.facts())
+        self.follower.reader().map_or(&self.no_facts, EventSource::facts)
     }
 
     fn trust(&self) -> Trust {
-        self.packing.as_ref().map_or_else(Trust::whole, Packing::trust)
+        match (self.follower.reader(), &self.packing) {
+            (Some(reader), Some(packing)) => packing.trust(reader),
+            _ => Trust::whole(),
+        }
     }
 
     fn damage(&self) -> Option<&Damage> {
-        self.packing.as_ref()?.reader.damage()
+        self.follower.reader()?.damage()
     }
 
     fn may_wait(&self) -> bool {
-        self.packing.as_ref().is_none_or(|packing| packing.reader.may_wait())
+        self.follower.reader().is_none_or(EventSource::may_wait)
     }
 
     fn progress(&self) -> (u64, Option<u64>) {
-        self.packing.as_ref().map_or((0, None), |packing| packing.reader.progress())
+        self.follower.reader().map_or((0, None), EventSource::progress)
     }
-}
-
-/// Gives the disk back what was read of a raw trace; whether any of it is gone.
-pub(crate) fn give_back(reader: &mut RawReader) -> bool {
-    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    let read = reader.take_read();
-    // A file system that cannot do it keeps all.
-    let gone =
-        read.into_iter().map(|(start, end)| fallocate(reader.file(), hole, start, end - start).is_ok());
-    gone.fold(false, |any, gone| any | gone)
 }

@@ -13,20 +13,19 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use foresee_symbols::{recorded_code, watched_statics};
 use foresee_trace::raw::{LockTable, RawReader};
 use foresee_trace::{EventSource as _, Gap, NoEnd, TraceError, Trust};
 use rustix::process::Signal;
 
 use crate::cli::Extent;
-use crate::code;
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
 use crate::output::{Output, Target};
+use crate::program_file;
 use crate::signals::{self, PassOn};
-use crate::symbolize::FileSymbols;
 use crate::unrecorded;
-use crate::watch;
 
 /// How long a program that was told to end may take before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
@@ -223,8 +222,8 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
         Reading::Afterwards => command.env_remove(FOLLOWED_VARIABLE),
     };
     if !program.watch.is_empty() || !program.variables.is_empty() {
-        let addresses = watch::addresses(command.get_program(), program.watch, program.variables)?;
-        command.env(watch::VARIABLE, addresses);
+        let addresses = program_file::watched(command.get_program(), program.watch, program.variables)?;
+        command.env(watched_statics::VARIABLE, addresses);
     }
     if let Some(bytes) = program.extent.max_size {
         command.env(MAX_SIZE_VARIABLE, bytes.to_string());
@@ -233,10 +232,10 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
         command.env(KEEP_LAST_VARIABLE, bytes.to_string());
     }
     if program.extent.leaves_out() {
-        let table = code::table(command.get_program(), &program.extent)?;
+        let table = program_file::code_table(command.get_program(), &program.extent.selection())?;
         let path = raw.with_file_name(CODE_NAME);
         std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
-        command.env(code::VARIABLE, path);
+        command.env(recorded_code::VARIABLE, path);
     }
     let pass_on = PassOn::new();
     let mut child = command
@@ -293,10 +292,13 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 /// From the raw trace to one that every command reads. Ctrl-C ends it with what was packed so far.
 fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
     signals::finish_on_interrupt();
-    let reader = RawReader::open(raw, Box::new(FileSymbols::default()), table);
-    let mut packing = Packing::begin(reader.map_err(|why| unreadable(raw, why))?, raw, target)?;
-    while packing.advance()? {}
-    packing.finish()
+    let failed = |why| unreadable(raw, why);
+    let mut reader = RawReader::open(raw, program_file::symbols(), table).map_err(failed)?;
+    let mut packing = Packing::begin(&reader, target)?;
+    while !packing.is_interrupted() && reader.advance().map_err(failed)? {
+        packing.event(&reader)?;
+    }
+    packing.finish(&reader)
 }
 
 /// Why a raw trace cannot be read.
@@ -312,8 +314,6 @@ pub(crate) fn unreadable(raw: &Path, why: TraceError) -> CliError {
 
 /// A raw trace on its way into a trace that every command reads.
 pub(crate) struct Packing {
-    pub(crate) reader: RawReader,
-    raw: PathBuf,
     output: Option<Output>,
     packed: u64,
     /// How many facts are written.
@@ -323,26 +323,26 @@ pub(crate) struct Packing {
 }
 
 impl Packing {
-    pub(crate) fn begin(reader: RawReader, raw: &Path, target: Target) -> Result<Packing, CliError> {
+    pub(crate) fn begin(reader: &RawReader, target: Target) -> Result<Packing, CliError> {
         let output = Some(Output::new(target, reader.facts())?);
-        let facts = reader.facts().len();
-        Ok(Packing { reader, raw: raw.to_owned(), output, packed: 0, facts, was_interrupted: false })
+        Ok(Packing { output, packed: 0, facts: reader.facts().len(), was_interrupted: false })
     }
 
-    /// Packs the next event; `false` if there is none, or Ctrl-C ends it.
-    pub(crate) fn advance(&mut self) -> Result<bool, CliError> {
+    /// Whether Ctrl-C ends it: then nothing more is packed.
+    pub(crate) fn is_interrupted(&mut self) -> bool {
         self.was_interrupted |= signals::interrupted().load(Ordering::Relaxed);
-        let more =
-            !self.was_interrupted && self.reader.advance().map_err(|why| unreadable(&self.raw, why))?;
-        if more && let Some(output) = &mut self.output {
-            output.push(self.reader.names(), &self.reader.event())?;
-            self.packed += 1;
-        }
-        Ok(more)
+        self.was_interrupted
     }
 
-    /// Completes the trace, and tells what is wrong with it.
-    pub(crate) fn finish(&mut self) -> Result<(), CliError> {
+    /// Packs the event that the reader has reached.
+    pub(crate) fn event(&mut self, reader: &RawReader) -> Result<(), CliError> {
+        let Some(output) = &mut self.output else { return Ok(()) };
+        self.packed += 1;
+        output.push(reader.names(), &reader.event())
+    }
+
+    /// Completes the trace, and reports what is wrong with it.
+    pub(crate) fn finish(&mut self, reader: &RawReader) -> Result<(), CliError> {
         let Some(mut output) = self.output.take() else { return Ok(()) };
         if self.was_interrupted {
             let packed = self.packed;
@@ -351,19 +351,19 @@ impl Packing {
                 &format!("interrupted: only the first {packed} events are in the trace"),
             );
         }
-        if let Some(damage) = self.reader.damage() {
+        if let Some(damage) = reader.damage() {
             error::print(Severity::Warning, &format!("the recording is incomplete: {damage}"));
         }
         // What became known while the program ran.
-        for (key, value) in self.reader.facts().get(self.facts..).unwrap_or_default() {
+        for (key, value) in reader.facts().get(self.facts..).unwrap_or_default() {
             output.fact(key, value)?;
         }
-        output.finish(self.reader.names(), &self.trust())
+        output.finish(reader.names(), &self.trust(reader))
     }
 
     /// What of the run is not in the trace.
-    pub(crate) fn trust(&self) -> Trust {
-        let mut trust = self.reader.trust();
+    pub(crate) fn trust(&self, reader: &RawReader) -> Trust {
+        let mut trust = reader.trust();
         if self.was_interrupted {
             trust.add(Gap::NoEnd(NoEnd::Interrupted));
         }

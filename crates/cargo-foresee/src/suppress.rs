@@ -16,8 +16,9 @@
 
 use std::path::Path;
 
-use foresee_predict::finding::Kind;
+use foresee_symbols::pattern::Pattern;
 use foresee_trace::Names;
+use foresee_witness::judge::FindingKind;
 
 use crate::error::{CliError, without_code};
 use crate::report::Shown;
@@ -101,15 +102,15 @@ impl Rule {
     fn matches(&self, shown: &Shown, names: &Names) -> bool {
         let kind = shown.finding.kind;
         let (applies, frames) = match self.kind {
-            RuleKind::Race => (kind == Kind::Race, usize::MAX),
-            RuleKind::RaceTop => (kind == Kind::Race, 1),
-            RuleKind::Deadlock => (kind == Kind::Deadlock, usize::MAX),
-            RuleKind::Atomicity => (kind == Kind::Atomicity, usize::MAX),
-            RuleKind::Property => (kind == Kind::Property, usize::MAX),
+            RuleKind::Race => (kind == FindingKind::Race, usize::MAX),
+            RuleKind::RaceTop => (kind == FindingKind::Race, 1),
+            RuleKind::Deadlock => (kind == FindingKind::Deadlock, usize::MAX),
+            RuleKind::Atomicity => (kind == FindingKind::Atomicity, usize::MAX),
+            RuleKind::Property => (kind == FindingKind::Property, usize::MAX),
             RuleKind::Any => (true, usize::MAX),
             RuleKind::Ignored => (false, 0),
         };
-        let property = shown.finding.said.as_ref().filter(|_| self.kind == RuleKind::Property);
+        let property = shown.finding.statement.as_ref().filter(|_| self.kind == RuleKind::Property);
         let in_event = |event: &Details| {
             (self.kind != RuleKind::RaceTop && self.pattern.matches(&event.target))
                 || self.matches_frames(event, names, frames)
@@ -125,61 +126,5 @@ impl Rule {
             || event.stack.iter().take(frames).any(|frame| {
                 self.pattern.matches(names.str(frame.function)) || self.pattern.matches(file(frame.loc))
             })
-    }
-}
-
-/// A pattern: parts that must follow each other, with anything between.
-pub(crate) struct Pattern {
-    parts: Vec<String>,
-    at_start: bool,
-    at_end: bool,
-}
-
-impl Pattern {
-    fn new(text: &str) -> Pattern {
-        let (text, at_start) = text.strip_prefix('^').map_or((text, false), |rest| (rest, true));
-        let (text, at_end) = text.strip_suffix('$').map_or((text, false), |rest| (rest, true));
-        Pattern { parts: text.split('*').map(str::to_owned).collect(), at_start, at_end }
-    }
-
-    /// Of the whole text, not of a part of it.
-    pub(crate) fn whole(text: &str) -> Pattern {
-        Pattern { parts: text.split('*').map(str::to_owned).collect(), at_start: true, at_end: true }
-    }
-
-    pub(crate) fn matches(&self, text: &str) -> bool {
-        if text.is_empty() {
-            return false;
-        }
-        let mut rest = text;
-        for (i, part) in self.parts.iter().enumerate() {
-            let last = i + 1 == self.parts.len();
-            if last && self.at_end {
-                let anchored = i > 0 || !self.at_start || rest.len() == part.len();
-                return anchored && rest.ends_with(part.as_str());
-            }
-            match rest.find(part.as_str()) {
-                Some(at) if i > 0 || !self.at_start || at == 0 => rest = &rest[at + part.len()..],
-                _ => return false,
-            }
-        }
-        true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_as_in_thread_sanitizer() {
-        let matches = |pattern, text| Pattern::new(pattern).matches(text);
-        assert!(matches("foo", "my_foo_bar"));
-        assert!(!matches("^foo", "my_foo_bar"));
-        assert!(matches("^my*bar$", "my_foo_bar"));
-        assert!(!matches("^my*fo$", "my_foo_bar"));
-        assert!(matches("*", "anything") && matches("", "anything") && !matches("x", ""));
-        assert!(matches("^foo$", "foo") && !matches("^foo$", "foofoo") && !matches("^foo$", "xfoo"));
-        assert!(matches("a*b*c", "xaybzc") && !matches("a*b*c", "xaycb"));
     }
 }

@@ -32,6 +32,7 @@
 pub mod formalism;
 pub mod graph;
 pub mod instance;
+pub mod operator;
 pub mod predicate;
 pub mod property;
 pub mod slice;
@@ -51,11 +52,14 @@ pub struct Compiled {
 
 /// Compiles a spec file; on failure, all that is wrong with it, and the warnings too.
 pub fn compile(source: &str) -> Result<Compiled, Vec<Diagnostic>> {
-    compile_with(source, &spec::check::Monitors::default())
+    compile_with(source, &spec::raw_monitors::RawMonitors::default())
 }
 
 /// The same, with monitors the program registered for `raw` bodies.
-pub fn compile_with(source: &str, monitors: &spec::check::Monitors) -> Result<Compiled, Vec<Diagnostic>> {
+pub fn compile_with(
+    source: &str,
+    monitors: &spec::raw_monitors::RawMonitors,
+) -> Result<Compiled, Vec<Diagnostic>> {
     let parsed = spec::parser::parse(source);
     let (properties, mut problems) = spec::check::check(&parsed.properties, monitors);
     problems.extend(parsed.problems);

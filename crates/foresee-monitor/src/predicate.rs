@@ -3,7 +3,7 @@
 //! Arithmetic wraps around at 64 bits; division by zero makes a condition false, whatever it is part of: monitors look
 //! at programs and never fail on what they see.
 
-use crate::spec::ast::{Binary, Unary};
+use crate::operator::{Binary, Unary};
 
 /// Where a number comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

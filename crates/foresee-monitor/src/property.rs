@@ -9,7 +9,6 @@ use crate::formalism::raw::Raw;
 use crate::formalism::{Categories, Letter, Monitor, Outlook};
 use crate::predicate::{Expr, Values};
 use crate::slice::params::EventShape;
-use crate::spec::ast::Action;
 
 /// What a declared event is in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +95,23 @@ pub struct Handler {
     pub category: String,
     /// What to do, in order.
     pub actions: Vec<Action>,
+}
+
+/// What a handler does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Reports this text to the user; `{name}` stands for a parameter, `loc`, `thread` or `trace`.
+    Report(String),
+    /// Starts the instance again.
+    Reset,
+    /// Only counts.
+    Count,
+    /// Ends the program.
+    Abort,
+    /// Calls the closure registered under this name.
+    Call(String),
+    /// Calls the recovery registered under this name.
+    Recover(String),
 }
 
 /// What an atom of a formula with predicates means.

@@ -14,7 +14,7 @@ use crate::formalism::{Categories, Letter, Monitor, Outlook};
 use crate::predicate::Values;
 use crate::property::{Body, Carried, Event, Letters, Machine, Property, Var};
 use crate::slice::params::{EventShape, ParamSet};
-use crate::slice::plan::{Plan, Wishes};
+use crate::slice::plan::{Demands, Plan};
 use crate::slice::simple::{Flat, Single};
 use crate::slice::{Size, Slicer, Told};
 
@@ -372,7 +372,7 @@ impl Setup<'_> {
             Letters::Events => plan.events.iter().map(|event| event.creates).collect(),
             Letters::Atoms(_) => Vec::new(),
         };
-        Suffix::new(monitor, begins, plan.hopeless_places())
+        Suffix::new(monitor, begins, plan.dead_ends())
     }
 
     /// Whether every event that the body reads binds all parameters.
@@ -389,13 +389,13 @@ impl Setup<'_> {
 
     fn plan(&self, outlook: &Outlook) -> Plan {
         let modifiers = self.property.modifiers;
-        let wishes = Wishes {
+        let demands = Demands {
             handled: self.body.handled(),
             resets: self.body.resets(),
             full_binding: modifiers.full_binding,
             connected: modifiers.connected,
         };
-        Plan::new(&self.shapes(), self.property.params.len(), outlook, wishes)
+        Plan::new(&self.shapes(), self.property.params.len(), outlook, demands)
     }
 
     /// The shapes of the events, and of the assignment to a variable, which comes last.

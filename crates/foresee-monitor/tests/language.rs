@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use foresee_monitor::formalism::raw::RawMonitor;
-use foresee_monitor::spec::check::Monitors;
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 use foresee_monitor::spec::format::format;
+use foresee_monitor::spec::raw_monitors::RawMonitors;
 use foresee_monitor::watch::{FeedError, Watch};
 use foresee_monitor::{compile, compile_with};
 
@@ -109,7 +109,7 @@ fn raw_monitors_are_found_by_name() {
         }
     }
     let spec = "property Third(x) { event a(x); raw: \"third\" @match { call \"logger\"; } }";
-    let mut monitors = Monitors::default();
+    let mut monitors = RawMonitors::default();
     monitors.register("third", Arc::new(Third));
     let compiled = compile_with(spec, &monitors).unwrap();
     let mut watch = Watch::new(&compiled.properties[0], |_| None);

@@ -9,7 +9,7 @@ use foresee_monitor::formalism::ere::Ere;
 use foresee_monitor::formalism::suffix::Suffix;
 use foresee_monitor::formalism::{Categories, Handled, Monitor};
 use foresee_monitor::slice::params::{EventShape, ParamSet};
-use foresee_monitor::slice::plan::{Plan, Wishes};
+use foresee_monitor::slice::plan::{Demands, Plan};
 use foresee_monitor::slice::simple::{Flat, Single};
 use foresee_monitor::slice::{Slicer, Told};
 use support::random::Random;
@@ -188,8 +188,8 @@ fn unsafe_map_iterator() -> (Bare, Ere) {
     let [coll, iter, used, update] = [0, 1, 2, 3].map(Ere::Event);
     let parts = [coll, Ere::star(update.clone()), iter, Ere::star(used.clone()), Ere::plus(update), used];
     let pattern = parts.into_iter().rev().reduce(|tail, head| Ere::concat(head, tail)).unwrap();
-    let wishes = Wishes { handled: Categories(1), ..Wishes::default() };
-    (Bare { events, params: 3, wishes }, pattern)
+    let demands = Demands { handled: Categories(1), ..Demands::default() };
+    (Bare { events, params: 3, demands }, pattern)
 }
 
 #[test]

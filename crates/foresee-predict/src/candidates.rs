@@ -14,11 +14,12 @@
 use foresee_trace::{Access, EventId, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::engine::{Budget, Prepared, Proven};
-use crate::finding::{Kind, Place};
+use crate::locks::LockHistory;
 use crate::locks::LocksetId;
 use crate::must::MustClocks;
-use crate::witness::Reads;
+use foresee_witness::checker::Reads;
+use foresee_witness::engine::{Job, Proven};
+use foresee_witness::judge::{FindingKind, Place};
 
 /// How far to look.
 #[derive(Clone, Copy, Debug)]
@@ -57,15 +58,15 @@ const EVENTS_PER_LOOK: usize = 1 << 16;
 
 impl Candidates {
     /// The candidates of an execution, but for places already proven to race.
-    pub fn of(prepared: &Prepared<'_>, proven: &Proven, effort: Effort, budget: &Budget) -> Candidates {
-        let (execution, locks) = (prepared.execution(), prepared.locks());
+    pub fn of(job: &Job<'_>, effort: Effort) -> Candidates {
+        let (execution, proven, locks) = (job.execution, job.proven, LockHistory::shared(job));
         let mut held = locks.walk();
         let mut clocks = MustClocks::new(execution, effort.reads);
         let mut pairs = Pairs { proven, effort, numbers: FxHashMap::default(), list: Vec::new() };
         let mut cells: Vec<Vec<Group>> = vec![Vec::new(); execution.cell_count()];
         let mut complete = true;
         for id in execution.ids() {
-            if id.index() % EVENTS_PER_LOOK == 0 && budget.is_exhausted() {
+            if id.index() % EVENTS_PER_LOOK == 0 && job.budget.is_exhausted() {
                 complete = false;
                 break;
             }
@@ -147,7 +148,7 @@ struct Pairs<'p> {
 impl Pairs<'_> {
     fn add(&mut self, places: (Place, Place), first: EventId, second: EventId) {
         let number = *self.numbers.entry(places).or_insert_with(|| {
-            let known = self.proven.contains(Kind::Race, &[places.0, places.1]);
+            let known = self.proven.contains(FindingKind::Race, &[places.0, places.1]);
             self.list.push((!known).then(|| Sample::new(places)));
             self.list.len() - 1
         });

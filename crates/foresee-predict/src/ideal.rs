@@ -23,7 +23,7 @@ use foresee_trace::{EventId, Mode, ThreadId};
 
 use crate::locks::{LockHistory, NONE, Section};
 use crate::order::MustOrder;
-use crate::witness::Schedule;
+use foresee_witness::checker::Schedule;
 
 /// A growing sync-preserving ideal.
 pub struct Ideal<'a> {

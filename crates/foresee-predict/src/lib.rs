@@ -1,14 +1,4 @@
-//! Prediction: from one execution, what could go wrong in the runs that did not happen.
-//!
-//! | module | holds |
-//! |---|---|
-//! | [`witness`] | the witness checker: the judge of every prediction, which knows nothing of the engines |
-//! | [`finding`] | what there is to tell the user |
-//! | [`engine`], [`registry`] | what an engine is, and all of them |
-//! | [`analysis`] | runs engines over one trace |
-//! | [`survey`] | what there is to ask: spares engines that could find nothing |
-//!
-//! The engines:
+//! Prediction: engines that find, from one execution, what could go wrong in the runs that did not happen.
 //!
 //! | module | holds |
 //! |---|---|
@@ -19,41 +9,35 @@
 //! | [`reverse`] | races and deadlocks of runs that may reverse critical sections; polynomial |
 //! | [`max`] | every race that a correct reordering can show, within a window |
 //! | [`lockset`] | pairs that share no lock: candidates |
-//! | [`property`] | what properties say of the run: observed (streaming); traces in properties' terms |
 //!
 //! What engines share:
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`survey`] | what there is to find: spares engines that could find nothing |
 //! | [`clock`] | vector clocks |
 //! | [`locks`] | who holds what when: locksets and critical sections |
 //! | [`order`], [`ideal`] | the must-order, and cuts closed under it that keep critical sections whole |
 //! | [`must`], [`candidates`] | clocks of the must-order, and the location pairs it leaves open |
 //! | [`reorder`], [`races`] | searching a reordering, and doing so for many candidates at once |
 //!
-//! Engines search; they may be as clever as they like. What an engine predicts it must show with a schedule, and
-//! [`witness::Checker`] replays that schedule by the rules of the soundness contract.
+//! Engines search; they may be as clever as they like. What an engine predicts it proposes to the judge of `foresee-witness`,
+//! which replays the schedule by the rules of the soundness contract.
 
-pub mod analysis;
 pub mod atomicity;
 pub mod candidates;
 pub mod clock;
 pub mod deadlock;
-pub mod engine;
-pub mod finding;
 pub mod hb;
 pub mod ideal;
-pub mod lattice;
 pub mod locks;
 pub mod lockset;
 pub mod max;
 pub mod must;
 pub mod order;
-pub mod property;
 pub mod races;
-pub mod registry;
 pub mod reorder;
 pub mod reverse;
 pub mod survey;
 pub mod syncp;
-pub mod witness;
+mod values;

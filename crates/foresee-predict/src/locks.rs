@@ -9,7 +9,10 @@
 
 use std::cmp::Ordering;
 
+use std::sync::Arc;
+
 use foresee_trace::{EventId, Execution, LockId, Mode, Op, ThreadId};
+use foresee_witness::engine::Job;
 use rustc_hash::FxHashMap;
 
 /// No event.
@@ -124,6 +127,11 @@ pub struct LockHistory {
 }
 
 impl LockHistory {
+    /// The table of a job's execution, worked out when the first engine asks.
+    pub fn shared(job: &Job<'_>) -> Arc<LockHistory> {
+        job.shared.get(|| LockHistory::of(job.execution))
+    }
+
     /// The history of an execution.
     pub fn of(execution: &Execution) -> LockHistory {
         let mut builder = Builder::new(execution.thread_count());

@@ -3,9 +3,9 @@
 //! The engine prints what [`candidates`](crate::candidates) finds, as it is: heuristic, fast, and never `predicted`.
 
 use crate::candidates::{Candidates, Effort};
-use crate::engine::{Job, Outcome, WholeEngine};
-use crate::finding::{Certainty, Finding, Kind};
-use crate::witness::{Reads, Schedule};
+use foresee_witness::checker::Reads;
+use foresee_witness::engine::{Job, Outcome, WholeEngine};
+use foresee_witness::judge::{Finding, FindingKind};
 
 /// The engine `lockset`.
 pub struct Lockset;
@@ -14,26 +14,18 @@ const EFFORT: Effort = Effort { groups: 16, recent: 1, pairs: 1, reads: Reads::S
 
 impl WholeEngine for Lockset {
     fn run(&self, job: &Job<'_>) -> Outcome {
-        let candidates = Candidates::of(job.prepared, job.proven, EFFORT, &job.budget);
+        let candidates = Candidates::of(job, EFFORT);
         let finding = |candidate: crate::candidates::Candidate| {
             let &(first, second) = candidate.pairs.first()?;
-            Some(Finding {
-                kind: Kind::Race,
-                certainty: Certainty::Candidate,
-                engine: "lockset",
-                events: vec![u64::from(first.0), u64::from(second.0)],
-                places: vec![candidate.places.0, candidate.places.1],
-                instances: candidate.instances,
-                schedulable: false,
-                witness: Schedule::default(),
-                said: None,
-                run: None,
-            })
+            let events = vec![u64::from(first.0), u64::from(second.0)];
+            let places = vec![candidate.places.0, candidate.places.1];
+            let mut finding = Finding::candidate(FindingKind::Race, "lockset", events, places);
+            finding.instances = candidate.instances;
+            Some(finding)
         };
         Outcome {
             findings: candidates.list.into_iter().filter_map(finding).collect(),
             undecided: u64::from(!candidates.complete),
-            refused: 0,
         }
     }
 }

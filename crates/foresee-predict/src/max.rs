@@ -15,10 +15,11 @@
 //! whose search ran out of work, or had to leave something out for its size, counts as undecided.
 
 use crate::candidates::Effort;
-use crate::engine::{Job, Outcome, WholeEngine};
 use crate::races::Method;
 use crate::reorder::Search;
-use crate::witness::Reads;
+use crate::survey::Survey;
+use foresee_witness::checker::Reads;
+use foresee_witness::engine::{Job, Outcome, WholeEngine};
 
 /// The engine `max`.
 pub struct Max;
@@ -42,6 +43,10 @@ pub(crate) const METHOD: Method = Method {
 };
 
 impl WholeEngine for Max {
+    fn has_work(&self, job: &Job<'_>) -> bool {
+        Survey::shared(job).open_races
+    }
+
     fn run(&self, job: &Job<'_>) -> Outcome {
         METHOD.run(job)
     }

@@ -15,8 +15,8 @@ use std::rc::Rc;
 use foresee_trace::{EventId, Execution, LockId, Op, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::witness::Reads;
-use crate::witness::values::{has_branches, written};
+use crate::values::{has_branches, written};
+use foresee_witness::checker::Reads;
 
 /// How many other threads a clock knows at most.
 const KNOWN: usize = 128;

@@ -18,7 +18,10 @@
 //! under locks far fewer than one per ten events), 8 per cell while building. Nothing is quadratic in threads: there is a
 //! list only for pairs that communicate directly. A wait costs one step per notify of its condition meanwhile.
 
+use std::sync::Arc;
+
 use foresee_trace::{EventId, Execution, LockId, Op, ThreadId};
+use foresee_witness::engine::Job;
 use rustc_hash::FxHashMap;
 
 /// What one thread needs of another one.
@@ -37,6 +40,11 @@ pub struct MustOrder {
 }
 
 impl MustOrder {
+    /// The table of a job's execution, worked out when the first engine asks.
+    pub fn shared(job: &Job<'_>) -> Arc<MustOrder> {
+        job.shared.get(|| MustOrder::of(job.execution))
+    }
+
     /// The order of an execution.
     pub fn of(execution: &Execution) -> MustOrder {
         Builder::new(execution).build()

@@ -10,10 +10,10 @@ use foresee_trace::{EventId, Execution};
 use rayon::prelude::*;
 
 use crate::candidates::{Candidate, Candidates, Effort};
-use crate::engine::{Job, Outcome};
-use crate::finding::{Certainty, Finding, Kind};
 use crate::reorder::{Answer, Facts, Question, Search, answer};
-use crate::witness::{Claim, Reads, Schedule};
+use foresee_witness::checker::{Claim, Reads, Schedule};
+use foresee_witness::engine::{Job, Outcome};
+use foresee_witness::judge::Proposal;
 
 /// How an engine decides.
 pub(crate) struct Method {
@@ -45,7 +45,7 @@ enum Verdict {
 
 impl Method {
     pub(crate) fn run(&self, job: &Job<'_>) -> Outcome {
-        let candidates = Candidates::of(job.prepared, job.proven, self.effort, &job.budget);
+        let candidates = Candidates::of(job, self.effort);
         let mut outcome = Outcome { undecided: u64::from(!candidates.complete), ..Outcome::default() };
         if candidates.list.is_empty() || job.budget.is_exhausted() {
             outcome.undecided += candidates.list.len() as u64;
@@ -53,7 +53,7 @@ impl Method {
         }
         let facts = Facts::of(job.execution);
         let decide = |candidate: &Candidate| self.decide(job, &facts, candidate);
-        let verdicts: Vec<Verdict> = match pool(job.budget.threads) {
+        let verdicts: Vec<Verdict> = match job.budget.pool() {
             Some(pool) => pool.install(|| candidates.list.par_iter().map(decide).collect()),
             None => candidates.list.iter().map(decide).collect(),
         };
@@ -65,25 +65,16 @@ impl Method {
                 Verdict::Undecided => outcome.undecided += 1,
             }
         }
-        let accepted = judge(job, &found);
-        for ((candidate, race), accepted) in found.into_iter().zip(accepted) {
-            if !accepted {
-                outcome.refused += 1;
-                continue;
-            }
-            outcome.findings.push(Finding {
-                kind: Kind::Race,
-                certainty: Certainty::Predicted,
-                engine: self.engine,
-                events: vec![u64::from(race.first.0), u64::from(race.second.0)],
-                places: vec![candidate.places.0, candidate.places.1],
-                instances: candidate.instances,
-                schedulable: true,
-                witness: race.schedule,
-                said: None,
-                run: None,
-            });
-        }
+        let proposal = |(candidate, race): (&Candidate, Race)| Proposal {
+            engine: self.engine,
+            claim: Claim::Race { first: race.first, second: race.second },
+            schedule: race.schedule,
+            reads: race.reads,
+            places: vec![candidate.places.0, candidate.places.1],
+            instances: candidate.instances,
+            statement: None,
+        };
+        outcome.findings = job.judge.judge_all(found.into_iter().map(proposal).collect());
         outcome
     }
 
@@ -139,28 +130,6 @@ impl Method {
         }
         (None, unknown)
     }
-}
-
-/// More than one thread, if that is wanted and the system gives them.
-pub(crate) fn pool(threads: usize) -> Option<rayon::ThreadPool> {
-    if threads > 1 { rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok() } else { None }
-}
-
-/// Which of the races the witness checker accepts.
-fn judge(job: &Job<'_>, found: &[(&Candidate, Race)]) -> Vec<bool> {
-    let mut accepted = vec![false; found.len()];
-    for reads in [Reads::SameWrite, Reads::Relaxed] {
-        let (numbers, claims): (Vec<usize>, Vec<(&Schedule, Claim<'_>)>) = (found.iter().enumerate())
-            .filter(|(_, (_, race))| race.reads == reads)
-            .map(|(number, (_, race))| {
-                (number, (&race.schedule, Claim::Race { first: race.first, second: race.second }))
-            })
-            .unzip();
-        for (number, verdict) in numbers.into_iter().zip(job.checker.check_all_with(&claims, reads)) {
-            accepted[number] = verdict.is_ok();
-        }
-    }
-    accepted
 }
 
 /// A read-modify-write that reads another write than observed may not write. Against a mere read it must, to race.

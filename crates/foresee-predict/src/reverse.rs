@@ -12,11 +12,12 @@ use foresee_trace::{EventId, ThreadId};
 
 use crate::candidates::Effort;
 use crate::deadlock::{self, Cycle};
-use crate::engine::{Job, Outcome, WholeEngine};
-use crate::finding::{Certainty, Finding, Kind};
 use crate::races::Method;
 use crate::reorder::{Answer, Facts, Question, Search, answer};
-use crate::witness::{Claim, Reads, Schedule};
+use crate::survey::Survey;
+use foresee_witness::checker::{Claim, Reads, Schedule};
+use foresee_witness::engine::{Job, Outcome, WholeEngine};
+use foresee_witness::judge::Proposal;
 
 /// The engine `reverse`.
 pub struct Reverse;
@@ -40,6 +41,11 @@ pub(crate) const METHOD: Method = Method {
 const CHOICES: usize = 32;
 
 impl WholeEngine for Reverse {
+    fn has_work(&self, job: &Job<'_>) -> bool {
+        let survey = Survey::shared(job);
+        survey.open_races || survey.nested_locks
+    }
+
     fn run(&self, job: &Job<'_>) -> Outcome {
         let mut outcome = METHOD.run(job);
         deadlocks(job, &mut outcome);
@@ -61,23 +67,18 @@ fn deadlocks(job: &Job<'_>, outcome: &mut Outcome) {
             continue;
         }
         let shown = choices(&cycle).into_iter().find_map(|blocked| {
-            let witness = deadlock_witness(job, &facts, &blocked)?;
-            Some((blocked, witness))
-        });
-        if let Some((blocked, witness)) = shown {
-            outcome.findings.push(Finding {
-                kind: Kind::Deadlock,
-                certainty: Certainty::Predicted,
+            let schedule = deadlock_schedule(&facts, &blocked)?;
+            job.judge.judge(Proposal {
                 engine: "reverse",
-                events: blocked.iter().map(|id| u64::from(id.0)).collect(),
-                places: cycle.places,
+                claim: Claim::Deadlock { blocked },
+                schedule,
+                reads: Reads::SameWrite,
+                places: cycle.places.clone(),
                 instances: 1,
-                schedulable: true,
-                witness,
-                said: None,
-                run: None,
-            });
-        }
+                statement: None,
+            })
+        });
+        outcome.findings.extend(shown);
     }
 }
 
@@ -104,23 +105,16 @@ fn choices(cycle: &Cycle) -> Vec<Vec<EventId>> {
 }
 
 /// A schedule after which each of these threads is about to take a lock that the next one holds, around in a circle.
-/// The events are as in [`Claim::Deadlock`]. The witness checker has accepted it.
-pub fn deadlock_witness(job: &Job<'_>, facts: &Facts<'_>, blocked: &[EventId]) -> Option<Schedule> {
+/// The events are as in [`Claim::Deadlock`]. The judge has not seen it.
+pub fn deadlock_schedule(facts: &Facts<'_>, blocked: &[EventId]) -> Option<Schedule> {
     let first = blocked.iter().min()?;
-    for margin in MARGINS {
+    MARGINS.iter().find_map(|margin| {
         let cut = EventId(first.0.saturating_sub(*margin));
         let question =
             Question { targets: blocked, as_observed: None, reads: Reads::SameWrite, cut, size: SIZE };
-        if let Answer::Schedule(events) = answer(facts, &question, Search::Greedy) {
-            let schedule = Schedule::after(cut.0, events);
-            let claim = Claim::Deadlock { blocked: blocked.to_vec() };
-            return job
-                .checker
-                .check_all(&[(&schedule, claim)])
-                .iter()
-                .all(Result::is_ok)
-                .then_some(schedule);
+        match answer(facts, &question, Search::Greedy) {
+            Answer::Schedule(events) => Some(Schedule::after(cut.0, events)),
+            Answer::Impossible | Answer::Unknown => None,
         }
-    }
-    None
+    })
 }

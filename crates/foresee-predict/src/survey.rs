@@ -8,28 +8,14 @@
 //! cell at most 48 kinds of accesses are told apart; a cell with more counts as open, and so does everything if time
 //! runs out. The first open pair ends the search.
 
+use std::sync::Arc;
+
 use foresee_trace::{Access, EventId, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::atomicity::AtomicFunctions;
-use crate::engine::{Budget, Prepared, Proven};
-use crate::finding::{Kind, Place};
 use crate::locks::{LockHistory, LocksetId};
-
-/// What an engine works on; it is skipped where the survey says that there is none of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
-    /// Runs in any case.
-    Nothing,
-    /// Pairs of accesses that may race and are not proven yet.
-    OpenRaces,
-    /// Locks taken while others are held, or a thread that never got its lock.
-    NestedLocks,
-    /// Either of the two.
-    OpenRacesOrNestedLocks,
-    /// Atomic blocks.
-    Blocks,
-}
+use foresee_witness::engine::{Job, Proven};
+use foresee_witness::judge::{FindingKind, Place};
 
 /// What there is in an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +57,19 @@ struct Span {
 const NONE: u32 = u32::MAX;
 
 impl Survey {
+    /// The survey that the engines of this analysis go by: made before the first of them runs.
+    pub fn shared(job: &Job<'_>) -> Arc<Survey> {
+        job.shared.get(|| Survey::of(job))
+    }
+
     /// Looks at an execution of which `proven` is known already.
-    pub fn of(prepared: &Prepared<'_>, proven: &Proven, atomic: &AtomicFunctions, budget: &Budget) -> Survey {
+    pub fn of(job: &Job<'_>) -> Survey {
         let everything = Survey { open_races: true, nested_locks: true, blocks: true };
+        let Job { execution, proven, budget, .. } = *job;
         if budget.is_exhausted() {
             return everything;
         }
-        let (execution, locks) = (prepared.execution(), prepared.locks());
+        let (locks, atomic) = (&*LockHistory::shared(job), job.judge.atomic());
         let mut survey = Survey { open_races: false, nested_locks: locks.has_nested(), blocks: false };
         let mut accesses = Accesses::new(execution.cell_count());
         let mut lives = Lives::default();
@@ -122,17 +114,6 @@ impl Survey {
                 .any(|span| accesses.has_partner(span, |a, b| is_open(a, b, locks, &lives, proven)));
         survey
     }
-
-    /// Whether an engine with these needs has something to work on.
-    pub fn has(&self, needs: Needs) -> bool {
-        match needs {
-            Needs::Nothing => true,
-            Needs::OpenRaces => self.open_races,
-            Needs::NestedLocks => self.nested_locks,
-            Needs::OpenRacesOrNestedLocks => self.open_races || self.nested_locks,
-            Needs::Blocks => self.blocks,
-        }
-    }
 }
 
 /// Whether spans of the same cell may race, as far as is known by now.
@@ -150,7 +131,7 @@ fn is_open(
         && !lives.keep_apart(b, a)
         && {
             let (first, second) = a.0.place.pair(b.0.place);
-            !proven.contains(Kind::Race, &[first, second])
+            !proven.contains(FindingKind::Race, &[first, second])
         }
 }
 
@@ -258,18 +239,19 @@ impl Lives {
 #[cfg(test)]
 mod tests {
     use foresee_oracle::{Config, Oracle, for_each_seed, random_execution};
+    use foresee_witness::atomic::AtomicFunctions;
+    use foresee_witness::engine::{Budget, Case};
 
     use super::*;
 
     /// Where the oracle finds something, the survey must not say that there is nothing.
     #[test]
     fn nothing_real_is_spared() {
-        let atomic = AtomicFunctions::new(Vec::<String>::new());
         for_each_seed(20_000, |seed| {
             let lock_heavy = if seed % 2 == 0 { 100 } else { 0 };
             let execution = random_execution(seed, &Config { lock_heavy, ..Config::default() });
-            let prepared = Prepared::new(&execution);
-            let survey = Survey::of(&prepared, &Proven::default(), &atomic, &Budget::unlimited());
+            let case = Case::new(&execution, AtomicFunctions::default());
+            let survey = Survey::of(&case.job(&Proven::default(), Budget::unlimited()));
             let oracle = Oracle::new(&execution);
             assert!(survey.open_races || oracle.races().is_empty());
             assert!(survey.nested_locks || oracle.deadlocks().is_empty());

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use foresee_predict::engine::{Budget, Job, Prepared, Proven, WholeEngine};
 use foresee_predict::lockset::Lockset;
 use foresee_predict::max::Max;
 use foresee_predict::reorder::Facts;
-use foresee_predict::reverse::{Reverse, deadlock_witness};
-use foresee_predict::witness::Checker;
+use foresee_predict::reverse::{Reverse, deadlock_schedule};
 use foresee_trace::text::TextReader;
 use foresee_trace::{EventId, Execution};
+use foresee_witness::atomic::AtomicFunctions;
+use foresee_witness::checker::{Checker, Claim};
+use foresee_witness::engine::{Budget, Case, WholeEngine};
 
 type Races = BTreeSet<Vec<u64>>;
 
@@ -50,11 +51,10 @@ fn read(text: &[u8]) -> Execution {
 }
 
 fn races(execution: &Execution, engine: &dyn WholeEngine) -> Races {
-    let (checker, proven) = (Checker::new(execution), Proven::default());
-    let (prepared, budget) = (&Prepared::new(execution), Budget::unlimited());
-    let job = Job { execution, prepared, checker: &checker, proven: &proven, budget };
-    let outcome = engine.run(&job);
-    assert_eq!((outcome.refused, outcome.undecided), (0, 0));
+    let case = Case::new(execution, AtomicFunctions::default());
+    let outcome = case.run(engine, Budget::unlimited());
+    assert_eq!(case.refused(), 0);
+    assert_eq!(outcome.undecided, 0);
     outcome.findings.into_iter().map(|finding| finding.events).collect()
 }
 
@@ -74,11 +74,10 @@ fn engines_find_what_they_should() {
 
 fn has_deadlock_witness(text: &str, blocked: &[u32]) -> bool {
     let execution = read(text.as_bytes());
-    let (checker, proven) = (Checker::new(&execution), Proven::default());
-    let (prepared, budget) = (&Prepared::new(&execution), Budget::unlimited());
-    let job = Job { execution: &execution, prepared, checker: &checker, proven: &proven, budget };
     let blocked: Vec<EventId> = blocked.iter().copied().map(EventId).collect();
-    deadlock_witness(&job, &Facts::of(&execution), &blocked).is_some()
+    let schedule = deadlock_schedule(&Facts::of(&execution), &blocked);
+    let claim = Claim::Deadlock { blocked };
+    schedule.is_some_and(|schedule| Checker::new(&execution).check(&schedule.to_vec(), &claim).is_ok())
 }
 
 #[test]

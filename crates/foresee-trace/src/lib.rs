@@ -39,7 +39,7 @@ pub use event::{Access, Arg, Event, Mem, Mode, Op, Order, bits, signed};
 pub use execution::{Execution, ExecutionBuilder};
 pub use ids::{EventId, LocId, LockId, StrId, ThreadId, VarId};
 pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol, UnnamedLock};
-pub use open::{Format, open};
+pub use open::{Format, open, open_with};
 pub use trust::{Gap, NoEnd, Spoils, Trust};
 
 /// Facts about a recorded run: its command line, host, time, …, in the order they were written. They are for people: nothing

@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 
 use crate::file::{MAGIC, TraceReader};
-use crate::raw::{LockTable, NoSymbols, RawReader};
+use crate::raw::{LockTable, NoSymbols, RawReader, Symbolizer};
 use crate::text::TextReader;
 use crate::{EventSource, TraceError};
 
@@ -29,8 +29,18 @@ impl Format {
     }
 }
 
-/// Opens a trace file, a text trace, or a pipe of either; `-` is standard input. The format is told by the first bytes.
+/// Opens a trace file, a text trace, or a pipe of either; `-` is standard input. The first bytes say which format it is. A raw trace
+/// is read without symbols, so that nothing found in it is proven: see [`open_with`].
 pub fn open(path: &Path) -> Result<Box<dyn EventSource>, TraceError> {
+    open_with(path, Box::new(NoSymbols), LockTable::default())
+}
+
+/// Opens a trace like [`open`]; a raw one is read with these symbols and this table of lock functions.
+pub fn open_with(
+    path: &Path,
+    symbols: Box<dyn Symbolizer>,
+    locks: LockTable,
+) -> Result<Box<dyn EventSource>, TraceError> {
     let mut file = if path == Path::new("-") {
         // A second handle on standard input: this one may be read, sought or spooled like any file.
         File::open("/dev/stdin")?
@@ -52,7 +62,7 @@ pub fn open(path: &Path) -> Result<Box<dyn EventSource>, TraceError> {
     if kind.is_file() {
         file.rewind()?;
         return if start == foresee_format::MAGIC {
-            Ok(Box::new(RawReader::new(file, Box::new(NoSymbols), LockTable::default())?))
+            Ok(Box::new(RawReader::new(file, symbols, locks)?))
         } else if binary {
             Ok(Box::new(TraceReader::new(file)?))
         } else {

@@ -100,6 +100,8 @@ pub enum Gap {
     UnrecognisedLockOperations(u64),
     /// The file ends before it says what is missing.
     Unstated,
+    /// The events are no possible run: what is wrong with the first that cannot have happened.
+    Impossible(String),
 }
 
 /// Why the end of a run is not in its trace.
@@ -111,6 +113,8 @@ pub enum NoEnd {
     Damaged,
     /// The user interrupted foresee while it read the recording.
     Interrupted,
+    /// The time for reading it was over.
+    OutOfTime,
 }
 
 impl Gap {
@@ -127,7 +131,8 @@ impl Gap {
             | Gap::NotSymbolised
             | Gap::UninstrumentedAtomics(_)
             | Gap::UnrecognisedLockOperations(_)
-            | Gap::Unstated => Spoils::Everything,
+            | Gap::Unstated
+            | Gap::Impossible(_) => Spoils::Everything,
         }
     }
 
@@ -135,7 +140,9 @@ impl Gap {
     pub fn code(&self) -> String {
         match self {
             Gap::NoEnd(why) => format!("{} {}", self.word(), why.word()),
-            Gap::UninstrumentedAtomics(which) => format!("{} {which}", self.word()),
+            Gap::UninstrumentedAtomics(which) | Gap::Impossible(which) => {
+                format!("{} {which}", self.word())
+            }
             Gap::UnrecognisedLockOperations(count) => format!("{} {count}", self.word()),
             _ => self.word().to_owned(),
         }
@@ -156,6 +163,7 @@ impl Gap {
             "uninstrumented-atomics" => Gap::UninstrumentedAtomics(rest.to_owned()),
             "unrecognised-lock-operations" => Gap::UnrecognisedLockOperations(rest.parse().ok()?),
             "unstated" => Gap::Unstated,
+            "impossible" => Gap::Impossible(rest.to_owned()),
             _ => return None,
         };
         // What only looks like a code, such as one with more behind it, is none.
@@ -175,18 +183,20 @@ impl Gap {
             Gap::UninstrumentedAtomics(_) => "uninstrumented-atomics",
             Gap::UnrecognisedLockOperations(_) => "unrecognised-lock-operations",
             Gap::Unstated => "unstated",
+            Gap::Impossible(_) => "impossible",
         }
     }
 }
 
 impl NoEnd {
-    const ALL: [NoEnd; 6] = [
+    const ALL: [NoEnd; 7] = [
         NoEnd::Stopped(Stop::NoRoom),
         NoEnd::Stopped(Stop::MaxSize),
         NoEnd::Stopped(Stop::LittleRoom),
         NoEnd::Stopped(Stop::Threads),
         NoEnd::Damaged,
         NoEnd::Interrupted,
+        NoEnd::OutOfTime,
     ];
 
     fn word(self) -> &'static str {
@@ -197,6 +207,7 @@ impl NoEnd {
             NoEnd::Stopped(Stop::Threads) => "too-many-threads",
             NoEnd::Damaged => "damaged",
             NoEnd::Interrupted => "interrupted",
+            NoEnd::OutOfTime => "out-of-time",
         }
     }
 }
@@ -207,6 +218,7 @@ impl fmt::Display for NoEnd {
             NoEnd::Stopped(stop) => stop.why(),
             NoEnd::Damaged => "the file is damaged",
             NoEnd::Interrupted => "foresee was interrupted while it read the recording",
+            NoEnd::OutOfTime => "there was no time to read all of the recording",
         })
     }
 }
@@ -244,6 +256,7 @@ impl fmt::Display for Gap {
                 write!(f, "{count} atomic operations on locks were not recognised as locking or unlocking")
             }
             Gap::Unstated => f.write_str("the file ends before it says whether its recording is complete"),
+            Gap::Impossible(why) => write!(f, "not a possible run (see foresee trace validate): {why}"),
         }
     }
 }
@@ -266,6 +279,7 @@ pub(crate) mod tests {
             Gap::UninstrumentedAtomics("atomic `fetch_max` or `fetch_min`".to_owned()),
             Gap::UnrecognisedLockOperations(7),
             Gap::Unstated,
+            Gap::Impossible("event 3 of `T1` releases a lock it does not hold".to_owned()),
         ];
         ends.chain(others).collect()
     }

@@ -46,6 +46,13 @@ pub struct Problem {
     pub what: String,
 }
 
+impl Problem {
+    /// The problem in one line.
+    pub fn describe(&self, names: &Names) -> String {
+        format!("event {} of `{}` {}", self.index, names.thread_name(self.thread), self.what)
+    }
+}
+
 /// What a [`Validator`] found.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {

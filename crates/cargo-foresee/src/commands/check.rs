@@ -7,17 +7,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::engines::{ENGINES, EngineInfo, Options, PROPERTY, default_engines, engine};
+use foresee_lattice::explorer::Breadth;
+use foresee_lattice::model::ModelName;
+use foresee_lattice::predict::Prediction;
+use foresee_lattice::property::Translator;
 use foresee_monitor::property::Property;
-use foresee_predict::analysis::{Analysed, Analysis, Limits};
-use foresee_predict::finding::{Certainty, Finding, Kind, Place};
-use foresee_predict::lattice::explorer::Breadth;
-use foresee_predict::lattice::model::ModelName;
-use foresee_predict::lattice::predict::Prediction;
-use foresee_predict::property::Translator;
-use foresee_predict::registry::{ENGINES, EngineInfo, Options, default_engines, engine};
-use foresee_predict::witness::Schedule;
-use foresee_trace::validate::{Problem, Validator};
 use foresee_trace::{Gap, LocId, Names, NoEnd, Spoils, Trust};
+use foresee_witness::analysis::{Analysed, Analysis, Limits};
+use foresee_witness::atomic::AtomicFunctions;
+use foresee_witness::judge::Place;
 
 use crate::cargo::results::{self, Outcome};
 use crate::cli::{CausalityModel, CheckArgs, CheckOptions, ReportFormat};
@@ -40,9 +39,6 @@ const REST: Duration = Duration::from_secs(10);
 
 /// What an event costs in memory at most, over all whole-trace engines.
 const BYTES_PER_EVENT: u64 = 160;
-
-/// The engine that works on what `--spec` says.
-const PROPERTY: &str = "property";
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
     Check::prepare(&args.options)?.run(&args.input, &display_name(&args.input)).map(ExitCode::from)
@@ -174,14 +170,15 @@ fn check<R>(
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
     let options = Options {
-        atomic: settings.atomic.clone(),
+        atomic: AtomicFunctions::new(&settings.atomic),
         properties: properties.clone(),
         trace: name.to_owned(),
         prediction: prediction(settings),
     };
     let limits = limits(settings, started);
-    let mut analysis = Analysis::new(engines.clone(), &options, limits, keep);
-    let (mut validator, mut index) = (Validator::new(), 0);
+    let engines = engines.iter().map(|engine| engine.make(&options)).collect();
+    let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
+    let mut index = 0;
     let mut out_of_time = false;
     while (goes_on || !signals::interrupted().load(Ordering::Relaxed)) && input.advance()? {
         // What was read until then is the beginning of the run, and can be checked like any other.
@@ -192,7 +189,6 @@ fn check<R>(
             break;
         }
         let (names, event) = input.event();
-        validator.event(names, index, &event);
         index += 1;
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
         if goes_on && settings.suppressions.is_empty() && input.source().may_wait() {
@@ -208,32 +204,25 @@ fn check<R>(
         return Err(CliError::Usage(format!("{name}: {damage}; nothing is left to check")));
     }
     input.warn_of_damage();
-    let verdict = validator.finish();
+    let mut trust = input.source().trust();
+    let interrupted = !goes_on && signals::interrupted().load(Ordering::Relaxed);
+    match (out_of_time, interrupted) {
+        (true, _) => trust.add(Gap::NoEnd(NoEnd::OutOfTime)),
+        (false, true) => trust.add(Gap::NoEnd(NoEnd::Interrupted)),
+        (false, false) => {}
+    }
     let mut stage = Stage::new(*shows_progress);
-    let mut analysed = analysis.finish(input.source().names(), &mut |name| stage.show(name));
-    stage.end();
-
     let names = input.source().names();
+    let analysed = analysis.finish(names, trust, &mut |name| stage.show(name));
+    stage.end();
     if *shows_progress {
         properties.iter().for_each(|property| warn_of_unknown_variables(property, names));
     }
-    let trust = input.source().trust();
-    let why = match verdict.problems.first() {
-        Some(problem) => Some(impossible(problem, names)),
-        None => trust.spoiled_by(Spoils::Everything).map(Gap::to_string),
-    };
-    if let Some(why) = why {
-        doubt(&mut analysed, &why, name);
-    }
-    doubt_what_needs_the_missing(&mut analysed.findings, &trust);
-    let read_all = !out_of_time && (goes_on || !signals::interrupted().load(Ordering::Relaxed));
-    if !read_all || trust.spoils(Spoils::EndOfRun) {
-        // Where reading ended is not where the run did: what properties said of its end was never true.
-        let of_the_end = |finding: &Finding| finding.kind == Kind::Property && finding.events.is_empty();
-        analysed.findings.retain(|finding| !of_the_end(finding));
+    if let Some(why) = analysed.trust.spoiled_by(Spoils::Everything) {
+        error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
     }
     let collected = details(path, &analysed, names)?;
-    let Analysed { execution, findings, engines, events, partial } = analysed;
+    let Analysed { execution, findings, engines, events, partial, trust } = analysed;
     let folder = settings.folder.clone().or_else(|| std::env::current_dir().ok());
     let viewpoint = folder.as_deref().map_or_else(Viewpoint::default, Viewpoint::new);
     let mut all = shown(findings, &collected.details, names, &viewpoint);
@@ -263,35 +252,12 @@ fn check<R>(
     then(&report, exit_code(&report, settings))
 }
 
-/// From a run that cannot have happened, or of which something that matters is not known, nothing follows: whatever was
-/// found is a candidate, and the user is told why.
-fn doubt(analysed: &mut Analysed, why: &str, name: &str) {
-    analysed.findings.iter_mut().for_each(|finding| finding.certainty = Certainty::Candidate);
-    error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
-}
-
-/// Of a run that is not all in the trace, some things follow and some do not.
-fn doubt_what_needs_the_missing(findings: &mut [Finding], trust: &Trust) {
-    let (without_beginning, without_accesses) =
-        (trust.spoils(Spoils::WholeRun), trust.spoils(Spoils::Predictions));
-    for finding in findings {
-        // What a property says of the rest of a run depends on what came before.
-        let of_the_whole = matches!(finding.kind, Kind::Property | Kind::Refinement);
-        // In another schedule, accesses that are left out may read something else. What was observed was observed: the
-        // order of this run is that of what synchronises, which is all there.
-        let by_prediction = without_accesses && finding.certainty == Certainty::Predicted;
-        if of_the_whole && (without_beginning || without_accesses) || by_prediction {
-            finding.certainty = Certainty::Candidate;
-        }
-        if without_accesses {
-            finding.witness = Schedule::default();
-        }
-    }
-}
-
 /// What of the run is not in the trace. Damage and what spoils everything are warned of elsewhere.
 fn missing(trust: &Trust) -> Vec<String> {
-    let is_new = |gap: &&Gap| gap.spoils() != Spoils::Everything && **gap != Gap::NoEnd(NoEnd::Damaged);
+    let is_new = |gap: &&Gap| {
+        gap.spoils() != Spoils::Everything
+            && !matches!(gap, Gap::NoEnd(NoEnd::Damaged | NoEnd::Interrupted | NoEnd::OutOfTime))
+    };
     trust.gaps().iter().filter(is_new).map(Gap::to_string).collect()
 }
 
@@ -306,12 +272,6 @@ fn warn_of_unknown_variables(property: &Property, names: &Names) {
         );
         error::print(Severity::Warning, &message);
     }
-}
-
-fn impossible(problem: &Problem, names: &Names) -> String {
-    let Problem { index, thread, what, .. } = problem;
-    let thread = names.thread_name(*thread);
-    format!("not a possible run (see foresee trace validate): event {index} of `{thread}` {what}")
 }
 
 fn exit_code(report: &Report<'_>, settings: &Settings) -> u8 {

@@ -6,27 +6,25 @@
 //! the program notices nothing.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use foresee_symbols::watched_statics;
 use foresee_trace::EventSource as _;
-use foresee_trace::raw::{LockTable, RawReader};
 
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
-use crate::live;
+use crate::follower::{Follower, GiveBack, Reached};
 use crate::observer::teller::{Meeting, Teller};
 use crate::observer::{OBSERVER_VARIABLE, SECRET_VARIABLE};
-use crate::recording::{FOLLOWED_VARIABLE, RAW_VARIABLE, unreadable, wait};
+use crate::program_file;
+use crate::recording::{FOLLOWED_VARIABLE, RAW_VARIABLE, wait};
 use crate::signals::PassOn;
-use crate::symbolize::FileSymbols;
 use crate::unrecorded;
-use crate::watch;
 
 /// How it is called.
 pub(crate) const NAME: &str = "forward";
@@ -65,16 +63,16 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
     let raw = folder.path().join("raw");
     let variables = meeting.variables();
     if !variables.is_empty() {
-        let addresses = watch::addresses(command.get_program(), &[], &variables)?;
-        command.env(watch::VARIABLE, addresses);
+        let addresses = program_file::watched(command.get_program(), &[], &variables)?;
+        command.env(watched_statics::VARIABLE, addresses);
     }
     let table = config::lock_table()?;
     let pass_on = PassOn::new();
     let spawned = command.env(RAW_VARIABLE, &raw).env(FOLLOWED_VARIABLE, "1").spawn();
     let mut child = spawned.map_err(|why| unrecorded::cannot_run(command.get_program(), &why))?;
-    let has_ended = AtomicBool::new(false);
+    let has_ended = &Arc::new(AtomicBool::new(false));
     let status = std::thread::scope(|scope| {
-        let (here, pass_on, has_ended) = (std::thread::current(), &pass_on, &has_ended);
+        let (here, pass_on) = (std::thread::current(), &pass_on);
         let waiting = scope.spawn(move || {
             let status = wait(&mut child, pass_on, None);
             has_ended.store(true, Ordering::SeqCst);
@@ -82,14 +80,8 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
             status
         });
         let mut teller = meeting.teller();
-        let mut reader = None;
-        while !has_ended.load(Ordering::SeqCst) {
-            if let Err(why) = look(&raw, &table, &mut reader, &mut teller) {
-                teller.give_up(&why.to_string());
-            }
-            std::thread::park_timeout(BETWEEN_LOOKS);
-        }
-        if let Err(why) = complete(&raw, &table, reader, &mut teller) {
+        let mut follower = Follower::new(raw, table, BETWEEN_LOOKS, GiveBack::Always, Arc::clone(has_ended));
+        if let Err(why) = forward(&mut follower, &mut teller) {
             teller.give_up(&why.to_string());
         }
         waiting.join()
@@ -98,50 +90,18 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
     Ok(exit::of_process(status.map_err(|why| CliError::output(meeting.program(), why))?))
 }
 
-/// Reads what the program has written by now, and gives its space back.
-fn look(
-    raw: &Path,
-    table: &LockTable,
-    reader: &mut Option<RawReader>,
-    teller: &mut Teller<'_>,
-) -> Result<(), CliError> {
-    let failed = |why| unreadable(raw, why);
-    match reader {
-        None => {
-            // It may not have begun, or never begin.
-            let Ok(file) = File::options().read(true).write(true).open(raw) else { return Ok(()) };
-            *reader =
-                RawReader::follow(file, Box::new(FileSymbols::default()), table.clone()).map_err(failed)?;
+/// Sends the observer all that the program does, to its end.
+fn forward(follower: &mut Follower, teller: &mut Teller<'_>) -> Result<(), CliError> {
+    loop {
+        let reached = follower.advance()?;
+        let Some(reader) = follower.reader() else { continue };
+        match reached {
+            Reached::Event => teller.event(reader.names(), &reader.event()),
+            Reached::Now => teller.after_look(reader),
+            Reached::End => {
+                teller.end(reader);
+                return Ok(());
+            }
         }
-        Some(reader) => reader.look_again().map_err(failed)?,
     }
-    let Some(reader) = reader else { return Ok(()) };
-    while reader.advance().map_err(failed)? {
-        teller.event(reader.names(), &reader.event());
-    }
-    live::give_back(reader);
-    teller.after_look(reader);
-    Ok(())
-}
-
-/// The program has ended: the rest.
-fn complete(
-    raw: &Path,
-    table: &LockTable,
-    reader: Option<RawReader>,
-    teller: &mut Teller<'_>,
-) -> Result<(), CliError> {
-    let failed = |why| unreadable(raw, why);
-    let mut reader = match reader {
-        Some(mut reader) => {
-            reader.end_following().map_err(failed)?;
-            reader
-        }
-        None => RawReader::open(raw, Box::new(FileSymbols::default()), table.clone()).map_err(failed)?,
-    };
-    while reader.advance().map_err(failed)? {
-        teller.event(reader.names(), &reader.event());
-    }
-    teller.end(&reader);
-    Ok(())
 }

@@ -2,12 +2,11 @@
 
 use std::process::ExitCode;
 
-use foresee_monitor::property::{Property, Source};
+use foresee_lattice::property::{Feed, Occasion, says};
+use foresee_monitor::property::{Action, Property, Source};
 use foresee_monitor::slice::params::ParamSet;
-use foresee_monitor::spec::ast::Action;
 use foresee_monitor::spec::diagnostic::closest;
 use foresee_monitor::watch::Verdict;
-use foresee_predict::property::{Feed, Occasion, says};
 use foresee_trace::{Event, LocId, Names, Op, Spoils};
 use serde_json::{Value, json};
 

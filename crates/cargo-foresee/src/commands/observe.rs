@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use foresee_predict::lattice::explorer::Breadth;
-use foresee_predict::lattice::online::{Limits, stages};
+use foresee_lattice::explorer::Breadth;
+use foresee_lattice::online::{Limits, stages};
 
 use crate::cli::{ObserveArgs, ReportFormat};
 use crate::error::{self, CliError, Severity, without_code};

@@ -28,7 +28,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use addr2line::demangle_auto;
+use foresee_symbols::demangle::demangled_symbol;
 use object::read::archive::ArchiveFile;
 use object::{Object as _, ObjectSymbol as _};
 use rustc_hash::FxHasher;
@@ -188,7 +188,7 @@ fn functions(archive: &[u8]) -> Result<Vec<Function>, object::Error> {
 
 /// The path of a function without hashes: `<a::B>::c` in the new mangling, `a::B::c` in the old one.
 fn path(mangled: &str) -> String {
-    demangle_auto(mangled.into(), None).replace(['<', '>'], "")
+    demangled_symbol(mangled).replace(['<', '>'], "")
 }
 
 /// A crate that is nothing but jumps. Names are quoted, as those of the old mangling hold dots and dollars.

@@ -8,7 +8,7 @@
 //! | `session` | one program: from messages to findings |
 //! | `show` | findings for people and machines |
 //!
-//! The protocol and the exploration are `foresee_predict::lattice::online`.
+//! The protocol and the exploration are `foresee_lattice::online`.
 
 pub(crate) mod address;
 pub(crate) mod server;

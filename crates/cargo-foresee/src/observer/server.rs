@@ -12,8 +12,8 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use foresee_lattice::online::{Hello, LONGEST_LINE, Limits, Message, Reply, VERSION, parse};
 use foresee_monitor::property::Property;
-use foresee_predict::lattice::online::{Hello, LONGEST_LINE, Limits, Message, Reply, VERSION, parse};
 
 use super::address::{Connection, Listener};
 use super::session::{self, Incoming};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use foresee_predict::lattice::online::{Found, Lie, Message, Session, Stage, stages};
+use foresee_lattice::online::{Found, Lie, Message, Session, Stage, stages};
 
 use super::address::Connection;
 use super::server::{Observer, Summary};

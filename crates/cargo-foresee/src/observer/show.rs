@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use foresee_predict::finding::Certainty;
-use foresee_predict::lattice::online::{Found, Step, Witness};
+use foresee_lattice::online::{Found, Step, Witness};
+use foresee_witness::judge::Certainty;
 use serde_json::{Value, json};
 
 use super::server::{Results, Summary, printable};
@@ -20,7 +20,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     fn certainty(&self) -> &'static str {
-        match self.found.certainty {
+        match self.found.certainty() {
             _ if self.in_doubt => "candidate",
             Certainty::Observed => "observed",
             Certainty::Predicted => "predicted",
@@ -40,7 +40,7 @@ fn text(finding: &Finding) -> String {
     let (property, category) = (&found.property, &found.category);
     let certainty = finding.certainty();
     let mut out = format!("{program}: {certainty} {category} of {property}: {}", printable(&found.message));
-    let which = match found.certainty {
+    let which = match found.certainty() {
         Certainty::Observed => "the run that is observed",
         _ => "a run that the program can do as well (causality hb)",
     };
@@ -66,7 +66,7 @@ fn text(finding: &Finding) -> String {
         }
     }
     if let Some(witness) = &found.witness {
-        let steps = witness.events.len();
+        let steps = witness.events().len();
         let _ = write!(
             out,
             "\n  checked: these {steps} steps keep what the program's clocks say, and the property says so of them"
@@ -121,7 +121,7 @@ pub(crate) fn document(results: &Results) -> String {
         // By the numbers that the steps have, and by threads and positions in them.
         let witness = |witness: &Witness| {
             let events: Vec<u32> = found.steps.iter().map(|step| step.number).collect();
-            json!({ "events": events, "after": witness.after, "positions": witness.events, "checked": true })
+            json!({ "events": events, "after": witness.after(), "positions": witness.events(), "checked": true })
         };
         let steps: Vec<Value> = found.steps.iter().map(step).collect();
         json!({

@@ -7,8 +7,8 @@ use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
+use foresee_lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speaker, VERSION};
 use foresee_monitor::Compiled;
-use foresee_predict::lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speaker, VERSION};
 use foresee_trace::raw::RawReader;
 use foresee_trace::{Event, EventSource as _, Names, Spoils};
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use foresee_predict::finding::{Certainty, Finding, Kind};
 use foresee_trace::{EventId, Mode};
+use foresee_witness::judge::{Certainty, Finding, FindingKind};
 
 use super::calls::{Frame, Place, is_library};
 use super::details::Details;
@@ -54,24 +54,24 @@ pub(crate) fn one(report: &Report<'_>, shown: &Shown) -> String {
 
 fn finding(out: &mut String, report: &Report<'_>, shown: &Shown, sources: &mut Sources) {
     let kind = shown.finding.kind;
-    let title = title(kind, shown.finding.certainty);
+    let title = title(kind, shown.finding.certainty());
     let what = match (kind, shown.events.first()) {
-        (Kind::Race, Some(event)) => {
+        (FindingKind::Race, Some(event)) => {
             let size = match event.memory {
                 Some((mem, _)) => format!(" ({})", bytes(mem.size)),
                 None => String::new(),
             };
             format!(" on `{}`{size}", event.target)
         }
-        (Kind::Deadlock, _) => deadlocked(report, &shown.events),
-        (Kind::Property, _) => match &shown.finding.said {
+        (FindingKind::Deadlock, _) => deadlocked(report, &shown.events),
+        (FindingKind::Property, _) => match &shown.finding.statement {
             Some(said) => format!(" of `{}`: {}", said.property, said.message),
             None => String::new(),
         },
         _ => String::new(),
     };
     let _ = writeln!(out, "{BAD}{title}{BAD:#}{STRONG}{what}{STRONG:#}  {QUIET}[{}]{QUIET:#}", shown.id);
-    if kind == Kind::Race {
+    if kind == FindingKind::Race {
         memory(out, report, &shown.events);
     }
     let mut told: Vec<u64> = Vec::new();
@@ -221,11 +221,13 @@ fn creation(out: &mut String, report: &Report<'_>, shown: &Shown) {
 /// Why it did not show in this run and how it can: the witness as a story.
 fn explanation(out: &mut String, report: &Report<'_>, finding: &Finding) {
     out.push('\n');
-    if finding.certainty == Certainty::Observed {
+    if finding.certainty() == Certainty::Observed {
         let said = match finding.kind {
-            Kind::Race => "Nothing in this run orders the two accesses: it is a data race as it stands.",
-            Kind::Deadlock => "The run ended with these threads waiting for each other.",
-            Kind::Property if finding.events.is_empty() => "It came at the end of this run.",
+            FindingKind::Race => {
+                "Nothing in this run orders the two accesses: it is a data race as it stands."
+            }
+            FindingKind::Deadlock => "The run ended with these threads waiting for each other.",
+            FindingKind::Property if finding.events.is_empty() => "It came at the end of this run.",
             _ => "It happened in this run.",
         };
         let _ = writeln!(out, "    {said}");
@@ -236,11 +238,11 @@ fn explanation(out: &mut String, report: &Report<'_>, finding: &Finding) {
             );
         }
     }
-    if let (Some(execution), false) = (report.execution, finding.witness.is_empty()) {
+    if let (Some(execution), false) = (report.execution, finding.witness().is_empty()) {
         let key: Vec<EventId> = finding.events.iter().map(|&index| EventId(index as u32)).collect();
-        if finding.certainty == Certainty::Predicted {
+        if finding.certainty() == Certainty::Predicted {
             let separated = match (finding.kind, &key[..]) {
-                (Kind::Race, &[a, b]) => what_separated(report, execution, a.min(b), a.max(b)),
+                (FindingKind::Race, &[a, b]) => what_separated(report, execution, a.min(b), a.max(b)),
                 _ => None,
             };
             let said = match separated {
@@ -252,12 +254,12 @@ fn explanation(out: &mut String, report: &Report<'_>, finding: &Finding) {
         out.push('\n');
         match &finding.run {
             Some(run) => out.push_str(&table(report, execution, run, key.is_empty())),
-            None => story(out, report, &tell(report, execution, &finding.witness.to_vec(), &key)),
+            None => story(out, report, &tell(report, execution, &finding.witness().to_vec(), &key)),
         }
         let _ = writeln!(
             out,
             "\n    {QUIET}witness: {} of {} events, checked{QUIET:#}",
-            grouped(finding.witness.len() as u64),
+            grouped(finding.witness().len() as u64),
             grouped(execution.len() as u64)
         );
     }
@@ -315,7 +317,7 @@ fn story(out: &mut String, report: &Report<'_>, story: &Story) {
 fn summary(out: &mut String, report: &Report<'_>) {
     let stats = &report.stats;
     let count =
-        |certainty| report.findings.iter().filter(|shown| shown.finding.certainty == certainty).count();
+        |certainty| report.findings.iter().filter(|shown| shown.finding.certainty() == certainty).count();
     let mut parts = Vec::new();
     for certainty in [Certainty::Observed, Certainty::Predicted, Certainty::Candidate] {
         if count(certainty) > 0 {

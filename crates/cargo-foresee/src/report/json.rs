@@ -1,7 +1,7 @@
 //! One JSON object: `{"version":1,"findings":[…],"stats":{…}}`.
 
-use foresee_predict::finding::{Finding, Run, RunStep};
 use foresee_trace::{LocId, Mem, Mode, StrId};
+use foresee_witness::judge::{Finding, PredictedRun, RunEvent};
 use serde_json::{Map, Value, json};
 
 use super::calls::Frame;
@@ -22,11 +22,11 @@ const MOST_INDICES: usize = 5_000_000;
 
 fn finding(report: &Report<'_>, shown: &Shown, room: &mut usize) -> Value {
     let events: Vec<Value> = shown.events.iter().map(|details| event(report, details)).collect();
-    let said = shown.finding.said.as_ref();
+    let said = shown.finding.statement.as_ref();
     json!({
         "id": shown.id,
         "kind": shown.finding.kind.name(),
-        "certainty": shown.finding.certainty.name(),
+        "certainty": shown.finding.certainty().name(),
         "property": said.map(|said| &said.property),
         "category": said.map(|said| &said.category),
         "message": shown.message,
@@ -40,16 +40,16 @@ fn finding(report: &Report<'_>, shown: &Shown, room: &mut usize) -> Value {
 }
 
 /// The run of a predicted property violation as the property sees it.
-fn run(run: &Run) -> Value {
+fn run(run: &PredictedRun) -> Value {
     let values = |values: &[(String, i64)]| -> Map<String, Value> {
         values.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
     };
     let step =
-        |step: &RunStep| json!({ "event": step.event, "moved": step.moved, "values": values(&step.values) });
+        |step: &RunEvent| json!({ "event": step.event, "moved": step.moved, "values": values(&step.values) });
     json!({
         "model": run.model,
         "initial": values(&run.initial),
-        "steps": run.steps.iter().map(step).collect::<Vec<_>>(),
+        "steps": run.events.iter().map(step).collect::<Vec<_>>(),
         "exhaustive": run.exhaustive,
         "violating_runs": run.runs.map(|(violating, _)| violating),
         "runs": run.runs.map(|(_, all)| all),
@@ -57,7 +57,7 @@ fn run(run: &Run) -> Value {
 }
 
 fn witness(finding: &Finding, room: &mut usize) -> Value {
-    let schedule = &finding.witness;
+    let schedule = &finding.witness();
     if schedule.is_empty() {
         return Value::Null;
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use foresee_predict::finding::Kind;
+use foresee_witness::judge::FindingKind;
 use serde::{Deserialize, Serialize};
 
 use super::{Report, human};
@@ -10,7 +10,7 @@ use super::{Report, human};
 pub(crate) fn write(report: &Report<'_>) -> String {
     let failures = report.findings.len();
     let seconds = report.stats.seconds;
-    let clean: Vec<Kind> = [Kind::Race, Kind::Deadlock, Kind::Atomicity]
+    let clean: Vec<FindingKind> = [FindingKind::Race, FindingKind::Deadlock, FindingKind::Atomicity]
         .into_iter()
         .filter(|&kind| report.findings.iter().all(|shown| shown.finding.kind != kind))
         .collect();

@@ -18,9 +18,9 @@ mod wording;
 
 use std::collections::BTreeMap;
 
-use foresee_predict::analysis::EngineStats;
-use foresee_predict::finding::{Certainty, Finding, Kind};
 use foresee_trace::{Damage, Event, Execution, LockId, Names, ThreadId};
+use foresee_witness::analysis::EngineStats;
+use foresee_witness::judge::{Certainty, Finding, FindingKind};
 
 use details::{Collected, Details, lock, target};
 use viewpoint::Viewpoint;
@@ -116,7 +116,7 @@ pub(crate) fn shown(
     names: &Names,
     viewpoint: &Viewpoint,
 ) -> Vec<Shown> {
-    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<FindingKind, usize> = BTreeMap::new();
     let mut all = Vec::with_capacity(findings.len());
     for finding in findings {
         let number = counts.entry(finding.kind).or_default();
@@ -131,13 +131,13 @@ pub(crate) fn shown(
 }
 
 /// `predicted data race`.
-pub(crate) fn title(kind: Kind, certainty: Certainty) -> String {
+pub(crate) fn title(kind: FindingKind, certainty: Certainty) -> String {
     let what = match kind {
-        Kind::Race => "data race",
-        Kind::Deadlock => "deadlock",
-        Kind::Atomicity => "atomicity violation",
-        Kind::Property => "property violation",
-        Kind::Refinement => "refinement violation",
+        FindingKind::Race => "data race",
+        FindingKind::Deadlock => "deadlock",
+        FindingKind::Atomicity => "atomicity violation",
+        FindingKind::Property => "property violation",
+        FindingKind::Refinement => "refinement violation",
     };
     match certainty {
         Certainty::Candidate => format!("candidate {what} (not proven)"),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use foresee_predict::finding::{Run, RunStep};
 use foresee_trace::{EventId, Execution};
+use foresee_witness::judge::{PredictedRun, RunEvent};
 
 use super::Report;
 use super::human::{BAD, QUIET};
@@ -15,9 +15,9 @@ const MOST_STEPS: usize = 20;
 
 /// One line per event that the property looks at, one column per variable. What is told is told at the last of them, or at the end of
 /// the run.
-pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &Run, at_end: bool) -> String {
-    let skipped = run.steps.len().saturating_sub(MOST_STEPS);
-    let steps = &run.steps[skipped..];
+pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &PredictedRun, at_end: bool) -> String {
+    let skipped = run.events.len().saturating_sub(MOST_STEPS);
+    let steps = &run.events[skipped..];
     let texts: Vec<String> = steps.iter().map(|step| text(report, execution, step)).collect();
     let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max("at the end".len());
     let mut out = String::new();
@@ -45,7 +45,7 @@ pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &Run, at_en
     if at_end {
         let _ = writeln!(out, "      {BAD}{:<width$} ⚡{BAD:#}", "at the end");
     }
-    if run.steps.iter().any(|step| step.moved) {
+    if run.events.iter().any(|step| step.moved) {
         let _ = writeln!(out, "\n    ← is not where it was in the run you saw.");
     }
     if let Some((violating, all)) = run.runs {
@@ -68,7 +68,7 @@ fn count(runs: u64) -> String {
     }
 }
 
-fn text(report: &Report<'_>, execution: &Execution, step: &RunStep) -> String {
+fn text(report: &Report<'_>, execution: &Execution, step: &RunEvent) -> String {
     let event = execution.event(EventId(step.event as u32));
     let (thread, op) = (report.thread(event.thread), event.op.name());
     format!("{thread}  {} {}  {}", verb(op), report.target(step.event, &event), report.place(event.loc))

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0, for code-scanning dashboards and editors.
 
-use foresee_predict::finding::{Certainty, Kind};
 use foresee_trace::{LocId, StrId};
+use foresee_witness::judge::{Certainty, FindingKind};
 use serde_json::{Value, json};
 
 use super::calls::Place;
@@ -16,13 +16,19 @@ pub(crate) fn write(report: &Report<'_>) -> String {
 
 /// The document for these results.
 pub(crate) fn log(results: Vec<Value>) -> Value {
-    let rules: Vec<Value> = [Kind::Race, Kind::Deadlock, Kind::Atomicity, Kind::Property, Kind::Refinement]
-        .into_iter()
-        .map(|kind| {
-            let name = title(kind, Certainty::Predicted).replace("predicted ", "");
-            json!({ "id": kind.name(), "name": kind.name(), "shortDescription": { "text": name } })
-        })
-        .collect();
+    let rules: Vec<Value> = [
+        FindingKind::Race,
+        FindingKind::Deadlock,
+        FindingKind::Atomicity,
+        FindingKind::Property,
+        FindingKind::Refinement,
+    ]
+    .into_iter()
+    .map(|kind| {
+        let name = title(kind, Certainty::Predicted).replace("predicted ", "");
+        json!({ "id": kind.name(), "name": kind.name(), "shortDescription": { "text": name } })
+    })
+    .collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -38,7 +44,7 @@ pub(crate) fn log(results: Vec<Value>) -> Value {
 }
 
 fn result(report: &Report<'_>, shown: &Shown) -> Value {
-    let level = if shown.finding.certainty == Certainty::Candidate { "note" } else { "error" };
+    let level = if shown.finding.certainty() == Certainty::Candidate { "note" } else { "error" };
     let locations: Vec<Value> =
         shown.events.iter().take(1).filter_map(|event| location(report, event.loc, &event.target)).collect();
     let related: Vec<Value> = (shown.events.iter().skip(1))
@@ -47,9 +53,9 @@ fn result(report: &Report<'_>, shown: &Shown) -> Value {
         .collect();
     let flow: Vec<Value> = shown
         .finding
-        .witness
+        .witness()
         .iter()
-        .skip(shown.finding.witness.len().saturating_sub(MOST_STEPS))
+        .skip(shown.finding.witness().len().saturating_sub(MOST_STEPS))
         .filter_map(|id| {
             let execution = report.execution?;
             let event = execution.event(id);
@@ -63,7 +69,7 @@ fn result(report: &Report<'_>, shown: &Shown) -> Value {
         "message": { "text": shown.message },
         "locations": locations,
         "relatedLocations": related,
-        "properties": shown.finding.said.as_ref().map(|said| json!({
+        "properties": shown.finding.statement.as_ref().map(|said| json!({
             "property": said.property,
             "category": said.category,
         })),

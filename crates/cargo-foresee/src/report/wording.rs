@@ -1,7 +1,7 @@
 //! The words for what threads do.
 
-use foresee_predict::finding::{Finding, Kind, Said};
 use foresee_trace::{LocId, Names};
+use foresee_witness::judge::{Finding, FindingKind, Statement};
 
 use super::details::Details;
 use super::title;
@@ -34,14 +34,14 @@ pub(crate) fn verb(op: &str) -> &str {
 
 /// The finding in one line.
 pub(crate) fn message(finding: &Finding, events: &[Details], names: &Names, viewpoint: &Viewpoint) -> String {
-    let title = title(finding.kind, finding.certainty);
+    let title = title(finding.kind, finding.certainty());
     let at = |details: &Details| match viewpoint.location(names, details.loc) {
         _ if details.loc == LocId::UNKNOWN => String::new(),
         place => format!(" at {place}"),
     };
     let who = |details: &Details| format!("`{}`", names.thread_name(details.thread));
     match (finding.kind, events) {
-        (Kind::Race, [a, b]) => format!(
+        (FindingKind::Race, [a, b]) => format!(
             "{title} on `{}`: {} {}{}, {} {}{}",
             a.target,
             who(a),
@@ -51,12 +51,12 @@ pub(crate) fn message(finding: &Finding, events: &[Details], names: &Names, view
             verb(b.op),
             at(b)
         ),
-        (Kind::Deadlock, blocked) => {
+        (FindingKind::Deadlock, blocked) => {
             let steps: Vec<String> =
                 blocked.iter().map(|e| format!("{} waits for `{}`{}", who(e), e.target, at(e))).collect();
             format!("{title}: {}", steps.join(", "))
         }
-        (Kind::Atomicity, [first, .., last]) => {
+        (FindingKind::Atomicity, [first, .., last]) => {
             format!(
                 "{title} of the block of {}{}, interleaved with {}{}",
                 who(first),
@@ -65,10 +65,10 @@ pub(crate) fn message(finding: &Finding, events: &[Details], names: &Names, view
                 at(last)
             )
         }
-        (Kind::Property, events) => {
+        (FindingKind::Property, events) => {
             let where_it_came = events.first().map(|event| format!(" ({}{})", who(event), at(event)));
-            match &finding.said {
-                Some(Said { property, message, .. }) => {
+            match &finding.statement {
+                Some(Statement { property, message, .. }) => {
                     format!("{title} of `{property}`: {message}{}", where_it_came.unwrap_or_default())
                 }
                 None => title,

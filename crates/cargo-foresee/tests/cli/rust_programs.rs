@@ -104,6 +104,41 @@ fn nothing_is_found_in_correct_programs_release_gnu_ld() {
     nothing_is_found(&RELEASE_GNU, 3);
 }
 
+/// Records a program and checks its raw and its packed trace: what is found in each, by certainty.
+fn raw_and_packed(built: &Built, program: &str, words: &[&str]) -> [Vec<String>; 2] {
+    let folder = Folder::new();
+    let program = built.program(program);
+    let line = [&["record", "-o", "run.ft", "--keep-raw", "--", &program], words].concat();
+    assert_eq!(folder.foresee(&line).code, Some(0), "{program} {words:?}");
+    ["run.ft", "run.raw"].map(|trace| {
+        let outcome = folder.foresee(&["check", trace, "--format", "json"]);
+        let certainty = |finding: Value| format!("{} {}", finding["certainty"], finding["kind"]);
+        findings(&outcome).into_iter().map(certainty).collect()
+    })
+}
+
+#[test]
+fn correct_programs_are_judged_alike_from_raw_and_packed_traces() {
+    let built: [&Built; 2] = [&DEBUG, &RELEASE];
+    at_once(&built.map(|built| GROUPS.map(|group| (built, group))).concat(), 4, |(built, group)| {
+        let [packed, raw] = raw_and_packed(built, "correct", &[group]);
+        assert!(packed.is_empty() && raw.is_empty(), "{group}: {packed:?} {raw:?}");
+    });
+}
+
+/// What `fetch_max` orders is not in any trace: what looks like a race is never reported as one.
+#[test]
+fn what_cannot_be_seen_is_doubted_on_every_path() {
+    for built in [&*DEBUG, &*RELEASE] {
+        for found in raw_and_packed(built, "fetch_max", &[]) {
+            assert_eq!(found, [r#""candidate" "race""#]);
+        }
+        let live = built.run(&[], "fetch_max", &[]);
+        let found = findings(&live);
+        assert!(found.iter().all(|finding| finding["certainty"] == "candidate"), "{found:?}");
+    }
+}
+
 /// Where in its file a wrong program is marked by `// name`.
 fn marked(name: &str) -> BTreeSet<(String, u64)> {
     let mut found = BTreeSet::new();

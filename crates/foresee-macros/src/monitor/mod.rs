@@ -10,9 +10,9 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use foresee_monitor::compile_with;
-use foresee_monitor::spec::check::Monitors;
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 use foresee_monitor::spec::parser::parse;
+use foresee_monitor::spec::raw_monitors::RawMonitors;
 use proc_macro::{Literal, Span, TokenStream, TokenTree};
 
 use crate::function::Wrong;
@@ -72,7 +72,7 @@ fn resolved(path: &Path) -> PathBuf {
 
 /// A module for each property, or all that is wrong.
 fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
-    let mut monitors = Monitors::default();
+    let mut monitors = RawMonitors::default();
     monitors.stand_in(source);
     let compiled = compile_with(source, &monitors).map_err(|mut problems| {
         problems.retain(|problem| problem.severity == Severity::Error);

@@ -5,9 +5,8 @@ use foresee_monitor::formalism::automaton::Automaton;
 use foresee_monitor::formalism::cfg::{Cfg, Symbol};
 use foresee_monitor::predicate::{Expr, Source as Number};
 use foresee_monitor::property::{
-    Atom, Body, Carried, Event, Handler, Letters, Machine, Modifiers, Property, Source, Var,
+    Action, Atom, Body, Carried, Event, Handler, Letters, Machine, Modifiers, Property, Source, Var,
 };
-use foresee_monitor::spec::ast::Action;
 
 use super::quoted;
 
@@ -147,7 +146,7 @@ fn grammar(cfg: &Cfg, events: usize, handlers: &[Handler]) -> String {
 
 fn handler(handler: &Handler) -> String {
     let action = |action: &Action| match action {
-        Action::Report(text, _) => format!("Report({}, 0..0)", string(text)),
+        Action::Report(text) => format!("Report({})", string(text)),
         Action::Reset => "Reset".to_owned(),
         Action::Count => "Count".to_owned(),
         Action::Abort => "Abort".to_owned(),

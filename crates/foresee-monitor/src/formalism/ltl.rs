@@ -17,12 +17,11 @@ use std::rc::Rc;
 
 use super::automaton::Automaton;
 use super::ptltl::Past;
-use super::tableau::{Nodes, Tableau};
-use super::temporal::{Alphabet, Temporal};
+use super::tableau::{Nodes, Tableau, too_big};
+use super::temporal::{Alphabet, FIRST_GUESS, FIRST_PAST, Temporal};
 use super::{Categories, CompileError, Handled};
 
-/// How many states any of the automata may have.
-pub const STATE_LIMIT: usize = 4096;
+pub use super::tableau::STATE_LIMIT;
 
 /// More predicates than this make too many letters.
 pub const ATOM_LIMIT: u32 = 8;
@@ -64,16 +63,6 @@ pub fn compile(
     let automaton = Automaton::explore(alphabet.letters(), STATE_LIMIT, start, step, told);
     automaton.map(|automaton| automaton.minimised()).ok_or(too_big())
 }
-
-pub(super) fn too_big() -> CompileError {
-    CompileError::TooBig { what: "this formula", limit: STATE_LIMIT, culprit: "temporal operators" }
-}
-
-/// Atoms from this number on stand for past subformulas.
-pub(super) const FIRST_PAST: u32 = 1 << 16;
-
-/// Atoms from this number on are guessed.
-pub(super) const FIRST_GUESS: u32 = 1 << 17;
 
 /// More guesses than this make too many letters.
 const GUESS_LIMIT: usize = 6;

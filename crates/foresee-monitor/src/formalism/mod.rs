@@ -99,10 +99,10 @@ pub trait Monitor: Debug {
     /// The node of the [`Outlook`] that this state belongs to.
     fn place(&self, state: &Self::State) -> u32;
 
-    /// Whether `hopeful` holds at a place of this state. A monitor that is in several places at once overrides it.
+    /// Whether `reaches` holds at a place of this state. A monitor that is in several places at once overrides it.
     #[inline]
-    fn any_place(&self, state: &Self::State, hopeful: impl Fn(u32) -> bool) -> bool {
-        hopeful(self.place(state))
+    fn any_place(&self, state: &Self::State, reaches: impl Fn(u32) -> bool) -> bool {
+        reaches(self.place(state))
     }
 
     /// Reads one letter, tells the verdicts, and starts again after one that resets. A monitor that holds several
@@ -144,7 +144,7 @@ pub struct Outlook {
 
 impl Outlook {
     /// The coarse picture of a machine that can go on with any of `events` events after beginning with one of
-    /// `beginnings`: place 0 is the start, 1 anything, 2 hopeless.
+    /// `beginnings`: place 0 is the start, 1 anything, 2 a dead end.
     pub fn coarse(events: u32, beginnings: impl Fn(u32) -> bool) -> Outlook {
         let all = Categories(u64::MAX);
         let anything = |event| (event, 1, all);

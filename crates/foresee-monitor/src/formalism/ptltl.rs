@@ -11,8 +11,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::automaton::Automaton;
-use super::ltl::FIRST_GUESS;
-use super::temporal::{Alphabet, Temporal};
+use super::temporal::{Alphabet, FIRST_GUESS, Temporal};
 use super::{Categories, CompileError, Handled, Letter, Monitor, Outlook};
 
 /// Automata up to this size are used instead of words.

@@ -13,22 +13,22 @@ use super::{Categories, Letter, Monitor, Outlook};
 pub struct Suffix<M> {
     inner: M,
     begins: Vec<bool>,
-    hopeless: Vec<bool>,
+    dead_ends: Vec<bool>,
 }
 
 impl<M: Monitor> Suffix<M> {
-    /// Runs copies of `inner`, a new one at each event that `begins` accepts; `hopeless` are the places of `inner`'s
+    /// Runs copies of `inner`, a new one at each event that `begins` accepts; `dead_ends` are the places of `inner`'s
     /// outlook where no handled verdict can come any more.
-    pub fn new(inner: M, begins: Vec<bool>, hopeless: Vec<bool>) -> Suffix<M> {
-        Suffix { inner, begins, hopeless }
+    pub fn new(inner: M, begins: Vec<bool>, dead_ends: Vec<bool>) -> Suffix<M> {
+        Suffix { inner, begins, dead_ends }
     }
 
     fn begins(&self, letter: Letter) -> bool {
         self.begins.get(letter as usize).copied().unwrap_or(true)
     }
 
-    fn is_hopeless(&self, state: &M::State) -> bool {
-        self.hopeless.get(self.inner.place(state) as usize).copied().unwrap_or(false)
+    fn is_dead_end(&self, state: &M::State) -> bool {
+        self.dead_ends.get(self.inner.place(state) as usize).copied().unwrap_or(false)
     }
 }
 
@@ -66,11 +66,11 @@ impl<M: Monitor> Monitor for Suffix<M> {
     }
 
     fn place(&self, _: &Self::State) -> u32 {
-        self.hopeless.len() as u32
+        self.dead_ends.len() as u32
     }
 
-    fn any_place(&self, state: &Self::State, hopeful: impl Fn(u32) -> bool) -> bool {
-        hopeful(self.hopeless.len() as u32) || state.iter().any(|(copy, _)| hopeful(self.inner.place(copy)))
+    fn any_place(&self, state: &Self::State, reaches: impl Fn(u32) -> bool) -> bool {
+        reaches(self.dead_ends.len() as u32) || state.iter().any(|(copy, _)| reaches(self.inner.place(copy)))
     }
 
     fn react(
@@ -85,7 +85,7 @@ impl<M: Monitor> Monitor for Suffix<M> {
         for (mut copy, count) in std::mem::take(state).into_iter().chain(fresh) {
             let count = if self.inner.merges_suffixes() { 1 } else { count };
             self.inner.react(&mut copy, letter, resets, &mut |told| (0..count).for_each(|_| tell(told)));
-            if self.is_hopeless(&copy) {
+            if self.is_dead_end(&copy) {
                 continue;
             }
             match after.iter_mut().find(|(other, _)| *other == copy) {

@@ -9,10 +9,16 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::ltl::{FIRST_GUESS, FIRST_PAST, STATE_LIMIT, too_big};
 use super::ptltl::Past;
-use super::temporal::{Alphabet, Temporal};
+use super::temporal::{Alphabet, FIRST_GUESS, FIRST_PAST, Temporal};
 use super::{CompileError, Letter};
+
+/// How many states any of the automata of a formula may have.
+pub const STATE_LIMIT: usize = 4096;
+
+pub(super) fn too_big() -> CompileError {
+    CompileError::TooBig { what: "this formula", limit: STATE_LIMIT, culprit: "temporal operators" }
+}
 
 /// Obligations: a set of subformulas, as bits.
 type Owed = u128;

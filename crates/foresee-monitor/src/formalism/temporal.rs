@@ -53,6 +53,12 @@ pub enum Temporal {
     Since(Rc<Temporal>, Rc<Temporal>),
 }
 
+/// Atoms from this number on stand for past subformulas, in formulas that `ltl` has taken apart.
+pub(super) const FIRST_PAST: u32 = 1 << 16;
+
+/// Atoms from this number on are guessed.
+pub(super) const FIRST_GUESS: u32 = 1 << 17;
+
 type Two = fn(Rc<Temporal>, Rc<Temporal>) -> Temporal;
 
 impl Temporal {

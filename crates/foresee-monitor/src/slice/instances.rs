@@ -3,9 +3,9 @@
 //! States, values and the rest of an instance lie in parallel arrays indexed by slot. A slot is reused after its instance
 //! went; references carry the number of the tenant they mean, so that an old reference finds nothing.
 
-use super::hope::Hope;
 use super::index::Ref;
 use super::params::ParamSet;
+use super::reachability::Row;
 
 /// A look at one instance.
 pub(super) struct Instance<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Slot<S> {
     tenant: u32,
     pub(super) domain: ParamSet,
     dead: ParamSet,
-    pub(super) hope: Hope,
+    pub(super) reachability: Row,
     /// When its slice began.
     born: u64,
 }
@@ -82,15 +82,23 @@ impl<S: Clone> Instances<S> {
     }
 
     /// A new instance whose slice begins now.
-    pub(super) fn begin(&mut self, state: S, domain: ParamSet, hope: Hope, values: &[u64], now: u64) -> Ref {
-        let new = Slot { state: Some(state), tenant: 0, domain, dead: ParamSet::EMPTY, hope, born: now };
+    pub(super) fn begin(
+        &mut self,
+        state: S,
+        domain: ParamSet,
+        reachability: Row,
+        values: &[u64],
+        now: u64,
+    ) -> Ref {
+        let new =
+            Slot { state: Some(state), tenant: 0, domain, dead: ParamSet::EMPTY, reachability, born: now };
         self.place(new, values)
     }
 
     /// Notes which objects of an instance are dead, and what can still come of it.
-    pub(super) fn bury(&mut self, this: Ref, dead: ParamSet, hope: Hope) {
+    pub(super) fn bury(&mut self, this: Ref, dead: ParamSet, reachability: Row) {
         let slot = &mut self.slots[this.slot as usize];
-        (slot.dead, slot.hope) = (dead, hope);
+        (slot.dead, slot.reachability) = (dead, reachability);
     }
 
     /// A new instance with a richer binding that has read what `parent` has.
@@ -98,11 +106,11 @@ impl<S: Clone> Instances<S> {
         &mut self,
         parent: Ref,
         domain: ParamSet,
-        hope: Hope,
+        reachability: Row,
         values: &[u64],
     ) -> Option<Ref> {
         let slot = self.slots.get(parent.slot as usize).filter(|slot| slot.tenant == parent.tenant)?;
-        let new = Slot { state: Some(slot.state.clone()?), domain, hope, ..*slot };
+        let new = Slot { state: Some(slot.state.clone()?), domain, reachability, ..*slot };
         Some(self.place(new, values))
     }
 

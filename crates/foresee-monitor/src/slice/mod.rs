@@ -9,7 +9,7 @@
 //! if it is a creation event, and an event that shares a value with an instance, and adds one, builds the combination of
 //! both. The combination continues the instance's state, which is right if the instance has read everything the
 //! combination should have read; where it has not (two objects with histories of their own meet late), no verdict could
-//! come of it, or it belongs to the combinations that nothing connects, and it is not built. [`plan`] tells which
+//! come of it, or it belongs to the combinations that nothing connects, and it is not built. [`plan`] says which
 //! combinations are worth building at all, and why leaving the others out changes no verdict.
 //!
 //! Time: one lookup per event, plus one step for each instance that reads it; building is amortised constant per
@@ -19,11 +19,12 @@
 //! Values are identities. The identity of an object that died must not be used again while instances may hold it; who
 //! feeds the slicer gives each life of an address its own number.
 
-mod hope;
+pub mod event_plan;
 mod index;
 mod instances;
 pub mod params;
 pub mod plan;
+mod reachability;
 pub mod simple;
 mod table;
 
@@ -31,10 +32,11 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::formalism::{Categories, Letter, Monitor};
+use event_plan::{EventPlan, Join};
 use index::{Index, Key, Mention, NEVER, Ref};
 use instances::Instances;
 use params::ParamSet;
-use plan::{Join, Plan};
+use plan::Plan;
 
 /// An instance has something to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +114,7 @@ impl<M: Monitor> Slicer<M> {
         };
         let all_joins =
             || plan.events.iter().flat_map(|event| event.joins.iter().map(|join| (join, event.domain)));
-        let route = |event: &plan::EventPlan| Route {
+        let route = |event: &EventPlan| Route {
             dispatch: position(event.domain, None),
             creates: event.creates,
             has_joins: !event.joins.is_empty(),
@@ -228,8 +230,8 @@ impl<M: Monitor> Slicer<M> {
             let whole = from.or(domain);
             for (parent, values) in fresh {
                 let dead = self.instances.get(parent).map_or(ParamSet::EMPTY, |parent| parent.dead);
-                let hope = self.plan.hope(whole, dead);
-                if let Some(child) = self.instances.continue_as(parent, whole, hope, &values) {
+                let reachability = self.plan.reachability(whole, dead);
+                if let Some(child) = self.instances.continue_as(parent, whole, reachability, &values) {
                     self.changes += 1;
                     self.register(child, whole, &values);
                     self.mourn_again(child);
@@ -252,8 +254,9 @@ impl<M: Monitor> Slicer<M> {
             node.is_some_and(|node| part.node(node).first_creation != NEVER)
         });
         if !begun {
-            let hope = self.plan.hope(domain, ParamSet::EMPTY);
-            let instance = self.instances.begin(self.monitor.start(), domain, hope, &values, self.now);
+            let reachability = self.plan.reachability(domain, ParamSet::EMPTY);
+            let instance =
+                self.instances.begin(self.monitor.start(), domain, reachability, &values, self.now);
             self.register(instance, domain, &values);
         }
     }
@@ -318,7 +321,7 @@ impl<M: Monitor> Slicer<M> {
                 }
             });
             *changes += u64::from(*state != before);
-            if !monitor.any_place(state, |place| plan.hopeful(slot.hope, place)) {
+            if !monitor.any_place(state, |place| plan.can_reach_verdict(slot.reachability, place)) {
                 expired.push(member);
             }
         }
@@ -360,10 +363,12 @@ impl<M: Monitor> Slicer<M> {
         let Some(instance) = self.instances.get(member) else { return false };
         let before = instance.dead;
         let dead = before.or(ParamSet::only(param));
-        let hope = self.plan.hope(instance.domain, dead);
+        let reachability = self.plan.reachability(instance.domain, dead);
         let state = self.instances.get_mut(member).and_then(|(slot, _)| slot.state.as_ref());
-        if state.is_some_and(|state| self.monitor.any_place(state, |place| self.plan.hopeful(hope, place))) {
-            self.instances.bury(member, dead, hope);
+        if state.is_some_and(|state| {
+            self.monitor.any_place(state, |place| self.plan.can_reach_verdict(reachability, place))
+        }) {
+            self.instances.bury(member, dead, reachability);
             return true;
         }
         self.expire(member);

@@ -6,8 +6,8 @@
 //! - **enable sets** (Chen, Meredith, Jin, Roşu, *Efficient formalism-independent monitoring of parametric properties*,
 //!   ASE 2009): for each event, which sets of parameters can have been seen before it in a slice that still reaches a
 //!   handled verdict. Only from instances with such a domain does the event build a combination (a [`Join`]);
-//! - **hope**: for each place of the outlook, domain of an instance and set of its dead parameters, whether a handled
-//!   verdict can still come of it, from events about the living objects. This is the state-wise form of coenable sets.
+//! - **reachability**: for each place of the outlook, domain of an instance and set of its dead parameters, whether the instance can
+//!   still reach a handled verdict by events about the living objects. This is the state-wise form of coenable sets.
 //!
 //! **Which combinations are built.** An event joins an instance when the two share a parameter (with the same value).
 //! An event and an instance that share none, `next(i)` and an instance for collection `c`, are combined only if no
@@ -20,33 +20,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::hope::{Hope, Hopes};
+use super::event_plan::{EventPlan, Join};
 use super::params::{EventShape, ParamSet};
+use super::reachability::{Reachability, Row};
 use crate::formalism::{Categories, Outlook};
-
-/// From which instances an event builds new combinations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Join {
-    /// The domain of the instances.
-    pub from: ParamSet,
-    /// The parameters on which event and instance must agree; empty for a free combination.
-    pub on: ParamSet,
-}
-
-/// What is known of one event in advance.
-#[derive(Clone, Debug)]
-pub struct EventPlan {
-    /// The parameters it binds.
-    pub domain: ParamSet,
-    /// For each parameter of the domain, smallest first, where among the event's values its value is.
-    pub order: Vec<usize>,
-    /// Whether that order is the event's own.
-    pub in_order: bool,
-    /// Whether it can begin a slice.
-    pub creates: bool,
-    /// The combinations it can build, those with larger instances first.
-    pub joins: Vec<Join>,
-}
 
 /// The plan of a property's body; see the [module](self).
 #[derive(Clone, Debug)]
@@ -57,16 +34,16 @@ pub struct Plan {
     pub params: usize,
     /// Categories after which an instance starts again.
     pub resets: Categories,
-    /// Whether only instances that bind all parameters tell their verdicts.
+    /// Whether only instances that bind all parameters report verdicts.
     pub full_binding: bool,
     /// Whether some combination that slicing alone would allow is left out because nothing connects it.
     pub drops_unconnected: bool,
-    hopes: Hopes,
+    reachability: Reachability,
 }
 
-/// What the plan is made for.
+/// What handlers and modifiers demand of the plan.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wishes {
+pub struct Demands {
     /// The categories that have a handler.
     pub handled: Categories,
     /// The categories whose handler resets.
@@ -79,11 +56,11 @@ pub struct Wishes {
 
 impl Plan {
     /// Makes the plan.
-    pub fn new(events: &[EventShape], params: usize, outlook: &Outlook, wishes: Wishes) -> Plan {
-        let outlook = with_resets(outlook, wishes);
-        let hopes = Hopes::new(outlook.clone(), wishes.handled);
-        let graph = Graph { outlook: &outlook, events, handled: wishes.handled };
-        let enabled = graph.enable_sets(&hopes.anywhere());
+    pub fn new(events: &[EventShape], params: usize, outlook: &Outlook, demands: Demands) -> Plan {
+        let outlook = with_resets(outlook, demands);
+        let reachability = Reachability::new(outlook.clone(), demands.handled);
+        let graph = Graph { outlook: &outlook, events, handled: demands.handled };
+        let enabled = graph.enable_sets(&reachability.with_all_events());
         let connected = connected_domains(events, &enabled);
         let mut drops_unconnected = false;
         let mut event_plan = |(event, enabled): (&EventShape, &Enabled)| {
@@ -92,7 +69,7 @@ impl Plan {
             for &from in enabled.seen.iter().filter(|from| !from.contains(domain)) {
                 let on = from.and(domain);
                 let free = on.is_empty() && !from.is_empty();
-                if free && (wishes.connected || connected.contains(&from.or(domain))) {
+                if free && (demands.connected || connected.contains(&from.or(domain))) {
                     drops_unconnected = true;
                 } else {
                     joins.push(Join { from, on });
@@ -105,40 +82,40 @@ impl Plan {
             EventPlan { domain, order, in_order, creates: enabled.creates, joins }
         };
         let events = events.iter().zip(&enabled).map(&mut event_plan).collect();
-        let (resets, full_binding) = (wishes.resets, wishes.full_binding);
-        Plan { events, params, resets, full_binding, drops_unconnected, hopes }
+        let (resets, full_binding) = (demands.resets, demands.full_binding);
+        Plan { events, params, resets, full_binding, drops_unconnected, reachability }
     }
 
-    /// The places from which no handled verdict can come, whatever is bound.
-    pub fn hopeless_places(&self) -> Vec<bool> {
-        self.hopes.anywhere().into_iter().map(|hopeful| !hopeful).collect()
+    /// The places from which no handled verdict can be reached, whatever is bound.
+    pub fn dead_ends(&self) -> Vec<bool> {
+        self.reachability.with_all_events().into_iter().map(|reachable| !reachable).collect()
     }
 
-    /// What can still come of instances with this domain when the objects of the `dead` parameters are gone.
-    pub(super) fn hope(&mut self, domain: ParamSet, dead: ParamSet) -> Hope {
-        let telling = if self.full_binding { ParamSet::first(self.params) } else { ParamSet::EMPTY };
-        self.hopes.find(&self.events, telling, domain, dead)
+    /// What instances with this domain can still reach when the objects of the `dead` parameters are gone.
+    pub(super) fn reachability(&mut self, domain: ParamSet, dead: ParamSet) -> Row {
+        let reporting = if self.full_binding { ParamSet::first(self.params) } else { ParamSet::EMPTY };
+        self.reachability.find(&self.events, reporting, domain, dead)
     }
 
-    /// Whether a handled verdict can still come from this place.
+    /// Whether a handled verdict can still be reached from this place.
     #[inline]
-    pub(super) fn hopeful(&self, hope: Hope, place: u32) -> bool {
-        self.hopes.holds(hope, place)
+    pub(super) fn can_reach_verdict(&self, row: Row, place: u32) -> bool {
+        self.reachability.holds(row, place)
     }
 }
 
 /// The outlook of a monitor that starts again after a verdict that resets.
-fn with_resets(outlook: &Outlook, wishes: Wishes) -> Outlook {
+fn with_resets(outlook: &Outlook, demands: Demands) -> Outlook {
     let mut outlook = outlook.clone();
     let start = outlook.start;
     for edges in &mut outlook.edges {
         let back: Vec<_> = edges
             .iter()
-            .filter(|edge| edge.2.meets(wishes.resets))
+            .filter(|edge| edge.2.meets(demands.resets))
             .map(|edge| (edge.0, start, edge.2))
             .collect();
-        // A coarse outlook may tell every category at once; it may then reset or not.
-        edges.retain(|edge| edge.2.0 == u64::MAX || !edge.2.meets(wishes.resets));
+        // A coarse outlook may report every category at once; it may then reset or not.
+        edges.retain(|edge| edge.2.0 == u64::MAX || !edge.2.meets(demands.resets));
         edges.extend(back);
     }
     outlook
@@ -153,7 +130,7 @@ struct Graph<'a> {
 impl Graph<'_> {
     /// For each event, whether it can begin a slice, and the sets of parameters that can have been seen before it in a
     /// slice that has begun, both on the way to a handled verdict.
-    fn enable_sets(&self, hope: &[bool]) -> Vec<Enabled> {
+    fn enable_sets(&self, reachable: &[bool]) -> Vec<Enabled> {
         let marked = self.events.iter().any(|event| event.creation);
         let mut enabled = vec![Enabled::default(); self.events.len()];
         let mut queue = VecDeque::from([(self.outlook.start, None)]);
@@ -161,7 +138,7 @@ impl Graph<'_> {
         while let Some((place, seen)) = queue.pop_front() {
             for &(event, to, told) in &self.outlook.edges[place as usize] {
                 let shape = &self.events[event as usize];
-                let useful = told.meets(self.handled) || hope[to as usize];
+                let useful = told.meets(self.handled) || reachable[to as usize];
                 if !useful || (seen.is_none() && marked && !shape.creation) {
                     continue;
                 }

@@ -2,9 +2,9 @@
 //! event is of one slice. Nothing is combined then; what [`Slicer`](super::Slicer) keeps about who knows whom is not needed. Both say
 //! exactly what the slicer would.
 
-use super::hope::Hope;
 use super::params::ParamSet;
 use super::plan::Plan;
+use super::reachability::Row;
 use super::table::Table;
 use super::{Size, Told};
 use crate::formalism::{Letter, Monitor};
@@ -75,7 +75,7 @@ enum Known<S> {
 pub struct Flat<M: Monitor> {
     monitor: M,
     plan: Plan,
-    hope: Hope,
+    reachability: Row,
     objects: Table<Known<M::State>>,
     /// Where the object of the last event is: programs often do several things with one object in a row.
     recent: usize,
@@ -87,8 +87,17 @@ pub struct Flat<M: Monitor> {
 impl<M: Monitor> Flat<M> {
     /// Runs `monitor` by `plan`, which was made for it and has one parameter that all its events bind.
     pub fn new(monitor: M, mut plan: Plan) -> Flat<M> {
-        let hope = plan.hope(ParamSet::first(1), ParamSet::EMPTY);
-        Flat { monitor, plan, hope, objects: Table::default(), recent: 0, instances: 0, built: 0, changes: 0 }
+        let reachability = plan.reachability(ParamSet::first(1), ParamSet::EMPTY);
+        Flat {
+            monitor,
+            plan,
+            reachability,
+            objects: Table::default(),
+            recent: 0,
+            instances: 0,
+            built: 0,
+            changes: 0,
+        }
     }
 
     /// An event came that binds the parameter to `object`.
@@ -106,7 +115,7 @@ impl<M: Monitor> Flat<M> {
                 None => return,
             }
         }
-        let Flat { monitor, plan, hope, objects, recent, instances, changes, .. } = self;
+        let Flat { monitor, plan, reachability, objects, recent, instances, changes, .. } = self;
         let Some(known) = objects.at(*recent) else { return };
         let Known::Begun(state) = known else { return };
         let before = state.clone();
@@ -115,7 +124,7 @@ impl<M: Monitor> Flat<M> {
             tell(Told { categories, domain: ParamSet::first(1), values: &[object] });
         });
         *changes += u64::from(*state != before);
-        if !monitor.any_place(state, |place| plan.hopeful(*hope, place)) {
+        if !monitor.any_place(state, |place| plan.can_reach_verdict(*reachability, place)) {
             *known = Known::Over;
             *instances -= 1;
         }

@@ -1,6 +1,8 @@
 //! The syntax tree of a spec file, as written: names are not looked up, and every name knows its place.
 
 use super::diagnostic::Span;
+use crate::operator::{Binary, Unary};
+use crate::property;
 
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,91 +155,6 @@ pub enum Formula {
     Interval(Box<Formula>, Box<Formula>),
 }
 
-macro_rules! operators {
-    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name { $($(#[$about])* $variant,)* }
-
-        impl $name {
-            /// How it is written.
-            pub fn text(self) -> &'static str {
-                match self { $($name::$variant => $text,)* }
-            }
-        }
-    };
-}
-
-operators! {
-    /// Operators with one operand.
-    Unary {
-        /// not
-        Not = "!",
-        /// arithmetic minus
-        Minus = "-",
-        /// at the next event
-        Next = "o ",
-        /// from now on
-        Always = "[]",
-        /// now or later
-        Eventually = "<>",
-        /// at the previous event
-        Previously = "(*)",
-        /// now or before
-        Once = "<*>",
-        /// at all events so far
-        Historically = "[*]",
-        /// true now and false at the previous event
-        Start = "start",
-        /// false now and true at the previous event
-        Stop = "end",
-    }
-}
-
-operators! {
-    /// Operators with two operands.
-    Binary {
-        /// or
-        Or = "||",
-        /// and
-        And = "&&",
-        /// implies
-        Implies = "->",
-        /// if and only if
-        Iff = "<->",
-        /// until
-        Until = "U",
-        /// release
-        Release = "R",
-        /// weak until
-        WeakUntil = "W",
-        /// since
-        Since = "S",
-        /// equal
-        Eq = "==",
-        /// not equal
-        Ne = "!=",
-        /// less
-        Lt = "<",
-        /// at most
-        Le = "<=",
-        /// more
-        Gt = ">",
-        /// at least
-        Ge = ">=",
-        /// plus
-        Add = "+",
-        /// minus
-        Sub = "-",
-        /// times
-        Mul = "*",
-        /// divided by
-        Div = "/",
-        /// remainder
-        Rem = "%",
-    }
-}
-
 impl Formula {
     /// The part of the text it was written in.
     pub fn span(&self) -> Span {
@@ -265,19 +182,11 @@ pub struct Handler {
     pub actions: Vec<Action>,
 }
 
-/// What a handler does.
+/// What a handler does, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Tell the user; `{name}` stands for a parameter, `loc`, `thread` or `trace`.
-    Report(String, Span),
-    /// The instance starts again.
-    Reset,
-    /// Only count.
-    Count,
-    /// End the program.
-    Abort,
-    /// Call the closure registered under this name.
-    Call(String),
-    /// Call the recovery registered under this name.
-    Recover(String),
+pub struct Action {
+    /// What it does.
+    pub what: property::Action,
+    /// The text to report, or the name of the action.
+    pub span: Span,
 }

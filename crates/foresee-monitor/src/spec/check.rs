@@ -1,75 +1,18 @@
-//! From the syntax tree to properties: names are looked up, bodies compiled, and what is wrong or probably not meant is
-//! told.
-
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
+//! From the syntax tree to properties: looks names up, compiles the bodies, and reports what is wrong or probably not meant.
 
 use super::ast;
 use super::compile::BodyCompiler;
+use super::condition::{Scope, THREAD};
 use super::diagnostic::{Diagnostic, Severity, Span};
+use super::duplicates::duplicates;
+use super::raw_monitors::RawMonitors;
 use super::warnings;
-use crate::formalism::raw::RawMonitor;
-use crate::predicate::{Expr, Source as ValueSource};
+use crate::predicate::Expr;
 use crate::property::{Builtin, Carried, Event, Modifiers, Property, Source, Var};
 use crate::slice::params::{EventShape, PARAM_LIMIT};
 
-/// The monitors a program registered for `raw` bodies, by name.
-#[derive(Clone, Default)]
-pub struct Monitors(BTreeMap<String, Arc<dyn RawMonitor>>);
-
-impl Monitors {
-    /// Registers a monitor.
-    pub fn register(&mut self, name: impl Into<String>, monitor: Arc<dyn RawMonitor>) {
-        self.0.insert(name.into(), monitor);
-    }
-
-    /// Registers a monitor that says nothing for each `raw` body of this spec that has none; their names.
-    pub fn stand_in(&mut self, source: &str) -> Vec<String> {
-        let properties = super::parser::parse(source).properties;
-        let bodies = properties.into_iter().flat_map(|property| property.bodies);
-        let names = bodies.filter_map(|body| match body.content {
-            ast::Content::Raw(name, _) => Some(name),
-            _ => None,
-        });
-        let missing: Vec<String> = names.filter(|name| !self.0.contains_key(name)).collect();
-        missing.iter().for_each(|name| self.register(name, Arc::new(Silent)));
-        missing
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<Arc<dyn RawMonitor>> {
-        self.0.get(name).cloned()
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-}
-
-/// What stands in for a monitor that is not there.
-struct Silent;
-
-impl RawMonitor for Silent {
-    fn step(&self, state: u64, _: u32) -> u64 {
-        state
-    }
-
-    fn verdicts(&self, _: u64) -> &[&'static str] {
-        &[]
-    }
-}
-
-impl fmt::Debug for Monitors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.names()).finish()
-    }
-}
-
-/// The name by which a spec means the thread that does an event.
-pub(super) const THREAD: &str = "thread";
-
 /// Checks and compiles properties. Those with errors are left out of the result.
-pub fn check(properties: &[ast::Property], monitors: &Monitors) -> (Vec<Property>, Vec<Diagnostic>) {
+pub fn check(properties: &[ast::Property], monitors: &RawMonitors) -> (Vec<Property>, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let names: Vec<&ast::Name> = properties.iter().map(|property| &property.name).collect();
     duplicates(&names, "property", &mut problems);
@@ -82,19 +25,9 @@ pub fn check(properties: &[ast::Property], monitors: &Monitors) -> (Vec<Property
     (compiled, problems)
 }
 
-/// Reports every name that was used before.
-pub(super) fn duplicates(names: &[&ast::Name], what: &str, problems: &mut Vec<Diagnostic>) {
-    for (index, name) in names.iter().enumerate() {
-        if names[..index].iter().any(|earlier| earlier.text == name.text) {
-            let message = format!("there is already a {what} called `{}`", name.text);
-            problems.push(Diagnostic::error(name.span.clone(), message, "used twice"));
-        }
-    }
-}
-
 struct Checker<'a> {
     property: &'a ast::Property,
-    monitors: &'a Monitors,
+    monitors: &'a RawMonitors,
     problems: Vec<Diagnostic>,
 }
 
@@ -299,84 +232,4 @@ fn event_names(event: &ast::Event) -> impl Iterator<Item = &ast::Name> {
         names = names_of(args);
     }
     names.into_iter()
-}
-
-/// What names in a condition can mean.
-pub(super) struct Scope<'a> {
-    pub(super) vars: &'a [ast::Var],
-    pub(super) carried: &'a [&'a str],
-}
-
-impl Scope<'_> {
-    /// A condition: something that is true or false.
-    pub(super) fn condition(&self, formula: &ast::Formula) -> Result<Expr, Diagnostic> {
-        use ast::Binary::{Eq, Ge, Gt, Le, Lt, Ne};
-        match formula {
-            ast::Formula::Bool(value, _) => Ok(Expr::Number(i64::from(*value))),
-            ast::Formula::Name(name) => self.name(name),
-            ast::Formula::Unary(ast::Unary::Not, inner) => {
-                Ok(Expr::Unary(ast::Unary::Not, Box::new(self.condition(inner)?)))
-            }
-            ast::Formula::Binary(operator, left, right) => {
-                use ast::Binary::{And, Iff, Implies, Or};
-                match operator {
-                    Eq | Ne | Lt | Le | Gt | Ge => Ok(Expr::Binary(
-                        *operator,
-                        Box::new(self.number(left)?),
-                        Box::new(self.number(right)?),
-                    )),
-                    And | Or | Implies | Iff => Ok(Expr::Binary(
-                        *operator,
-                        Box::new(self.condition(left)?),
-                        Box::new(self.condition(right)?),
-                    )),
-                    _ => Err(not_a(formula, "a condition")),
-                }
-            }
-            _ => Err(not_a(formula, "a condition")),
-        }
-    }
-
-    fn number(&self, formula: &ast::Formula) -> Result<Expr, Diagnostic> {
-        use ast::Binary::{Add, Div, Mul, Rem, Sub};
-        match formula {
-            ast::Formula::Number(number, _) => Ok(Expr::Number(*number)),
-            ast::Formula::Bool(value, _) => Ok(Expr::Number(i64::from(*value))),
-            ast::Formula::Name(name) => self.name(name),
-            ast::Formula::Unary(ast::Unary::Minus, inner) => {
-                Ok(Expr::Unary(ast::Unary::Minus, Box::new(self.number(inner)?)))
-            }
-            ast::Formula::Binary(operator @ (Add | Sub | Mul | Div | Rem), left, right) => {
-                Ok(Expr::Binary(*operator, Box::new(self.number(left)?), Box::new(self.number(right)?)))
-            }
-            _ => Err(not_a(formula, "a number")),
-        }
-    }
-
-    fn name(&self, name: &ast::Name) -> Result<Expr, Diagnostic> {
-        let var = || self.vars.iter().position(|var| var.name.text == name.text);
-        let arg = self.carried.iter().position(|carried| *carried == name.text);
-        let source = match arg {
-            Some(arg) => ValueSource::Arg(arg as u32),
-            None if name.text == THREAD => ValueSource::Thread,
-            None => match var() {
-                Some(var) => ValueSource::Var(var as u32),
-                None => {
-                    let known = self
-                        .vars
-                        .iter()
-                        .map(|var| var.name.text.as_str())
-                        .chain(self.carried.iter().copied());
-                    let message = format!("`{}` is neither a variable nor a value of the event", name.text);
-                    let problem = Diagnostic::error(name.span.clone(), message, "not known here");
-                    return Err(problem.with_suggestion(&name.text, known));
-                }
-            },
-        };
-        Ok(Expr::Source(source))
-    }
-}
-
-fn not_a(formula: &ast::Formula, what: &str) -> Diagnostic {
-    Diagnostic::error(formula.span(), format!("this is not {what}"), format!("expected {what}"))
 }

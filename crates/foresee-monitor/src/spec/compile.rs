@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
-use super::ast::{self, Binary, Content, Formula, Pattern, Repeat, Unary};
-use super::check::{Monitors, Scope, duplicates};
+use super::ast::{self, Content, Formula, Pattern, Repeat};
+use super::condition::Scope;
 use super::diagnostic::Diagnostic;
+use super::duplicates::duplicates;
+use super::raw_monitors::RawMonitors;
 use crate::formalism::cfg::{Cfg, Grammar, Symbol};
 use crate::formalism::ere::Ere;
 use crate::formalism::fsm::{Fsm, FsmState};
@@ -12,7 +14,8 @@ use crate::formalism::ptltl::Past;
 use crate::formalism::raw::Raw;
 use crate::formalism::temporal::{Alphabet, Temporal};
 use crate::formalism::{CompileError, Handled, ltl};
-use crate::property::{Atom, Body, Event, Handler, Letters, Machine};
+use crate::operator::{Binary, Unary};
+use crate::property::{Action, Atom, Body, Event, Handler, Letters, Machine};
 
 type Problems = Vec<Diagnostic>;
 
@@ -22,7 +25,7 @@ const ATOM_LIMIT: usize = 16;
 pub(super) struct BodyCompiler<'a> {
     pub(super) property: &'a ast::Property,
     pub(super) events: &'a [Event],
-    pub(super) monitors: &'a Monitors,
+    pub(super) monitors: &'a RawMonitors,
 }
 
 impl BodyCompiler<'_> {
@@ -101,7 +104,7 @@ impl BodyCompiler<'_> {
         let own = self.property.handlers.iter().filter(for_this).filter(known);
         own.map(|handler| Handler {
             category: handler.category.text.clone(),
-            actions: handler.actions.clone(),
+            actions: handler.actions.iter().map(|written| written.what.clone()).collect(),
         })
         .collect()
     }
@@ -136,8 +139,8 @@ impl BodyCompiler<'_> {
                 problems.push(problem.with_suggestion(&category.text, known));
             }
             for action in &handler.actions {
-                if let ast::Action::Report(text, span) = action {
-                    self.check_text(text, span, problems);
+                if let Action::Report(text) = &action.what {
+                    self.check_text(text, &action.span, problems);
                 }
             }
         }

@@ -5,10 +5,11 @@
 //! blank line after them if there was one: a header is not the comment of the first property.
 //! Formatting twice changes nothing, and formatting never changes what a spec means: a file with mistakes is left alone.
 
-use super::ast::{Action, Arg, Body, Event, Formula, Handler, Property, Var};
+use super::ast::{Arg, Body, Event, Formula, Handler, Property, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::Comment;
 use super::parser::{Parsed, parse};
+use crate::property::Action;
 
 const INDENT: &str = "    ";
 
@@ -168,7 +169,7 @@ fn vars_text(vars: &[&Var]) -> String {
 
 fn handler_text(handler: &Handler) -> String {
     let action = |action: &Action| match action {
-        Action::Report(text, _) => format!("report {};", quoted(text)),
+        Action::Report(text) => format!("report {};", quoted(text)),
         Action::Reset => "reset;".to_owned(),
         Action::Count => "count;".to_owned(),
         Action::Abort => "abort;".to_owned(),
@@ -176,7 +177,7 @@ fn handler_text(handler: &Handler) -> String {
         Action::Recover(name) => format!("recover {};", quoted(name)),
     };
     let body = handler.body.as_ref().map(|body| format!("@{}", body.text)).unwrap_or_default();
-    let actions: Vec<String> = handler.actions.iter().map(action).collect();
+    let actions: Vec<String> = handler.actions.iter().map(|written| action(&written.what)).collect();
     let inside = if actions.is_empty() { String::new() } else { format!(" {} ", actions.join(" ")) };
     format!("{body}@{} {{{inside}}}", handler.category.text)
 }

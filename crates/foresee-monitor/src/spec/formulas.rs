@@ -4,9 +4,10 @@
 //! So `!update S create` is `(!update) S create`, and `[] x > 0` is `[](x > 0)`. Words (`and`, `or`, `not`, `implies`)
 //! and signs mean the same.
 
-use super::ast::{Binary, Formula, Unary};
+use super::ast::Formula;
 use super::lexer::{Kind, Token};
 use super::parser::{Parser, Result};
+use crate::operator::{Binary, Unary};
 
 impl Parser {
     pub(super) fn formula(&mut self) -> Result<Formula> {

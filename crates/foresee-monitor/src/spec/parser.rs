@@ -4,9 +4,10 @@
 //! Recursive descent. The first mistake in a property ends that property, and parsing goes on with the next one, so
 //! that one slip does not hide the mistakes elsewhere and does not cause others.
 
-use super::ast::{Action, Arg, Event, Handler, Name, Property, Var};
+use super::ast::{self, Arg, Event, Handler, Name, Property, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::{Comment, Kind, Token, tokens};
+use crate::property::Action;
 
 /// What parsing found.
 #[derive(Clone, Debug)]
@@ -339,12 +340,12 @@ impl Parser {
         self.name("a category such as `match` or `violation`")
     }
 
-    fn action(&mut self) -> Result<Action> {
+    fn action(&mut self) -> Result<ast::Action> {
         let name = self.name("an action such as `report \"…\"` or `reset`")?;
-        Ok(match name.text.as_str() {
+        let what = match name.text.as_str() {
             "report" => {
                 let (text, span) = self.text("the text to report")?;
-                Action::Report(text, span)
+                return Ok(ast::Action { what: Action::Report(text), span });
             }
             "reset" => Action::Reset,
             "count" => Action::Count,
@@ -356,6 +357,7 @@ impl Parser {
                 return Err(Diagnostic::error(name.span, format!("`{other}` is no action"), label)
                     .with_suggestion(other, ACTIONS));
             }
-        })
+        };
+        Ok(ast::Action { what, span: name.span })
     }
 }

@@ -54,7 +54,10 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
 
 /// The bit of this handler among those of a body.
 fn position(body: &Body, handler: &ast::Handler) -> Option<Categories> {
-    let same = |own: &Handler| own.category == handler.category.text && own.actions == handler.actions;
+    let same = |own: &Handler| {
+        let actions = handler.actions.iter().map(|written| &written.what);
+        own.category == handler.category.text && own.actions.iter().eq(actions)
+    };
     body.handlers.iter().position(same).map(Categories::only)
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod random;
 use foresee_monitor::formalism::automaton::Automaton;
 use foresee_monitor::formalism::{Categories, Monitor};
 use foresee_monitor::slice::params::{EventShape, ParamSet};
-use foresee_monitor::slice::plan::{Plan, Wishes};
+use foresee_monitor::slice::plan::{Demands, Plan};
 use random::Random;
 
 /// A partial function from parameters to values.
@@ -23,12 +23,12 @@ pub(crate) type Verdict = (usize, Binding, Categories);
 pub(crate) struct Bare {
     pub(crate) events: Vec<EventShape>,
     pub(crate) params: usize,
-    pub(crate) wishes: Wishes,
+    pub(crate) demands: Demands,
 }
 
 impl Bare {
     pub(crate) fn plan(&self, monitor: &impl Monitor) -> Plan {
-        Plan::new(&self.events, self.params, &monitor.outlook(), self.wishes)
+        Plan::new(&self.events, self.params, &monitor.outlook(), self.demands)
     }
 
     pub(crate) fn binding(&self, (event, values): &TraceEvent) -> Binding {
@@ -46,7 +46,7 @@ impl Bare {
     }
 
     fn tells(&self, binding: &Binding) -> bool {
-        !self.wishes.full_binding || binding.iter().all(Option::is_some)
+        !self.demands.full_binding || binding.iter().all(Option::is_some)
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn creation_events(bare: &Bare, automaton: &Automaton) -> Vec<bool> {
 fn can_come_of(bare: &Bare, automaton: &Automaton, event: &EventShape) -> bool {
     let letter = bare.events.iter().position(|other| std::ptr::eq(other, event)).unwrap();
     let after = automaton.next(0, letter as u32);
-    automaton.can_reach(|state| automaton.told(state).meets(bare.wishes.handled))[after as usize]
+    automaton.can_reach(|state| automaton.told(state).meets(bare.demands.handled))[after as usize]
 }
 
 pub(crate) fn less_informative(less: &Binding, more: &Binding) -> bool {
@@ -112,7 +112,7 @@ pub(crate) fn by_definition<M: Monitor>(
         let mut bound = vec![None; bare.params];
         for at in bare.slice(trace, binding, creates) {
             bound = join(&bound, &bare.binding(&trace[at])).unwrap();
-            monitor.react(&mut state, trace[at].0, bare.wishes.resets, &mut |told| {
+            monitor.react(&mut state, trace[at].0, bare.demands.resets, &mut |told| {
                 if bound == *binding {
                     verdicts.push((at, binding.clone(), told));
                 }
@@ -163,7 +163,7 @@ pub(crate) fn by_growth<M: Monitor>(
                         verdicts.push((now, binding.clone(), told));
                     }
                 };
-                monitor.react(&mut state, trace[at].0, bare.wishes.resets, &mut tell);
+                monitor.react(&mut state, trace[at].0, bare.demands.resets, &mut tell);
             }
         }
     }
@@ -184,18 +184,18 @@ pub(crate) fn random_bare(random: &mut Random) -> Bare {
         })
         .collect();
     let resets = if random.chance(30) { Categories(1) } else { Categories::NONE };
-    let wishes = Wishes {
+    let demands = Demands {
         handled: Categories(3),
         resets,
         full_binding: random.chance(30),
         connected: random.chance(15),
     };
-    Bare { events, params, wishes }
+    Bare { events, params, demands }
 }
 
 pub(crate) fn random_automaton(random: &mut Random, letters: u32) -> Automaton {
     let states = 2 + random.below(4) as u32;
-    // Transitions to the last state, which nothing leaves, make properties that can lose hope.
+    // Transitions to the last state, which nothing leaves, make properties whose instances can run into a dead end.
     let sink = states;
     let row = |random: &mut Random| {
         let to = |random: &mut Random| {

@@ -21,7 +21,6 @@ pub mod predicted;
 #[cfg(test)]
 mod tests;
 
-pub use blocks::AtomicFunctions;
 pub use observed::ObservedAtomicity;
 pub use predicted::PredictedAtomicity;
 

@@ -4,10 +4,11 @@ use foresee_oracle::{Config, Oracle, for_each_seed, random_execution};
 use foresee_trace::{EventId, Execution, LockId, Mode, Op};
 
 use super::blocks::{Blocks, Boundary};
-use super::{AtomicFunctions, ObservedAtomicity, PredictedAtomicity};
-use crate::engine::{Budget, Job, Outcome, Prepared, Proven, StreamEngine, WholeEngine};
-use crate::finding::Place;
-use crate::witness::{Checker, Claim};
+use super::{ObservedAtomicity, PredictedAtomicity};
+use foresee_witness::atomic::AtomicFunctions;
+use foresee_witness::checker::{Checker, Claim};
+use foresee_witness::engine::{Budget, Case, Outcome, Proven, StreamEngine, WholeEngine};
+use foresee_witness::judge::Place;
 
 pub(super) fn observed(execution: &Execution, functions: &AtomicFunctions) -> Outcome {
     let mut engine = Box::new(ObservedAtomicity::new(functions.clone()));
@@ -147,10 +148,10 @@ fn observed_violations_are_exactly_those_that_there_are() {
 }
 
 pub(super) fn predicted(execution: &Execution, functions: &AtomicFunctions, proven: &Proven) -> Outcome {
-    let checker = Checker::new(execution).with_atomic_functions(|name| functions.matches(name));
-    let (prepared, budget) = (&Prepared::new(execution), Budget::unlimited());
-    let job = Job { execution, prepared, checker: &checker, proven, budget };
-    PredictedAtomicity::new(functions.clone()).run(&job)
+    let case = Case::new(execution, functions.clone());
+    let outcome = PredictedAtomicity::new(functions.clone()).run(&case.job(proven, Budget::unlimited()));
+    assert_eq!(case.refused(), 0, "{execution:?}");
+    outcome
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn predicted_violations_are_possible() {
         let execution = random_execution(seed, &config);
         let none = AtomicFunctions::default();
         let outcome = predicted(&execution, &none, &Proven::default());
-        assert_eq!((outcome.refused, outcome.undecided), (0, 0), "{execution:?}");
+        assert_eq!(outcome.undecided, 0, "{execution:?}");
         let transactions = transactions(&execution, &none);
         let block = |event: u64| EventId(transactions[event as usize] as u32);
         let expected = Oracle::new(&execution).atomicity_violations();

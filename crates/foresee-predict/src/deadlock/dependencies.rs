@@ -3,8 +3,8 @@
 use foresee_trace::{EventId, Execution, LockId, Mode, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::finding::Place;
 use crate::locks::{LockHistory, LocksetId};
+use foresee_witness::judge::Place;
 
 /// The requests of one pattern: by thread, in order.
 pub(super) type Requests = Vec<(ThreadId, Vec<EventId>)>;

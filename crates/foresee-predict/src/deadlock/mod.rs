@@ -34,13 +34,16 @@ mod tests;
 use foresee_trace::{EventId, ThreadId};
 use rustc_hash::FxHashSet;
 
-use crate::engine::{Job, Outcome, WholeEngine};
-use crate::finding::{Certainty, Finding, Kind, Place};
 use crate::ideal::{Choice, Ideal};
-use crate::witness::{Claim, Schedule};
+use crate::locks::LockHistory;
+use crate::order::MustOrder;
+use crate::survey::Survey;
 use cycles::Cycles;
 pub use cycles::{MAX_CYCLES, MAX_STEPS};
 use dependencies::{Dependencies, Requests};
+use foresee_witness::checker::{Claim, Reads, Schedule};
+use foresee_witness::engine::{Job, Outcome, WholeEngine};
+use foresee_witness::judge::{Finding, FindingKind, Place, Proposal};
 
 /// Proving may take so many rounds of closing an ideal, and [`EVENTS_PER_ROUND`] events allow one more.
 const ROUNDS: u64 = 10_000;
@@ -55,6 +58,10 @@ const REQUESTS_KEPT: usize = 64;
 pub struct Deadlocks;
 
 impl WholeEngine for Deadlocks {
+    fn has_work(&self, job: &Job<'_>) -> bool {
+        Survey::shared(job).nested_locks
+    }
+
     fn run(&self, job: &Job<'_>) -> Outcome {
         analyse(job).0
     }
@@ -78,14 +85,15 @@ struct Deadlock {
 
 /// All deadlocks, and the circles that may be deadlocks too.
 pub fn analyse(job: &Job<'_>) -> (Outcome, Vec<Cycle>) {
-    let locks = job.prepared.locks();
+    let locks = &*LockHistory::shared(job);
     let dependencies = Dependencies::of(job.execution, locks);
     let mut outcome = Outcome::default();
     let mut settled: FxHashSet<Vec<Place>> = FxHashSet::default();
     for blocked in observed::deadlocks(job.execution, locks, &dependencies.unanswered) {
         let places = places(job, &blocked);
         if settled.insert(places.clone()) {
-            outcome.findings.push(finding(Certainty::Observed, places, &blocked, Schedule::default()));
+            let events = blocked.iter().map(|event| u64::from(event.0)).collect();
+            outcome.findings.push(Finding::observed(FindingKind::Deadlock, "deadlock", events, places));
         }
     }
     let Cycles { cycles, complete } = Cycles::of(&dependencies, locks);
@@ -94,13 +102,14 @@ pub fn analyse(job: &Job<'_>) -> (Outcome, Vec<Cycle>) {
         return (outcome, Vec::new());
     }
 
-    let mut ideal = Ideal::new(job.prepared.order(), locks);
+    let order = MustOrder::shared(job);
+    let mut ideal = Ideal::new(&order, locks);
     let rounds = ROUNDS + job.execution.len() as u64 / EVENTS_PER_ROUND;
     let (mut found, mut unproven) = (Vec::new(), Vec::new());
     for (nth, cycle) in cycles.iter().enumerate() {
         let mut places: Vec<Place> = cycle.iter().map(|&p| dependencies.patterns[p].place).collect();
         places.sort_unstable();
-        if settled.contains(&places) || job.proven.contains(Kind::Deadlock, &places) {
+        if settled.contains(&places) || job.proven.contains(FindingKind::Deadlock, &places) {
             continue;
         }
         if ideal.rounds() > rounds || job.budget.is_exhausted() {
@@ -120,7 +129,7 @@ pub fn analyse(job: &Job<'_>) -> (Outcome, Vec<Cycle>) {
             });
         }
     }
-    judge(job, found, &mut outcome);
+    outcome.findings.append(&mut judge(job, found));
     (outcome, unproven)
 }
 
@@ -130,32 +139,17 @@ fn first_of(requests: &Requests) -> Vec<(ThreadId, Vec<EventId>)> {
         .collect()
 }
 
-fn judge(job: &Job<'_>, found: Vec<Deadlock>, outcome: &mut Outcome) {
-    let claims: Vec<(&Schedule, Claim<'_>)> = (found.iter())
-        .map(|deadlock| (&deadlock.witness, Claim::Deadlock { blocked: deadlock.blocked.clone() }))
-        .collect();
-    let verdicts = job.checker.check_all(&claims);
-    for (Deadlock { places, blocked, witness }, verdict) in found.into_iter().zip(verdicts) {
-        match verdict {
-            Ok(()) => outcome.findings.push(finding(Certainty::Predicted, places, &blocked, witness)),
-            Err(_) => outcome.refused += 1,
-        }
-    }
-}
-
-fn finding(certainty: Certainty, places: Vec<Place>, blocked: &[EventId], witness: Schedule) -> Finding {
-    Finding {
-        kind: Kind::Deadlock,
-        certainty,
+fn judge(job: &Job<'_>, found: Vec<Deadlock>) -> Vec<Finding> {
+    let proposal = |Deadlock { places, blocked, witness }| Proposal {
         engine: "deadlock",
-        events: blocked.iter().map(|event| u64::from(event.0)).collect(),
+        claim: Claim::Deadlock { blocked },
+        schedule: witness,
+        reads: Reads::SameWrite,
         places,
         instances: 1,
-        schedulable: true,
-        witness,
-        said: None,
-        run: None,
-    }
+        statement: None,
+    };
+    job.judge.judge_all(found.into_iter().map(proposal).collect())
 }
 
 fn places(job: &Job<'_>, blocked: &[EventId]) -> Vec<Place> {

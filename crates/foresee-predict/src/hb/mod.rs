@@ -54,9 +54,9 @@ mod threads;
 use foresee_trace::{Event, LockId, Mem, Names, Op};
 use rustc_hash::FxHashMap;
 
-use crate::engine::{Outcome, StreamEngine};
-use crate::finding::Place;
 use entries::{Key, Manner};
+use foresee_witness::engine::{Outcome, StreamEngine};
+use foresee_witness::judge::Place;
 pub use races::RaceCounts;
 use races::Races;
 use shadow::Shadow;

@@ -4,9 +4,8 @@ use foresee_trace::LocId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::entries::Entry;
-use crate::engine::Outcome;
-use crate::finding::{Certainty, Finding, Kind, Place};
-use crate::witness::Schedule;
+use foresee_witness::engine::Outcome;
+use foresee_witness::judge::{Finding, FindingKind, Place};
 
 /// How much races, counted as the tools of the field count: by later access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,18 +127,11 @@ impl Races {
         let mut findings: Vec<Finding> = (self.pairs.iter())
             .map(|(&(a, b), pair)| {
                 let (first, second) = self.place_of(a).pair(self.place_of(b));
-                Finding {
-                    kind: Kind::Race,
-                    certainty: Certainty::Observed,
-                    engine: "hb",
-                    events: vec![pair.events.0, pair.events.1],
-                    places: vec![first, second],
-                    instances: pair.instances,
-                    schedulable: pair.schedulable,
-                    witness: Schedule::default(),
-                    said: None,
-                    run: None,
-                }
+                let events = vec![pair.events.0, pair.events.1];
+                let mut race = Finding::observed(FindingKind::Race, "hb", events, vec![first, second]);
+                race.instances = pair.instances;
+                race.schedulable = pair.schedulable;
+                race
             })
             .collect();
         findings.sort_unstable_by(|a, b| (&a.events, &a.places).cmp(&(&b.events, &b.places)));

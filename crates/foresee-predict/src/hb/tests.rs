@@ -8,8 +8,8 @@ use foresee_trace::text::TextReader;
 use foresee_trace::{Execution, LocId};
 
 use super::HappensBefore;
-use crate::engine::{Outcome, StreamEngine};
-use crate::finding::{Finding, Place};
+use foresee_witness::engine::{Outcome, StreamEngine};
+use foresee_witness::judge::{Finding, FindingKind, Place};
 
 fn read(text: &str) -> Execution {
     Execution::read(&mut TextReader::new(text.as_bytes())).unwrap()
@@ -56,17 +56,12 @@ fn a_finding_tells_the_first_schedulable_instance_and_counts_all() {
     let text = "T1|w(data)|1\nT1|w(flag)|2\nT2|r(flag)|3\nT2|r(data)|4\nT3|r(data)|4\n";
     let findings = run(&read(text)).findings;
     let place = |line: u32| Place::new(LocId(line), 0);
-    let expect = |events: [u64; 2], (a, b), instances, schedulable| Finding {
-        kind: crate::finding::Kind::Race,
-        certainty: crate::finding::Certainty::Observed,
-        engine: "hb",
-        events: events.to_vec(),
-        places: vec![place(a), place(b)],
-        instances,
-        schedulable,
-        witness: crate::witness::Schedule::default(),
-        said: None,
-        run: None,
+    let expect = |events: [u64; 2], (a, b), instances, schedulable| {
+        let places = vec![place(a), place(b)];
+        let mut race = Finding::observed(FindingKind::Race, "hb", events.to_vec(), places);
+        race.instances = instances;
+        race.schedulable = schedulable;
+        race
     };
     assert_eq!(findings, [expect([0, 4], (1, 4), 2, true), expect([1, 2], (2, 3), 1, true)]);
     let without_t3 = run(&read(text.trim_end_matches("T3|r(data)|4\n"))).findings;

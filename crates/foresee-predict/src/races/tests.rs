@@ -6,26 +6,27 @@ use foresee_oracle::{Config, Oracle, Random, for_each_seed, random_execution};
 use foresee_trace::{EventId, Execution, ExecutionBuilder};
 
 use super::Method;
-use crate::engine::{Budget, Job, Outcome, Prepared, Proven, WholeEngine};
-use crate::finding::{Certainty, Kind, Place};
 use crate::lockset::Lockset;
 use crate::max::Max;
 use crate::reorder::Facts;
-use crate::reverse::{Reverse, deadlock_witness};
-use crate::witness::{Checker, Claim, Reads};
+use crate::reverse::{Reverse, deadlock_schedule};
+use foresee_witness::atomic::AtomicFunctions;
+use foresee_witness::checker::{Checker, Claim, Reads, Schedule};
+use foresee_witness::engine::{Budget, Case, Outcome, WholeEngine};
+use foresee_witness::judge::{Certainty, FindingKind, Place};
 
 type Pairs = BTreeSet<(EventId, EventId)>;
 type Places = BTreeSet<Vec<Place>>;
 
-fn with_job<T>(execution: &Execution, threads: usize, use_job: impl FnOnce(&Job<'_>) -> T) -> T {
-    let (checker, proven) = (Checker::new(execution), Proven::default());
-    let budget = Budget { threads, ..Budget::unlimited() };
-    let prepared = &Prepared::new(execution);
-    use_job(&Job { execution, prepared, checker: &checker, proven: &proven, budget })
+fn run_on(threads: usize, execution: &Execution, engine: &dyn WholeEngine) -> Outcome {
+    let case = Case::new(execution, AtomicFunctions::default());
+    let outcome = case.run(engine, Budget { threads, ..Budget::unlimited() });
+    assert_eq!(case.refused(), 0, "{execution:?}");
+    outcome
 }
 
 fn run(execution: &Execution, engine: &dyn WholeEngine) -> Outcome {
-    with_job(execution, 1, |job| engine.run(job))
+    run_on(1, execution, engine)
 }
 
 fn places(outcome: &Outcome) -> Places {
@@ -61,7 +62,7 @@ fn pairs(execution: &Execution, method: &Method, reads: Reads) -> Pairs {
             assert!(!(unknown && method.is_complete), "undecided: {first:?} {second:?}\n{execution:?}");
             if let Some(schedule) = schedule {
                 let claim = Claim::Race { first, second };
-                let verdict = checker.check_all_with(&[(&schedule, claim)], reads);
+                let verdict = checker.check_all_with(&[(&schedule, &claim)], reads);
                 assert_eq!(verdict, [Ok(())], "{first:?} {second:?} by {schedule:?}\n{execution:?}");
                 found.insert((first, second));
             }
@@ -87,7 +88,7 @@ fn max_finds_all_places_that_race_and_no_others() {
         let execution = random_execution(seed, &config);
         let outcome = run(&execution, &Max);
         let races = Oracle::new(&execution).races();
-        assert_eq!((outcome.refused, outcome.undecided), (0, 0), "{execution:?}");
+        assert_eq!(outcome.undecided, 0, "{execution:?}");
         assert_eq!(places(&outcome), places_of(&execution, &races), "{execution:?}");
         let candidates = places(&run(&execution, &Lockset));
         assert!(candidates.is_superset(&places(&outcome)), "lockset misses a race\n{execution:?}");
@@ -105,7 +106,7 @@ fn max_uses_branches_as_the_oracle_does() {
         let found = pairs(&execution, &crate::max::METHOD, Reads::Relaxed);
         assert_eq!(found, races, "max, then the oracle\n{execution:?}");
         let outcome = run(&execution, &Max);
-        assert_eq!((outcome.refused, outcome.undecided), (0, 0), "{execution:?}");
+        assert_eq!(outcome.undecided, 0, "{execution:?}");
         assert_eq!(places(&outcome), places_of(&execution, &races), "{execution:?}");
         strict += Oracle::new(&execution).races().len();
         by_branches += races.len();
@@ -121,7 +122,7 @@ fn values_and_branches_together_only_add_races() {
     for_each_seed(3000, |seed| {
         let execution = random_execution(seed, &config);
         let outcome = run(&execution, &Max);
-        assert_eq!((outcome.refused, outcome.undecided), (0, 0), "{execution:?}");
+        assert_eq!(outcome.undecided, 0, "{execution:?}");
         let races = places_of(&execution, &Oracle::by_branches(&execution).races());
         assert!(places(&outcome).is_superset(&races), "{execution:?}");
         by_branches += races.len();
@@ -138,7 +139,7 @@ fn values_only_add_races() {
     for_each_seed(3000, |seed| {
         let execution = random_execution(seed, &config);
         let outcome = run(&execution, &Max);
-        assert_eq!((outcome.refused, outcome.undecided), (0, 0), "{execution:?}");
+        assert_eq!(outcome.undecided, 0, "{execution:?}");
         let races = places_of(&execution, &Oracle::new(&execution).races());
         assert!(places(&outcome).is_superset(&races), "{execution:?}");
         by_write += races.len();
@@ -157,7 +158,7 @@ fn reverse_finds_only_races_and_nearly_all() {
         let (races, reversed) =
             (oracle.races(), pairs(&execution, &crate::reverse::METHOD, Reads::SameWrite));
         assert!(reversed.is_subset(&races), "{execution:?}");
-        assert_eq!(run(&execution, &Reverse).refused, 0, "{execution:?}");
+        run(&execution, &Reverse);
         all += races.len();
         found += reversed.len();
         sync_preserving += oracle.sync_preserving_races().len();
@@ -171,11 +172,13 @@ fn deadlocks_of_the_oracle_get_witnesses() {
     let (mut all, mut found) = (0, 0);
     for_each_seed(3000, |seed| {
         let execution = random_execution(seed, &Config::default());
-        let facts = Facts::of(&execution);
+        let (facts, checker) = (Facts::of(&execution), Checker::new(&execution));
         for deadlock in Oracle::new(&execution).deadlock_witnesses().values() {
             all += 1;
-            let witness = with_job(&execution, 1, |job| deadlock_witness(job, &facts, &deadlock.blocked));
-            found += u32::from(witness.is_some());
+            let schedule = deadlock_schedule(&facts, &deadlock.blocked);
+            let claim = Claim::Deadlock { blocked: deadlock.blocked.clone() };
+            let is_shown = |schedule: Schedule| checker.check(&schedule.to_vec(), &claim).is_ok();
+            found += u32::from(schedule.is_some_and(is_shown));
         }
     });
     println!("deadlocks: {all}; witnesses built: {found}");
@@ -187,7 +190,7 @@ fn the_number_of_threads_does_not_matter() {
     for_each_seed(100, |seed| {
         let execution = random_execution(seed, &Config::default());
         for engine in [&Reverse as &dyn WholeEngine, &Max] {
-            let [one, three] = [1, 3].map(|threads| with_job(&execution, threads, |job| engine.run(job)));
+            let [one, three] = [1, 3].map(|threads| run_on(threads, &execution, engine));
             assert_eq!(one, three);
         }
     });
@@ -210,14 +213,15 @@ fn impossible_runs_do_no_harm() {
         let shuffled = builder.finish(run_of_a_program.names().clone());
         let checker = Checker::new(&shuffled);
         for engine in [&Lockset as &dyn WholeEngine, &Reverse, &Max] {
-            for finding in run(&shuffled, engine).findings {
+            let case = Case::new(&shuffled, AtomicFunctions::default());
+            for finding in case.run(engine, Budget::unlimited()).findings {
                 let events: Vec<EventId> = finding.events.iter().map(|&id| EventId(id as u32)).collect();
                 let claim = match finding.kind {
-                    Kind::Race => Claim::Race { first: events[0], second: events[1] },
+                    FindingKind::Race => Claim::Race { first: events[0], second: events[1] },
                     _ => Claim::Deadlock { blocked: events },
                 };
-                if finding.certainty == Certainty::Predicted {
-                    let verdict = checker.check_all_with(&[(&finding.witness, claim)], Reads::Relaxed);
+                if finding.certainty() == Certainty::Predicted {
+                    let verdict = checker.check_all_with(&[(finding.witness(), &claim)], Reads::Relaxed);
                     assert_eq!(verdict, [Ok(())], "{shuffled:?}");
                 }
             }

@@ -9,7 +9,7 @@ use super::Question;
 use super::facts::{self, Facts, NONE};
 use super::needs::{Needs, Stop};
 use super::window::{At, Cell, Handover, Lock, Reads, Section, Source, Touch, Value, Wakeup, Window};
-use crate::witness::values::{writes_a_value, written};
+use crate::values::{writes_a_value, written};
 
 /// How many clock entries a window may have: many threads make even few events expensive.
 const MAX_CLOCK_ENTRIES: usize = 1 << 21;
@@ -243,7 +243,7 @@ impl Places<'_, '_, '_> {
         let (facts, execution) = (self.builder.facts, self.builder.facts.execution);
         let mut numbers: FxHashMap<u32, (usize, Option<u32>)> = FxHashMap::default();
         let mut cells: Vec<(Cell, Vec<Read>)> = Vec::new();
-        let with_values = question.reads == crate::witness::Reads::Relaxed;
+        let with_values = question.reads == foresee_witness::checker::Reads::Relaxed;
         let mut touched: Vec<(usize, usize, Touch)> = Vec::new();
         let mut number = |cell: u32, cells: &mut Vec<_>| {
             let next = cells.len();

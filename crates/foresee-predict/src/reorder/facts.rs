@@ -5,7 +5,7 @@ use std::ops::Range;
 use foresee_trace::{EventId, Execution, LockId, Mode, Op, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::witness::values::{seen, written};
+use crate::values::{seen, written};
 
 /// Stands for "no event" and "no section"; an execution has fewer of them.
 pub(super) const NONE: u32 = u32::MAX;

@@ -54,7 +54,7 @@ pub use facts::Facts;
 pub use search::Search;
 use window::Window;
 
-use crate::witness::Reads;
+use foresee_witness::checker::Reads;
 
 /// What to bring about: each of these events is what its thread does next.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,8 @@ use foresee_trace::{EventId, Op};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use crate::witness::Reads;
-use crate::witness::values::writes_a_value;
+use crate::values::writes_a_value;
+use foresee_witness::checker::Reads;
 
 /// Why a set cannot grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

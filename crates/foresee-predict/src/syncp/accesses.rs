@@ -3,8 +3,8 @@
 use foresee_trace::{Access, EventId, Execution, LockId, Mode, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::finding::Place;
 use crate::locks::{LockHistory, LocksetId};
+use foresee_witness::judge::Place;
 
 /// Where and how: races are told apart by the places of two sites.
 #[derive(Clone, Copy, PartialEq, Eq)]

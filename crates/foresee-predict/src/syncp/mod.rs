@@ -31,11 +31,14 @@ mod tests;
 
 use foresee_trace::EventId;
 
-use crate::engine::{Job, Outcome, WholeEngine};
-use crate::finding::{Certainty, Finding, Kind, Place};
 use crate::ideal::Ideal;
-use crate::witness::{Claim, Schedule};
+use crate::locks::LockHistory;
+use crate::order::MustOrder;
+use crate::survey::Survey;
 use accesses::Accesses;
+use foresee_witness::checker::{Claim, Reads, Schedule};
+use foresee_witness::engine::{Job, Outcome, WholeEngine};
+use foresee_witness::judge::{Place, Proposal};
 pub use search::MAX_GROUP_PAIRS;
 use search::Search;
 
@@ -43,13 +46,18 @@ use search::Search;
 pub struct SyncPreserving;
 
 impl WholeEngine for SyncPreserving {
+    fn has_work(&self, job: &Job<'_>) -> bool {
+        Survey::shared(job).open_races
+    }
+
     fn run(&self, job: &Job<'_>) -> Outcome {
-        let locks = job.prepared.locks();
+        let locks = &*LockHistory::shared(job);
         let accesses = Accesses::of(job.execution, locks);
         if accesses.cells.is_empty() {
             return Outcome::default();
         }
-        let ideal = Ideal::new(job.prepared.order(), locks);
+        let order = MustOrder::shared(job);
+        let ideal = Ideal::new(&order, locks);
         let mut search = Search::new(job, locks, &accesses, ideal);
         for cell in 0..accesses.cells.len() {
             search.cell(cell);
@@ -68,28 +76,14 @@ struct Race {
 
 fn judge(job: &Job<'_>, mut races: Vec<Race>, undecided: u64) -> Outcome {
     races.sort_by_key(|race| (race.first, race.second));
-    let claims: Vec<(&Schedule, Claim<'_>)> = (races.iter())
-        .map(|race| (&race.witness, Claim::Race { first: race.first, second: race.second }))
-        .collect();
-    let verdicts = job.checker.check_all(&claims);
-    let mut outcome = Outcome { undecided, ..Outcome::default() };
-    for (race, verdict) in races.into_iter().zip(verdicts) {
-        if verdict.is_err() {
-            outcome.refused += 1;
-            continue;
-        }
-        outcome.findings.push(Finding {
-            kind: Kind::Race,
-            certainty: Certainty::Predicted,
-            engine: "syncp",
-            events: vec![u64::from(race.first.0), u64::from(race.second.0)],
-            places: vec![race.places.0, race.places.1],
-            instances: 1,
-            schedulable: true,
-            witness: race.witness,
-            said: None,
-            run: None,
-        });
-    }
-    outcome
+    let proposal = |race: Race| Proposal {
+        engine: "syncp",
+        claim: Claim::Race { first: race.first, second: race.second },
+        schedule: race.witness,
+        reads: Reads::SameWrite,
+        places: vec![race.places.0, race.places.1],
+        instances: 1,
+        statement: None,
+    };
+    Outcome { findings: job.judge.judge_all(races.into_iter().map(proposal).collect()), undecided }
 }

@@ -5,10 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Race;
 use super::accesses::{Accesses, Class, Entry};
-use crate::engine::Job;
-use crate::finding::{Kind, Place};
 use crate::ideal::{Choice, Ideal};
 use crate::locks::{LockHistory, LocksetId};
+use foresee_witness::engine::Job;
+use foresee_witness::judge::{FindingKind, Place};
 
 /// So many pairs of groups of one cell are tried for a pair of places.
 pub const MAX_GROUP_PAIRS: usize = 100_000;
@@ -108,7 +108,8 @@ impl<'a> Search<'a> {
 
     fn is_settled(&mut self, places: (Place, Place)) -> bool {
         let proven = self.job.proven;
-        *(self.settled.entry(places)).or_insert_with(|| proven.contains(Kind::Race, &[places.0, places.1]))
+        *(self.settled.entry(places))
+            .or_insert_with(|| proven.contains(FindingKind::Race, &[places.0, places.1]))
     }
 
     /// Whether the locksets of two classes keep their accesses apart.

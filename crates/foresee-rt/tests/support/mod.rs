@@ -5,12 +5,12 @@ use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use foresee_predict::engine::StreamEngine as _;
-use foresee_predict::finding::Finding;
 use foresee_predict::hb::HappensBefore;
 use foresee_trace::raw::{LockTable, NoSymbols, RawReader};
 use foresee_trace::validate::Validator;
 use foresee_trace::{EventSource as _, Facts, Mode, Op, Trust};
+use foresee_witness::engine::StreamEngine as _;
+use foresee_witness::judge::Finding;
 
 /// The static library, built as the driver builds it.
 fn runtime() -> &'static Path {

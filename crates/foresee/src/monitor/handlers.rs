@@ -13,9 +13,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::{format, thread_local};
 
-use foresee_monitor::property::Body;
+use foresee_monitor::property::{Action, Body};
 use foresee_monitor::slice::params::ParamSet;
-use foresee_monitor::spec::ast::Action;
 
 use super::objects::{Shown, thread_number};
 use super::{Heard, Monitor, all};
@@ -173,7 +172,7 @@ fn handle_one((monitor, heard, location): Waiting) {
 fn act(action: &Action, verdict: &Verdict<'_>, params: &[String]) {
     let Verdict { property, category, location, .. } = verdict;
     match action {
-        Action::Report(text, _) => {
+        Action::Report(text) => {
             say(&format!("{property} ({category}) at {location}: {}", filled(text, verdict, params)));
         }
         // The slicer has reset the instance, and the verdict is counted.

@@ -52,12 +52,13 @@ pub mod private {
     pub use super::{Declaration, Declared, Kind, Registered, Sharing};
     pub use foresee_monitor::formalism::Categories;
     pub use foresee_monitor::formalism::cfg::Symbol;
+    pub use foresee_monitor::operator::{Binary, Unary};
     pub use foresee_monitor::predicate::{Expr, Source as Number};
     pub use foresee_monitor::property::{
-        Atom, Body, Builtin, Carried, Event, Handler, Letters, Machine, Modifiers, Property, Source, Var,
+        Action, Atom, Body, Builtin, Carried, Event, Handler, Letters, Machine, Modifiers, Property, Source,
+        Var,
     };
     pub use foresee_monitor::slice::params::EventShape;
-    pub use foresee_monitor::spec::ast::{Action, Binary, Unary};
     pub use inventory;
 }
 

@@ -14,7 +14,7 @@ use foresee_monitor::formalism::cfg::{Cfg, Grammar, Symbol};
 use foresee_monitor::formalism::raw::RawMonitor;
 use foresee_monitor::formalism::{Categories, Handled};
 use foresee_monitor::property::{Carried, Machine, Property};
-use foresee_monitor::spec::check::Monitors;
+use foresee_monitor::spec::raw_monitors::RawMonitors;
 
 use super::handlers::say;
 
@@ -37,7 +37,7 @@ pub fn grammar(
     Machine::Cfg(Cfg::new(&Grammar { rules, symbols }, events, Handled(&handled)))
 }
 
-static RAW: Mutex<Option<Monitors>> = Mutex::new(None);
+static RAW: Mutex<Option<RawMonitors>> = Mutex::new(None);
 
 /// Registers the monitor that a body `raw: "name"` stands for, before the first event of its property.
 ///

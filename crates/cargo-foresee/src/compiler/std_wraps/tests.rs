@@ -3,11 +3,11 @@
 use std::process::Stdio;
 use std::sync::OnceLock;
 
-use foresee_predict::engine::StreamEngine as _;
-use foresee_predict::finding::Finding;
 use foresee_predict::hb::HappensBefore;
 use foresee_trace::raw::{LockTable, NoSymbols, RawReader};
 use foresee_trace::{EventSource as _, Op, Order};
+use foresee_witness::engine::StreamEngine as _;
+use foresee_witness::judge::Finding;
 
 use super::super::response::expanded;
 use super::*;

@@ -28,8 +28,9 @@ mod threads;
 
 use foresee_trace::{Event, Mem, Mode, Names, Op, ThreadId};
 
-use super::blocks::{AtomicFunctions, Blocks, Boundary};
-use crate::engine::{Outcome, StreamEngine};
+use super::blocks::{Blocks, Boundary};
+use foresee_witness::atomic::AtomicFunctions;
+use foresee_witness::engine::{Outcome, StreamEngine};
 use history::{Edge, History, SLOTS, Set, Step, bits};
 use memory::{Memory, Visit};
 use report::Report;
@@ -366,6 +367,6 @@ impl StreamEngine for ObservedAtomicity {
         for thread in 0..self.threads.len() {
             self.close(ThreadId(thread as u32));
         }
-        Outcome { findings: self.report.findings(), undecided: self.untracked, refused: 0 }
+        Outcome { findings: self.report.findings(), undecided: self.untracked }
     }
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::history::{Edge, Step};
 use crate::atomicity::ENGINE;
-use crate::finding::{Certainty, Finding, Kind, Place};
-use crate::witness::Schedule;
+use foresee_witness::judge::{Finding, FindingKind, Place};
 
 /// Violations so far.
 #[derive(Default)]
@@ -32,18 +31,7 @@ impl Report {
             known.instances += 1;
             return;
         }
-        let finding = Finding {
-            kind: Kind::Atomicity,
-            certainty: Certainty::Observed,
-            engine: ENGINE,
-            events,
-            places: places.clone(),
-            instances: 1,
-            schedulable: true,
-            witness: Schedule::default(),
-            said: None,
-            run: None,
-        };
+        let finding = Finding::observed(FindingKind::Atomicity, ENGINE, events, places.clone());
         self.by_places.insert(places, finding);
     }
 

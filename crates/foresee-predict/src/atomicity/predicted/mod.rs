@@ -32,10 +32,14 @@ use foresee_trace::EventId;
 use rustc_hash::FxHashSet;
 
 use super::ENGINE;
-use super::blocks::{AtomicFunctions, Blocks};
-use crate::engine::{Job, Outcome, WholeEngine};
-use crate::finding::{Certainty, Finding, Kind, Place};
-use crate::witness::{Claim, Schedule};
+use super::blocks::Blocks;
+use crate::locks::LockHistory;
+use crate::order::MustOrder;
+use crate::survey::Survey;
+use foresee_witness::atomic::AtomicFunctions;
+use foresee_witness::checker::{Claim, Reads, Schedule};
+use foresee_witness::engine::{Job, Outcome, WholeEngine};
+use foresee_witness::judge::{FindingKind, Place, Proposal};
 use scene::Scene;
 
 /// Predicts atomicity violations.
@@ -44,23 +48,27 @@ pub struct PredictedAtomicity {
 }
 
 impl PredictedAtomicity {
-    /// An engine for which calls of `functions` are atomic blocks, beside the annotated ones. The job's checker has to know
-    /// them too ([`Checker::with_atomic_functions`](crate::witness::Checker::with_atomic_functions)).
+    /// An engine for which calls of `functions` are atomic blocks, beside the annotated ones. The judge has to know them, too.
     pub fn new(functions: AtomicFunctions) -> Self {
         PredictedAtomicity { functions }
     }
 }
 
 impl WholeEngine for PredictedAtomicity {
+    fn has_work(&self, job: &Job<'_>) -> bool {
+        Survey::shared(job).blocks
+    }
+
     fn run(&self, job: &Job<'_>) -> Outcome {
         let mut blocks = Blocks::new(self.functions.clone());
         blocks.learn(job.execution.names());
         let mut found = Found::new(job);
-        if let Some(scene) = Scene::of(job.prepared, &blocks) {
+        let (order, locks) = (MustOrder::shared(job), LockHistory::shared(job));
+        if let Some(scene) = Scene::of(job.execution, &order, &locks, &blocks) {
             single::search(&scene, &mut found);
             several::search(&scene, &mut found);
         }
-        found.check()
+        found.judged()
     }
 }
 
@@ -79,49 +87,37 @@ pub(super) struct Circle {
 struct Found<'a> {
     job: &'a Job<'a>,
     settled: FxHashSet<Vec<Place>>,
-    outcome: Outcome,
+    proposals: Vec<Proposal<'static>>,
+    undecided: u64,
 }
 
 impl<'a> Found<'a> {
     fn new(job: &'a Job<'a>) -> Self {
-        Found { job, settled: FxHashSet::default(), outcome: Outcome::default() }
+        Found { job, settled: FxHashSet::default(), proposals: Vec::new(), undecided: 0 }
     }
 
     fn is_settled(&self, places: &[Place]) -> bool {
-        self.settled.contains(places) || self.job.proven.contains(Kind::Atomicity, places)
+        self.settled.contains(places) || self.job.proven.contains(FindingKind::Atomicity, places)
     }
 
-    fn add(&mut self, circle: Circle, places: Vec<Place>, witness: Schedule) {
+    fn add(&mut self, circle: Circle, places: Vec<Place>, schedule: Schedule) {
         let Circle { e1, f1, f2, e3 } = circle;
         self.settled.insert(places.clone());
-        self.outcome.findings.push(Finding {
-            kind: Kind::Atomicity,
-            certainty: Certainty::Predicted,
+        self.proposals.push(Proposal {
             engine: ENGINE,
-            events: [e1, f1, f2, e3].map(|event| u64::from(event.0)).to_vec(),
+            claim: Claim::Atomicity { cycle: vec![(e1, f1), (f2, e3)] },
+            schedule,
+            reads: Reads::SameWrite,
             places,
             instances: 1,
-            schedulable: true,
-            witness,
-            said: None,
-            run: None,
+            statement: None,
         });
     }
 
-    /// Drops what the checker refuses; the rest in an order that depends only on the trace.
-    fn check(self) -> Outcome {
-        let mut outcome = self.outcome;
-        let event = |id: u64| EventId(id as u32);
-        let claim = |finding: &Finding| Claim::Atomicity {
-            cycle: finding.events.chunks_exact(2).map(|edge| (event(edge[0]), event(edge[1]))).collect(),
-        };
-        let witnesses: Vec<(&Schedule, Claim<'_>)> =
-            outcome.findings.iter().map(|finding| (&finding.witness, claim(finding))).collect();
-        let verdicts = self.job.checker.check_all(&witnesses);
-        let mut accepted = verdicts.iter().map(Result::is_ok);
-        outcome.findings.retain(|_| accepted.next().unwrap_or(false));
-        outcome.refused = (verdicts.len() - outcome.findings.len()) as u64;
-        outcome.findings.sort_by(|a, b| (&a.events, &a.places).cmp(&(&b.events, &b.places)));
-        outcome
+    /// What the judge accepts, in an order that depends only on the trace.
+    fn judged(self) -> Outcome {
+        let mut findings = self.job.judge.judge_all(self.proposals);
+        findings.sort_by(|a, b| (&a.events, &a.places).cmp(&(&b.events, &b.places)));
+        Outcome { findings, undecided: self.undecided }
     }
 }

@@ -3,10 +3,9 @@
 use foresee_trace::{Access, EventId, Execution, LockId, Mode, Op, ThreadId};
 
 use crate::atomicity::blocks::{Blocks, Boundary};
-use crate::engine::Prepared;
-use crate::finding::Place;
 use crate::locks::{LockHistory, exclude};
 use crate::order::MustOrder;
+use foresee_witness::judge::Place;
 
 /// A cell of memory, a lock, or a thread's life: what two events can conflict about. Numbered in this order.
 pub(super) type Resource = u32;
@@ -86,13 +85,16 @@ pub(super) struct Scene<'e> {
 
 impl<'e> Scene<'e> {
     /// `None` if there is no block.
-    pub(super) fn of(prepared: &'e Prepared<'e>, boundaries: &Blocks) -> Option<Scene<'e>> {
-        let execution = prepared.execution();
+    pub(super) fn of(
+        execution: &'e Execution,
+        order: &'e MustOrder,
+        locks: &'e LockHistory,
+        boundaries: &Blocks,
+    ) -> Option<Scene<'e>> {
         let blocks = blocks(execution, boundaries);
         if blocks.iter().all(Vec::is_empty) {
             return None;
         }
-        let (order, locks) = (prepared.order(), prepared.locks());
         let (ends, lock_count) = (ends(execution), lock_count(execution));
         let mut scene = Scene { execution, order, locks, blocks, users: Vec::new(), ends, lock_count };
         scene.list_users();

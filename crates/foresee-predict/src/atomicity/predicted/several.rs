@@ -12,9 +12,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::line::{Question, line_up};
 use super::scene::{Block, Resource, Scene, Use};
 use super::{Circle, Found};
-use crate::finding::Place;
 use crate::ideal::Ideal;
-use crate::witness::Schedule;
+use foresee_witness::checker::Schedule;
+use foresee_witness::judge::Place;
 
 /// So many blocks of each place are tried for each thread.
 const BLOCKS: u32 = 4;
@@ -75,7 +75,7 @@ pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
             }
         }
     }
-    search.found.outcome.undecided += search.given_up.len() as u64;
+    search.found.undecided += search.given_up.len() as u64;
 }
 
 impl Search<'_, '_> {

@@ -10,9 +10,9 @@ use foresee_trace::{EventId, ThreadId};
 
 use super::scene::{Block, Resource, Scene, Use};
 use super::{Circle, Found};
-use crate::finding::Place;
 use crate::ideal::{Choice, Ideal};
 use crate::locks::LocksetId;
+use foresee_witness::judge::Place;
 
 /// So many different accesses of one variable are looked at in one block.
 const MOST_IN_BLOCK: usize = 16;
@@ -69,7 +69,7 @@ pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
                 }
                 tried += 1;
                 if tried > MOST_GROUP_PAIRS || found.job.budget.is_exhausted() {
-                    found.outcome.undecided += 1;
+                    found.undecided += 1;
                     continue;
                 }
                 ideal.clear();

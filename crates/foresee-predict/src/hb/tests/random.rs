@@ -6,7 +6,7 @@ use foresee_oracle::{Config, Oracle, Random, for_each_seed, random_execution};
 use foresee_trace::{Event, EventId, Execution, ExecutionBuilder, LocId, Mem, Op};
 
 use super::{engine_after, reference, run};
-use crate::engine::StreamEngine;
+use foresee_witness::engine::StreamEngine;
 
 /// The same events from few places (or none known), with accesses that are moved and resized now and then.
 fn disturbed(execution: &Execution, random: &mut Random) -> Execution {

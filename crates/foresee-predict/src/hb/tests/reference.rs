@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foresee_trace::{EventId, Execution, LockId, Mem, Mode, Op, ThreadId};
 
-use crate::finding::Place;
+use foresee_witness::judge::Place;
 
 /// The events before an event, itself included.
 type Past = BTreeSet<u32>;

@@ -1,0 +1,166 @@
+//! Reads the raw trace of a program while the program writes it: the loop that checking and observing share.
+//!
+//! The trace is looked at some time apart, as [`RawReader::follow`] wants it; between two looks, everything that was seen is
+//! delivered. When the program has ended, the rest is read like any other raw trace. What was read is given back to the
+//! disk as the [`GiveBack`] rule says.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use foresee_trace::EventSource as _;
+use foresee_trace::raw::{LockTable, RawReader};
+use rustix::fs::{FallocateFlags, fallocate};
+
+use crate::error::CliError;
+use crate::program_file;
+use crate::recording::unreadable;
+
+/// When to give the disk back what was read of a raw trace.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GiveBack {
+    /// At once: nobody needs it any more.
+    Always,
+    /// Once the file is so large. A smaller one is kept, as it may have to be read again.
+    From(u64),
+}
+
+/// Follows the raw trace of a running program.
+pub(crate) struct Follower {
+    raw: PathBuf,
+    table: LockTable,
+    between_looks: Duration,
+    give_back: GiveBack,
+    /// Set when the program has ended; whoever sets it unparks the thread that reads.
+    has_ended: Arc<AtomicBool>,
+    reader: Option<RawReader>,
+    last_look: Instant,
+    /// The program has ended, and its trace is read to the end.
+    is_complete: bool,
+    /// All that was seen at the last look is delivered, and that was said.
+    is_idle: bool,
+    gave_back: bool,
+}
+
+/// What came of going on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reached {
+    /// The next event.
+    Event,
+    /// All that is there for now; the next call waits for more.
+    Now,
+    /// The end of the program's trace.
+    End,
+}
+
+impl Follower {
+    pub(crate) fn new(
+        raw: PathBuf,
+        table: LockTable,
+        between_looks: Duration,
+        give_back: GiveBack,
+        has_ended: Arc<AtomicBool>,
+    ) -> Follower {
+        Follower {
+            raw,
+            table,
+            between_looks,
+            give_back,
+            has_ended,
+            reader: None,
+            last_look: Instant::now(),
+            is_complete: false,
+            is_idle: false,
+            gave_back: false,
+        }
+    }
+
+    /// The reader, once the program has begun to record.
+    pub(crate) fn reader(&self) -> Option<&RawReader> {
+        self.reader.as_ref()
+    }
+
+    /// Whether the program has ended, and nothing more will come.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Whether parts of the raw trace are no longer there.
+    pub(crate) fn gave_back(&self) -> bool {
+        self.gave_back
+    }
+
+    /// Goes on: to the next event or, where all is delivered, says so once and then waits for more.
+    pub(crate) fn advance(&mut self) -> Result<Reached, CliError> {
+        loop {
+            if let Some(reader) = &mut self.reader
+                && reader.advance().map_err(|why| unreadable(&self.raw, why))?
+            {
+                return Ok(Reached::Event);
+            }
+            if self.is_complete {
+                return Ok(Reached::End);
+            }
+            if !std::mem::replace(&mut self.is_idle, true) {
+                return Ok(Reached::Now);
+            }
+            if self.has_ended.load(Ordering::SeqCst) {
+                self.complete()?;
+            } else {
+                match self.between_looks.checked_sub(self.last_look.elapsed()) {
+                    Some(left) => std::thread::park_timeout(left),
+                    None => self.look()?,
+                }
+            }
+        }
+    }
+
+    /// Looks at what the program has written by now.
+    fn look(&mut self) -> Result<(), CliError> {
+        self.last_look = Instant::now();
+        self.is_idle = false;
+        let failed = |why| unreadable(&self.raw, why);
+        let Some(reader) = &mut self.reader else {
+            // It may not have begun, or never begin.
+            let Ok(file) = File::options().read(true).write(true).open(&self.raw) else { return Ok(()) };
+            self.reader =
+                RawReader::follow(file, program_file::symbols(), self.table.clone()).map_err(failed)?;
+            return Ok(());
+        };
+        reader.look_again().map_err(failed)?;
+        let is_due = match self.give_back {
+            GiveBack::Always => true,
+            GiveBack::From(large) => reader.file().metadata().is_ok_and(|known| known.len() >= large),
+        };
+        if is_due {
+            self.gave_back |= give_back(reader);
+        }
+        Ok(())
+    }
+
+    /// The program has ended: all that it wrote is there.
+    fn complete(&mut self) -> Result<(), CliError> {
+        self.is_complete = true;
+        let failed = |why| unreadable(&self.raw, why);
+        match &mut self.reader {
+            Some(reader) => reader.end_following().map_err(failed),
+            None => {
+                let reader = RawReader::open(&self.raw, program_file::symbols(), self.table.clone());
+                self.reader = Some(reader.map_err(failed)?);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Gives the disk back what was read of a raw trace; whether any of it is gone.
+fn give_back(reader: &mut RawReader) -> bool {
+    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    let read = reader.take_read();
+    // A file system that cannot do it keeps all.
+    let gone =
+        read.into_iter().map(|(start, end)| fallocate(reader.file(), hole, start, end - start).is_ok());
+    gone.fold(false, |any, gone| any | gone)
+}

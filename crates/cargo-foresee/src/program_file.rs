@@ -1,0 +1,45 @@
+//! The file of the program that is about to run, for what its symbols decide before it does.
+
+use std::ffi::OsStr;
+
+use foresee_symbols::recorded_code::{self, Selection};
+use foresee_symbols::{FileSymbols, Image, ImageError, watched_statics};
+
+use crate::error::{self, CliError, Severity, without_code};
+use crate::unrecorded::find;
+
+/// Reads the file that running this program would run.
+fn read(program: &OsStr) -> Result<Image, CliError> {
+    let path = find(program);
+    Image::read(&path).map_err(|why| match why {
+        ImageError::Unreadable(why) => {
+            CliError::Usage(format!("{}: cannot read: {}", path.display(), without_code(&why)))
+        }
+        why => CliError::Usage(format!("{}: {why}", path.display())),
+    })
+}
+
+/// The table of the code whose accesses are recorded.
+pub(crate) fn code_table(program: &OsStr, selection: &Selection) -> Result<Vec<u8>, CliError> {
+    let image = read(program)?;
+    let named = |why| CliError::Usage(format!("{}: {why}", image.path().display()));
+    recorded_code::table(&image, selection).map_err(named)
+}
+
+/// What the runtime needs to watch statics of these names; `variables` need not be there.
+pub(crate) fn watched(program: &OsStr, names: &[String], variables: &[String]) -> Result<String, CliError> {
+    let image = read(program)?;
+    let named = |why| CliError::Usage(format!("{}: {why}", image.path().display()));
+    watched_statics::addresses(&image, names, variables).map_err(named)
+}
+
+/// Symbols of a recorded program. A file of code that cannot be read is reported once: a report without lines would be a riddle.
+pub(crate) fn symbols() -> Box<FileSymbols> {
+    Box::new(FileSymbols::reporting(|missing| {
+        let (path, why) = (missing.path, without_code(&missing.why));
+        let message = format!(
+            "{path}: cannot read: {why}; what it did has no names and lines: keep it until the run is packed"
+        );
+        error::print(Severity::Warning, &message);
+    }))
+}

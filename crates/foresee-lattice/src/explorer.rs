@@ -1,0 +1,241 @@
+//! Walks through the computation lattice, level by level (Sen, Roşu, Agha: *Detecting errors in multithreaded programs by
+//! generalized predictive analysis of executions*, 2005).
+//!
+//! A path from the empty cut upwards is a run that the [`Causality`] allows; the machine runs along all paths at once. Cuts that are
+//! reached with the same state are one entry, so there are at most as many entries as cuts times states, though the paths are
+//! exponentially many. Two levels are in memory, never more.
+//!
+//! **Breadth.** With [`Breadth::Most`], only the most promising cuts of each level go on: the one of the observed run, then those
+//! whose state is nearest to a verdict, then those nearest to the observed run. `Most(1)` is the observed run. A
+//! limit on memory is a breadth, too, and [`Report::exhaustive`] says whether anything was left out.
+//!
+//! **Events that come while it goes on.** [`Explorer::advance`] goes as far as the known steps allow: a level is left when the next
+//! step of every thread is known for all its cuts, cannot happen there yet ([`Causality::expect`]), or the thread is said to be
+//! [ended](Explorer::end). What all cuts have behind them, [`Explorer::oldest`] tells, and [`Causality::forget`] drops.
+//!
+//! **Cost.** See `level`: time linear in the edges of the lattice, memory two levels, one of them twice while it is made.
+
+use foresee_monitor::formalism::Categories;
+use rustc_hash::FxHashSet;
+
+use super::causality::Causality;
+use super::level::{Group, Told};
+use super::machine::Machine;
+use super::trail;
+use super::walk::{Guide, Walk};
+use foresee_witness::engine::Budget;
+
+/// How many cuts of a level go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Breadth {
+    /// All: the answer is exhaustive.
+    #[default]
+    All,
+    /// So many; one is the observed run.
+    Most(usize),
+}
+
+/// Something told, and how to get there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// What is told.
+    pub categories: Categories,
+    /// The threads whose steps lead there, in order; the last one is told of.
+    pub path: Vec<u32>,
+    /// The event that is told of.
+    pub event: u32,
+}
+
+/// What is known at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// One per place and verdict, those with the fewest steps first.
+    pub violations: Vec<Violation>,
+    /// How many cuts there are (of the part that was explored).
+    pub cuts: u64,
+    /// How many entries: cuts times states.
+    pub entries: u64,
+    /// The most entries in a level.
+    pub widest: usize,
+    /// How many levels were completed; the empty cut is one.
+    pub levels: usize,
+    /// Whether every run was looked at.
+    pub exhaustive: bool,
+}
+
+/// What to explore, and how far.
+pub struct Options<'a> {
+    /// How many cuts of each level go on.
+    pub breadth: Breadth,
+    /// About so many bytes for the levels; what does not fit is left out.
+    pub memory: usize,
+    /// When to stop.
+    pub budget: Budget,
+    /// The place of an event: what is told at the same place is told once.
+    pub place: &'a (dyn Fn(u32) -> u64 + Sync),
+    /// So many violations are kept.
+    pub violations: usize,
+    /// What need not be told: places and verdicts.
+    pub known: FxHashSet<(u64, Categories)>,
+}
+
+/// An exploration in progress.
+pub struct Explorer<'a, M: Machine> {
+    machine: M,
+    options: Options<'a>,
+    walk: Walk<M::State>,
+    ended: Vec<bool>,
+    known: FxHashSet<Group>,
+    told: Vec<(usize, Told<M::State>)>,
+    cuts: u64,
+    entries: u64,
+    widest: usize,
+    stopped: bool,
+}
+
+impl<'a, M: Machine> Explorer<'a, M> {
+    /// At the empty cut.
+    pub fn new(machine: M, threads: usize, mut options: Options<'a>) -> Self {
+        let known = std::mem::take(&mut options.known);
+        let walk = Walk::start(threads, machine.start());
+        Explorer {
+            machine,
+            options,
+            walk,
+            ended: vec![false; threads],
+            known,
+            told: Vec::new(),
+            cuts: 1,
+            entries: 1,
+            widest: 1,
+            stopped: false,
+        }
+    }
+
+    /// No more steps of this thread will come; or they are not waited for.
+    pub fn end(&mut self, thread: u32) {
+        let threads = self.ended.len().max(thread as usize + 1);
+        self.ended.resize(threads, false);
+        self.ended[thread as usize] = true;
+    }
+
+    /// Steps of this thread are waited for again.
+    pub fn resume(&mut self, thread: u32) {
+        if let Some(ended) = self.ended.get_mut(thread as usize) {
+            *ended = false;
+        }
+    }
+
+    /// How many places and verdicts are known, and not told again.
+    pub fn known(&self) -> usize {
+        self.known.len()
+    }
+
+    /// What was told since the last call: the event, the state before it, and what. It will be missing in the report at the end.
+    pub fn take_told(&mut self) -> Vec<(u32, M::State, Categories)> {
+        self.told.drain(..).map(|(_, told)| (told.event, told.state, told.categories)).collect()
+    }
+
+    /// How many steps the cuts have by now.
+    pub fn level(&self) -> usize {
+        self.walk.level
+    }
+
+    /// Whether nothing was left out so far.
+    pub fn is_exhaustive(&self) -> bool {
+        !self.walk.left_out && !self.stopped
+    }
+
+    /// How many entries the present level has.
+    pub fn width(&self) -> usize {
+        self.walk.width()
+    }
+
+    /// From now on, about so many bytes for the levels.
+    pub fn limit(&mut self, memory: usize) {
+        self.options.memory = memory;
+    }
+
+    /// How many cuts there were so far.
+    pub fn cuts(&self) -> u64 {
+        self.cuts
+    }
+
+    /// Goes on as far as the known steps and the budget allow. Whether something new was told.
+    pub fn advance(&mut self, causality: &Causality) -> bool {
+        let before = self.told.len();
+        self.ended.resize(causality.threads(), false);
+        self.walk.grow(causality.threads());
+        while !self.stopped && self.awaited(causality).next().is_none() {
+            if self.options.budget.is_exhausted() {
+                self.stopped = true;
+                break;
+            }
+            let Explorer { machine, options, known, walk, .. } = self;
+            let guide = Guide { causality, machine, options, known, within: None };
+            let Some(told) = walk.step(&guide) else { break };
+            for (group, told) in told {
+                if self.told.len() < self.options.violations && self.known.insert(group) {
+                    self.told.push((self.walk.level - 1, told));
+                }
+            }
+            let (entries, cuts) = self.walk.size();
+            self.cuts += cuts as u64;
+            self.entries += entries as u64;
+            self.widest = self.widest.max(entries);
+        }
+        self.told.len() > before
+    }
+
+    /// What would be told if no more steps came; it is not told again. The exploration stays where it is.
+    pub fn look_ahead(&mut self, causality: &Causality) -> Vec<(u32, M::State, Categories)> {
+        let (walk, ended) = (self.walk.clone(), self.ended.clone());
+        let (cuts, entries, widest, stopped) = (self.cuts, self.entries, self.widest, self.stopped);
+        self.ended.resize(causality.threads(), true);
+        self.ended.fill(true);
+        self.advance(causality);
+        (self.walk, self.ended) = (walk, ended);
+        (self.cuts, self.entries, self.widest, self.stopped) = (cuts, entries, widest, stopped);
+        self.take_told()
+    }
+
+    /// The threads that hold it up: in some cut of the level their next step, which is not known, could happen.
+    pub fn awaited<'e>(&'e self, causality: &'e Causality) -> impl Iterator<Item = u32> + 'e {
+        let all = 0..causality.threads() as u32;
+        let is_awaited = |&thread: &u32| !self.ended.get(thread as usize).copied().unwrap_or(false);
+        all.filter(is_awaited).filter(|&thread| self.walk.waits_for(thread, causality))
+    }
+
+    /// The steps that all cuts have behind them, by thread.
+    pub fn oldest(&self) -> Vec<u32> {
+        self.walk.range().0
+    }
+
+    /// What is known when no more steps come. `causality` must still know all steps, or there are no paths to show.
+    pub fn finish(mut self, causality: &Causality) -> Report {
+        self.ended.fill(true);
+        self.advance(causality);
+        let exhaustive = !self.walk.left_out && !self.stopped;
+        let path = |&(level, ref told): &(usize, Told<M::State>)| {
+            let known = &self.known;
+            let within = (!self.walk.left_out).then_some(&told.cut[..]);
+            let guide = Guide { causality, machine: &self.machine, options: &self.options, known, within };
+            let mut path = trail::to(&guide, level, &told.cut, &told.state)?;
+            path.push(told.thread);
+            Some(Violation { categories: told.categories, path, event: told.event })
+        };
+        Report {
+            violations: self.told.iter().filter_map(path).collect(),
+            cuts: self.cuts,
+            entries: self.entries,
+            widest: self.widest,
+            levels: self.walk.level + 1,
+            exhaustive,
+        }
+    }
+}
+
+/// Explores everything there is.
+pub fn explore<M: Machine>(causality: &Causality, machine: &M, options: Options<'_>) -> Report {
+    Explorer::new(machine, causality.threads(), options).finish(causality)
+}

@@ -1,0 +1,386 @@
+//! The program's side: multithreaded vector clocks in one pass over its events (see [`hb`](crate::hb) for the algorithm).
+//!
+//! This pass sees each event once and knows nothing of the future, so it is a little coarser than the one over a whole execution:
+//! a variable is an aligned word of 8 bytes, and a thread that waits is taken to be woken by each notify until it goes on. Both
+//! only add order: fewer runs, none of them wrong.
+//!
+//! **Memory.** Two references per word that the program has touched and not freed; clocks are shared. Threads get a place in
+//! the clocks when they do something relevant, or are alive when something relevant happens: the observer has to know for whom to wait.
+
+use std::rc::Rc;
+
+use foresee_trace::{Event, LockId, Mem, Mode, Op, ThreadId};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Counts by place in the clock; those beyond the end are 0.
+type Clock = Rc<Vec<u32>>;
+
+/// The clocks of a program, for one property.
+#[derive(Default)]
+pub struct Clocks {
+    threads: Vec<Thread>,
+    /// The threads that have a place.
+    places: Vec<u32>,
+    /// Threads that became known since the last relevant event.
+    newcomers: Vec<ThreadId>,
+    memory: Memory,
+    locks: FxHashMap<LockId, Variable>,
+    held: FxHashMap<(ThreadId, LockId), (u32, Mode)>,
+    /// Who waits for a condition, and what it knew then.
+    waiting: FxHashMap<LockId, Vec<(ThreadId, Clock)>>,
+}
+
+/// A relevant event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// What is to be said before it: who else is there.
+    pub others: Vec<Idle>,
+    /// How many relevant events of each thread come before it or are it.
+    pub clock: Vec<(u32, u32)>,
+}
+
+/// What a thread's next relevant event comes after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// Whose.
+    pub thread: u32,
+    /// By thread.
+    pub clock: Vec<(u32, u32)>,
+    /// There will be none.
+    pub ended: bool,
+}
+
+#[derive(Default)]
+struct Thread {
+    clock: Vec<u32>,
+    published: Option<Clock>,
+    place: Option<usize>,
+    /// What its next event comes after: the fork, the notifies.
+    awaits: Vec<Clock>,
+    is_known: bool,
+    has_ended: bool,
+    /// What was last said about it.
+    told: Option<(Vec<u32>, bool)>,
+}
+
+impl Thread {
+    fn learn(&mut self, clock: &Clock) {
+        if self.published.as_ref().is_some_and(|published| Rc::ptr_eq(published, clock)) {
+            return;
+        }
+        if join(&mut self.clock, clock) {
+            self.published = None;
+        }
+    }
+
+    fn publish(&mut self) -> Clock {
+        Rc::clone(self.published.get_or_insert_with(|| Rc::new(self.clock.clone())))
+    }
+
+    fn begin(&mut self) {
+        for clock in std::mem::take(&mut self.awaits) {
+            self.learn(&clock);
+        }
+    }
+}
+
+/// Vʷ and Vᵃ.
+#[derive(Clone, Default)]
+struct Variable {
+    write: Option<Clock>,
+    access: Option<Clock>,
+}
+
+impl Variable {
+    fn before(&self, thread: &mut Thread, writes: bool) {
+        if let Some(clock) = if writes { &self.access } else { &self.write } {
+            thread.learn(clock);
+        }
+    }
+
+    fn after(&mut self, thread: &mut Thread, writes: bool) {
+        let now = thread.publish();
+        if writes {
+            self.write = Some(Rc::clone(&now));
+            self.access = Some(now);
+            return;
+        }
+        match &mut self.access {
+            Some(access) if Rc::ptr_eq(access, &now) || covers(access, &now) => {}
+            Some(access) if !covers(&now, access) => {
+                join(Rc::make_mut(access), &now);
+            }
+            access => *access = Some(now),
+        }
+    }
+}
+
+impl Clocks {
+    /// No events yet.
+    pub fn new() -> Clocks {
+        Clocks::default()
+    }
+
+    /// The next event; its clock if it is relevant.
+    pub fn event(&mut self, event: &Event<'_>, relevant: bool) -> Option<Stamp> {
+        let by = event.thread;
+        self.know(by);
+        self.threads[by.index()].begin();
+        self.begin(by, &event.op);
+        let handover = self.handover(by, &event.op);
+        let access = event.op.mem().zip(event.op.access());
+        let thread = &mut self.threads[by.index()];
+        if let Some((mem, access)) = access {
+            self.memory.before(mem, thread, access.writes);
+        }
+        if let Some((lock, mode)) = handover {
+            self.locks.entry(lock).or_default().before(thread, mode == Mode::Exclusive);
+        }
+        let stamp = relevant.then(|| {
+            let others = self.newcomers(by);
+            let place = self.place(by);
+            let thread = &mut self.threads[by.index()];
+            grow(&mut thread.clock, place + 1);
+            thread.clock[place] += 1;
+            thread.published = None;
+            Stamp { others, clock: by_thread(&self.places, &self.threads[by.index()].clock) }
+        });
+        let thread = &mut self.threads[by.index()];
+        match (event.op, access) {
+            (Op::Free { mem }, _) => self.memory.free(mem, thread),
+            (_, Some((mem, access))) => self.memory.after(mem, thread, access.writes),
+            _ => {}
+        }
+        if let Some((lock, mode)) = handover {
+            self.locks.entry(lock).or_default().after(thread, mode == Mode::Exclusive);
+        }
+        self.end(by, &event.op);
+        stamp
+    }
+
+    /// What has become known, since the last call, about the next relevant events of threads.
+    pub fn idle(&mut self) -> Vec<Idle> {
+        let mut news = self.newcomers(ThreadId(u32::MAX));
+        for nth in 0..self.places.len() {
+            news.extend(self.news(ThreadId(self.places[nth])));
+        }
+        news
+    }
+
+    /// Those of the newcomers that still live, but for one, have a place from now on.
+    fn newcomers(&mut self, but: ThreadId) -> Vec<Idle> {
+        let mut news = Vec::new();
+        for thread in std::mem::take(&mut self.newcomers) {
+            if thread != but && !self.threads[thread.index()].has_ended {
+                self.place(thread);
+                news.extend(self.news(thread));
+            }
+        }
+        news
+    }
+
+    /// What is to be said about a thread, if it was not said before.
+    fn news(&mut self, of: ThreadId) -> Option<Idle> {
+        let thread = &mut self.threads[of.index()];
+        let mut clock = thread.clock.clone();
+        for more in &thread.awaits {
+            join(&mut clock, more);
+        }
+        let now = (clock, thread.has_ended);
+        if thread.told.as_ref() == Some(&now) {
+            return None;
+        }
+        let clock = by_thread(&self.places, &now.0);
+        let ended = now.1;
+        thread.told = Some(now);
+        Some(Idle { thread: of.0, clock, ended })
+    }
+
+    /// A thread is there.
+    fn know(&mut self, thread: ThreadId) {
+        if !std::mem::replace(&mut self.thread(thread).is_known, true) {
+            self.newcomers.push(thread);
+        }
+    }
+
+    fn thread(&mut self, thread: ThreadId) -> &mut Thread {
+        if self.threads.len() <= thread.index() {
+            self.threads.resize_with(thread.index() + 1, Thread::default);
+        }
+        &mut self.threads[thread.index()]
+    }
+
+    fn place(&mut self, thread: ThreadId) -> usize {
+        let this = &mut self.threads[thread.index()];
+        *this.place.get_or_insert_with(|| {
+            self.places.push(thread.0);
+            self.places.len() - 1
+        })
+    }
+
+    /// What rule (d) puts before an event.
+    fn begin(&mut self, by: ThreadId, op: &Op<'_>) {
+        match *op {
+            Op::Join { child } => {
+                let ended = self.thread(child);
+                ended.has_ended |= ended.is_known;
+                let clock = ended.publish();
+                self.threads[by.index()].learn(&clock);
+            }
+            Op::Notify { cond, .. } => {
+                let thread = &mut self.threads[by.index()];
+                let waiting = self.waiting.get(&cond).into_iter().flatten();
+                waiting.for_each(|(_, since)| thread.learn(since));
+            }
+            _ => {}
+        }
+    }
+
+    /// What rule (d) puts after it.
+    fn end(&mut self, by: ThreadId, op: &Op<'_>) {
+        if !self.waiting.is_empty() {
+            // The thread does something: its wait, if it was in one, has returned.
+            self.waiting.values_mut().for_each(|waiting| waiting.retain(|&(who, _)| who != by));
+            self.waiting.retain(|_, waiting| !waiting.is_empty());
+        }
+        match *op {
+            Op::Fork { child } => {
+                let clock = self.threads[by.index()].publish();
+                if !self.thread(child).is_known {
+                    self.know(child);
+                    self.threads[child.index()].awaits.push(clock);
+                }
+            }
+            Op::Notify { cond, .. } => {
+                let clock = self.threads[by.index()].publish();
+                for (who, _) in self.waiting.get(&cond).into_iter().flatten() {
+                    self.threads[who.index()].awaits.push(Rc::clone(&clock));
+                }
+            }
+            Op::Wait { cond } => {
+                let clock = self.threads[by.index()].publish();
+                self.waiting.entry(cond).or_default().push((by, clock));
+            }
+            Op::ThreadEnd => self.threads[by.index()].has_ended = true,
+            _ => {}
+        }
+    }
+
+    /// Which lock the event takes or gives up, not counting re-entry.
+    fn handover(&mut self, by: ThreadId, op: &Op<'_>) -> Option<(LockId, Mode)> {
+        match *op {
+            Op::Acquire { lock, mode, .. } => {
+                let (depth, _) = self.held.entry((by, lock)).or_insert((0, mode));
+                *depth += 1;
+                (*depth == 1).then_some((lock, mode))
+            }
+            Op::Release { lock, .. } => {
+                let (depth, mode) = self.held.get_mut(&(by, lock))?;
+                *depth -= 1;
+                let (left, mode) = (*depth, *mode);
+                if left > 0 {
+                    return None;
+                }
+                self.held.remove(&(by, lock));
+                Some((lock, mode))
+            }
+            Op::Wait { cond } => self.held.remove(&(by, cond)).map(|(_, mode)| (cond, mode)),
+            _ => None,
+        }
+    }
+}
+
+/// Words in a block.
+const BLOCK: u64 = 64;
+
+/// The variables of memory: words of 8 bytes, in blocks.
+#[derive(Default)]
+struct Memory {
+    blocks: FxHashMap<u64, Box<[Variable]>>,
+}
+
+impl Memory {
+    fn before(&self, mem: Mem, thread: &mut Thread, writes: bool) {
+        let (first, last) = words(mem);
+        for block in self.of(first / BLOCK, last / BLOCK) {
+            if let Some(variables) = self.blocks.get(&block) {
+                let (from, to) = within(block, first, last);
+                variables[from..=to].iter().for_each(|variable| variable.before(thread, writes));
+            }
+        }
+    }
+
+    fn after(&mut self, mem: Mem, thread: &mut Thread, writes: bool) {
+        let (first, last) = words(mem);
+        for block in first / BLOCK..=last / BLOCK {
+            let empty = || vec![Variable::default(); BLOCK as usize].into_boxed_slice();
+            let variables = self.blocks.entry(block).or_insert_with(empty);
+            let (from, to) = within(block, first, last);
+            variables[from..=to].iter_mut().for_each(|variable| variable.after(thread, writes));
+        }
+    }
+
+    /// The memory's life has ended. A word that is only partly in it stays.
+    fn free(&mut self, mem: Mem, thread: &mut Thread) {
+        let now = thread.publish();
+        let (first, last) = words(mem);
+        let end = mem.addr.saturating_add(mem.size.into());
+        for block in self.of(first / BLOCK, last / BLOCK) {
+            let Some(variables) = self.blocks.get_mut(&block) else { continue };
+            let (from, to) = within(block, first, last);
+            for (variable, word) in variables[from..=to].iter_mut().zip(block * BLOCK + from as u64..) {
+                let whole = word * 8 >= mem.addr && word * 8 + 8 <= end;
+                let shared = Variable { write: Some(Rc::clone(&now)), access: Some(Rc::clone(&now)) };
+                *variable = if whole { Variable::default() } else { shared };
+            }
+            if variables.iter().all(|variable| variable.access.is_none()) {
+                self.blocks.remove(&block);
+            }
+        }
+    }
+
+    /// The blocks from one to another; of very many, those that are there.
+    fn of(&self, first: u64, last: u64) -> SmallVec<[u64; 2]> {
+        if first == last || (last - first) as usize <= self.blocks.len() {
+            return (first..=last).collect();
+        }
+        self.blocks.keys().copied().filter(|block| (first..=last).contains(block)).collect()
+    }
+}
+
+/// The first and the last word.
+fn words(mem: Mem) -> (u64, u64) {
+    (mem.addr / 8, mem.addr.saturating_add(u64::from(mem.size).saturating_sub(1)) / 8)
+}
+
+/// Which words of a block are between two words.
+fn within(block: u64, first: u64, last: u64) -> (usize, usize) {
+    let start = block * BLOCK;
+    (first.saturating_sub(start) as usize, (last - start).min(BLOCK - 1) as usize)
+}
+
+fn by_thread(places: &[u32], clock: &[u32]) -> Vec<(u32, u32)> {
+    places.iter().copied().zip(clock.iter().copied()).filter(|&(_, count)| count > 0).collect()
+}
+
+fn grow(clock: &mut Vec<u32>, len: usize) {
+    if clock.len() < len {
+        clock.resize(len, 0);
+    }
+}
+
+fn covers(clock: &[u32], other: &[u32]) -> bool {
+    other.iter().enumerate().all(|(place, &count)| clock.get(place).copied().unwrap_or(0) >= count)
+}
+
+/// Covers what the other clock covers, too; whether that was anything new.
+fn join(clock: &mut Vec<u32>, other: &[u32]) -> bool {
+    grow(clock, other.len());
+    let mut new = false;
+    for (mine, &theirs) in clock.iter_mut().zip(other) {
+        new |= theirs > *mine;
+        *mine = theirs.max(*mine);
+    }
+    new
+}

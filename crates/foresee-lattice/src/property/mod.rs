@@ -1,0 +1,156 @@
+//! What properties of a spec say of the observed run.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `translate` | from the events of a trace to those of a property: for everything that holds properties against traces |
+//! | `objects` | what properties know locks, memory and strings by |
+//! | `feed` | a property that watches a trace as it comes |
+//! | `words` | messages with the values in place of `{name}` |
+//!
+//! The engine feeds all properties in one pass. A verdict is a finding if its handler says more than `count` or `reset`; verdicts
+//! of one handler at one place of the program are one finding. It is observed: this very run has it, no witness is needed.
+//!
+//! Cost: that of the monitors. Memory: that of the monitors, and a little for each finding.
+
+mod feed;
+mod objects;
+mod translate;
+mod words;
+
+pub use feed::Feed;
+pub use translate::{Step, Translator};
+pub use words::{Occasion, says, says_with};
+
+use foresee_monitor::property::{Action, Handler, Property};
+use foresee_monitor::slice::params::ParamSet;
+use foresee_monitor::watch::Verdict;
+use foresee_trace::{Event, LocId, Names, ThreadId};
+use rustc_hash::FxHashMap;
+
+use foresee_witness::engine::{Outcome, StreamEngine};
+use foresee_witness::judge::{Finding, FindingKind, Place, Statement};
+
+/// The streaming engine; see the [module](self).
+pub struct ObservedVerdicts<'o> {
+    properties: &'o [Property],
+    trace: &'o str,
+    feeds: Vec<Feed<'o>>,
+    /// Properties that have aborted.
+    ended: Vec<bool>,
+    found: FxHashMap<(usize, Handled, LocId), First>,
+    heard: Vec<Heard>,
+}
+
+/// A body's handler, by position.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Handled {
+    body: usize,
+    handler: usize,
+}
+
+/// A verdict, until its event has been handled.
+struct Heard {
+    property: usize,
+    handled: Handled,
+    domain: ParamSet,
+    values: Vec<u64>,
+}
+
+/// The first verdict of a handler at a place, and how many there are.
+struct First {
+    heard: Heard,
+    /// The event and its thread; `None` at the end of the run.
+    at: Option<(u64, ThreadId)>,
+    instances: u64,
+}
+
+impl<'o> ObservedVerdicts<'o> {
+    /// Watches these properties; they may speak of the trace, by what the user calls it.
+    pub fn new(properties: &'o [Property], trace: &'o str) -> ObservedVerdicts<'o> {
+        let feeds: Vec<Feed<'o>> = properties.iter().map(Feed::new).collect();
+        let ended = vec![false; feeds.len()];
+        ObservedVerdicts { properties, trace, feeds, ended, found: FxHashMap::default(), heard: Vec::new() }
+    }
+
+    /// Keeps what was heard at this event.
+    fn keep(&mut self, at: Option<(u64, ThreadId)>, loc: LocId) {
+        for heard in std::mem::take(&mut self.heard) {
+            let handler = handler(self.properties, &heard);
+            self.ended[heard.property] |= handler.actions.contains(&Action::Abort);
+            if !is_finding(handler) {
+                continue;
+            }
+            let key = (heard.property, heard.handled, loc);
+            self.found.entry(key).or_insert(First { heard, at, instances: 0 }).instances += 1;
+        }
+    }
+}
+
+fn handler<'o>(properties: &'o [Property], heard: &Heard) -> &'o Handler {
+    &properties[heard.property].bodies[heard.handled.body].handlers[heard.handled.handler]
+}
+
+/// Whether the user wants to be told: the handler does more than to count and to start again.
+pub fn is_finding(handler: &Handler) -> bool {
+    handler.actions.iter().any(|action| !matches!(action, Action::Count | Action::Reset))
+}
+
+fn hear(heard: &mut Vec<Heard>, property: usize, verdict: Verdict<'_>) {
+    for handler in verdict.categories.indices() {
+        let handled = Handled { body: verdict.body, handler };
+        let (domain, values) = (verdict.domain, verdict.values.to_vec());
+        heard.push(Heard { property, handled, domain, values });
+    }
+}
+
+impl StreamEngine for ObservedVerdicts<'_> {
+    fn names(&mut self, names: &Names) {
+        self.feeds.iter_mut().for_each(|feed| feed.learn(names));
+    }
+
+    fn event(&mut self, index: u64, event: &Event<'_>) {
+        for (property, feed) in self.feeds.iter_mut().enumerate() {
+            if !self.ended[property] {
+                // An event that carries too much or too little is another event of that name.
+                let _ = feed.event(event, &mut |verdict| hear(&mut self.heard, property, verdict));
+            }
+        }
+        if !self.heard.is_empty() {
+            self.keep(Some((index, event.thread)), event.loc);
+        }
+    }
+
+    fn finish(mut self: Box<Self>, names: &Names) -> Outcome {
+        for (property, feed) in self.feeds.iter_mut().enumerate() {
+            if !self.ended[property] {
+                feed.end(&mut |verdict| hear(&mut self.heard, property, verdict));
+            }
+        }
+        self.keep(None, LocId::UNKNOWN);
+        let mut found: Vec<_> = self.found.iter().collect();
+        found.sort_by_key(|((property, handled, _), first)| (first.at, *property, *handled));
+        let finding = |(&(property, handled, loc), first): (&(usize, Handled, LocId), &First)| {
+            let feed = &self.feeds[property];
+            let handler = handler(self.properties, &first.heard);
+            let thread = first.at.map(|(_, thread)| thread);
+            let occasion = Occasion { names, thread, loc, trace: self.trace };
+            let mut places =
+                vec![Place::of_verdict(property, handled.body, handled.handler), Place::new(loc, 0)];
+            places.sort_unstable();
+            let events = first.at.iter().map(|(index, _)| *index).collect();
+            let mut finding = Finding::observed(FindingKind::Property, "property", events, places);
+            finding.instances = first.instances;
+            let heard = &first.heard;
+            finding.statement = Some(Statement {
+                property: feed.property().name.clone(),
+                category: handler.category.clone(),
+                message: says(feed.translator(), handler, heard.domain, &heard.values, occasion),
+            });
+            finding
+        };
+        Outcome { findings: found.into_iter().map(finding).collect(), ..Outcome::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

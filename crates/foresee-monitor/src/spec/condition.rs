@@ -1,0 +1,89 @@
+//! Conditions over variables and the values that an event carries: the guards of events, and the predicates of formulas.
+
+use super::ast::{self, Formula};
+use super::diagnostic::Diagnostic;
+use crate::operator::{Binary, Unary};
+use crate::predicate::{Expr, Source};
+
+/// The name by which a spec means the thread that does an event.
+pub(super) const THREAD: &str = "thread";
+
+/// What names in a condition can mean.
+pub(super) struct Scope<'a> {
+    pub(super) vars: &'a [ast::Var],
+    pub(super) carried: &'a [&'a str],
+}
+
+impl Scope<'_> {
+    /// A condition: something that is true or false.
+    pub(super) fn condition(&self, formula: &Formula) -> Result<Expr, Diagnostic> {
+        use Binary::{Eq, Ge, Gt, Le, Lt, Ne};
+        match formula {
+            Formula::Bool(value, _) => Ok(Expr::Number(i64::from(*value))),
+            Formula::Name(name) => self.name(name),
+            Formula::Unary(Unary::Not, inner) => {
+                Ok(Expr::Unary(Unary::Not, Box::new(self.condition(inner)?)))
+            }
+            Formula::Binary(operator, left, right) => {
+                use Binary::{And, Iff, Implies, Or};
+                match operator {
+                    Eq | Ne | Lt | Le | Gt | Ge => Ok(Expr::Binary(
+                        *operator,
+                        Box::new(self.number(left)?),
+                        Box::new(self.number(right)?),
+                    )),
+                    And | Or | Implies | Iff => Ok(Expr::Binary(
+                        *operator,
+                        Box::new(self.condition(left)?),
+                        Box::new(self.condition(right)?),
+                    )),
+                    _ => Err(not_a(formula, "a condition")),
+                }
+            }
+            _ => Err(not_a(formula, "a condition")),
+        }
+    }
+
+    fn number(&self, formula: &Formula) -> Result<Expr, Diagnostic> {
+        use Binary::{Add, Div, Mul, Rem, Sub};
+        match formula {
+            Formula::Number(number, _) => Ok(Expr::Number(*number)),
+            Formula::Bool(value, _) => Ok(Expr::Number(i64::from(*value))),
+            Formula::Name(name) => self.name(name),
+            Formula::Unary(Unary::Minus, inner) => {
+                Ok(Expr::Unary(Unary::Minus, Box::new(self.number(inner)?)))
+            }
+            Formula::Binary(operator @ (Add | Sub | Mul | Div | Rem), left, right) => {
+                Ok(Expr::Binary(*operator, Box::new(self.number(left)?), Box::new(self.number(right)?)))
+            }
+            _ => Err(not_a(formula, "a number")),
+        }
+    }
+
+    fn name(&self, name: &ast::Name) -> Result<Expr, Diagnostic> {
+        let var = || self.vars.iter().position(|var| var.name.text == name.text);
+        let arg = self.carried.iter().position(|carried| *carried == name.text);
+        let source = match arg {
+            Some(arg) => Source::Arg(arg as u32),
+            None if name.text == THREAD => Source::Thread,
+            None => match var() {
+                Some(var) => Source::Var(var as u32),
+                None => {
+                    let known = self
+                        .vars
+                        .iter()
+                        .map(|var| var.name.text.as_str())
+                        .chain(self.carried.iter().copied());
+                    let message = format!("`{}` is neither a variable nor a value of the event", name.text);
+                    let problem = Diagnostic::error(name.span.clone(), message, "not known here");
+                    return Err(problem.with_suggestion(&name.text, known));
+                }
+            },
+        };
+        Ok(Expr::Source(source))
+    }
+}
+
+fn not_a(formula: &Formula, what: &str) -> Diagnostic {
+    Diagnostic::error(formula.span(), format!("this is not {what}"), format!("expected {what}"))
+}

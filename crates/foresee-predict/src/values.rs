@@ -1,0 +1,40 @@
+//! Values that events read and wrote, as far as they were recorded.
+//!
+//! The checker has helpers of the same kind; they are not shared, so that a mistake here cannot make it accept anything.
+
+use foresee_trace::{EventId, Execution, Op, VarId};
+
+/// Whether the execution tells where control flow depends on reads.
+pub(crate) fn has_branches(execution: &Execution) -> bool {
+    execution.ids().any(|id| execution.op(id) == Op::Branch)
+}
+
+/// Whether what the event writes, if it writes, may depend on what its thread has read.
+pub(crate) fn writes_a_value(execution: &Execution, id: EventId) -> bool {
+    !matches!(execution.op(id), Op::Free { .. })
+}
+
+/// The bytes and the value that an event writes, if it writes and the value is known.
+pub(crate) fn written(execution: &Execution, id: EventId) -> Option<(VarId, u64)> {
+    let value = match execution.op(id) {
+        Op::Write { value, .. } | Op::Store { value, .. } => value?,
+        Op::Rmw { values, .. } => values?.1,
+        _ => return None,
+    };
+    execution.access(id).map(|(var, _)| (var, value))
+}
+
+/// The bytes that an event reads and the value it saw there, from its own record or from that of the only write it read.
+pub(crate) fn seen(execution: &Execution, id: EventId, write: Option<EventId>) -> Option<(VarId, u64)> {
+    let value = match execution.op(id) {
+        Op::Read { value, .. } | Op::Load { value, .. } => value,
+        Op::Rmw { values, .. } => values.map(|(read, _)| read),
+        _ => return None,
+    };
+    let (var, _) = execution.access(id)?;
+    let value = match value {
+        Some(value) => value,
+        None => written(execution, write?).filter(|&(written, _)| written == var)?.1,
+    };
+    Some((var, value))
+}

@@ -1,0 +1,36 @@
+//! What program files say about recorded programs.
+//!
+//! A raw trace has addresses. What they mean stands in the files that the program was loaded from: names, lines and inlining in
+//! debug information and symbol tables, and more in the machine code itself.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`image`] | one program or library file, read once |
+//! | [`file_symbols`] | from addresses of a run to names and lines: the [`Symbolizer`](foresee_trace::raw::Symbolizer) of raw traces |
+//! | [`prebuilt`] | which code came with the toolchain, without instrumentation |
+//! | [`instructions`] | which calls always get the same address |
+//! | [`recorded_code`] | from patterns of function names to the table of code that is recorded |
+//! | [`watched_statics`] | from names of statics to what the runtime watches |
+//! | [`open`](open()) | any trace from a path, raw ones with symbols |
+
+pub mod demangle;
+pub mod file_symbols;
+pub mod image;
+pub mod instructions;
+pub mod pattern;
+pub mod prebuilt;
+pub mod recorded_code;
+pub mod watched_statics;
+
+pub use file_symbols::FileSymbols;
+use foresee_trace::raw::LockTable;
+use foresee_trace::{EventSource, TraceError};
+pub use image::{Image, ImageError};
+
+/// Opens a trace of any format; a raw one gets the symbols of the program files it names.
+///
+/// # Errors
+/// Those of [`foresee_trace::open`].
+pub fn open(path: &std::path::Path) -> Result<Box<dyn EventSource>, TraceError> {
+    foresee_trace::open_with(path, Box::new(FileSymbols::default()), LockTable::default())
+}

@@ -1,0 +1,203 @@
+//! The rooms of the house: which crate may use which, and no cycles between the modules inside a crate.
+//!
+//! `cargo test -p foresee-rooms` checks all crates under `crates/`. It fails
+//! - on a dependency between our crates that [`MAY_USE`] does not list,
+//! - on a cycle between modules that [`KNOWN_CYCLES`] does not list,
+//! - on an entry of the lists of known exceptions that is no longer needed: these lists only shrink.
+//!
+//! `arrows.rs` defines what an arrow between modules is and says what this test does not see; `cycles.rs` defines a cycle.
+
+#![allow(clippy::unwrap_used)]
+
+mod arrows;
+mod cycles;
+mod manifests;
+mod names;
+mod source;
+mod tests;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use arrows::Graph;
+
+/// Which of our crates each crate may use. Dev-dependencies are not restricted; `foresee-oracle` is for tests alone, so nobody may use it.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("foresee-format", &[]),
+    ("foresee-trace", &["foresee-format"]),
+    ("foresee-symbols", &["foresee-trace"]),
+    ("foresee-witness", &["foresee-trace"]),
+    ("foresee-predict", &["foresee-trace", "foresee-witness"]),
+    ("foresee-monitor", &[]),
+    ("foresee-lattice", &["foresee-trace", "foresee-witness", "foresee-monitor"]),
+    ("foresee-rt", &["foresee-format"]),
+    ("foresee-macros", &["foresee-monitor"]),
+    ("foresee", &["foresee-macros", "foresee-monitor"]),
+    ("foresee-oracle", &["foresee-trace"]),
+    (
+        "cargo-foresee",
+        &[
+            "foresee-format",
+            "foresee-trace",
+            "foresee-symbols",
+            "foresee-witness",
+            "foresee-predict",
+            "foresee-monitor",
+            "foresee-lattice",
+            "foresee-rt",
+            "foresee-macros",
+            "foresee",
+        ],
+    ),
+];
+
+/// Dependencies that [`MAY_USE`] forbids and that are still there.
+const KNOWN_DEPENDENCIES: &[(&str, &str)] = &[("foresee-predict", "foresee-monitor")];
+
+/// Cycles that are still there: a crate, and the modules on one cycle.
+const KNOWN_CYCLES: &[(&str, &[&str])] = &[
+    ("cargo-foresee", &["cargo", "unrecorded"]),
+    ("cargo-foresee", &["commands", "lib"]),
+    ("cargo-foresee", &["observer/server", "observer/session", "observer/show"]),
+    ("cargo-foresee", &["report", "report/wording"]),
+    ("cargo-foresee", &["report/human", "report/run"]),
+    ("foresee", &["arguments", "monitor"]),
+    ("foresee", &["lib", "recorded", "unrecorded"]),
+    (
+        "foresee",
+        &[
+            "monitor",
+            "monitor/handlers",
+            "monitor/idle",
+            "monitor/objects",
+            "monitor/resident",
+            "monitor/sharing",
+            "monitor/sites",
+            "monitor/tables",
+        ],
+    ),
+    ("foresee-macros", &["monitor", "monitor/module", "monitor/tables", "monitor/text"]),
+    (
+        "foresee-predict",
+        &[
+            "atomicity/predicted",
+            "atomicity/predicted/line",
+            "atomicity/predicted/several",
+            "atomicity/predicted/single",
+        ],
+    ),
+    ("foresee-predict", &["hb", "hb/sync"]),
+    ("foresee-predict", &["lattice", "property", "registry"]),
+    ("foresee-predict", &["lattice/breadth", "lattice/explorer", "lattice/trail", "lattice/walk"]),
+    (
+        "foresee-predict",
+        &["lattice/hb", "lattice/model", "lattice/pass", "lattice/slice", "lattice/sliced", "lattice/weak"],
+    ),
+    (
+        "foresee-predict",
+        &[
+            "lattice/online/intake",
+            "lattice/online/observation",
+            "lattice/online/slice",
+            "lattice/online/slices",
+        ],
+    ),
+    (
+        "foresee-predict",
+        &[
+            "reorder",
+            "reorder/build",
+            "reorder/line",
+            "reorder/order",
+            "reorder/saturate",
+            "reorder/search",
+            "reorder/window",
+        ],
+    ),
+    ("foresee-predict", &["syncp", "syncp/search"]),
+    ("foresee-predict", &["witness", "witness/claim", "witness/replay"]),
+    (
+        "foresee-rt",
+        &[
+            "atomics", "branches", "buffer", "code", "keep", "limits", "locks", "rawfile", "real", "reserve",
+            "rests", "signals", "std_sync", "watched",
+        ],
+    ),
+    ("foresee-rt", &["buffer", "buffer/near"]),
+    ("foresee-rt", &["exit", "fds", "lib", "memory", "threads", "tsan"]),
+    ("foresee-trace", &["event", "flat"]),
+    ("foresee-trace", &["file", "lib"]),
+    (
+        "foresee-trace",
+        &["raw/beginning", "raw/follow", "raw/merge", "raw/plain", "raw/reader", "raw/sections"],
+    ),
+    ("foresee-trace", &["raw/branches", "raw/naming"]),
+    ("foresee-trace", &["validate", "validate/locks", "validate/origin", "validate/values"]),
+];
+
+#[test]
+fn crates_use_only_what_their_room_allows() {
+    let mut wrong = Vec::new();
+    let mut known = KNOWN_DEPENDENCIES.to_vec();
+    for folder in crates() {
+        let manifest = manifests::read(&folder);
+        let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == manifest.name) else {
+            wrong.push(format!("{} has no entry in MAY_USE", manifest.name));
+            continue;
+        };
+        for used in manifest.uses.iter().filter(|used| !allowed.contains(&used.as_str())) {
+            match known.iter().position(|&arrow| arrow == (&manifest.name, used)) {
+                Some(at) => drop(known.swap_remove(at)),
+                None => wrong.push(format!("{} may not use {used}", manifest.name)),
+            }
+        }
+    }
+    wrong.extend(
+        known
+            .iter()
+            .map(|(user, used)| format!("{user} no longer uses {used}: remove it from KNOWN_DEPENDENCIES")),
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn modules_have_no_cycles() {
+    let mut wrong = Vec::new();
+    let mut known: BTreeSet<(String, BTreeSet<String>)> = KNOWN_CYCLES
+        .iter()
+        .map(|(name, files)| (name.to_string(), files.iter().map(ToString::to_string).collect()))
+        .collect();
+    for folder in crates() {
+        let name = manifests::read(&folder).name;
+        for root in source::roots(&folder) {
+            let graph = Graph::of(&root);
+            for cycle in cycles::of(&graph) {
+                if !known.remove(&(name.clone(), cycle.clone())) {
+                    wrong.push(format!(
+                        "{name}: a cycle of {}\n{}",
+                        list(&cycle),
+                        cycles::reasons(&graph, &cycle)
+                    ));
+                }
+            }
+        }
+    }
+    wrong.extend(known.iter().map(|(name, cycle)| {
+        format!("{name}: {} are no longer a cycle: remove it from KNOWN_CYCLES", list(cycle))
+    }));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn crates() -> Vec<PathBuf> {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(all).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.retain(|folder| folder.join("Cargo.toml").exists());
+    folders.sort();
+    assert!(folders.len() >= 8, "the crates are there");
+    folders
+}
+
+fn list(files: &BTreeSet<String>) -> String {
+    files.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
