@@ -133,7 +133,7 @@ impl<'m> Live<'m> {
                     }
                 }
                 Reached::End => {
-                    self.fate.is_worthless.set(reader.is_unsure() && !self.follower.gave_back());
+                    self.fate.is_worthless.set(reader.came_late() && !self.follower.gave_back());
                     if let Some(teller) = &mut self.teller {
                         teller.end(reader);
                     }

@@ -8,32 +8,22 @@
 //! **Damage.** Nothing in the file is trusted. A chunk or record that cannot be is where reading stops, with the events before
 //! it delivered; records from there on in any thread's order may depend on what is lost.
 
-mod ahead;
-mod annotations;
-mod beginning;
-mod branches;
-mod chunks;
-mod follow;
+mod continuation;
+mod following;
+mod function_path;
 mod gaps;
-mod merge;
+mod interpreting;
+mod lock_table;
+mod merging;
 mod modules;
-mod naming;
-mod operation;
-mod plain;
-mod quiet;
 mod reader;
-mod roles;
-mod sections;
-mod strangers;
-mod stream;
-mod values;
-mod watched;
+mod symbols;
 
-pub use branches::Call;
+pub use function_path::{function_path, is_library_function};
+pub use lock_table::{LockTable, Role};
 pub use modules::Module;
-pub use naming::{Code, DataSymbol, NoSymbols, Origin, SourceLocation, Symbolizer};
 pub use reader::RawReader;
-pub use roles::{LockTable, Role, function_path, is_library_function};
+pub use symbols::{Call, Code, DataSymbol, NoSymbols, Origin, SourceLocation, Symbolizer};
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use crate::{EventSink as _, EventSource, Gap, Op, TraceError, Trust};
 
 mod branches;
 mod follow;
-mod homes;
+mod home_chunks;
 mod locks;
 mod near;
 mod trust;

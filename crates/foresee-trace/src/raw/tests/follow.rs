@@ -92,7 +92,7 @@ fn following_delivers_what_reading_afterwards_does() {
         let file = program.file.try_clone().unwrap();
         take(&mut RawReader::new(file, Box::new(NoSymbols), LockTable::default()).unwrap(), &mut after);
         assert_eq!(events, after, "seed {seed}");
-        assert!(!reader.is_unsure(), "seed {seed}");
+        assert!(!reader.came_late(), "seed {seed}");
         assert!(early > 0 && after.len() == 6000, "seed {seed}: {early} of {}", after.len());
     }
 }
@@ -117,7 +117,7 @@ fn what_comes_too_late_is_noticed() {
     reader.end_following().unwrap();
     take(&mut reader, &mut events);
     assert_eq!(events.len(), 4);
-    assert!(reader.is_unsure());
+    assert!(reader.came_late());
 }
 
 #[test]
@@ -141,5 +141,5 @@ fn a_value_that_is_still_to_come_is_waited_for() {
     take(&mut reader, &mut events);
     assert_eq!(events.len(), 3);
     assert!(events[1].contains("77"), "{events:?}");
-    assert!(!reader.is_unsure());
+    assert!(!reader.came_late());
 }

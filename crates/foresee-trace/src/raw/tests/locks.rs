@@ -56,7 +56,11 @@ fn said(threads: &[&[&[u64]]]) -> (Vec<String>, u64) {
     }
     let (lines, reader) = lines(&file, Box::new(Functions(CODE)));
     let lines = lines.iter().map(|line| line.rsplit_once('|').map_or(&line[..], |(said, _)| said).to_owned());
-    (lines.collect(), reader.sections.unclear())
+    let unrecognised = reader.trust().gaps().iter().find_map(|gap| match gap {
+        Gap::UnrecognisedLockOperations(count) => Some(*count),
+        _ => None,
+    });
+    (lines.collect(), unrecognised.unwrap_or(0))
 }
 
 fn rmw(key: u64, pc: u64, addr: u64, old: u64, new: u64) -> [u64; 5] {

@@ -10,7 +10,7 @@ use crate::event::{Mem, Op};
 
 /// The known bytes of variables that were accessed with values.
 #[derive(Default)]
-pub(super) struct Watched {
+pub(crate) struct PlainValues {
     bytes: FxHashMap<u64, u8>,
 }
 
@@ -18,9 +18,9 @@ fn bytes(mem: Mem, value: u64) -> impl Iterator<Item = (u64, u8)> {
     (0..u64::from(mem.size)).map(move |i| (mem.addr + i, (value >> (8 * i)) as u8))
 }
 
-impl Watched {
+impl PlainValues {
     /// The operation, without a value that is not explained.
-    pub(super) fn explained<'a>(&mut self, op: Op<'a>) -> Op<'a> {
+    pub(crate) fn explained<'a>(&mut self, op: Op<'a>) -> Op<'a> {
         match op {
             Op::Read { mem, value: Some(value) } if mem.size <= 8 => {
                 let known = bytes(mem, value)
@@ -63,8 +63,8 @@ impl Watched {
 mod tests {
     use super::*;
 
-    fn read(watched: &mut Watched, addr: u64, size: u32, value: u64) -> Option<u64> {
-        match watched.explained(Op::Read { mem: Mem { addr, size }, value: Some(value) }) {
+    fn read(values: &mut PlainValues, addr: u64, size: u32, value: u64) -> Option<u64> {
+        match values.explained(Op::Read { mem: Mem { addr, size }, value: Some(value) }) {
             Op::Read { value, .. } => value,
             _ => None,
         }
@@ -72,14 +72,14 @@ mod tests {
 
     #[test]
     fn a_value_read_is_the_one_written_byte_by_byte() {
-        let mut watched = Watched::default();
-        watched.explained(Op::Write { mem: Mem { addr: 16, size: 4 }, value: Some(0x0403_0201) });
-        assert_eq!(read(&mut watched, 16, 4, 0x0403_0201), Some(0x0403_0201));
-        assert_eq!(read(&mut watched, 18, 1, 3), Some(3));
-        assert_eq!(read(&mut watched, 18, 1, 7), None);
+        let mut values = PlainValues::default();
+        values.explained(Op::Write { mem: Mem { addr: 16, size: 4 }, value: Some(0x0403_0201) });
+        assert_eq!(read(&mut values, 16, 4, 0x0403_0201), Some(0x0403_0201));
+        assert_eq!(read(&mut values, 18, 1, 3), Some(3));
+        assert_eq!(read(&mut values, 18, 1, 7), None);
         // Nothing is known of that byte any more.
-        assert_eq!(read(&mut watched, 18, 1, 7), Some(7));
-        watched.explained(Op::Write { mem: Mem { addr: 0, size: 4096 }, value: None });
-        assert_eq!(read(&mut watched, 16, 4, 9), Some(9));
+        assert_eq!(read(&mut values, 18, 1, 7), Some(7));
+        values.explained(Op::Write { mem: Mem { addr: 0, size: 4096 }, value: None });
+        assert_eq!(read(&mut values, 16, 4, 9), Some(9));
     }
 }

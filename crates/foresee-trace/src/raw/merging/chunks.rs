@@ -16,6 +16,13 @@ use foresee_format::{
 
 use crate::{Damage, Facts, TraceError};
 
+/// Whether a file is still written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    Growing,
+    Complete,
+}
+
 /// The longest text that is read: facts or maps.
 const MAX_TEXT: u64 = 1 << 24;
 
@@ -72,15 +79,16 @@ impl Chunks {
         }
     }
 
-    /// Goes on up to the end of the file, which has so many bytes. While the trace `grows`, it may end earlier; then the
+    /// Goes on up to the end of the file, which has so many bytes. While the trace grows, it may end earlier; then the
     /// answer is `false`. It is known to have lost its end if it `is_short`.
     pub(super) fn scan(
         &mut self,
         file: &File,
         bytes: u64,
-        grows: bool,
+        growth: Growth,
         is_short: bool,
     ) -> Result<bool, TraceError> {
+        let grows = growth == Growth::Growing;
         while self.damage.is_none() && self.offset + 8 * CHUNK_HEADER_WORDS as u64 <= bytes {
             let mut header = [0; 8 * CHUNK_HEADER_WORDS];
             file.read_exact_at(&mut header, self.offset)?;
@@ -124,6 +132,11 @@ impl Chunks {
         self.cut_chunks(bytes);
         self.maps.sort_by_key(|&(key, _)| Reverse(key));
         Ok(true)
+    }
+
+    /// Notes where the file is damaged; the first damage counts.
+    pub(super) fn note_damage(&mut self, offset: u64, what: &str) {
+        self.damage.get_or_insert_with(|| Damage { offset, what: what.to_owned(), delivered: 0 });
     }
 
     /// Puts the chunks of threads that have homes in their order.

@@ -7,13 +7,13 @@ use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, TEXT_ENDS, TEXT_PIECE, Tag, U
 use rustc_hash::FxHashMap;
 
 use super::naming::Naming;
-use super::stream::Record;
 use crate::event::{Arg, Mem, Op};
 use crate::ids::StrId;
+use crate::raw::merging::Record;
 
 /// What each thread has said so far.
 #[derive(Default)]
-pub(super) struct Annotations {
+pub(crate) struct Annotations {
     said: FxHashMap<u64, Said>,
     /// The arguments of the last event.
     args: Vec<Arg>,
@@ -63,7 +63,7 @@ impl Said {
 
 impl Annotations {
     /// The operation that this record says is done; `None` if it prepares another, or only names something.
-    pub(super) fn interpret(
+    pub(crate) fn interpret(
         &mut self,
         naming: &mut Naming,
         thread: u64,
@@ -98,12 +98,12 @@ impl Annotations {
     }
 
     /// Blocks that have begun are not to end: their beginnings are not told.
-    pub(super) fn forget_blocks(&mut self) {
+    pub(crate) fn forget_blocks(&mut self) {
         self.said.values_mut().for_each(|said| said.blocks.clear());
     }
 
     /// The arguments of the event that was interpreted last.
-    pub(super) fn args(&self) -> &[Arg] {
+    pub(crate) fn args(&self) -> &[Arg] {
         &self.args
     }
 }

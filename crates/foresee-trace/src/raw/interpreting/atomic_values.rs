@@ -10,15 +10,15 @@ use crate::event::{Mem, Op};
 
 /// The last value of every atomic.
 #[derive(Default)]
-pub(super) struct Values {
+pub(crate) struct AtomicValues {
     last: FxHashMap<Mem, u64>,
     /// How many operations lost their values.
-    pub(super) unexplained: u64,
+    pub(crate) unexplained: u64,
 }
 
-impl Values {
+impl AtomicValues {
     /// The operation, without values that are not explained.
-    pub(super) fn explained<'a>(&mut self, op: Op<'a>) -> Op<'a> {
+    pub(crate) fn explained<'a>(&mut self, op: Op<'a>) -> Op<'a> {
         match op {
             Op::Load { mem, order, value: Some(value) } => {
                 let known = self.last.get(&mem).is_none_or(|&last| last == value);

@@ -2,29 +2,29 @@
 //!
 //! The C library starts threads by means of its own: to tell of the end of an `aio_write`, of a message (`mq_notify`), of a name that was
 //! looked up. Somebody has called for that before, and the thread does what it does after it; but who and when, is not
-//! recorded. So a stranger is taken to begin after everything that all others have done until then: one atomic, which each
-//! of them changes in turn, and the stranger last. That orders more than need be. It may hide a race, and never makes one up.
+//! recorded. So such a thread is taken to begin after everything that all others have done until then: one atomic, which each
+//! of them changes in turn, and the new thread last. That orders more than need be. It may hide a race, and never makes one up.
 //!
-//! A thread whose first act is to take over from somebody (the runtime does that for those of timers) is no stranger.
+//! A thread whose first act is to take over from somebody (the runtime does that for those of timers) is none of these.
 
 use std::collections::BTreeSet;
 
 use foresee_format::{SYNC_SPACE, Tag};
 use rustc_hash::FxHashSet;
 
-use super::stream::Record;
 use crate::event::{Mem, Op, Order};
+use crate::raw::merging::Record;
 
 /// The threads that are there.
 #[derive(Debug, Default)]
-pub(super) struct Strangers {
+pub(crate) struct UnseenStarts {
     forked: FxHashSet<u64>,
     present: BTreeSet<u64>,
 }
 
-impl Strangers {
-    /// Takes notice of a record. If a stranger begins with it, the others that it begins after.
-    pub(super) fn record(&mut self, thread: u64, record: &Record, next: Option<&Record>) -> Option<Vec<u64>> {
+impl UnseenStarts {
+    /// Takes notice of a record. If a thread begins with it that nobody was seen to start, the others that it begins after.
+    pub(crate) fn record(&mut self, thread: u64, record: &Record, next: Option<&Record>) -> Option<Vec<u64>> {
         match record.tag {
             Tag::Fork => {
                 self.forked.insert(record.words[1]);
@@ -46,9 +46,9 @@ impl Strangers {
     }
 }
 
-/// What everybody does before a stranger begins, and the stranger itself.
-pub(super) fn step_before(stranger: u64) -> Op<'static> {
+/// What everybody does before such a thread begins, and the thread itself.
+pub(crate) fn hand_over_to(thread: u64) -> Op<'static> {
     // No program has an object to synchronise by there.
-    let addr = SYNC_SPACE + (SYNC_SPACE >> 1) + 8 * stranger;
+    let addr = SYNC_SPACE + (SYNC_SPACE >> 1) + 8 * thread;
     Op::Rmw { mem: Mem { addr, size: 8 }, order: Order::AcqRel, values: None }
 }

@@ -8,9 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::reader::RawReader;
-use super::stream::{Ended, Stream};
-use crate::{Damage, TraceError};
+use super::stream::Stream;
 
 /// Which stream comes next.
 #[derive(Default)]
@@ -33,6 +31,10 @@ impl Turns {
         self.others.extend(self.leader.take().and_then(|leader| entry(leader, streams)));
     }
 
+    pub(super) fn leader(&self) -> Option<usize> {
+        self.leader
+    }
+
     /// The leader, if it has a record that comes next for sure.
     #[inline]
     pub(super) fn certain(&self, streams: &[Stream]) -> Option<usize> {
@@ -40,13 +42,14 @@ impl Turns {
         (streams.get(leader)?.peek()?.key < self.until).then_some(leader)
     }
 
-    fn end(&mut self) {
+    /// Nothing comes next.
+    pub(super) fn end(&mut self) {
         *self = Turns::default();
     }
 
     /// The stream with the next record.
     #[inline]
-    fn first(&mut self, streams: &[Stream]) -> Option<usize> {
+    pub(super) fn first(&mut self, streams: &[Stream]) -> Option<usize> {
         let next = self.leader.and_then(|leader| streams.get(leader)?.peek());
         if next.is_none_or(|record| record.key >= self.until) {
             self.change(streams);
@@ -74,63 +77,4 @@ impl Turns {
 fn entry(stream: usize, streams: &[Stream]) -> Option<Reverse<(u64, u64, usize)>> {
     let known = streams.get(stream)?;
     Some(Reverse((known.peek()?.key, known.thread, stream)))
-}
-
-impl RawReader {
-    /// Decodes the next records of a stream; whether there are any.
-    pub(super) fn pull(&mut self, stream: usize) -> Result<bool, TraceError> {
-        let one = &mut self.streams[stream];
-        match one.refill(&self.file)? {
-            Ok(()) => {
-                if one.peek().is_some_and(|record| record.key < self.reached) {
-                    self.unsure.set(true);
-                }
-                return Ok(true);
-            }
-            Err(Ended::Done) => {}
-            Err(Ended::Unsettled(key)) => {
-                self.follow.iter_mut().for_each(|follow| follow.wait_for(key));
-            }
-            Err(Ended::Cut) if !self.is_short || self.follow.is_some() => {}
-            Err(Ended::Cut) => self.stop = self.stop.min(one.last_key() + 1),
-            Err(Ended::Bad(offset)) => {
-                // What other threads did after this may depend on what is lost here.
-                self.stop = self.stop.min(one.last_key() + 1);
-                self.note_damage(offset, "not a record");
-            }
-            Err(Ended::Lost(offset)) => {
-                self.stop = self.stop.min(one.last_key() + 1);
-                self.note_damage(offset, "a chunk of a thread is missing");
-            }
-        }
-        Ok(false)
-    }
-
-    fn note_damage(&mut self, offset: u64, what: &str) {
-        if self.chunks.damage.is_none() {
-            self.chunks.damage = Some(Damage { offset, what: what.to_owned(), delivered: 0 });
-        }
-    }
-
-    /// The stream that has the record with the smallest key of all threads, if there is one that may be taken.
-    #[inline]
-    pub(super) fn next_stream(&mut self) -> Result<Option<usize>, TraceError> {
-        if let Some(leader) = self.turns.leader
-            && self.streams[leader].peek().is_none()
-        {
-            self.pull(leader)?;
-        }
-        let Some(stream) = self.turns.first(&self.streams) else { return Ok(None) };
-        let Some(record) = self.streams[stream].peek() else { return Ok(None) };
-        if self.follow.as_ref().is_some_and(|follow| !follow.has_all_before(record.key)) {
-            return Ok(None);
-        }
-        if record.key >= self.stop {
-            self.turns.end();
-            return Ok(None);
-        }
-        self.reached = record.key;
-        self.words_read += u64::from(record.length);
-        Ok(Some(stream))
-    }
 }

@@ -1,4 +1,4 @@
-//! Where control flow has depended on what a thread has read: the branch events of a program that tells its branches.
+//! Where control flow has depended on what a thread has read: the branch events of a program that records its branches.
 //!
 //! Such a program has a call at the beginning of every *basic block*, a piece of code without jumps (the compilers'
 //! `trace-pc` coverage). What a thread does next depends on what it has read in four ways, and [`Op::Branch`](crate::Op::Branch)
@@ -6,45 +6,34 @@
 //!
 //! * **Control.** The block that it is in was chosen by a jump: the record at the block's beginning. Every block has one, also those
 //!   that no jump chooses: more branches than needed, which is sound.
-//! * **Targets.** Which address is accessed, which lock taken, which thread forked. Nobody tells that. So there is a branch before every
-//!   event but those with a *fixed* target: the call that tells of it is always given the same address ([`Call::argument`], from the
+//! * **Targets.** Which address is accessed, which lock taken, which thread forked. No record says that. So there is a branch before every
+//!   event but those with a *fixed* target: the call that records it is always given the same address ([`Call::argument`](crate::raw::Call::argument), from the
 //!   program's code), and that is the one.
 //! * **Waiting.** Semaphores, barriers, pipes and the like are recorded as atomics, and a thread that waits goes on because of what it
-//!   reads there. There is a branch after every atomic read but those that the program's code itself asks for ([`Call::is_atomic`]).
+//!   reads there. There is a branch after every atomic read but those that the program's code itself asks for ([`Call::is_atomic`](crate::raw::Call::is_atomic)).
 //! * **Control in code without such calls**: libraries, and what the compiler was not told about. There is a branch before every
 //!   event of such code, and before every entry and end of a function in it.
 //!
 //! A branch without a read since the last one says nothing new, and is left out. So a trace has at most one per read.
 
-use foresee_format::{RunFlags, Tag};
+use foresee_format::Tag;
 use rustc_hash::FxHashMap;
 
 use super::naming::Naming;
-use super::stream::Record;
 use crate::event::Op;
 use crate::ids::LocId;
-
-/// What the code of a program says about the call that returns to some address.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Call {
-    /// Whether the function that it is in tells its branches.
-    pub tells_branches: bool,
-    /// Whether it calls for an atomic operation.
-    pub is_atomic: bool,
-    /// The first argument, if it is the same address whenever the call is made.
-    pub argument: Option<u64>,
-}
+use crate::raw::merging::Record;
 
 /// What is known of the branches of all threads.
 #[derive(Debug, Default)]
-pub(super) struct Branches {
-    /// Whether the program tells them; not known before its first record.
-    are_told: Option<bool>,
-    threads: FxHashMap<u64, Thread>,
+pub(crate) struct Branches {
+    /// Whether the program records them.
+    pub(crate) are_recorded: bool,
+    threads: FxHashMap<u64, ThreadBranches>,
 }
 
 #[derive(Debug, Default)]
-struct Thread {
+struct ThreadBranches {
     /// The place of the last read since the last branch.
     has_read: Option<LocId>,
     /// Of each function that it has entered, whether it tells its branches.
@@ -52,20 +41,9 @@ struct Thread {
 }
 
 impl Branches {
-    /// Whether the program tells its branches.
-    pub(super) fn are_told(&mut self, flags: RunFlags) -> bool {
-        *self.are_told.get_or_insert_with(|| flags.contains(RunFlags::HAS_BRANCHES))
-    }
-
-    /// Whether it is known that it does not.
-    #[inline]
-    pub(super) fn are_surely_not_told(&self) -> bool {
-        self.are_told == Some(false)
-    }
-
-    /// The place of the branch that goes before what this record tells, if one does. `locks`: what the record makes known of
+    /// The place of the branch that goes before what this record says, if one does. `locks`: what the record makes known of
     /// locks, by their addresses.
-    pub(super) fn before(
+    pub(crate) fn before(
         &mut self,
         thread: u64,
         record: &Record,
@@ -100,8 +78,8 @@ impl Branches {
         is_branch.then(|| thread.has_read.take()).flatten()
     }
 
-    /// An event of the thread, told by the call that returns to `pc`. Whether a branch comes right after it.
-    pub(super) fn after(
+    /// An event of the thread, recorded by the call that returns to `pc`. Whether a branch comes right after it.
+    pub(crate) fn after(
         &mut self,
         thread: u64,
         loc: LocId,

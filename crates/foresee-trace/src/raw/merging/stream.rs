@@ -23,19 +23,19 @@ const NEAR_WRITE: u8 = Tag::NearWrite as u8;
 
 /// One record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// Never smaller than that of the record before.
-    pub(super) key: u64,
-    pub(super) words: [u64; LONGEST - 1],
-    pub(super) tag: Tag,
-    pub(super) detail: u8,
+    pub(crate) key: u64,
+    pub(crate) words: [u64; LONGEST - 1],
+    pub(crate) tag: Tag,
+    pub(crate) detail: u8,
     /// How many words it takes in the file.
     pub(super) length: u8,
 }
 
 #[derive(Clone)]
-pub(super) struct Stream {
-    pub(super) thread: u64,
+pub(crate) struct Stream {
+    pub(crate) thread: u64,
     /// The bodies of the thread's chunks, each from its first byte to its end, and which comes next.
     chunks: Vec<(u64, u64)>,
     next_chunk: usize,
@@ -111,12 +111,12 @@ impl Stream {
     }
 
     /// Knows of all chunks that the other stream of the same thread knows of.
-    pub(super) fn take_chunks_of(&mut self, other: &Stream) {
+    pub(crate) fn take_chunks_of(&mut self, other: &Stream) {
         self.chunks.extend_from_slice(other.chunks.get(self.chunks.len()..).unwrap_or_default());
     }
 
     /// How many chunks it has begun to read.
-    pub(super) fn chunks_passed(&self) -> usize {
+    pub(crate) fn chunks_passed(&self) -> usize {
         self.next_chunk
     }
 
@@ -128,7 +128,7 @@ impl Stream {
     }
 
     /// What was read ahead may have changed. Whether the stream still `grows`.
-    pub(super) fn look_again(&mut self, grows: bool) {
+    pub(crate) fn look_again(&mut self, grows: bool) {
         if self.only_settled {
             self.forget_window();
         }
@@ -142,13 +142,13 @@ impl Stream {
     }
 
     /// The key of the last record that was decoded.
-    pub(super) fn last_key(&self) -> u64 {
+    pub(crate) fn last_key(&self) -> u64 {
         self.last_key
     }
 
     /// The next record, if one is decoded.
     #[inline]
-    pub(super) fn peek(&self) -> Option<&Record> {
+    pub(crate) fn peek(&self) -> Option<&Record> {
         self.ready.get(self.taken)
     }
 
@@ -209,7 +209,7 @@ impl Stream {
     }
 
     /// Goes on to the last record that is there.
-    pub(super) fn skip_all(&mut self, file: &File) -> io::Result<()> {
+    pub(crate) fn skip_all(&mut self, file: &File) -> io::Result<()> {
         while self.decode_near() || self.decode(file)?.is_ok() {
             self.ready.clear();
         }

@@ -2,46 +2,46 @@
 //!
 //! What an access may mean beside being one depends on where it is: a static has a name to be found, a write may end a lock that
 //! was there, or make an atomic's value unknown. Each is a question to a table of its own, for every access. So the addresses that
-//! have an entry in any of these tables are *loud*; all others are quiet, and one look at their page tells.
+//! have an entry in any of these tables are *marked*; all others are plain, and one look at their page tells.
 //!
-//! **Memory.** 128 bytes for each page that has something loud.
+//! **Memory.** 128 bytes for each page that has something marked.
 
 use foresee_format::SYNC_SPACE;
 use rustc_hash::FxHashMap;
 
-use super::modules::Module;
 use crate::event::Mem;
+use crate::raw::modules::Module;
 
 const PAGE_BITS: u32 = 12;
-/// Loud is a piece of memory of four bytes: often two halves of a word mean different things.
+/// What is marked is a piece of memory of four bytes: often two halves of a word mean different things.
 const PIECE_BITS: u32 = 2;
 /// How many pages are remembered, each in the one slot that it can be in.
 const SLOTS: usize = 1 << 12;
 /// No page has this number.
 const NO_PAGE: u64 = u64::MAX;
 
-/// Which pieces of a page are loud: a bit for each.
+/// Which pieces of a page are marked: a bit for each.
 type Pieces = [u64; 1 << (PAGE_BITS - PIECE_BITS - 6)];
 
-/// What is known of a page: that it is quiet, that a file is mapped there, or where its pieces are.
+/// What is known of a page: that it is plain, that a file is mapped there, or where its pieces are.
 #[derive(Clone, Copy)]
 enum Page {
-    Quiet,
+    Plain,
     Mapped,
-    Loud(u32),
+    Marked(u32),
 }
 
-/// Which addresses are quiet.
-pub(super) struct Quiet {
+/// Which addresses are plain.
+pub(crate) struct PlainMemory {
     recent: Box<[(u64, Page)]>,
-    loud: FxHashMap<u64, u32>,
+    marked: FxHashMap<u64, u32>,
     pieces: Vec<Pieces>,
 }
 
-impl Default for Quiet {
-    fn default() -> Quiet {
+impl Default for PlainMemory {
+    fn default() -> PlainMemory {
         let recent = vec![(NO_PAGE, Page::Mapped); SLOTS].into();
-        Quiet { recent, loud: FxHashMap::default(), pieces: Vec::new() }
+        PlainMemory { recent, marked: FxHashMap::default(), pieces: Vec::new() }
     }
 }
 
@@ -59,14 +59,14 @@ fn bit(piece: u64) -> (usize, u64) {
     (at / 64, 1 << (at % 64))
 }
 
-impl Quiet {
+impl PlainMemory {
     /// Something is known of this memory, which is small.
-    pub(super) fn disturb(&mut self, mem: Mem) {
+    pub(crate) fn mark(&mut self, mem: Mem) {
         let (first, last) = parts::<PIECE_BITS>(mem);
         for piece in first..=last {
             let page = piece >> (PAGE_BITS - PIECE_BITS);
             let next = self.pieces.len() as u32;
-            let at = *self.loud.entry(page).or_insert(next);
+            let at = *self.marked.entry(page).or_insert(next);
             if at == next {
                 self.pieces.push(Pieces::default());
                 self.recent[slot(page)] = (NO_PAGE, Page::Mapped);
@@ -77,33 +77,33 @@ impl Quiet {
     }
 
     /// Files are mapped otherwise than before.
-    pub(super) fn remap(&mut self) {
+    pub(crate) fn remap(&mut self) {
         self.recent.fill((NO_PAGE, Page::Mapped));
     }
 
     /// Whether nothing is known of this memory, and no file is mapped there.
-    pub(super) fn is(&mut self, mem: Mem, modules: &[Module]) -> bool {
+    pub(crate) fn is_plain(&mut self, mem: Mem, modules: &[Module]) -> bool {
         let page = mem.addr >> PAGE_BITS;
         if self.recent[slot(page)].0 != page {
             self.recent[slot(page)] = (page, self.look_up(page, modules));
         }
-        self.surely(mem)
+        self.is_surely_plain(mem)
     }
 
     /// The same, but `false` if that would have to be looked up.
     #[inline]
-    pub(super) fn surely(&self, mem: Mem) -> bool {
+    pub(crate) fn is_surely_plain(&self, mem: Mem) -> bool {
         let (first, last) = parts::<PAGE_BITS>(mem);
         let (page, known) = self.recent[slot(first)];
-        let is_quiet = match known {
-            Page::Quiet => true,
+        let is_plain = match known {
+            Page::Plain => true,
             Page::Mapped => false,
-            Page::Loud(at) => self.is_quiet_there(at, mem),
+            Page::Marked(at) => self.is_plain_there(at, mem),
         };
-        page == first && first == last && is_quiet
+        page == first && first == last && is_plain
     }
 
-    fn is_quiet_there(&self, at: u32, mem: Mem) -> bool {
+    fn is_plain_there(&self, at: u32, mem: Mem) -> bool {
         let pieces = &self.pieces[at as usize];
         let (first, last) = parts::<PIECE_BITS>(mem);
         (first..=last).all(|piece| {
@@ -116,10 +116,10 @@ impl Quiet {
         let after = modules.partition_point(|module| module.start >> PAGE_BITS <= page);
         let below = after.checked_sub(1).and_then(|at| modules.get(at));
         let is_mapped = below.is_some_and(|module| page << PAGE_BITS < module.end);
-        match self.loud.get(&page) {
+        match self.marked.get(&page) {
             _ if is_mapped || page >= SYNC_SPACE >> PAGE_BITS => Page::Mapped,
-            Some(&at) => Page::Loud(at),
-            None => Page::Quiet,
+            Some(&at) => Page::Marked(at),
+            None => Page::Plain,
         }
     }
 }
@@ -134,17 +134,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_disturbed_or_mapped_is_loud() {
-        let mut quiet = Quiet::default();
+    fn only_what_was_marked_or_mapped_is_not_plain() {
+        let mut memory = PlainMemory::default();
         let modules = [Module { path: "/a".to_owned(), start: 0x9800, end: 0xa000, offset: 0 }];
-        let is = |quiet: &mut Quiet, addr, size| quiet.is(Mem { addr, size }, &modules);
-        assert!(is(&mut quiet, 0x5004, 8));
-        quiet.disturb(Mem { addr: 0x5000, size: 1 });
-        assert!(!is(&mut quiet, 0x5000, 1) && !is(&mut quiet, 0x4ffd, 4) && !is(&mut quiet, 0x5002, 8));
-        assert!(is(&mut quiet, 0x5004, 8) && is(&mut quiet, 0x6000, 1) && is(&mut quiet, 0x4ff8, 8));
+        let is = |memory: &mut PlainMemory, addr, size| memory.is_plain(Mem { addr, size }, &modules);
+        assert!(is(&mut memory, 0x5004, 8));
+        memory.mark(Mem { addr: 0x5000, size: 1 });
+        assert!(!is(&mut memory, 0x5000, 1) && !is(&mut memory, 0x4ffd, 4) && !is(&mut memory, 0x5002, 8));
+        assert!(is(&mut memory, 0x5004, 8) && is(&mut memory, 0x6000, 1) && is(&mut memory, 0x4ff8, 8));
         // What is on two pages is not looked at.
-        assert!(!is(&mut quiet, 0x6ffc, 8));
-        assert!(!is(&mut quiet, 0x9000, 8) && !is(&mut quiet, 0x9fff, 1) && is(&mut quiet, 0xa000, 1));
-        assert!(!is(&mut quiet, SYNC_SPACE | 0x5000, 8) && !is(&mut quiet, u64::MAX, 2));
+        assert!(!is(&mut memory, 0x6ffc, 8));
+        assert!(!is(&mut memory, 0x9000, 8) && !is(&mut memory, 0x9fff, 1) && is(&mut memory, 0xa000, 1));
+        assert!(!is(&mut memory, SYNC_SPACE | 0x5000, 8) && !is(&mut memory, u64::MAX, 2));
     }
 }

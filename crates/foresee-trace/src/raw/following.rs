@@ -1,0 +1,53 @@
+//! Following: reading a raw trace while the program still writes it.
+//!
+//! Threads write at their own pace, so the question is up to which key *all* records are there. A record's key is taken from
+//! the runtime's counter just before the record is written. So whenever some thread has written a record of key `k`, every key
+//! that is taken from then on is `k` or larger; smaller ones belong to records that are there, or are being written at
+//! this moment: a few instructions, unless the thread is not running just then. A trace is looked at again and again,
+//! some time apart ([`Follower::look`]). What has a smaller key than the largest one seen at a look is taken to
+//! be there at the next look, and is delivered.
+//!
+//! That is an assumption about time, so it is checked: a record that turns up with a key smaller than one that was delivered
+//! makes the reading worthless, and [`Merger::came_late`] says so. So does a question about the future of a thread
+//! ([`Lookahead`](super::merging::Lookahead)) that was answered too early. The trace is read again from the beginning then, when it is complete.
+//!
+//! **Cost.** Every record is passed twice: by a scout, which looks for the largest key, and by the reader.
+
+use super::merging::{Growth, Merger, Stream};
+use crate::TraceError;
+
+/// Looks at a trace that is still written, and says how far it can be read.
+#[derive(Default)]
+pub(crate) struct Follower {
+    /// Streams that run ahead of the merger's own.
+    scouts: Vec<Stream>,
+    /// The largest key at the last look.
+    seen: u64,
+}
+
+impl Follower {
+    /// Looks at what was written since the last look, some time ago: a time in which a thread that runs has surely written what
+    /// it was about to write.
+    pub(crate) fn look(&mut self, merger: &mut Merger) -> Result<(), TraceError> {
+        merger.set_horizon(self.seen);
+        let all = merger.look(Growth::Growing)?;
+        self.scouts.extend(merger.streams().iter().skip(self.scouts.len()).cloned());
+        // A chunk whose header is not there yet may hide later ones, of which nothing is known.
+        if !all {
+            return Ok(());
+        }
+        for (scout, stream) in self.scouts.iter_mut().zip(merger.streams()) {
+            scout.take_chunks_of(stream);
+            scout.look_again(true);
+            scout.skip_all(merger.file())?;
+            self.seen = self.seen.max(scout.last_key());
+        }
+        Ok(())
+    }
+
+    /// Parts of the file, from which byte to which, that neither the merger nor a scout will need again.
+    pub(crate) fn take_read(&self, merger: &mut Merger) -> Vec<(u64, u64)> {
+        let is_passed = |(stream, scout): (&Stream, &Stream)| stream.chunks_passed() <= scout.chunks_passed();
+        if merger.streams().iter().zip(&self.scouts).all(is_passed) { merger.take_read() } else { Vec::new() }
+    }
+}

@@ -1,0 +1,41 @@
+//! What the recogniser says: lock events, and what a record is beside them.
+
+use crate::event::Mode;
+use crate::ids::{LocId, StrId};
+
+/// What a record means beside the lock events that it gives rise to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// It is an event.
+    Event,
+    /// It is an event on memory of its own.
+    EventApart,
+    /// Nothing that the lock events do not say.
+    Nothing,
+}
+
+/// What a thread did to a lock or a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LockEvent {
+    pub(crate) action: LockAction,
+    pub(crate) addr: u64,
+    pub(crate) loc: LocId,
+    pub(crate) lock_type: Option<StrId>,
+}
+
+/// Where an operation on a lock is called from, and the type of the lock.
+#[derive(Clone, Copy)]
+pub(super) struct CalledFrom {
+    pub(super) loc: LocId,
+    pub(super) lock_type: Option<StrId>,
+}
+
+/// The kinds of lock events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LockAction {
+    Request(Mode),
+    Acquire { mode: Mode, tried: bool },
+    Release(Mode),
+    Wait,
+    Notify { all: bool },
+}

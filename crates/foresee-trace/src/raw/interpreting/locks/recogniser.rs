@@ -1,0 +1,196 @@
+//! The recogniser for all threads of a run.
+
+use foresee_format::{FRAMES_UNKNOWN, Tag};
+
+use super::event::{LockEvent, Meaning};
+use super::holding::{Context, LockWord, LockWords};
+use super::survey::Survey;
+use super::thread::Thread;
+use crate::event::Mode;
+use crate::ids::{LocId, StrId};
+use crate::raw::interpreting::naming::{CallSite, Naming};
+use crate::raw::merging::{Lookahead, Record};
+
+/// The calls and locks of all threads.
+#[derive(Default)]
+pub(crate) struct LockRecogniser {
+    threads: Vec<Thread>,
+    words: LockWords,
+    /// What was not recognised about words that are no locks any more.
+    unrecognised: u64,
+    /// What threads must have held when the trace begins, while that is found out.
+    survey: Option<Survey>,
+    /// Whether the trace begins within the run.
+    is_continuation: bool,
+}
+
+/// What a thread is doing at some moment.
+pub(crate) struct ThreadState {
+    /// The functions it is in that have been told, and where their calls are.
+    pub(crate) calls: Vec<(StrId, u64)>,
+    /// The locks it holds, and how.
+    pub(crate) held: Vec<(u64, Mode)>,
+    /// The lock it waits for.
+    pub(crate) waits_for: Option<(u64, Mode)>,
+}
+
+impl LockRecogniser {
+    /// One that finds out what threads must have held at the beginning.
+    pub(crate) fn surveying() -> LockRecogniser {
+        LockRecogniser { survey: Some(Survey::default()), is_continuation: true, ..LockRecogniser::default() }
+    }
+
+    /// One that begins with what was found out, and the key from which on all is known.
+    pub(crate) fn surveyed(self) -> (LockRecogniser, u64) {
+        let mut next = LockRecogniser { is_continuation: true, ..LockRecogniser::default() };
+        let Some(survey) = self.survey else { return (next, 0) };
+        for &lock in self.words.keys() {
+            next.words.insert(lock, LockWord { is_new: true, ..LockWord::default() });
+        }
+        for (thread, lock, before) in survey.held() {
+            for _ in 0..before.times {
+                next.thread(thread).held.hold(lock, before.mode);
+            }
+            if before.is_word {
+                let is_shared = before.mode == Mode::Shared;
+                let word = next.words.entry(lock).or_default();
+                *word = LockWord { holders: word.holders + before.times, is_shared, ..LockWord::default() };
+            }
+        }
+        (next, survey.clear())
+    }
+
+    fn thread(&mut self, thread: u64) -> &mut Thread {
+        let thread = thread as usize;
+        if self.threads.len() <= thread {
+            self.threads.resize_with(thread + 1, Thread::default);
+        }
+        &mut self.threads[thread]
+    }
+
+    /// The runtime has seen a thread get a lock.
+    pub(crate) fn acquired(&mut self, thread: u64, lock: u64, mode: Mode) {
+        if let Some(survey) = &mut self.survey {
+            survey.handled(thread, lock);
+        }
+        self.thread(thread).held.hold(lock, mode);
+        if let Some(word) = self.words.get_mut(&lock) {
+            word.holders += 1;
+        }
+    }
+
+    /// The runtime has seen a thread give a lock back; how it held it, if it did.
+    pub(crate) fn released(&mut self, thread: u64, lock: u64) -> Option<Mode> {
+        if let Some(word) = self.words.get_mut(&lock) {
+            word.holders = word.holders.saturating_sub(1);
+        }
+        if let Some(survey) = &mut self.survey {
+            let holds = |one: &Thread| one.held.contains(lock);
+            let lacks = !self.threads.get(thread as usize).is_some_and(holds)
+                && survey.lacks(thread, lock, self.threads.iter().any(holds), false);
+            survey.handled(thread, lock);
+            if lacks {
+                self.thread(thread).held.hold(lock, Mode::Exclusive);
+            }
+        }
+        self.thread(thread).held.give_back(lock)
+    }
+
+    /// How many atomics so far changed the word of a lock in a way that is not understood: then the lock events are not all
+    /// there, and nothing that follows from them is proven.
+    pub(crate) fn unrecognised(&self) -> u64 {
+        self.unrecognised + self.words.values().map(|word| word.unrecognised).sum::<u64>()
+    }
+
+    /// Memory is given out or written anew: what was a lock there is none any more.
+    pub(crate) fn forget(&mut self, lock: u64) {
+        self.unrecognised += self.words.remove(&lock).map_or(0, |word| word.unrecognised);
+    }
+
+    /// Whether somebody holds a lock that is made of atomics.
+    pub(crate) fn is_held(&self, lock: u64) -> bool {
+        self.words.get(&lock).is_some_and(|word| word.holders > 0)
+    }
+
+    /// Where a thread is that reads or writes at this site, if that has surely nothing to do with locks.
+    #[inline]
+    pub(crate) fn place_apart(&self, thread: u64, site: &CallSite) -> Option<LocId> {
+        let thread = self.threads.get(thread as usize)?;
+        let is_apart = site.inlined.is_empty()
+            && !thread.is_in_operation()
+            && thread.has_begun
+            && !thread.begins_with_frames
+            && self.survey.is_none();
+        is_apart.then(|| thread.user(site).unwrap_or(site.loc))
+    }
+
+    /// The next record of a thread: adds what it did to locks before the record to `events`. What becomes of the record, which is at
+    /// this site if it has one.
+    pub(crate) fn record(
+        &mut self,
+        number: u64,
+        record: &Record,
+        site: Option<&CallSite>,
+        ahead: Lookahead<'_>,
+        naming: &mut Naming,
+        events: &mut Vec<LockEvent>,
+    ) -> Meaning {
+        self.thread(number);
+        let Some(thread) = self.threads.get_mut(number as usize) else { return Meaning::Event };
+        let begins = !std::mem::replace(&mut thread.has_begun, true);
+        if record.tag == Tag::Frame && record.detail == FRAMES_UNKNOWN && begins {
+            self.unrecognised += u64::from(self.is_continuation);
+        }
+        let mut survey = self.survey.as_mut();
+        if let Some(survey) = &mut survey {
+            survey.record(number, record.key, begins && record.tag != Tag::Begin);
+        }
+        let (words, is_continuation) = (&mut self.words, self.is_continuation);
+        let mut cx =
+            Context { thread: number, record, naming, words, events, ahead, survey, is_continuation };
+        let meaning = match record.tag {
+            Tag::Frame => {
+                // Those of the thread's later chunks tell what is known.
+                if begins || thread.begins_with_frames {
+                    thread.begins_with_frames = true;
+                    thread.enter(record.words[0], record.words[1], &mut cx);
+                }
+                return Meaning::Nothing;
+            }
+            Tag::Enter => thread.enter(record.words[0], record.words[1], &mut cx),
+            Tag::Exit => thread.exit(&mut cx),
+            Tag::Begin | Tag::Text | Tag::Arg | Tag::Branch => Meaning::Event,
+            Tag::End => {
+                thread.leave_from(0, &mut cx);
+                Meaning::Event
+            }
+            _ => site.map_or(Meaning::Event, |site| thread.act(site, &mut cx)),
+        };
+        thread.begins_with_frames = false;
+        if let Some(survey) = &mut self.survey {
+            survey.recorded(number, thread.is_in_operation());
+        }
+        meaning
+    }
+
+    /// The function that a thread has entered last, or that an exit is about to leave.
+    pub(crate) fn function(&mut self, thread: u64) -> Option<StrId> {
+        self.thread(thread).function()
+    }
+
+    /// Takes the exit of a function, once it has been told.
+    pub(crate) fn pop(&mut self, thread: u64) {
+        self.thread(thread).pop();
+    }
+
+    /// Where a thread is: a place of the user's, if there is one at or above this site.
+    pub(crate) fn place(&mut self, thread: u64, site: &CallSite) -> LocId {
+        self.thread(thread).user(site).unwrap_or(site.loc)
+    }
+
+    /// What a thread is doing.
+    pub(crate) fn state(&mut self, thread: u64) -> ThreadState {
+        let thread = self.thread(thread);
+        ThreadState { calls: thread.told_calls(), held: thread.held.all(), waits_for: thread.waits_for() }
+    }
+}

@@ -1,0 +1,202 @@
+//! The calls of one thread, the operations on locks that it is in, and the locks that it holds.
+
+use foresee_format::{SYNC_SPACE, Tag};
+
+use super::event::{CalledFrom, LockAction, Meaning};
+use super::holding::{Context, HeldLocks};
+use super::operation::{Atomic, Operation};
+use crate::event::Mode;
+use crate::ids::{LocId, StrId};
+use crate::raw::interpreting::naming::CallSite;
+use crate::raw::lock_table::Role;
+
+/// What a thread is in, and what it holds.
+#[derive(Default)]
+pub(super) struct Thread {
+    /// Whether there was any record of it yet.
+    pub(super) has_begun: bool,
+    /// Whether all records so far were the calls that it begins with.
+    pub(super) begins_with_frames: bool,
+    calls: Vec<OpenCall>,
+    /// The operations it is in: at most a wait, and one more within.
+    operations: Vec<Operation>,
+    pub(super) held: HeldLocks,
+}
+
+/// A function that was entered and not left yet.
+struct OpenCall {
+    function: StrId,
+    /// The nearest place of the user's that led here.
+    user: Option<LocId>,
+    /// The nearest crate that led here, other than `core`.
+    krate: StrId,
+    /// Entering was not told.
+    is_silent: bool,
+    /// The address that the call returns to.
+    pc: u64,
+}
+
+impl Thread {
+    pub(super) fn is_in_operation(&self) -> bool {
+        !self.operations.is_empty()
+    }
+
+    /// The innermost function.
+    pub(super) fn function(&self) -> Option<StrId> {
+        self.calls.last().map(|call| call.function)
+    }
+
+    /// The functions that it has entered and that have been told, with where their calls are.
+    pub(super) fn told_calls(&self) -> Vec<(StrId, u64)> {
+        let told = self.calls.iter().filter(|call| !call.is_silent);
+        told.map(|call| (call.function, call.pc)).collect()
+    }
+
+    /// The lock that it waits for in an operation, and how it wants it.
+    pub(super) fn waits_for(&self) -> Option<(u64, Mode)> {
+        self.operations.iter().find_map(Operation::waits_for)
+    }
+
+    /// The place of the user's at or above this site, if there is one.
+    #[inline]
+    pub(super) fn user(&self, site: &CallSite) -> Option<LocId> {
+        if site.is_users { Some(site.loc) } else { self.calls.last().and_then(|call| call.user) }
+    }
+
+    fn krate(&self, site: &CallSite) -> StrId {
+        site.krate.unwrap_or_else(|| self.calls.last().map_or(StrId::EMPTY, |call| call.krate))
+    }
+
+    /// The thread enters the function at `callee`.
+    pub(super) fn enter(&mut self, pc: u64, callee: u64, cx: &mut Context<'_>) -> Meaning {
+        let site = cx.naming.site(pc);
+        self.leave_outside(&site, pc, None, cx);
+        self.begin_inlined(&site, pc);
+        let (user, krate) = (self.user(&site), self.krate(&site));
+        let function = cx.naming.site(callee);
+        let is_silent = self.operations.iter().any(Operation::hides) || function.entry.is_some();
+        let depth = self.calls.len();
+        let caller = self.function();
+        self.calls.push(OpenCall { function: function.function, user, krate, is_silent, pc });
+        if let Some(entered) = function.entry
+            && self.may_begin()
+        {
+            let lock_type = caller.and_then(|caller| cx.naming.lock_type(caller));
+            let at = CalledFrom { loc: user.unwrap_or(site.loc), lock_type };
+            self.operations.push(Operation::new(entered, depth, None, at, callee));
+        }
+        if is_silent { Meaning::Nothing } else { Meaning::Event }
+    }
+
+    /// The thread is about to leave the innermost function: [`pop`](Thread::pop) follows.
+    pub(super) fn exit(&mut self, cx: &mut Context<'_>) -> Meaning {
+        let depth = self.calls.len();
+        let ended = self.operations.iter().position(|operation| {
+            let is_function = operation.instance.is_none();
+            if is_function { operation.depth + 1 >= depth } else { operation.depth >= depth }
+        });
+        if let Some(first) = ended {
+            self.leave_from(first, cx);
+        }
+        if self.calls.last().is_some_and(|call| call.is_silent) { Meaning::Nothing } else { Meaning::Event }
+    }
+
+    pub(super) fn pop(&mut self) {
+        self.calls.pop();
+    }
+
+    /// The thread does what the record says, at this site.
+    pub(super) fn act(&mut self, site: &CallSite, cx: &mut Context<'_>) -> Meaning {
+        let record = cx.record;
+        let [pc, addr, ..] = record.words;
+        let is_atomic = matches!(record.tag, Tag::Load | Tag::Store | Tag::Rmw) && addr < SYNC_SPACE;
+        let krate = self.krate(site);
+        let is_update = record.tag == Tag::Rmw;
+        self.leave_outside(site, pc, is_atomic.then_some(Atomic { addr, krate, is_update }), cx);
+        self.begin_inlined(site, pc);
+        let Some((operation, outer)) = self.operations.split_last_mut() else {
+            let loc = self.user(site).unwrap_or(site.loc);
+            return if is_atomic { self.act_outside(loc, cx) } else { Meaning::Event };
+        };
+        if is_atomic {
+            operation.identify(addr, krate, outer.last_mut(), &mut self.held, cx);
+        }
+        if operation.is_transparent() {
+            return Meaning::Event;
+        }
+        operation.note(record);
+        match record.tag {
+            Tag::Alloc | Tag::Free | Tag::Fork | Tag::Join => Meaning::Event,
+            _ if operation.role() == Role::Foreign && is_atomic => Meaning::EventApart,
+            _ => Meaning::Nothing,
+        }
+    }
+
+    /// An atomic that is in no operation, as far as one can see, but may be on the word of a lock.
+    fn act_outside(&mut self, loc: LocId, cx: &mut Context<'_>) -> Meaning {
+        let (tag, [_, addr, old, new]) = (cx.record.tag, cx.record.words);
+        if tag == Tag::Load {
+            return Meaning::Event;
+        }
+        let Some(word) = cx.words.get_mut(&addr) else { return Meaning::Event };
+        let at = CalledFrom { loc, lock_type: None };
+        if let Some(mode) = self.held.mode(addr) {
+            cx.event(at, LockAction::Release(mode), addr);
+            cx.released(&mut self.held, addr);
+            return Meaning::Nothing;
+        }
+        if tag == Tag::Rmw && old != new && !word.is_shared && word.holders == 0 && !word.is_new {
+            let mode = Mode::Exclusive;
+            cx.event(at, LockAction::Acquire { mode, tried: true }, addr);
+            cx.acquired(&mut self.held, addr, mode);
+            return Meaning::Nothing;
+        }
+        word.unrecognised += 1;
+        Meaning::Event
+    }
+
+    fn may_begin(&self) -> bool {
+        self.operations.last().is_none_or(|operation| operation.role() == Role::Wait)
+    }
+
+    /// Begins the operations that have this site inlined.
+    fn begin_inlined(&mut self, site: &CallSite, pc: u64) {
+        for inlined in &site.inlined {
+            let depth = self.calls.len();
+            let is_known =
+                self.operations.iter().any(|operation| operation.instance == Some(inlined.instance));
+            if !is_known && self.may_begin() {
+                let user = if inlined.is_users { Some(inlined.loc) } else { None };
+                let user = user.or_else(|| self.calls.last().and_then(|call| call.user));
+                let at = CalledFrom { loc: user.unwrap_or(inlined.loc), lock_type: inlined.lock_type };
+                self.operations.push(Operation::new(inlined.what, depth, Some(inlined.instance), at, pc));
+            }
+        }
+    }
+
+    /// Leaves the operations that a record at this site is not within.
+    fn leave_outside(&mut self, site: &CallSite, pc: u64, atomic: Option<Atomic>, cx: &mut Context<'_>) {
+        let depth = self.calls.len();
+        let left = self.operations.iter().position(|operation| {
+            if depth > operation.depth {
+                return false;
+            }
+            let is_inlined = site.inlined.iter().any(|inlined| Some(inlined.instance) == operation.instance);
+            depth < operation.depth
+                || !is_inlined
+                || atomic.is_some_and(|atomic| operation.is_over(pc, atomic, &self.held))
+        });
+        if let Some(first) = left {
+            self.leave_from(first, cx);
+        }
+    }
+
+    /// Leaves this operation and those within it.
+    pub(super) fn leave_from(&mut self, first: usize, cx: &mut Context<'_>) {
+        while self.operations.len() > first {
+            if let Some(operation) = self.operations.pop() {
+                operation.left(&mut self.held, cx);
+            }
+        }
+    }
+}

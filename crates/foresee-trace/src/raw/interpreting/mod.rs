@@ -1,0 +1,396 @@
+//! Interpreting: from the records of all threads, in the observed order, to events.
+//!
+//! Most records are one event each ([`operations`]); what is known beside decides which:
+//!
+//! | module | knows |
+//! |---|---|
+//! | [`naming`] | what is at an address: threads, locks, code, data |
+//! | [`locks`] | which atomics are operations on locks |
+//! | [`atomic_values`], [`plain_values`] | which values the recorded operations explain |
+//! | [`annotations`] | what the program says itself |
+//! | [`branches`] | where control flow depended on what a thread has read |
+//! | [`unseen_starts`] | which threads nobody was seen to start |
+//! | [`plain_memory`] | which memory none of these has anything to say about |
+//!
+//! **The short way.** A read or a write (or an atomic load) is just that, if its thread is in no operation on a lock, its site is known
+//! and has nothing to do with locks, and its memory is plain: then none of the tables has anything to say
+//! ([`plain`](Interpreter::plain)). Nearly all records of most programs are so. Whatever is not known to be so goes the long way
+//! ([`record`](Interpreter::record)), which makes it known.
+
+mod annotations;
+mod atomic_values;
+mod branches;
+mod locks;
+mod naming;
+mod operations;
+mod plain_memory;
+mod plain_values;
+mod unseen_starts;
+
+use foresee_format::{AS_HELD, MAX_THREADS, SYNC_SPACE, Tag};
+use rustc_hash::FxHashMap;
+
+use self::annotations::Annotations;
+use self::atomic_values::AtomicValues;
+use self::branches::Branches;
+use self::locks::{LockAction, LockEvent, LockRecogniser, Meaning, ThreadState};
+use self::naming::{CallSite, Naming};
+use self::operations::{mode, of_atomic, of_memory};
+use self::plain_values::PlainValues;
+use self::unseen_starts::{UnseenStarts, hand_over_to};
+use super::lock_table::LockTable;
+use super::merging::{Lookahead, Record};
+use super::symbols::{Origin, Symbolizer};
+use crate::event::{Arg, Event, Mem, Mode, Op};
+use crate::ids::{LocId, ThreadId};
+use crate::names::Names;
+
+/// What is known of the run so far.
+pub(crate) struct Interpreter {
+    naming: Naming,
+    locks: LockRecogniser,
+    /// The lock events of the current record.
+    lock_events: Vec<LockEvent>,
+    /// The lock that each thread has asked for last, and how.
+    requested: FxHashMap<u64, (u64, Mode)>,
+    atomic_values: AtomicValues,
+    plain_values: PlainValues,
+    annotations: Annotations,
+    branches: Branches,
+    starts: UnseenStarts,
+    lines: KnownLines,
+}
+
+/// Whether the lines of accesses are known.
+#[derive(Default)]
+struct KnownLines {
+    /// How many sites there are with accesses.
+    sites: u64,
+    /// How many of them have no known line.
+    unknown: u64,
+}
+
+impl Interpreter {
+    /// The symbolizer finds the names of addresses, the table says which functions are operations on locks.
+    pub(crate) fn new(symbolizer: Box<dyn Symbolizer>, table: LockTable) -> Interpreter {
+        Interpreter {
+            naming: Naming::new(symbolizer, table),
+            locks: LockRecogniser::default(),
+            lock_events: Vec::new(),
+            requested: FxHashMap::default(),
+            atomic_values: AtomicValues::default(),
+            plain_values: PlainValues::default(),
+            annotations: Annotations::default(),
+            branches: Branches::default(),
+            starts: UnseenStarts::default(),
+            lines: KnownLines::default(),
+        }
+    }
+
+    /// The event of a record of a thread, if it is the usual thing: an access of which nothing is to be asked but where it is.
+    #[inline]
+    pub(crate) fn plain(&self, thread: u64, record: &Record) -> Option<Event<'static>> {
+        let [pc, addr, ..] = record.words;
+        let op = match record.tag {
+            Tag::Read | Tag::Write => of_memory(record, addr)?,
+            Tag::Load => of_atomic(record, addr)?,
+            _ => return None,
+        };
+        let site = self.naming.known_site(pc)?;
+        let loc = self.locks.place_apart(thread, site)?;
+        let mem = op.mem()?;
+        let thread = self.naming.known_thread(thread)?;
+        let is_plain = site.is_counted.get()
+            && site.origin == Origin::Program
+            && mem.size > 0
+            && !self.branches.are_recorded
+            && self.naming.plain_memory.is_surely_plain(mem);
+        is_plain.then_some(Event { thread, loc, op })
+    }
+
+    /// Adds the events of a record of a thread to `events`: none, or it and what it says about locks. `ahead` is what the thread does
+    /// after it, `next` the first record of that, as far as it is decoded.
+    pub(crate) fn record(
+        &mut self,
+        thread: u64,
+        record: &Record,
+        ahead: Lookahead<'_>,
+        next: Option<&Record>,
+        events: &mut Vec<Event<'static>>,
+    ) {
+        let id = self.naming.thread(thread);
+        let site = match record.tag {
+            Tag::Begin | Tag::End | Tag::Exit | Tag::Frame | Tag::Text | Tag::Arg | Tag::Branch => None,
+            _ => Some(self.naming.site(record.words[0])),
+        };
+        let site = site.as_deref();
+        let mut lock_events = std::mem::take(&mut self.lock_events);
+        let meaning = self.locks.record(thread, record, site, ahead, &mut self.naming, &mut lock_events);
+        if self.branches.are_recorded {
+            let locks = lock_events.iter().map(|event| event.addr);
+            let branch = self.branches.before(thread, record, locks, &mut self.naming);
+            events.extend(branch.map(|loc| Event { thread: id, loc, op: Op::Branch }));
+        }
+        for event in lock_events.drain(..) {
+            let op = self.lock_operation(event);
+            events.push(Event { thread: id, loc: event.loc, op });
+        }
+        self.lock_events = lock_events;
+        if let Some((loc, op)) = self.event(thread, record, site, meaning) {
+            events.push(Event { thread: id, loc, op });
+            let branches = &mut self.branches;
+            if branches.are_recorded && branches.after(thread, loc, &op, record.words[0], &mut self.naming) {
+                events.push(Event { thread: id, loc, op: Op::Branch });
+            }
+        }
+        if record.tag == Tag::Exit {
+            self.locks.pop(thread);
+        }
+        if let Some(others) = self.starts.record(thread, record, next) {
+            for one in others.into_iter().chain([thread]) {
+                let id = self.naming.thread(one);
+                events.push(Event { thread: id, loc: LocId::UNKNOWN, op: hand_over_to(thread) });
+            }
+            // It is there because of that.
+            let branch = Event { thread: id, loc: LocId::UNKNOWN, op: Op::Branch };
+            events.extend(self.branches.are_recorded.then_some(branch));
+        }
+    }
+
+    fn lock_operation(&mut self, event: LockEvent) -> Op<'static> {
+        let lock = self.naming.lock_of(event.addr, event.lock_type);
+        match event.action {
+            LockAction::Request(mode) => Op::Request { lock, mode },
+            LockAction::Acquire { mode, tried } => Op::Acquire { lock, mode, tried },
+            LockAction::Release(mode) => Op::Release { lock, mode },
+            LockAction::Wait => Op::Wait { cond: lock },
+            LockAction::Notify { all } => Op::Notify { cond: lock, all },
+        }
+    }
+
+    /// The event of a record itself, and where it is; `None` for one that says nothing an event can.
+    fn event(
+        &mut self,
+        thread: u64,
+        record: &Record,
+        site: Option<&CallSite>,
+        meaning: Meaning,
+    ) -> Option<(LocId, Op<'static>)> {
+        let addr = match meaning {
+            Meaning::Nothing => return None,
+            Meaning::Event => record.words[1],
+            Meaning::EventApart => record.words[1] | SYNC_SPACE,
+        };
+        let op = self.operation(thread, record, addr)?;
+        let Some(site) = site else { return Some((LocId::UNKNOWN, op)) };
+        self.lines.count(&op, site);
+        if let Some(mem) = op.mem() {
+            self.touch(&op, mem, site)?;
+        }
+        let loc = if record.tag == Tag::Enter { site.loc } else { self.locks.place(thread, site) };
+        let op = self.plain_values.explained(self.atomic_values.explained(op));
+        match op {
+            Op::Read { mem, value: Some(_) }
+            | Op::Write { mem, value: Some(_) }
+            | Op::Store { mem, .. }
+            | Op::Rmw { mem, .. } => self.naming.plain_memory.mark(mem),
+            _ => {}
+        }
+        Some((loc, op))
+    }
+
+    /// What a record says was done, at this address.
+    fn operation(&mut self, thread: u64, record: &Record, addr: u64) -> Option<Op<'static>> {
+        match record.tag {
+            Tag::Read | Tag::Write | Tag::ReadRange | Tag::WriteRange | Tag::Alloc | Tag::Free => {
+                of_memory(record, addr)
+            }
+            Tag::Load | Tag::Store | Tag::Rmw | Tag::Fence => of_atomic(record, addr),
+            Tag::Request | Tag::Acquire | Tag::Release => Some(self.seen_lock(thread, record, addr)),
+            Tag::Wait => Some(Op::Wait { cond: self.naming.lock(addr) }),
+            Tag::Notify => Some(Op::Notify { cond: self.naming.lock(addr), all: record.detail != 0 }),
+            Tag::Fork => Some(Op::Fork { child: self.other_thread(addr)? }),
+            Tag::Join => Some(Op::Join { child: self.other_thread(addr)? }),
+            Tag::Begin => Some(Op::ThreadBegin),
+            Tag::End => Some(Op::ThreadEnd),
+            Tag::Enter => Some(Op::Enter { function: self.locks.function(thread)? }),
+            // A function left that was never entered: the trace begins within it.
+            Tag::Exit => Some(Op::Exit { function: self.locks.function(thread)? }),
+            Tag::Text
+            | Tag::Arg
+            | Tag::Named
+            | Tag::Local
+            | Tag::BlockBegin
+            | Tag::BlockEnd
+            | Tag::NameLock
+            | Tag::NameVariable
+            | Tag::ReadValue
+            | Tag::WriteValue
+            | Tag::Frame => self.annotations.interpret(&mut self.naming, thread, record),
+            // Branches come before what depends on them.
+            Tag::Branch => None,
+            // Streams give these as what they are near to.
+            Tag::NearRead
+            | Tag::NearWrite
+            | Tag::NearEnter
+            | Tag::NearExit
+            | Tag::NearLoad
+            | Tag::NearStore
+            | Tag::NearRmw
+            | Tag::NearBranch
+            | Tag::Now => None,
+        }
+    }
+
+    /// What the runtime has seen a thread do to a lock.
+    fn seen_lock(&mut self, thread: u64, record: &Record, addr: u64) -> Op<'static> {
+        let (lock, mode) = (self.naming.lock(addr), mode(record));
+        match record.tag {
+            Tag::Request => {
+                self.requested.insert(thread, (addr, mode));
+                Op::Request { lock, mode }
+            }
+            Tag::Acquire => {
+                self.locks.acquired(thread, addr, mode);
+                // The runtime notes a request wherever a thread would have waited.
+                let tried = self.requested.remove(&thread).is_none_or(|(asked, _)| asked != addr);
+                Op::Acquire { lock, mode, tried }
+            }
+            _ => {
+                // Unlocking a reader-writer lock does not say how it was held.
+                let held = self.locks.released(thread, addr).filter(|_| record.detail == AS_HELD);
+                Op::Release { lock, mode: held.unwrap_or(mode) }
+            }
+        }
+    }
+
+    fn other_thread(&mut self, number: u64) -> Option<ThreadId> {
+        (number < MAX_THREADS).then(|| self.naming.thread(number))
+    }
+
+    /// Learns what an operation on this memory says about what is there; `None` if it is no event.
+    fn touch(&mut self, op: &Op<'_>, mem: Mem, site: &CallSite) -> Option<()> {
+        let is_unseen = match op {
+            Op::Read { .. } | Op::Write { .. } => site.origin != Origin::Program,
+            Op::Free { .. } => site.origin == Origin::Foreign,
+            _ => false,
+        };
+        if mem.size == 0 || mem.end() > 1 << 64 || is_unseen {
+            return None;
+        }
+        match op {
+            Op::Alloc { .. } => self.renew(mem),
+            Op::Free { .. } => {}
+            Op::Read { .. } | Op::Write { .. } | Op::Load { .. } if self.naming.is_plain(mem) => {}
+            Op::Write { .. } => {
+                self.renew(mem);
+                self.naming.touch(mem);
+            }
+            _ => self.naming.touch(mem),
+        }
+        Some(())
+    }
+
+    /// Memory is given out anew, or written as no lock is while it is one: a lock that is there now is another than before.
+    fn renew(&mut self, mem: Mem) {
+        let mut from = mem.addr;
+        while let Some(lock) = self.naming.lock_in(from, mem) {
+            if !self.locks.is_held(lock) {
+                self.locks.forget(lock);
+                self.naming.forget_lock(lock);
+            }
+            from = lock + 1;
+        }
+    }
+
+    /// Files are mapped as this copy of `/proc/self/maps` says, from now on.
+    pub(crate) fn remap(&mut self, maps: &str) {
+        self.naming.remap(maps);
+    }
+
+    /// What the file's header says: what threads are called, and whether the program records its branches.
+    pub(crate) fn learn(&mut self, thread_names: &[u8], has_branches: bool) {
+        self.naming.set_thread_names(thread_names);
+        self.branches.are_recorded = has_branches;
+    }
+
+    /// From now on, finds out what threads must have held at the beginning.
+    pub(crate) fn survey(&mut self) {
+        self.locks = LockRecogniser::surveying();
+    }
+
+    /// What a survey found out, with the key from which on all is known; and the symbolizer, with all it has read.
+    pub(crate) fn surveyed(self) -> (LockRecogniser, u64, Box<dyn Symbolizer>) {
+        let (locks, clear) = self.locks.surveyed();
+        (locks, clear, self.naming.into_symbolizer())
+    }
+
+    /// Begins with what a survey found out.
+    pub(crate) fn set_locks(&mut self, locks: LockRecogniser) {
+        self.locks = locks;
+    }
+
+    /// The trace begins here: adds what these threads are doing to `events`, before anything else; each with whether it goes on.
+    pub(crate) fn begin(&mut self, threads: &[(u64, bool)], events: &mut Vec<Event<'static>>) {
+        self.atomic_values = AtomicValues::default();
+        self.plain_values = PlainValues::default();
+        self.annotations.forget_blocks();
+        for &(thread, goes_on) in threads {
+            let ThreadState { calls, held, waits_for } = self.locks.state(thread);
+            let waits_for = waits_for.or(self.requested.get(&thread).copied());
+            if !goes_on && held.is_empty() && waits_for.is_none() {
+                continue;
+            }
+            let thread = self.naming.thread(thread);
+            for (function, call) in calls {
+                let loc = self.naming.site(call).loc;
+                events.push(Event { thread, loc, op: Op::Enter { function } });
+            }
+            for (lock, mode) in held {
+                let op = Op::Acquire { lock: self.naming.lock(lock), mode, tried: true };
+                events.push(Event { thread, loc: LocId::UNKNOWN, op });
+            }
+            if let Some((lock, mode)) = waits_for {
+                let op = Op::Request { lock: self.naming.lock(lock), mode };
+                events.push(Event { thread, loc: LocId::UNKNOWN, op });
+            }
+        }
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.naming.names
+    }
+
+    /// The arguments of the named event that was interpreted last.
+    pub(crate) fn args(&self) -> &[Arg] {
+        self.annotations.args()
+    }
+
+    pub(crate) fn symbolizer(&self) -> &dyn Symbolizer {
+        self.naming.symbolizer()
+    }
+
+    /// How many atomic operations read a value that no recorded write explains; their values are left out.
+    pub(crate) fn unexplained(&self) -> u64 {
+        self.atomic_values.unexplained
+    }
+
+    /// How many atomic operations on locks were not recognised as locking or unlocking.
+    pub(crate) fn unrecognised(&self) -> u64 {
+        self.locks.unrecognised()
+    }
+
+    /// Whether most sites of accesses have no known line: the program has no debug information.
+    pub(crate) fn lacks_debug_info(&self) -> bool {
+        2 * self.lines.unknown > self.lines.sites
+    }
+}
+
+impl KnownLines {
+    fn count(&mut self, op: &Op<'_>, site: &CallSite) {
+        if op.access().is_some() && !site.is_counted.replace(true) {
+            self.sites += 1;
+            self.unknown += u64::from(!site.has_line);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Names for what records know by numbers and addresses: threads, locks, code and data. Each is asked for once.
+
+mod lock_names;
+mod program;
+mod sites;
+
+use std::rc::Rc;
+
+use foresee_format::{NAME_LEN, SYNC_SPACE};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::lock_names::LockNames;
+use self::program::Program;
+use self::sites::CallSites;
+pub(crate) use self::sites::{CallSite, LockFunction};
+use super::plain_memory::PlainMemory;
+use crate::event::Mem;
+use crate::ids::{LockId, StrId, ThreadId};
+use crate::names::Names;
+use crate::raw::function_path::{function_path, is_library_path, lock_type};
+use crate::raw::lock_table::LockTable;
+use crate::raw::symbols::{Call, Symbolizer};
+
+/// All names of a raw trace as they become known.
+pub(crate) struct Naming {
+    pub(crate) names: Names,
+    program: Program,
+    /// The header's table of what threads are called.
+    thread_names: Vec<u8>,
+    /// By number.
+    threads: Vec<Option<ThreadId>>,
+    locks: LockNames,
+    sites: CallSites,
+    calls: FxHashMap<u64, Call>,
+    /// Addresses of static data that have been looked up.
+    looked_up: FxHashSet<u64>,
+    /// Memory that nothing is known of.
+    pub(crate) plain_memory: PlainMemory,
+}
+
+impl Naming {
+    pub(crate) fn new(symbolizer: Box<dyn Symbolizer>, table: LockTable) -> Naming {
+        Naming {
+            names: Names::new(),
+            program: Program { symbolizer, modules: Vec::new() },
+            thread_names: Vec::new(),
+            threads: Vec::new(),
+            locks: LockNames::default(),
+            sites: CallSites::new(table),
+            calls: FxHashMap::default(),
+            looked_up: FxHashSet::default(),
+            plain_memory: PlainMemory::default(),
+        }
+    }
+
+    pub(crate) fn symbolizer(&self) -> &dyn Symbolizer {
+        &*self.program.symbolizer
+    }
+
+    /// What finds names, with all it has read.
+    pub(crate) fn into_symbolizer(self) -> Box<dyn Symbolizer> {
+        self.program.symbolizer
+    }
+
+    /// What threads are called, as the header's table has it, for those that were not met yet.
+    pub(crate) fn set_thread_names(&mut self, table: &[u8]) {
+        self.thread_names.clear();
+        self.thread_names.extend_from_slice(table);
+    }
+
+    /// Files are mapped as this copy of `/proc/self/maps` says, from now on. Statics keep the names they have got.
+    pub(crate) fn remap(&mut self, maps: &str) {
+        if self.program.remap(maps) {
+            self.sites.forget();
+            self.calls.clear();
+        }
+        self.plain_memory.remap();
+    }
+
+    /// The thread of this number. Two threads of the same name are told apart by their numbers.
+    #[inline]
+    pub(crate) fn thread(&mut self, number: u64) -> ThreadId {
+        match self.known_thread(number) {
+            Some(id) => id,
+            None => self.new_thread(number),
+        }
+    }
+
+    /// A thread that was met before.
+    #[inline]
+    pub(crate) fn known_thread(&self, number: u64) -> Option<ThreadId> {
+        self.threads.get(number as usize).copied().flatten()
+    }
+
+    fn new_thread(&mut self, number: u64) -> ThreadId {
+        let slot = self.thread_names.chunks_exact(NAME_LEN as usize).nth(number as usize);
+        let given = slot.map(|slot| slot.split(|&byte| byte == 0).next().unwrap_or_default());
+        let mut name = match given {
+            Some(given) if !given.is_empty() => String::from_utf8_lossy(given).into_owned(),
+            _ if number == 0 => "main".to_owned(),
+            _ => format!("T{number}"),
+        };
+        let threads = self.names.threads().len();
+        let mut id = self.names.thread(&name);
+        while id.index() < threads {
+            name = format!("{name}#{number}");
+            id = self.names.thread(&name);
+        }
+        let number = number as usize;
+        if self.threads.len() <= number {
+            self.threads.resize(number + 1, None);
+        }
+        self.threads[number] = Some(id);
+        id
+    }
+
+    /// The lock or condition at this address.
+    pub(crate) fn lock(&mut self, addr: u64) -> LockId {
+        self.lock_of(addr, None)
+    }
+
+    /// The lock or condition at this address, which is of this type.
+    pub(crate) fn lock_of(&mut self, addr: u64, lock_type: Option<StrId>) -> LockId {
+        if let Some(id) = self.locks.get(addr) {
+            return id;
+        }
+        self.plain_memory.mark(Mem { addr, size: 1 });
+        self.locks.add(addr, lock_type, &mut self.program, &mut self.names)
+    }
+
+    /// The type of the lock that this function is called for.
+    pub(crate) fn lock_type(&mut self, function: StrId) -> Option<StrId> {
+        let function = self.names.str(function);
+        let of = lock_type(function).filter(|_| is_library_path(&function_path(function)))?;
+        Some(self.names.intern(&of))
+    }
+
+    /// The program names the lock in an object.
+    pub(crate) fn name_lock(&mut self, object: Mem, name: StrId) {
+        self.locks.name(object, name);
+    }
+
+    /// The first lock at or after `from` in this memory.
+    pub(crate) fn lock_in(&self, from: u64, mem: Mem) -> Option<u64> {
+        self.locks.first_in(from, mem)
+    }
+
+    /// Whatever lock is at this address from now on is another.
+    pub(crate) fn forget_lock(&mut self, addr: u64) {
+        self.locks.forget(addr);
+    }
+
+    /// The program names a variable, unless bytes of it have a name: variables of two names would be taken for two.
+    pub(crate) fn name_variable(&mut self, mem: Mem, name: StrId) {
+        let last = mem.addr.saturating_add(u64::from(mem.size.saturating_sub(1)));
+        let is_named = [mem.addr, last].iter().any(|&addr| self.names.symbol_at(addr).is_some());
+        if !is_named && mem.size > 0 {
+            self.names.declare_symbol(name, Some(mem.addr), mem.size);
+        }
+    }
+
+    /// What the program's code says about the call that returns to `pc`.
+    pub(crate) fn call(&mut self, pc: u64) -> Call {
+        *self.calls.entry(pc).or_insert_with(|| self.program.call(pc))
+    }
+
+    /// All about the call that returns to `pc`.
+    #[inline]
+    pub(crate) fn site(&mut self, pc: u64) -> Rc<CallSite> {
+        match self.sites.recent(pc) {
+            Some(site) => Rc::clone(site),
+            None => self.sites.find(pc, &mut self.program, &mut self.names),
+        }
+    }
+
+    /// The same, if it was asked for of late.
+    #[inline]
+    pub(crate) fn known_site(&self, pc: u64) -> Option<&CallSite> {
+        self.sites.recent(pc).map(|site| &**site)
+    }
+
+    /// Whether nothing is known of this memory, so that a plain access to it is just that.
+    pub(crate) fn is_plain(&mut self, mem: Mem) -> bool {
+        self.plain_memory.is_plain(mem, &self.program.modules)
+    }
+
+    /// Learns the name of what an access touches, if it is a static, or a stand-in for a barrier or semaphore.
+    pub(crate) fn touch(&mut self, mem: Mem) {
+        let stands_in = mem.addr & !(SYNC_SPACE - 1) == SYNC_SPACE;
+        if !(stands_in || self.program.is_mapped(mem.addr)) || !self.looked_up.insert(mem.addr) {
+            return;
+        }
+        if stands_in {
+            let object = mem.addr & (SYNC_SPACE - 1);
+            let name = self.program.object_name(object).unwrap_or_else(|| format!("{object:#x}"));
+            let name = self.names.intern(&format!("sync {name}"));
+            self.names.declare_symbol(name, Some(mem.addr), mem.size);
+        } else if !self.names.symbol_at(mem.addr).is_some_and(|symbol| symbol.mem.overlaps(mem))
+            && let Some(symbol) = self.program.data(mem.addr)
+        {
+            let name = self.names.intern(&symbol.name);
+            self.names.declare_symbol(name, Some(symbol.addr), symbol.size.max(1));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What is to be known about the calls into the runtime, each worked out once: where it is in the source, in which function, and
+//! which operations on locks it is part of.
+
+use std::cell::Cell;
+use std::hash::{Hash as _, Hasher as _};
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::program::Program;
+use crate::ids::{LocId, StrId};
+use crate::names::{Location, Names};
+use crate::raw::function_path::{crate_of, function_path, is_library_path, lock_type};
+use crate::raw::lock_table::{LockTable, Role};
+use crate::raw::symbols::{Code, Origin};
+
+/// How many sites are found without hashing, each in the one slot that it can be in.
+const RECENT: usize = 1 << 11;
+
+/// A call into the runtime, known by the address that it returns to.
+#[derive(Debug)]
+pub(crate) struct CallSite {
+    /// The innermost place that is the user's, or else the innermost of all.
+    pub(crate) loc: LocId,
+    /// Whether it is the user's.
+    pub(crate) is_users: bool,
+    /// Whether its line is known.
+    pub(crate) has_line: bool,
+    /// Whether an access here has been counted.
+    pub(crate) is_counted: Cell<bool>,
+    /// The innermost crate other than `core`, if there is one.
+    pub(crate) krate: Option<StrId>,
+    /// The function itself.
+    pub(crate) function: StrId,
+    /// What the function itself does to locks.
+    pub(crate) entry: Option<LockFunction>,
+    pub(crate) origin: Origin,
+    /// The operations on locks that this is in, outermost first.
+    pub(crate) inlined: Vec<Inlined>,
+}
+
+/// A function that is an operation on locks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LockFunction {
+    pub(crate) role: Role,
+    pub(crate) krate: StrId,
+    /// Whether that crate is a library of locks, and nothing else.
+    pub(crate) is_library: bool,
+}
+
+/// An operation on a lock that has a site inlined.
+#[derive(Debug)]
+pub(crate) struct Inlined {
+    pub(crate) what: LockFunction,
+    /// The same for all sites of one inlined call, and for no others.
+    pub(crate) instance: u64,
+    /// Where the operation is called from, and whether that is a place of the user's.
+    pub(crate) loc: LocId,
+    pub(crate) is_users: bool,
+    /// The type of the lock, if the calls in between tell.
+    pub(crate) lock_type: Option<StrId>,
+}
+
+/// The sites that are known.
+pub(super) struct CallSites {
+    table: LockTable,
+    known: FxHashMap<u64, Rc<CallSite>>,
+    /// Those that were asked for of late.
+    recent: Vec<Option<(u64, Rc<CallSite>)>>,
+}
+
+impl CallSites {
+    pub(super) fn new(table: LockTable) -> CallSites {
+        CallSites { table, known: FxHashMap::default(), recent: vec![None; RECENT] }
+    }
+
+    /// Other code is where some was: nothing is known any more.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+        self.recent.fill(None);
+    }
+
+    /// A site that was asked for of late.
+    #[inline]
+    pub(super) fn recent(&self, pc: u64) -> Option<&Rc<CallSite>> {
+        self.recent[recent_slot(pc)].as_ref().filter(|(known, _)| *known == pc).map(|(_, site)| site)
+    }
+
+    /// Any site.
+    pub(super) fn find(&mut self, pc: u64, program: &mut Program, names: &mut Names) -> Rc<CallSite> {
+        let site = match self.known.get(&pc) {
+            Some(site) => Rc::clone(site),
+            None => {
+                let site = Rc::new(self.describe(&program.code_before(pc), names));
+                self.known.insert(pc, Rc::clone(&site));
+                site
+            }
+        };
+        self.recent[recent_slot(pc)] = Some((pc, Rc::clone(&site)));
+        site
+    }
+
+    fn describe(&self, code: &Code, names: &mut Names) -> CallSite {
+        let paths: Vec<String> = code.frames.iter().map(|frame| function_path(&frame.function)).collect();
+        let own = paths.iter().position(|path| crate_of(path) != "core" && !path.is_empty());
+        let (loc, is_users) = nearest(code, &paths, 0, names);
+        let has_line = names.location_at(loc).line > 0;
+        let function = code.frames.last().map_or(StrId::EMPTY, |frame| {
+            names.intern(if frame.function.is_empty() { &frame.file } else { &frame.function })
+        });
+        let entry = paths.last().and_then(|path| self.lock_function(path, names));
+        let outermost_first = (0..paths.len()).rev();
+        let inlined = outermost_first.filter_map(|at| self.inlined(code, &paths, at, names)).collect();
+        let krate = own.map(|at| names.intern(crate_of(&paths[at])));
+        let origin = code.origin;
+        let is_counted = Cell::new(false);
+        CallSite { loc, is_users, has_line, is_counted, krate, function, entry, origin, inlined }
+    }
+
+    /// The operation on a lock that the frame at `at` is, if it is one.
+    fn inlined(&self, code: &Code, paths: &[String], at: usize, names: &mut Names) -> Option<Inlined> {
+        let what = self.lock_function(&paths[at], names)?;
+        let mut hasher = FxHasher::default();
+        at.abs_diff(paths.len()).hash(&mut hasher);
+        paths[at].hash(&mut hasher);
+        code.frames[at + 1..].hash(&mut hasher);
+        let (loc, is_users) = nearest(code, paths, at + 1, names);
+        let callers = code.frames[at + 1..].iter().zip(&paths[at + 1..]);
+        let library = callers.take_while(|(_, path)| is_library_path(path));
+        let of = library.filter_map(|(frame, _)| lock_type(&frame.function)).last();
+        let lock_type = of.map(|of| names.intern(&of));
+        Some(Inlined { what, instance: hasher.finish(), loc, is_users, lock_type })
+    }
+
+    fn lock_function(&self, path: &str, names: &mut Names) -> Option<LockFunction> {
+        let role = self.table.role(path)?;
+        Some(LockFunction { role, krate: names.intern(crate_of(path)), is_library: is_library_path(path) })
+    }
+}
+
+/// The innermost place from this frame on that is the user's, or else just the innermost; and whether it is the user's.
+fn nearest(code: &Code, paths: &[String], from: usize, names: &mut Names) -> (LocId, bool) {
+    let users = (from..paths.len()).find(|&at| !is_library_path(&paths[at]) && !code.frames[at].is_library());
+    let Some(frame) = code.frames.get(users.unwrap_or(from)).or(code.frames.last()) else {
+        return (LocId::UNKNOWN, false);
+    };
+    let location = Location {
+        file: names.intern(&frame.file),
+        line: frame.line,
+        column: frame.column,
+        function: names.intern(&frame.function),
+    };
+    (names.location(location), users.is_some())
+}
+
+#[inline]
+fn recent_slot(pc: u64) -> usize {
+    (pc ^ pc >> 11) as usize % RECENT
+}

@@ -1,0 +1,29 @@
+//! A look at what a thread does next, without taking it.
+
+use std::cell::Cell;
+use std::fs::File;
+
+use super::stream::{Record, Stream};
+
+/// The records of a thread that follow the one that was taken last.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookahead<'a> {
+    pub(super) stream: &'a Stream,
+    pub(super) file: &'a File,
+    /// For a trace that is still written: to be set if the answer depends on what comes later.
+    pub(super) saw_the_end: Option<&'a Cell<bool>>,
+}
+
+impl Lookahead<'_> {
+    /// What the thread does next, up to what is recorded.
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
+        let mut stream = self.stream.clone();
+        std::iter::from_fn(move || {
+            if stream.peek().is_none() && !matches!(stream.refill(self.file), Ok(Ok(()))) {
+                self.saw_the_end.inspect(|saw| saw.set(true));
+                return None;
+            }
+            stream.take().copied()
+        })
+    }
+}

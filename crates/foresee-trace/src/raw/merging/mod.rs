@@ -1,0 +1,307 @@
+//! Merging: the records of all threads in the observed order.
+//!
+//! The file consists of [chunks](chunks), each of one thread. A [stream](stream) decodes those of a thread one after
+//! the other; [turns](turns) decide which stream comes next: by key, equal keys by thread. The runtime's documentation
+//! argues why that is an order the program really had.
+//!
+//! **Damage.** Nothing in the file is trusted. Where a thread's records end that should go on, the merged order ends, too: what other
+//! threads did later may depend on what is lost.
+//!
+//! **A file that is still written** is looked at again and again ([`look`](Merger::look)). Only records with keys below a
+//! horizon are taken from it, which [`following`](super::following) moves.
+
+mod chunks;
+mod header;
+mod lookahead;
+mod stream;
+mod turns;
+
+use std::cell::Cell;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+
+use foresee_format::{CUT_WORD, RunFlags, Stop};
+use rustc_hash::FxHashMap;
+
+use self::chunks::Chunks;
+pub(crate) use self::chunks::Growth;
+use self::header::Header;
+pub(crate) use self::lookahead::Lookahead;
+use self::stream::Ended;
+pub(crate) use self::stream::{Record, Stream};
+use self::turns::Turns;
+use crate::{Damage, Facts, TraceError};
+
+/// The records of a raw trace in the observed order.
+pub(crate) struct Merger {
+    file: File,
+    bytes: u64,
+    header: Header,
+    chunks: Chunks,
+    streams: Vec<Stream>,
+    /// The stream of each thread.
+    stream_of: FxHashMap<u64, usize>,
+    turns: Turns,
+    /// The key of the record that was taken last: the largest so far.
+    reached: u64,
+    /// Records from this key on are not of all threads.
+    stop: u64,
+    growth: Growth,
+    /// Records from this key on must not be taken before the next look.
+    horizon: u64,
+    /// Whether a record turned up too late to be put in its place.
+    came_late: Cell<bool>,
+    words_read: u64,
+}
+
+impl Merger {
+    /// Nothing of the file is looked at yet.
+    pub(crate) fn new(file: File) -> Merger {
+        Merger {
+            file,
+            bytes: 0,
+            header: Header::default(),
+            chunks: Chunks::new(),
+            streams: Vec::new(),
+            stream_of: FxHashMap::default(),
+            turns: Turns::default(),
+            reached: 0,
+            stop: u64::MAX,
+            growth: Growth::Complete,
+            horizon: u64::MAX,
+            came_late: Cell::new(false),
+            words_read: 0,
+        }
+    }
+
+    /// Looks at the file as it is now: its header, its chunks, the next record of each stream. Whether all of it can be seen,
+    /// which is so unless it grows.
+    pub(crate) fn look(&mut self, growth: Growth) -> Result<bool, TraceError> {
+        let (has_grown, stop) = (self.growth == Growth::Growing, self.stop);
+        self.growth = growth;
+        if growth == Growth::Complete {
+            self.horizon = u64::MAX;
+        }
+        self.bytes = self.file.metadata()?.len();
+        self.header = Header::read(&self.file, self.bytes)?;
+        self.stop = self.stop.min(self.header.stop.unwrap_or(u64::MAX));
+        // What was read may be gone, and what is there now be of another thread.
+        self.note_late(self.header.lost_before > 0 && (has_grown || growth == Growth::Growing));
+        self.chunks.flags = self.chunks.flags.with_if(self.header.flags, true);
+        let all = self.chunks.scan(&self.file, self.bytes, growth, self.is_short())?;
+        for chunk in std::mem::take(&mut self.chunks.found) {
+            self.stream_of(chunk.owner).add_chunk(chunk.start, chunk.end);
+        }
+        for (owner, offset) in std::mem::take(&mut self.chunks.lost) {
+            self.stream_of(owner).set_lost(offset);
+        }
+        self.turns.reconsider(&self.streams);
+        for stream in 0..self.streams.len() {
+            self.streams[stream].look_again(growth == Growth::Growing);
+            if self.streams[stream].peek().is_none() && self.pull(stream)? {
+                self.turns.add(stream, &self.streams);
+            }
+        }
+        self.note_late(growth == Growth::Growing && self.stop != stop && self.stop <= self.reached);
+        Ok(all)
+    }
+
+    /// The stream of a thread, which may be a new one.
+    fn stream_of(&mut self, thread: u64) -> &mut Stream {
+        let stream = *self.stream_of.entry(thread).or_insert_with(|| {
+            self.streams.push(Stream::new(thread, self.growth == Growth::Growing));
+            self.streams.len() - 1
+        });
+        &mut self.streams[stream]
+    }
+
+    /// The stream that has the record with the smallest key of all threads, if there is one that may be taken.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Result<Option<usize>, TraceError> {
+        if let Some(leader) = self.turns.leader()
+            && self.streams[leader].peek().is_none()
+        {
+            self.pull(leader)?;
+        }
+        let Some(stream) = self.turns.first(&self.streams) else { return Ok(None) };
+        let Some(record) = self.streams[stream].peek() else { return Ok(None) };
+        if record.key >= self.horizon {
+            return Ok(None);
+        }
+        if record.key >= self.stop {
+            self.turns.end();
+            return Ok(None);
+        }
+        Ok(Some(stream))
+    }
+
+    /// The stream that has the next record for sure, if that may be taken, and nothing else is due before it; with the thread
+    /// and the record.
+    #[inline]
+    pub(crate) fn certain(&self) -> Option<(usize, u64, &Record)> {
+        let stream = self.turns.certain(&self.streams)?;
+        let one = &self.streams[stream];
+        let record = one.peek()?;
+        let is_due = record.key < self.stop
+            && record.key < self.horizon
+            && self.chunks.maps.last().is_none_or(|&(key, _)| record.key < key);
+        is_due.then_some((stream, one.thread, record))
+    }
+
+    /// Takes the next record of a stream.
+    #[inline]
+    pub(crate) fn take(&mut self, stream: usize) -> Option<&Record> {
+        let record = self.streams[stream].take()?;
+        self.reached = record.key;
+        self.words_read += u64::from(record.length);
+        Some(record)
+    }
+
+    /// Decodes more records of a stream, if those that are decoded are all taken.
+    pub(crate) fn decode_more(&mut self, stream: usize) -> Result<(), TraceError> {
+        if self.streams[stream].peek().is_none() {
+            self.pull(stream)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes the next records of a stream; whether there are any.
+    fn pull(&mut self, stream: usize) -> Result<bool, TraceError> {
+        let is_short = self.is_short();
+        let one = &mut self.streams[stream];
+        let (ended, last_key) = match one.refill(&self.file)? {
+            Ok(()) => {
+                let is_late = one.peek().is_some_and(|record| record.key < self.reached);
+                self.note_late(is_late);
+                return Ok(true);
+            }
+            Err(ended) => (ended, one.last_key()),
+        };
+        match ended {
+            Ended::Done => {}
+            Ended::Unsettled(key) => self.horizon = self.horizon.min(key),
+            Ended::Cut if !is_short || self.growth == Growth::Growing => {}
+            Ended::Cut => self.end_after(last_key),
+            Ended::Bad(offset) => {
+                self.end_after(last_key);
+                self.chunks.note_damage(offset, "not a record");
+            }
+            Ended::Lost(offset) => {
+                self.end_after(last_key);
+                self.chunks.note_damage(offset, "a chunk of a thread is missing");
+            }
+        }
+        Ok(false)
+    }
+
+    /// What other threads did after this may depend on what a thread has lost.
+    fn end_after(&mut self, key: u64) {
+        self.stop = self.stop.min(key + 1);
+    }
+
+    fn note_late(&mut self, is_late: bool) {
+        if is_late {
+            self.came_late.set(true);
+        }
+    }
+
+    /// Whether the file is shorter than it was.
+    fn is_short(&self) -> bool {
+        self.bytes < self.header.length
+    }
+
+    /// What the thread of a stream does next.
+    pub(crate) fn lookahead(&self, stream: usize) -> Lookahead<'_> {
+        let saw_the_end = (self.growth == Growth::Growing).then_some(&self.came_late);
+        Lookahead { stream: &self.streams[stream], file: &self.file, saw_the_end }
+    }
+
+    /// The next record of a stream, if it is decoded.
+    pub(crate) fn peek(&self, stream: usize) -> Option<&Record> {
+        self.streams[stream].peek()
+    }
+
+    /// A copy of `/proc/self/maps` that holds from this key on, or from an earlier one, and was not asked for yet.
+    pub(crate) fn take_maps(&mut self, key: u64) -> Option<String> {
+        self.chunks.maps.pop_if(|(from, _)| *from <= key).map(|(_, maps)| maps)
+    }
+
+    /// Records from this key on must not be taken before the next look.
+    pub(crate) fn set_horizon(&mut self, key: u64) {
+        self.horizon = key;
+    }
+
+    /// The streams of all threads, in the order in which they were found.
+    pub(crate) fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    /// Parts of the file that were read and will not be needed again, from which byte to which.
+    pub(crate) fn take_read(&mut self) -> Vec<(u64, u64)> {
+        self.streams.iter_mut().flat_map(Stream::take_read).collect()
+    }
+
+    pub(crate) fn growth(&self) -> Growth {
+        self.growth
+    }
+
+    /// Whether a record turned up too late to be put in its place.
+    pub(crate) fn came_late(&self) -> bool {
+        self.came_late.get()
+    }
+
+    /// Whether the program has lost more of its beginning since the last look: then what was read may be of two moments.
+    pub(crate) fn is_overtaken(&self) -> bool {
+        let mut word = [0; 8];
+        let now = self.file.read_exact_at(&mut word, 8 * CUT_WORD as u64).map(|()| u64::from_le_bytes(word));
+        now.is_ok_and(|now| now != self.header.lost_before)
+    }
+
+    /// Records with a smaller key are lost; 0 if none is.
+    pub(crate) fn lost_before(&self) -> u64 {
+        self.header.lost_before
+    }
+
+    /// Why recording stopped before the program ended, if it did; known once the file is complete.
+    pub(crate) fn why_stopped(&self) -> Option<Stop> {
+        self.header.why_stopped.filter(|_| self.growth == Growth::Complete)
+    }
+
+    /// What is known of the run from its beginning on.
+    pub(crate) fn flags(&self) -> RunFlags {
+        self.chunks.flags
+    }
+
+    /// The table of thread names.
+    pub(crate) fn thread_names(&self) -> &[u8] {
+        &self.header.thread_names
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.chunks.facts
+    }
+
+    pub(crate) fn damage(&self) -> Option<&Damage> {
+        self.chunks.damage.as_ref()
+    }
+
+    /// How many events came before the damage, if there is any.
+    pub(crate) fn set_delivered(&mut self, delivered: u64) {
+        if let Some(damage) = &mut self.chunks.damage {
+            damage.delivered = delivered;
+        }
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(crate) fn into_file(self) -> File {
+        self.file
+    }
+
+    /// How many bytes of records were taken, and how many the file has.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        ((8 * self.words_read).min(self.bytes), self.bytes)
+    }
+}

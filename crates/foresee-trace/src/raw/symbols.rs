@@ -1,0 +1,115 @@
+//! What program files say about addresses, as whoever reads them answers: [`Symbolizer`].
+
+use super::modules::Module;
+
+/// Where some code comes from. Empty and 0 are unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SourceLocation {
+    /// The function.
+    pub function: String,
+    /// Its file.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
+}
+
+impl SourceLocation {
+    /// Whether this is code of the standard library of Rust or C++, wherever it was compiled, or of the system's headers.
+    pub(crate) fn is_library(&self) -> bool {
+        let starts = ["/rustc/", "/usr/include/", "/usr/lib/"];
+        starts.iter().any(|start| self.file.starts_with(start))
+            || self.file.contains("/lib/rustlib/src/rust/library/")
+    }
+}
+
+/// A static variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataSymbol {
+    /// Its name.
+    pub name: String,
+    /// Its first address.
+    pub addr: u64,
+    /// Its size in bytes.
+    pub size: u32,
+}
+
+/// Where the code of a function comes from, which says how its accesses to memory are to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// Built with the program, instrumented.
+    #[default]
+    Program,
+    /// A prebuilt part of the standard library that works on its caller's data (`alloc`, `core`).
+    Container,
+    /// A prebuilt part of the standard library that works on data of its own, and has unseen ways to order it.
+    Foreign,
+}
+
+/// What is known about an instruction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Code {
+    /// The calls it is in, innermost first: inlined ones, then the function itself.
+    pub frames: Vec<SourceLocation>,
+    /// Where the function comes from.
+    pub origin: Origin,
+}
+
+/// What the code of a program says about the call that returns to some address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// Whether the function that it is in tells its branches.
+    pub tells_branches: bool,
+    /// Whether it calls for an atomic operation.
+    pub is_atomic: bool,
+    /// The first argument, if it is the same address whenever the call is made.
+    pub argument: Option<u64>,
+}
+
+/// Finds the names of code and data of a program that ran.
+pub trait Symbolizer {
+    /// What is at `pc`, an address within an instruction (the return address of a call less one).
+    fn code(&mut self, modules: &[Module], pc: u64) -> Code;
+
+    /// The static variable that has the byte at `addr`.
+    fn data(&mut self, modules: &[Module], addr: u64) -> Option<DataSymbol>;
+
+    /// What its code says about the call that returns to `pc`.
+    fn call(&mut self, _modules: &[Module], _pc: u64) -> Call {
+        Call::default()
+    }
+
+    /// Whether it finds names at all.
+    fn knows_names(&self) -> bool {
+        true
+    }
+
+    /// What the program may do to order threads that its compiler does not instrument, if anything.
+    fn unseen(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// Knows no names: locations are the file and the offset in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSymbols;
+
+impl Symbolizer for NoSymbols {
+    fn code(&mut self, modules: &[Module], pc: u64) -> Code {
+        let file = match modules.iter().find(|module| (module.start..module.end).contains(&pc)) {
+            Some(module) => format!("{}+{:#x}", module.path, pc - module.start + module.offset),
+            None => format!("{pc:#x}"),
+        };
+        let frames = vec![SourceLocation { file, ..SourceLocation::default() }];
+        Code { frames, origin: Origin::Program }
+    }
+
+    fn data(&mut self, _modules: &[Module], _addr: u64) -> Option<DataSymbol> {
+        None
+    }
+
+    fn knows_names(&self) -> bool {
+        false
+    }
+}
