@@ -25,10 +25,10 @@ use foresee_trace::{Damage, Event, EventSource, Facts, LocId, Names, Op, ThreadI
 use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::error::CliError;
+use crate::interrupt;
 use crate::observer::teller::Teller;
 use crate::output::Target;
 use crate::recording::{Packing, Reading, Recording, unreadable};
-use crate::signals;
 use crate::symbolize::FileSymbols;
 
 /// The time between two looks at the raw trace: far longer than a running thread needs to write a record.
@@ -166,7 +166,7 @@ impl<'m> Live<'m> {
 
     /// The program has ended: Ctrl-C is ours from now on.
     fn complete(&mut self) -> Result<(), CliError> {
-        signals::finish_on_interrupt();
+        interrupt::finish_on_interrupt();
         self.is_complete = true;
         let failed = |why| unreadable(&self.raw, why);
         match &mut self.packing {

@@ -22,8 +22,8 @@ use crate::code;
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
+use crate::interrupt::{self, PassOn};
 use crate::output::{Output, Target};
-use crate::signals::{self, PassOn};
 use crate::symbolize::FileSymbols;
 use crate::unrecorded;
 use crate::watch;
@@ -128,7 +128,7 @@ impl<'a> Recording<'a> {
     /// Runs the program to its end; its exit code.
     pub(crate) fn run(&self, reading: Reading) -> Result<u8, CliError> {
         let code = run(self.program, &self.raw(), reading)?;
-        signals::was_for_the_program();
+        interrupt::was_for_the_program();
         Ok(code)
     }
 
@@ -266,11 +266,11 @@ pub(crate) fn wait(
             if elapsed >= timeout && !told_to_end {
                 told_to_end = true;
                 error::print(Severity::Note, &format!("the program still runs after {timeout:?}: ending it"));
-                signals::send(child, Signal::TERM);
+                interrupt::send(child, Signal::TERM);
             }
             if elapsed >= timeout.saturating_add(GRACE) && !killed {
                 killed = true;
-                signals::send(child, Signal::KILL);
+                interrupt::send(child, Signal::KILL);
             }
         }
         std::thread::sleep((elapsed / 16).clamp(Duration::from_micros(200), Duration::from_millis(10)));
@@ -292,7 +292,7 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 
 /// From the raw trace to one that every command reads. Ctrl-C ends it with what was packed so far.
 fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
-    signals::finish_on_interrupt();
+    interrupt::finish_on_interrupt();
     let reader = RawReader::open(raw, Box::new(FileSymbols::default()), table);
     let mut packing = Packing::begin(reader.map_err(|why| unreadable(raw, why))?, raw, target)?;
     while packing.advance()? {}
@@ -329,7 +329,7 @@ impl Packing {
 
     /// Packs the next event; `false` if there is none, or Ctrl-C ends it.
     pub(crate) fn advance(&mut self) -> Result<bool, CliError> {
-        let stopped = signals::interrupted().load(Ordering::Relaxed);
+        let stopped = interrupt::interrupted().load(Ordering::Relaxed);
         let more = !stopped && self.reader.advance().map_err(|why| unreadable(&self.raw, why))?;
         if more && let Some(output) = &mut self.output {
             output.push(self.reader.names(), &self.reader.event())?;
@@ -341,7 +341,7 @@ impl Packing {
     /// Completes the trace, and tells what is wrong with it.
     pub(crate) fn finish(&mut self) -> Result<(), CliError> {
         let Some(mut output) = self.output.take() else { return Ok(()) };
-        if signals::interrupted().load(Ordering::Relaxed) {
+        if interrupt::interrupted().load(Ordering::Relaxed) {
             let packed = self.packed;
             error::print(
                 Severity::Warning,
