@@ -2,26 +2,24 @@
 
 use std::fmt::Write as _;
 
-use foresee_trace::{EventId, Execution};
-use foresee_witness::judge::{PredictedRun, RunEvent};
-
-use super::Report;
-use super::human::{BAD, QUIET};
-use super::wording::verb;
+use super::style::{BAD, QUIET};
 use crate::number::grouped;
+use crate::report::model::{Named, Run, Step};
+use crate::report::viewpoint::Viewpoint;
+use crate::report::wording::verb;
 
 /// More steps than this are too many: the last ones are shown.
 const MOST_STEPS: usize = 20;
 
-/// One line per event that the property looks at, one column per variable. What is told is told at the last of them, or at the end of
-/// the run.
-pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &PredictedRun, at_end: bool) -> String {
-    let skipped = run.events.len().saturating_sub(MOST_STEPS);
-    let steps = &run.events[skipped..];
-    let texts: Vec<String> = steps.iter().map(|step| text(report, execution, step)).collect();
+/// One line per event that the property looks at, one column per variable. The property reports at the last of them, or at the
+/// end of the run.
+pub(super) fn table(run: &Run, at_end: bool, viewpoint: &Viewpoint) -> String {
+    let skipped = run.steps.len().saturating_sub(MOST_STEPS);
+    let steps = &run.steps[skipped..];
+    let texts: Vec<String> = steps.iter().map(|step| text(step, viewpoint)).collect();
     let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max("at the end".len());
     let mut out = String::new();
-    let columns = |values: &[(String, i64)]| {
+    let columns = |values: &Named<i64>| {
         let cell = |(name, value): &(String, i64)| format!("  {value:>0$}", name.chars().count());
         values.iter().map(cell).collect::<String>()
     };
@@ -34,7 +32,7 @@ pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &PredictedR
         let _ = writeln!(out, "      {QUIET}⋮ {} more{QUIET:#}", grouped(skipped as u64));
     }
     for (nth, (step, text)) in steps.iter().zip(&texts).enumerate() {
-        let moved = if step.moved { "←" } else { " " };
+        let moved = if step.moved == Some(true) { "←" } else { " " };
         let values = columns(&step.values);
         if nth + 1 == steps.len() && !at_end {
             let _ = writeln!(out, "    {moved} {BAD}{text:<width$} ⚡{values}{BAD:#}");
@@ -45,18 +43,18 @@ pub(super) fn table(report: &Report<'_>, execution: &Execution, run: &PredictedR
     if at_end {
         let _ = writeln!(out, "      {BAD}{:<width$} ⚡{BAD:#}", "at the end");
     }
-    if run.events.iter().any(|step| step.moved) {
+    if run.steps.iter().any(|step| step.moved == Some(true)) {
         let _ = writeln!(out, "\n    ← is not where it was in the run you saw.");
     }
-    if let Some((violating, all)) = run.runs {
-        let (violating, all, model) = (count(violating), count(all), run.model);
+    if let Some((violating, all)) = run.violating_runs.zip(run.runs) {
+        let (violating, all, model) = (count(violating), count(all), &run.model);
         let _ = writeln!(
             out,
             "    {violating} of the {all} runs that these events allow (model {model}) break it."
         );
-    } else if !run.exhaustive {
+    } else if run.exhaustive == Some(false) {
         let _ =
-            writeln!(out, "    Not all runs that these events allow (model {}) were looked at.", run.model);
+            writeln!(out, "    Not all runs that these events allow (model {}) were explored.", run.model);
     }
     out
 }
@@ -68,8 +66,6 @@ fn count(runs: u64) -> String {
     }
 }
 
-fn text(report: &Report<'_>, execution: &Execution, step: &RunEvent) -> String {
-    let event = execution.event(EventId(step.event as u32));
-    let (thread, op) = (report.thread(event.thread), event.op.name());
-    format!("{thread}  {} {}  {}", verb(op), report.target(step.event, &event), report.place(event.loc))
+fn text(step: &Step, viewpoint: &Viewpoint) -> String {
+    format!("{}  {} {}  {}", step.thread, verb(&step.op), step.target, viewpoint.place(&step.location))
 }

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use foresee_trace::{LocId, Names};
-
 use super::expression;
+use crate::report::model::Location;
 
 /// Files that were read, by path as the trace names it; `None` for what cannot be read.
 #[derive(Default)]
@@ -28,15 +27,11 @@ const MAX_BYTES: u64 = 16 << 20;
 
 impl Sources {
     /// The line at a location, if its file is here.
-    pub(crate) fn line(&mut self, names: &Names, loc: LocId) -> Option<Line> {
-        let at = names.location_at(loc);
-        let file = names.str(at.file);
-        if at.line == 0 || file.is_empty() {
-            return None;
-        }
+    pub(crate) fn line(&mut self, location: &Location) -> Option<Line> {
+        let (file, line) = (location.file.as_deref()?, location.line?);
         let lines = self.files.entry(file.to_owned()).or_insert_with(|| read(Path::new(file)));
-        let text = lines.as_ref()?.get(at.line as usize - 1)?;
-        Some(marked(at.line, text.trim_end(), at.column))
+        let text = lines.as_ref()?.get((line as usize).checked_sub(1)?)?;
+        Some(marked(line, text.trim_end(), location.column.unwrap_or(0)))
     }
 }
 

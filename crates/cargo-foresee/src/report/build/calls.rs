@@ -3,7 +3,6 @@
 //! Every allocation is kept with the calls it was made in, and programs allocate in the same calls again and again: a
 //! *context* is a chain of calls stored once, by its last call and the context of that.
 
-use foresee_trace::raw::is_library_function;
 use foresee_trace::{LocId, Names, StrId};
 use rustc_hash::FxHashMap;
 
@@ -18,7 +17,7 @@ pub(crate) struct Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(super) struct ContextId(u32);
 
-/// More contexts than this are not told apart: calls within them count as their callers.
+/// More contexts than this are not distinguished: calls within them count as their callers.
 const MOST_CONTEXTS: usize = 1 << 22;
 
 /// All contexts.
@@ -57,7 +56,7 @@ impl Contexts {
 
 /// The stack of a thread at a place, within calls of which the innermost comes first.
 ///
-/// What happens inside of a library is told with the user's place that led there. The calls from that place on are then
+/// What happens inside of a library is recorded at the user's place that led there. The calls from that place on are then
 /// no part of the stack: the place is its innermost frame.
 pub(super) fn stack(names: &Names, at: LocId, calls: impl Iterator<Item = Frame>) -> Vec<Frame> {
     let calls: Vec<Frame> = calls.collect();
@@ -79,24 +78,6 @@ pub(super) fn stack(names: &Names, at: LocId, calls: impl Iterator<Item = Frame>
         _ => stack.insert(0, Frame { function: own, loc: at }),
     }
     stack
-}
-
-/// Whether a frame is not what a reader looks for in a stack: of a language's own library or one of locks, what a compiler
-/// makes to call closures, or code whose source is not known.
-pub(super) fn is_library(names: &Names, frame: &Frame) -> bool {
-    let function = names.str(frame.function);
-    let at = names.location_at(frame.loc);
-    let has_no_source = at.file != StrId::EMPTY && at.line == 0;
-    let is_of_system = names.str(at.file).starts_with("/usr/include/");
-    let calls_closure =
-        function.contains(" as core::ops::function::FnOnce<") && function.contains(">>::call_once");
-    let starts = ["__", "pthread_"].iter().any(|start| function.starts_with(start));
-    has_no_source
-        || is_of_system
-        || calls_closure
-        || starts
-        || function.is_empty()
-        || is_library_function(function)
 }
 
 /// A place in the user's own code.
@@ -160,42 +141,5 @@ mod tests {
         let calls = [Frame { function: lock, loc: at }, calls[1], calls[2]];
         let found = stack(&names, at, calls.into_iter());
         assert_eq!(found, [Frame { function: inlined, loc: at }, Frame { function: work, loc: at }, of_main]);
-    }
-
-    #[test]
-    fn frames_of_libraries() {
-        let mut names = Names::new();
-        let mut is = |name: &str| {
-            let function = names.intern(name);
-            is_library(&names, &Frame { function, loc: LocId::UNKNOWN })
-        };
-        for library in [
-            "std::sys::backtrace::__rust_begin_short_backtrace::<app::main::{closure#0}, ()>",
-            "<std::thread::Builder>::spawn::<app::work, ()>",
-            "<lock_api::mutex::Mutex<parking_lot::raw_mutex::RawMutex, u32>>::lock",
-            "<app::main::{closure#0} as core::ops::function::FnOnce<()>>::call_once",
-            "<app::main::{closure#0} as core::ops::function::FnOnce<()>>::call_once::{shim:vtable#0}",
-            "<alloc::boxed::Box<dyn core::ops::function::FnOnce<()>> as core::ops::function::FnOnce<()>>::call_once",
-            "pthread_create",
-        ] {
-            assert!(is(library), "{library}");
-        }
-        let file = names.intern("app");
-        let without_source = names.location(Location { file, ..Location::default() });
-        let file = names.intern("/usr/include/c++/12/bits/std_thread.h");
-        let of_system = names.location(Location { file, line: 9, ..Location::default() });
-        let function = names.intern("main");
-        for loc in [without_source, of_system] {
-            assert!(is_library(&names, &Frame { function, loc }));
-        }
-        let mut is = |name: &str| {
-            let function = names.intern(name);
-            is_library(&names, &Frame { function, loc: LocId::UNKNOWN })
-        };
-        for users in
-            ["app::main", "<app::Bank as core::ops::drop::Drop>::drop", "stdlib::x", "work", "Bank::total()"]
-        {
-            assert!(!is(users), "{users}");
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! How far an expression of Rust, C or C++ goes, as far as it can be told from its line alone.
+//! How far an expression of Rust, C or C++ goes, as far as its line alone shows.
 //!
 //! Line tables say where an access begins. To mark `COUNTER += 1` and not just its first letter, a glance is enough:
 //! names with their fields and indices, one call with its arguments, or an assignment with what is assigned.

@@ -2,10 +2,10 @@
 //! memory they lie in.
 //!
 //! Names must be the same in the next run of the program, since people compare reports and suppress what they know: an
-//! address is told only where nothing else is known.
+//! address is shown only where nothing else is known.
 //!
 //! **Cost.** The blocks that live at a moment, in order of their addresses, and the latest [`MOST_FREED`] that were freed: an
-//! access to freed memory is told with the block it was. One entry per unnamed lock.
+//! access to freed memory is reported with the block it was. One entry per unnamed lock.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -192,7 +192,7 @@ impl Memory {
     }
 
     /// Which bytes of its block these are, if not all.
-    pub(super) fn part(&self, mem: Mem) -> Option<String> {
+    fn part(&self, mem: Mem) -> Option<String> {
         match *self {
             Memory::Heap { offset, size, .. } if mem.size < size => {
                 Some(format!("bytes {offset}..{}", u128::from(offset) + u128::from(mem.size)))
