@@ -11,6 +11,7 @@
 //! | [`text`] | the STD text form of the field, extended to every event |
 //! | [`raw`] | what the runtime writes while a program runs |
 //! | [`open`](open()) | any of the above from a path |
+//! | [`synchronisation`] | what events mean for locks, forks, joins and conditions |
 //! | [`validate`] | is a trace a possible run? what is in it? |
 //! | [`generate`] | seedable synthetic executions of any size |
 //!
@@ -28,6 +29,7 @@ mod ids;
 mod names;
 mod open;
 pub mod raw;
+pub mod synchronisation;
 pub mod text;
 pub mod validate;
 
