@@ -162,6 +162,7 @@ impl Local {
         }
     }
 
+    /// Gives up the chunk: the thread writes no more to it.
     pub(crate) fn drop_chunk(&self) {
         let chunk = self.chunk.replace(std::ptr::null_mut());
         self.next.set(std::ptr::null_mut());
