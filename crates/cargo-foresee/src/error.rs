@@ -21,7 +21,7 @@ pub(crate) enum CliError {
     /// The output could not be written.
     #[error("{name}: cannot write: {}", without_code(.why))]
     Output { name: String, why: io::Error },
-    /// The reader of standard output has gone: no failure, and nothing to say.
+    /// The reader of standard output has gone: no failure, and nothing to report.
     #[error("nobody reads the output")]
     NobodyReads,
 }
@@ -92,6 +92,6 @@ pub(crate) fn print_lines(severity: Severity, message: &str) {
         Severity::Error => ("error", AnsiColor::Red),
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
-    // There is nobody left to tell if that fails.
+    // If that fails there is no place left to report it.
     let _ = writeln!(anstream::stderr(), "foresee: {style}{label}:{style:#} {message}");
 }

@@ -1,4 +1,4 @@
-//! What foresee's exit codes mean. This is the one place that says so.
+//! What foresee's exit codes mean. This is the one place that defines them.
 //!
 //! | code | meaning |
 //! |---|---|

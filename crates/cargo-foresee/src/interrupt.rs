@@ -2,7 +2,7 @@
 //!
 //! While a program is being recorded they are the program's: on a terminal Ctrl-C reaches it by itself, everything else is
 //! passed on, and foresee stays to pack what was recorded. While foresee works, the first Ctrl-C means: finish soon and
-//! tell what is known; the second one ends it.
+//! report what is known; the second one ends it.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

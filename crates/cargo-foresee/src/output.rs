@@ -32,7 +32,7 @@ impl Target {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
             return Err(CliError::Usage(format!(
-                "{name}: is there already and not a file; expected a file to write"
+                "{name}: exists and is not a regular file; expected a file to write"
             )));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

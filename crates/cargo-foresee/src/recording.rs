@@ -197,7 +197,7 @@ impl Program<'_> {
     /// The program with its arguments and variables, not yet told to record.
     pub(crate) fn command(&self) -> Result<Command, CliError> {
         let Some((name, args)) = self.line.split_first() else {
-            return Err(CliError::Usage("which program? expected one after `--`".to_owned()));
+            return Err(CliError::Usage("no program given; expected one after `--`".to_owned()));
         };
         let mut command = Command::new(name);
         command.args(args);

@@ -1,4 +1,4 @@
-//! Spec files: reading, and telling what is wrong with them as compilers do.
+//! Spec files: reading, and reporting what is wrong with them as compilers do.
 
 use std::path::Path;
 
@@ -10,18 +10,18 @@ use crate::error::{self, CliError, without_code};
 /// What becomes of warnings about a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warnings {
-    Told,
-    /// Somebody has told them before.
+    Printed,
+    /// They were printed before.
     Known,
 }
 
-/// Reads a spec file. What is wrong with it has been told when this fails; so have warnings, if wanted, when it does not.
+/// Reads a spec file. Its errors have been printed when this fails, its warnings, if wanted, when it does not.
 pub(crate) fn load(path: &Path, warnings: Warnings) -> Result<Compiled, CliError> {
     let text = read(path)?;
     match foresee_monitor::compile(&text) {
         Ok(compiled) => {
-            if warnings == Warnings::Told {
-                tell(path, &text, &compiled.warnings);
+            if warnings == Warnings::Printed {
+                print(path, &text, &compiled.warnings);
             }
             Ok(compiled)
         }
@@ -35,15 +35,15 @@ pub(crate) fn read(path: &Path) -> Result<String, CliError> {
         .map_err(|why| CliError::Usage(format!("{}: cannot read: {}", path.display(), without_code(&why))))
 }
 
-/// Tells what is wrong with a spec, and why it cannot be used.
+/// Prints the errors of a spec; the error that it cannot be used.
 pub(crate) fn refused(path: &Path, text: &str, problems: &[Diagnostic]) -> CliError {
-    tell(path, text, problems);
+    print(path, text, problems);
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     let what = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
     CliError::Usage(format!("{}: {what} in the spec", path.display()))
 }
 
-fn tell(path: &Path, text: &str, problems: &[Diagnostic]) {
+fn print(path: &Path, text: &str, problems: &[Diagnostic]) {
     for problem in problems {
         let severity = match problem.severity {
             Severity::Error => error::Severity::Error,

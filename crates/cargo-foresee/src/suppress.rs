@@ -11,7 +11,7 @@
 //! | `deadlock`, `mutex` | deadlocks with the pattern in a stack, or about a lock it matches |
 //! | `called_from_lib` | anything whose stack has the pattern |
 //! | `atomicity` | the same for atomic blocks |
-//! | `property` | the same for what properties say, and for a property whose name it matches |
+//! | `property` | the same for violations of properties, and for a property whose name it matches |
 //! | `thread`, `signal` | nothing: foresee does not report thread leaks or signal handlers; accepted and ignored |
 
 use std::path::Path;

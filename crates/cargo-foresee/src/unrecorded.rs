@@ -1,4 +1,4 @@
-//! Why a program could not be run, or recorded nothing: told by a look at its file, with what to do.
+//! Why a program could not be run, or recorded nothing: found by a look at its file, with what to do.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind, Read as _};
@@ -52,7 +52,7 @@ pub(crate) fn cannot_run(program: &OsStr, why: &Error) -> CliError {
     CliError::Usage(format!("{}: cannot run: {}{hint}", program.display(), without_code(why)))
 }
 
-/// Refuses to record the branches of a program that does not tell them. What a script runs is not known.
+/// Refuses to record the branches of a program that was not built for it. What a script runs is not known.
 pub(crate) fn check_branches(line: &[OsString], extent: &Extent) -> Result<(), CliError> {
     let Some(program) = line.first().filter(|_| extent.branches) else { return Ok(()) };
     let bytes = std::fs::read(find(program)).unwrap_or_default();

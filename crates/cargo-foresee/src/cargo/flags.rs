@@ -1,4 +1,4 @@
-//! What rustc and rustdoc are told, and which flags of the user's cannot be kept.
+//! The flags that rustc and rustdoc get, and which flags of the user's cannot be kept.
 //!
 //! Ours come first, so that the user's own win; but for the few without which nothing could be recorded or named. These
 //! come last.
@@ -15,7 +15,7 @@ const OURS: &[&str] = &[
     "-Cunsafe-allow-abi-mismatch=sanitizer",
     "-Cdebuginfo=1",
     "-Cforce-frame-pointers=yes",
-    // A read is told although a write of the same memory follows: what it read orders the threads.
+    // A read is recorded although a write of the same memory follows: what it read orders the threads.
     "-Cllvm-args=-tsan-instrument-read-before-write",
     // Locks are recognised by the function that an atomic is in: equal code of different functions is not to be merged.
     "-Zmerge-functions=disabled",
@@ -28,7 +28,7 @@ const OURS: &[&str] = &[
     "--check-cfg=cfg(foresee)",
 ];
 
-/// Tell where control flow goes: a call at the beginning of each block, of all of them.
+/// Record where control flow goes: a call at the beginning of each block, of all of them.
 const BRANCHES: &[&str] = &[
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=2",
@@ -53,7 +53,7 @@ pub(crate) fn all(
     let mut flags: Vec<String> = OURS.iter().chain(branches).map(|&flag| flag.to_owned()).collect();
     for argument in link {
         let text = argument.to_str().ok_or_else(|| {
-            CliError::Usage(format!("{}: rustc takes no path that is not UTF-8", argument.display()))
+            CliError::Usage(format!("{}: rustc only accepts paths that are UTF-8", argument.display()))
         })?;
         flags.push(format!("-Clink-arg={text}"));
     }

@@ -10,7 +10,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`arguments`] | which arguments are ours, which are cargo's |
-//! | [`flags`] | what rustc and rustdoc are told, and which flags of the user's cannot be |
+//! | [`flags`] | the flags that rustc and rustdoc get, and which of the user's cannot be kept |
 //! | [`project`] | cargo, rustc, target folder and configuration of the user's project |
 //! | [`settings`] | what the runner has to know |
 //! | [`libtest`] | tests of a test program: listing them, running one |

@@ -55,7 +55,7 @@ impl RunnerSettings {
     /// For the environment of cargo.
     pub(crate) fn to_variable(&self) -> Result<String, CliError> {
         serde_json::to_string(self)
-            .map_err(|_| CliError::Usage("foresee takes no path that is not UTF-8".to_owned()))
+            .map_err(|_| CliError::Usage("foresee only accepts paths that are UTF-8".to_owned()))
     }
 
     /// In the runner.

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     warn_of_lost_flags(&arguments);
     let settings = absolute(config::settings(&options.check)?);
     // A mistake in them is reported before anything long begins.
-    Check::by(settings.clone(), Warnings::Told)?;
+    Check::by(settings.clone(), Warnings::Printed)?;
     let Some(project) = Project::find(&arguments)? else {
         return Ok(ExitCode::from(exit::BUILD_FAILED));
     };

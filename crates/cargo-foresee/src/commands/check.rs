@@ -58,9 +58,9 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    /// Reads all settings, so that a mistake in them is told before anything long begins.
+    /// Reads all settings, so that a mistake in them is reported before anything long begins.
     pub(crate) fn prepare(options: &CheckOptions) -> Result<Check, CliError> {
-        Check::by(settings(options)?, specs::Warnings::Told)
+        Check::by(settings(options)?, specs::Warnings::Printed)
     }
 
     /// The same for settings that are complete.
@@ -299,7 +299,7 @@ fn engines(settings: &Settings) -> Result<Vec<&'static EngineInfo>, CliError> {
         };
         if info.name == PROPERTY && !has_properties {
             return Err(CliError::Usage(
-                "engine `property` holds properties against the run: add --spec FILE".to_owned(),
+                "engine `property` checks the properties of spec files: add --spec FILE".to_owned(),
             ));
         }
         chosen.push(info);

@@ -1,4 +1,4 @@
-//! `foresee observe`: holds properties against programs that run now, and against the runs that they could have been.
+//! `foresee observe`: checks properties of programs while they run, in the run itself and in others that were possible.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::{exit, interrupt, specs, stdout};
 
 pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     let spec = specs::read(&args.spec)?;
-    let properties = specs::load(&args.spec, specs::Warnings::Told)?.properties;
+    let properties = specs::load(&args.spec, specs::Warnings::Printed)?.properties;
     let refused = |why| CliError::Usage(format!("{}: {why}", args.spec.display()));
     stages(&properties).map_err(|why| refused(why.to_string()))?;
     let address = Address::parse(&args.listen).map_err(|why| CliError::Usage(format!("--listen: {why}")))?;

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
             match settings.specs.iter().find(|(name, _)| program.file_name() == Some(name.as_ref())) {
                 Some((_, spec)) if settings.mode == Mode::Run && !how.spec.contains(spec) => {
                     how.spec.push(spec.clone());
-                    Warnings::Told
+                    Warnings::Printed
                 }
                 _ => Warnings::Known,
             };

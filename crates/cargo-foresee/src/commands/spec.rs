@@ -1,4 +1,4 @@
-//! `foresee spec check`, `fmt` and `graph`: properties, before there is a run to hold them against.
+//! `foresee spec check`, `fmt` and `graph`: properties, before there is a run to check.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ pub(crate) fn run(command: &SpecCommand) -> Result<ExitCode, CliError> {
 
 fn check(files: &[PathBuf]) -> Result<ExitCode, CliError> {
     for path in files {
-        let compiled = specs::load(path, specs::Warnings::Told)?;
+        let compiled = specs::load(path, specs::Warnings::Printed)?;
         let names: Vec<&str> = compiled.properties.iter().map(|property| property.name.as_str()).collect();
         stdout::print(format!("{}: {}\n", path.display(), names.join(", ")).as_bytes())?;
     }
@@ -54,7 +54,7 @@ fn draw(args: &SpecGraphArgs) -> Result<ExitCode, CliError> {
             return Err(CliError::Usage("the picture's name must end in .svg or .dot".to_owned()));
         }
     };
-    let compiled = specs::load(&args.file, specs::Warnings::Told)?;
+    let compiled = specs::load(&args.file, specs::Warnings::Printed)?;
     let name = args.file.display();
     for wanted in &args.property {
         if !compiled.properties.iter().any(|property| property.name == *wanted) {

@@ -1,4 +1,4 @@
-//! Which compiler is driven, what it is told besides the user's own arguments, and where our runtime is.
+//! Which compiler is driven, what it gets besides the user's own arguments, and where our runtime is.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ const CLANG_ONLY: &[&str] = &[
     "-Wno-unused-command-line-argument",
 ];
 
-/// Tell where control flow goes: a call at the beginning of each block, of all of them.
+/// Record where control flow goes: a call at the beginning of each block, of all of them.
 const GCC_BRANCHES: &[&str] = &["-fsanitize-coverage=trace-pc"];
 const CLANG_BRANCHES: &[&str] = &["-fsanitize-coverage=bb,trace-pc,no-prune"];
 

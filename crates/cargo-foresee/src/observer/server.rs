@@ -134,9 +134,9 @@ impl Observer {
     fn admit(self: &Arc<Observer>, lines: &mut Lines) -> Result<SyncSender<Incoming>, String> {
         lines.connection.limit(LOOK, STALLED).map_err(|why| why.to_string())?;
         lines.begun = Some(Instant::now());
-        let line = lines.next(self)?.ok_or("it went away without a word")?;
+        let line = lines.next(self)?.ok_or("it disconnected before its first message")?;
         let Message::Hello(hello) = parse(&line).map_err(|why| why.to_string())? else {
-            return Err("it did not say hello".to_owned());
+            return Err("its first message is not a hello".to_owned());
         };
         if hello.version != VERSION {
             let its = hello.version;
@@ -154,7 +154,7 @@ impl Observer {
         let welcome = Reply::Welcome { spec: self.spec.clone() };
         if lines.connection.write_all(&welcome.line()).is_err() {
             let _ = session.send(Incoming::Left(None));
-            return Err("it does not listen".to_owned());
+            return Err("it does not read the answer".to_owned());
         }
         Ok(session)
     }
@@ -222,7 +222,7 @@ impl Lines {
             let mut piece = [0; 1 << 14];
             match self.connection.read(&mut piece) {
                 Ok(0) if self.buffer.is_empty() => return Ok(None),
-                Ok(0) => return Err("it went away in the middle of a message".to_owned()),
+                Ok(0) => return Err("it disconnected in the middle of a message".to_owned()),
                 Ok(count) => {
                     self.begun.get_or_insert_with(Instant::now);
                     self.buffer.extend_from_slice(&piece[..count]);

@@ -108,7 +108,9 @@ impl<'a> Watched<'a> {
                     }
                     if self.left == self.joined && last.elapsed() >= LONELY {
                         let why = self.why.take();
-                        return End::Left(why.unwrap_or_else(|| "it went away without a word".to_owned()));
+                        return End::Left(
+                            why.unwrap_or_else(|| "it disconnected before the end of the program".to_owned()),
+                        );
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! What all sessions share: what to hold against programs, and what was found in them.
+//! What all sessions share: which properties to check, and what was found.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

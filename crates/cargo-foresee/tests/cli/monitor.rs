@@ -37,6 +37,17 @@ fn properties_are_held_against_events() {
     assert_eq!(document["findings"][0]["property"], "UnsafeIterator");
     assert_eq!(document["findings"][1]["events"][0]["index"], 4);
     assert_eq!(document["stats"]["verdicts"], 2);
+    let outcome = folder.foresee(&["monitor", "it.rv", "events.std", "--format", "sarif"]);
+    assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
+    let sarif: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
+        (&"a.rs".into(), &4.into())
+    );
+    let junit = folder.foresee(&["monitor", "it.rv", "events.std", "--format", "junit"]).stdout;
+    assert!(junit.contains("<testcase name=\"property-2\" classname=\"events.std\""), "{junit}");
+    assert!(!junit.contains("holding"), "what is not known is not shown: {junit}");
 }
 
 #[test]

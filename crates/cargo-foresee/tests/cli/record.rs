@@ -255,6 +255,15 @@ fn other_processes_have_traces_of_their_own() {
     assert!(outcome.stderr.contains("nothing found in"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("./prog (process "), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("forks.c:5"), "{}", outcome.stderr);
+    // One document of all processes, in which each finding names its own.
+    let found = findings(&folder.foresee(&["run", "--format", "json", "--", "./prog"]));
+    assert!(
+        found.iter().all(|one| one["binary"].as_str().unwrap().starts_with("./prog (process ")),
+        "{found:?}"
+    );
+    assert_eq!(found[0]["id"], "race-1");
+    let junit = folder.foresee(&["run", "--format", "junit", "--", "./prog"]).stdout;
+    assert!(junit.contains("<testsuite name=\"./prog\" tests=\"1\" failures=\"0\""), "{junit}");
     // A program, its child, the program that it becomes, and that one's child.
     folder.foresee(&["record", "-o", "run.ft", "--", "./prog", "again"]).success();
     let traces: Vec<String> = folder.files().into_iter().filter(|name| name.ends_with(".ft")).collect();

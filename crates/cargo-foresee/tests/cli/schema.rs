@@ -1,5 +1,5 @@
 //! The schema of reports, and a validator for as much of JSON Schema as it uses. [`validate_reports`] is called with everything
-//! that tests make the program print, so every JSON report is held against the schema.
+//! that tests make the program print, so every JSON report is validated.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ static SCHEMA: LazyLock<Value> =
 /// How every report begins, whatever a program has printed before.
 const BEGIN: &str = "{\n  \"version\": 1,\n  \"findings\": [";
 
-/// Holds the reports in a text against the schema; how many there are.
+/// Validates the reports in a text; how many there are.
 #[track_caller]
 pub(crate) fn validate_reports(text: &str) -> usize {
     let mut count = 0;

@@ -6,8 +6,8 @@ use foresee_witness::judge::{self, Certainty, FindingKind};
 use super::details::Collected;
 use super::message::message;
 use super::resolve::Resolver;
-use super::story::{tell, what_separated};
-use crate::report::model::{Finding, Named, Report, Run, Stats, Step, Witness};
+use super::story::{story_of, what_separated};
+use crate::report::model::{Finding, Named, Report, Run, Stats, Step, Story, Witness};
 use crate::report::viewpoint::Viewpoint;
 
 /// So many findings get a story in any case; as many as people get in full.
@@ -34,7 +34,7 @@ impl<'a> Builder<'a> {
         Builder { resolver: Resolver { names, collected }, execution, viewpoint }
     }
 
-    /// The report of these findings, without those that `suppresses` says so of; they are counted in the statistics.
+    /// The report of these findings, without those that `suppresses` accepts; they are counted in the statistics.
     pub(crate) fn report(
         &self,
         findings: &[judge::Finding],
@@ -109,26 +109,28 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds the stories of witnesses, where a property has no run to show instead. Each walks its whole witness: of very many
-    /// long ones, the first have one.
+    /// Adds the stories of witnesses, where a property has no run to show instead. Each walks its whole witness, and what
+    /// lies between two accesses: of very many long ones, the first have one.
     fn with_stories(&self, kept: Vec<(Finding, &judge::Finding)>) -> Vec<Finding> {
         let mut room = MOST_WALKED;
         let mut all = Vec::with_capacity(kept.len());
         for (number, (mut finding, found)) in kept.into_iter().enumerate() {
+            let key: Vec<EventId> = found.events.iter().map(|&index| EventId(index as u32)).collect();
+            let separable = match (found.kind, found.certainty(), &key[..]) {
+                (FindingKind::Race, Certainty::Predicted, &[a, b]) => Some((a.min(b), a.max(b))),
+                _ => None,
+            };
+            let walked = found.witness().len() + separable.map_or(0, |(a, b)| (b.0 - a.0) as usize);
             if let Some(execution) = self.execution
                 && !found.witness().is_empty()
                 && found.run.is_none()
-                && (number < FIRST || found.witness().len() <= room)
+                && (number < FIRST || walked <= room)
             {
-                room = room.saturating_sub(found.witness().len());
-                let key: Vec<EventId> = found.events.iter().map(|&index| EventId(index as u32)).collect();
-                let mut story = tell(&self.resolver, execution, found.witness(), &key);
-                if let (FindingKind::Race, Certainty::Predicted, &[a, b]) =
-                    (found.kind, found.certainty(), &key[..])
-                {
-                    story.separated_by = what_separated(&self.resolver, execution, a.min(b), a.max(b));
-                }
-                finding.story = Some(story);
+                room = room.saturating_sub(walked);
+                let story = story_of(&self.resolver, execution, found.witness(), &key);
+                let separated_by =
+                    separable.and_then(|(a, b)| what_separated(&self.resolver, execution, a, b));
+                finding.story = Some(Story { separated_by, ..story });
             }
             all.push(finding);
         }

@@ -40,9 +40,9 @@ impl Whole<'_> {
     }
 }
 
-/// Tells a witness; `key` are the events that the finding is about, which may come after the schedule's end (what
+/// The story of a witness; `key` are the events that the finding is about, which may come after the schedule's end (what
 /// threads in a deadlock wait for).
-pub(super) fn tell(
+pub(super) fn story_of(
     resolver: &Resolver<'_>,
     execution: &Execution,
     schedule: &Schedule,
