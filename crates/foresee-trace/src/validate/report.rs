@@ -19,7 +19,7 @@ pub struct Problem {
     pub what: String,
 }
 
-/// What a [`Validator`] found.
+/// What a [`Validator`](super::Validator) found.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
     /// The first problems, at most [`PROBLEMS_KEPT`].

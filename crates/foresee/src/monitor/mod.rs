@@ -12,7 +12,7 @@
 //! - Most other events change nothing: the twentieth step of an iterator leaves its monitor in the state the nineteenth left it in. That
 //!   is remembered, and such an event is over after a handful of instructions, without a lock ([`idle`]).
 //! - What is left takes the property's lock and steps all instances that include the event's objects. `perthread` and `unsynchronized`
-//!   properties take no lock ([`sharing`]).
+//!   properties take no lock ([`running`]).
 //!
 //! # Map
 //!
