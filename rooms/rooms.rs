@@ -61,21 +61,6 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
     ("cargo-foresee", &["observer/server", "observer/session", "observer/show"]),
     ("cargo-foresee", &["report", "report/wording"]),
     ("cargo-foresee", &["report/human", "report/run"]),
-    ("foresee", &["arguments", "monitor"]),
-    ("foresee", &["lib", "recorded", "unrecorded"]),
-    (
-        "foresee",
-        &[
-            "monitor",
-            "monitor/handlers",
-            "monitor/idle",
-            "monitor/objects",
-            "monitor/resident",
-            "monitor/sharing",
-            "monitor/sites",
-            "monitor/tables",
-        ],
-    ),
     (
         "foresee-predict",
         &[

@@ -1,5 +1,8 @@
 //! What events and locals can carry.
 
+#[cfg(feature = "monitor")]
+use crate::life::ObjectId;
+
 /// One argument of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arg<'a> {
@@ -11,7 +14,7 @@ pub enum Arg<'a> {
     Str(&'a str),
     /// An object that has an identity of its own.
     #[cfg(feature = "monitor")]
-    Id(crate::ObjectId<'a>),
+    Id(ObjectId<'a>),
 }
 
 /// What can be an argument of an event: numbers, texts, and objects by reference.
@@ -113,5 +116,13 @@ impl<T> IntoArg<'static> for *mut T {
     #[inline]
     fn into_arg(self) -> Arg<'static> {
         Arg::Object(self.cast_const().cast())
+    }
+}
+
+#[cfg(feature = "monitor")]
+impl<'a> IntoArg<'a> for ObjectId<'a> {
+    #[inline]
+    fn into_arg(self) -> Arg<'a> {
+        Arg::Id(self)
     }
 }

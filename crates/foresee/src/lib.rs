@@ -95,7 +95,10 @@ extern crate std;
 
 mod arguments;
 #[cfg(feature = "monitor")]
+mod life;
+#[cfg(feature = "monitor")]
 mod monitor;
+mod monitor_event;
 
 /// How annotations are done: as calls of the recorder.
 #[cfg(all(foresee, target_arch = "x86_64", target_os = "linux"))]
@@ -110,10 +113,9 @@ mod how;
 pub use arguments::{Arg, IntoArg, IntoLocal};
 pub use how::{happens_after, happens_before, name_lock};
 #[cfg(feature = "monitor")]
-pub use monitor::{
-    Count, Life, Monitor, ObjectId, RawMonitor, Tracked, Verdict, counts, end_program, on, register_raw,
-    release,
-};
+pub use life::{Life, ObjectId, Tracked};
+#[cfg(feature = "monitor")]
+pub use monitor::{Count, Monitor, RawMonitor, Verdict, counts, end_program, on, register_raw, release};
 
 #[cfg(feature = "monitor")]
 #[doc(hidden)]
@@ -254,34 +256,6 @@ pub use foresee_macros::include_spec;
 macro_rules! event {
     ($name:ident $(, $($args:tt)*)?) => { $crate::__arguments!([::core::stringify!($name)] [] $($($args)*)?) };
     ($name:literal $(, $($args:tt)*)?) => { $crate::__arguments!([$name] [] $($($args)*)?) };
-}
-
-/// Hands an event to the monitors of the program that want it; its arguments are evaluated only if there are any.
-#[doc(hidden)]
-#[macro_export]
-#[cfg(feature = "monitor")]
-macro_rules! __monitor_event {
-    ([$name:expr] $($value:expr,)*) => {{
-        static __FORESEE_SITE: $crate::monitor_private::Site<
-            { <[&str]>::len(&[$(::core::stringify!($value)),*]) },
-        > = $crate::monitor_private::Site::new($name);
-        if __FORESEE_SITE.is_wanted() {
-            __FORESEE_SITE.event([$($crate::monitor_private::Key::of($value)),*]);
-        }
-    }};
-}
-
-/// Without the feature `monitor` there are no monitors.
-#[doc(hidden)]
-#[macro_export]
-#[cfg(not(feature = "monitor"))]
-macro_rules! __monitor_event {
-    ([$name:expr] $($value:expr,)*) => {
-        if false {
-            let _: &str = $name;
-            $(let _ = $crate::IntoArg::into_arg($value);)*
-        }
-    };
 }
 
 /// From named and unnamed arguments to a list of expressions.

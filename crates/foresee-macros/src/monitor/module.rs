@@ -42,14 +42,16 @@ pub(super) fn written(property: &Property, ast: &ast::Property, source: &str, nt
 }
 
 fn declared(event: &Event) -> String {
-    let kind = match event.source {
+    let reporter = match event.source {
         Source::Builtin(Builtin::EndProgram) => "EndProgram",
         Source::Builtin(Builtin::EndThread) => "EndThread",
         Source::Builtin(Builtin::EndObject) => "EndObject",
-        _ => "Reported",
+        _ => "Program",
     };
     let (name, arity) = (quoted(&event.name), event.arity);
-    format!("__foresee::Declared {{ name: {name}, arity: {arity}, kind: __foresee::Kind::{kind} }},")
+    format!(
+        "__foresee::Declared {{ name: {name}, arity: {arity}, reporter: __foresee::Reporter::{reporter} }},"
+    )
 }
 
 fn event_function(index: usize, event: &ast::Event) -> String {

@@ -1,25 +1,27 @@
 //! What happens on a verdict: the actions of its handler, one after the other, in the thread that did the event.
 //!
-//! Handlers run when the monitor has been let go, so they may do events of their own; a verdict that comes of these is handled when
-//! the current handler is through. A closure that panics does not take the program down. It may have left behind what it was
-//! working on half done, so it is not called again, which is told once.
+//! Handlers run when the monitor has been released, so they may do events of their own; a verdict reached by these is handled when the
+//! current handler is through. A closure that panics does not take the program down. It may have left its own data half changed, so it
+//! is not called again, which is reported once.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
-use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::prelude::rust_2024::*;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::{format, thread_local};
 
-use foresee_monitor::property::{Action, Body};
+use foresee_monitor::formalism::Categories;
+use foresee_monitor::property::{Action, Body, Property};
 use foresee_monitor::slice::params::ParamSet;
+use foresee_monitor::watch;
 
-use super::objects::{Shown, thread_number};
-use super::{Heard, Monitor, all};
+use super::message::say;
+use super::thread::thread_name;
+use crate::life::Shown;
 
-/// What a closure that handles a verdict is told.
+/// What a closure that handles a verdict gets to know about it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Verdict<'a> {
@@ -33,7 +35,7 @@ pub struct Verdict<'a> {
     pub thread: &'a str,
     /// Where the event was done.
     pub location: &'static Location<'static>,
-    /// The parameters that have values, with these: addresses, numbers, or what an [`ObjectId`](super::ObjectId) stands for.
+    /// The parameters that have values, with these: addresses, numbers, or what an [`ObjectId`](crate::ObjectId) stands for.
     pub bindings: Vec<(&'a str, u64)>,
 }
 
@@ -58,18 +60,13 @@ pub struct Count {
     pub count: u64,
 }
 
-/// How often the verdicts of all properties came that have seen an event.
-pub fn counts() -> Vec<Count> {
-    all().flat_map(Monitor::counts).collect()
-}
-
 type Closure = dyn Fn(&Verdict<'_>) + Send + Sync;
 
 /// What a name in a spec stands for.
 #[derive(Clone)]
 enum Named {
     Closure(Arc<Closure>),
-    /// It has panicked, or is missing, which has been told.
+    /// It has panicked, or is missing, which has been reported.
     Nothing,
 }
 
@@ -105,66 +102,101 @@ fn name_it(name: String, named: Named) {
     NAMED.write().unwrap_or_else(PoisonError::into_inner).insert(name, named);
 }
 
-/// One line on standard error, whatever becomes of it.
-pub(super) fn say(message: &str) {
-    // In one piece, or what other threads write comes in between.
-    let _ = std::io::stderr().write_all(format!("foresee: {message}\n").as_bytes());
+/// A verdict that has been reached and not handled yet.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) body: usize,
+    pub(super) categories: Categories,
+    pub(super) domain: ParamSet,
+    pub(super) values: Vec<u64>,
 }
 
-pub(super) fn thread_name() -> String {
-    let current = std::thread::current();
-    current.name().map_or_else(|| format!("thread {}", thread_number()), ToOwned::to_owned)
+impl Pending {
+    pub(super) fn of(verdict: watch::Verdict<'_>) -> Pending {
+        let watch::Verdict { body, categories, domain, values } = verdict;
+        Pending { body, categories, domain, values: values.to_vec() }
+    }
 }
 
-type Waiting = (&'static Monitor, Heard, &'static Location<'static>);
+/// The handlers of a property, and how often each verdict came.
+#[derive(Debug)]
+pub(super) struct Handlers {
+    name: &'static str,
+    property: &'static Property,
+    /// By body and handler.
+    counts: Vec<Vec<AtomicU64>>,
+}
+
+type Waiting = (&'static Handlers, Pending, &'static Location<'static>);
 
 thread_local! {
     static WAITING: RefCell<VecDeque<Waiting>> = const { RefCell::new(VecDeque::new()) };
     static IS_HANDLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Handles verdicts, after those that this thread is about to handle.
-#[cold]
-pub(super) fn handle(monitor: &'static Monitor, heard: Vec<Heard>, at: &'static Location<'static>) {
-    let heard = heard.into_iter().map(|heard| (monitor, heard, at));
-    let mut heard = Some(heard);
-    let queued = WAITING.try_with(|waiting| waiting.borrow_mut().extend(heard.take().into_iter().flatten()));
-    if queued.is_err() {
-        // The thread is at its very end.
-        return heard.into_iter().flatten().for_each(handle_one);
+impl Handlers {
+    pub(super) fn new(name: &'static str, property: &'static Property) -> Handlers {
+        let counts = |handlers: usize| (0..handlers).map(|_| AtomicU64::new(0)).collect();
+        let counts = property.bodies.iter().map(|body| counts(body.handlers.len())).collect();
+        Handlers { name, property, counts }
     }
-    if IS_HANDLING.replace(true) {
-        return;
+
+    /// How often each verdict came, by body and category.
+    pub(super) fn counts(&self) -> Vec<Count> {
+        let bodies = self.property.bodies.iter().zip(&self.counts);
+        let of_body = bodies.flat_map(|(body, counts)| {
+            body.handlers.iter().zip(counts).map(|(handler, count)| Count {
+                property: self.name,
+                body: body.name.as_deref(),
+                category: &handler.category,
+                count: count.load(Ordering::Relaxed),
+            })
+        });
+        of_body.collect()
     }
-    while let Some(next) = WAITING.try_with(|waiting| waiting.borrow_mut().pop_front()).ok().flatten() {
-        handle_one(next);
+
+    /// Handles verdicts, after those that this thread is about to handle.
+    #[cold]
+    pub(super) fn handle(&'static self, verdicts: Vec<Pending>, at: &'static Location<'static>) {
+        let mut verdicts = Some(verdicts.into_iter().map(|verdict| (self, verdict, at)));
+        let queued =
+            WAITING.try_with(|waiting| waiting.borrow_mut().extend(verdicts.take().into_iter().flatten()));
+        if queued.is_err() {
+            // The thread is at its very end.
+            return verdicts.into_iter().flatten().for_each(handle_one);
+        }
+        if IS_HANDLING.replace(true) {
+            return;
+        }
+        while let Some(next) = WAITING.try_with(|waiting| waiting.borrow_mut().pop_front()).ok().flatten() {
+            handle_one(next);
+        }
+        IS_HANDLING.set(false);
     }
-    IS_HANDLING.set(false);
 }
 
-fn handle_one((monitor, heard, location): Waiting) {
-    let running = monitor.running();
-    let body: &'static Body = &running.property.bodies[heard.body];
+fn handle_one((handlers, pending, location): Waiting) {
+    let Handlers { name, property, counts } = handlers;
+    let body: &'static Body = &property.bodies[pending.body];
     let thread = thread_name();
-    let params = (0..).zip(&running.property.params).zip(&heard.values);
-    let bound = params.filter(|((param, _), _)| heard.domain.contains(ParamSet::only(*param)));
+    let params = (0..).zip(&property.params).zip(&pending.values);
+    let bound = params.filter(|((param, _), _)| pending.domain.contains(ParamSet::only(*param)));
     let mut verdict = Verdict {
-        property: monitor.property(),
+        property: name,
         body: body.name.as_deref(),
         category: "",
         thread: &thread,
         location,
         bindings: bound.map(|((_, name), value)| (name.as_str(), *value)).collect(),
     };
-    for index in heard.categories.indices() {
-        let (Some(handler), Some(count)) = (body.handlers.get(index), running.counts[heard.body].get(index))
-        else {
+    for index in pending.categories.indices() {
+        let (Some(handler), Some(count)) = (body.handlers.get(index), counts[pending.body].get(index)) else {
             continue;
         };
         count.fetch_add(1, Ordering::Relaxed);
         verdict.category = &handler.category;
         for action in &handler.actions {
-            act(action, &verdict, &running.property.params);
+            act(action, &verdict, &property.params);
         }
     }
 }

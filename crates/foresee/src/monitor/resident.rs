@@ -1,16 +1,15 @@
-//! The state of an instance inside of its object.
+//! The state of an instance inside its object.
 //!
 //! Most properties have one parameter: a file is opened before it is read, an iterator is asked before it steps. If all events of
-//! such a property bind it, an instance is an object, and its state is a number that can be kept in the object's [`Life`](super::Life):
+//! such a property bind it, an instance is an object, and its state is a number that can be kept in the object's [`Life`](crate::Life):
 //! nothing to look up, no lock, nothing to forget when the object ends. An event is a step in a static table, and a change of the state one
 //! compare-and-swap, so of several threads each makes its step on what the one before it left.
 //!
 //! Of a `perthread` property the thread that begins an instance has it in the object; other threads have theirs in their tables.
 //!
-//! A `Life` has room for two properties. A third, and objects that go by their addresses, are in the tables of the slicer as all else.
-//! Who has a place keeps it as long as the object lives, so an instance is never in both.
+//! A `Life` has room for two properties. Instances of a third, and of objects that go by their addresses, are in the tables of the slicer.
+//! A property that has a place keeps it as long as the object lives, so an instance is never in both.
 
-use std::panic::Location;
 use std::prelude::rust_2024::*;
 use std::sync::atomic::Ordering;
 use std::vec;
@@ -21,16 +20,23 @@ use foresee_monitor::property::{Carried, Letters, Machine, Property};
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::watch::Watch;
 
-use super::objects::{Key, thread_number};
-use super::{Heard, Monitor, Running, Sharing, handlers};
+use super::declaration::Sharing;
+use super::handlers::Pending;
+use super::key::Key;
+use super::number::Number;
+use super::thread::thread_number;
 
-/// How instances of a property step inside of their objects.
+/// How instances of a property step inside their objects.
 #[derive(Debug)]
 pub(super) struct Resident {
+    number: Number,
+    sharing: Sharing,
+    /// Whether the ends of objects are to be reported to the monitor.
+    awaits_objects: bool,
     /// The successor of each state for each event.
     next: Vec<u32>,
-    /// What is told in each state.
-    told: Vec<Categories>,
+    /// The verdicts of each state.
+    verdicts: Vec<Categories>,
     events: Vec<Event>,
     resets: Categories,
 }
@@ -45,8 +51,14 @@ struct Event {
 }
 
 impl Resident {
-    /// If the property is of the kind that can be in its objects.
-    pub(super) fn of(property: &Property, watch: &Watch<'_>) -> Option<Resident> {
+    /// If the property is of the kind whose instances can be in their objects.
+    pub(super) fn of(
+        property: &Property,
+        watch: &Watch<'_>,
+        number: Number,
+        sharing: Sharing,
+        awaits_objects: bool,
+    ) -> Option<Resident> {
         let [body] = &property.bodies[..] else { return None };
         let Machine::Automaton(automaton) = &body.machine else { return None };
         let is_plain =
@@ -65,41 +77,35 @@ impl Resident {
         let (states, letters) = (automaton.states() as u32, automaton.letters());
         let next =
             (0..states).flat_map(|state| (0..letters).map(move |letter| automaton.next(state, letter)));
-        let told = (0..states).map(|state| automaton.told(state)).collect();
-        Some(Resident { next: next.collect(), told, events: events?, resets: body.resets() })
+        let verdicts = (0..states).map(|state| automaton.told(state)).collect();
+        let (next, events, resets) = (next.collect(), events?, body.resets());
+        Some(Resident { number, sharing, awaits_objects, next, verdicts, events, resets })
     }
 
     /// Makes the step, if the instance is in its object.
     #[inline]
-    pub(super) fn step(
-        &self,
-        monitor: &'static Monitor,
-        running: &Running,
-        index: u32,
-        keys: &[Key<'_>],
-        at: &'static Location<'static>,
-    ) -> bool {
+    pub(super) fn step(&self, index: u32, keys: &[Key<'_>]) -> Outcome {
         let event = &self.events[index as usize];
-        let Some(life) = keys[event.position].life() else { return false };
-        let Some(tag) = tag(monitor, running) else { return false };
-        let place = &life.states[running.number as usize % 2];
+        let Some(life) = keys[event.position].life() else { return Outcome::Elsewhere };
+        let Some(tag) = self.tag() else { return Outcome::Elsewhere };
+        let place = &life.states[self.number.index() % 2];
         let mut now = place.load(Ordering::Relaxed);
         loop {
             let state = match now {
-                0 if !event.creates => return true,
+                0 if !event.creates => return Outcome::Done,
                 0 => 0,
-                _ if now & !u64::from(u32::MAX) != tag => return false,
+                _ if now & !u64::from(u32::MAX) != tag => return Outcome::Elsewhere,
                 _ => now as u32,
             };
             if event.guard.as_ref().is_some_and(|guard| !holds(guard, keys)) {
-                return true;
+                return Outcome::Done;
             }
             let next = self.next[state as usize * self.events.len() + index as usize];
-            let told = self.told[next as usize];
-            let after = tag | u64::from(if told.meets(self.resets) { 0 } else { next });
+            let verdicts = self.verdicts[next as usize];
+            let after = tag | u64::from(if verdicts.meets(self.resets) { 0 } else { next });
             if after != now {
                 // Nobody else writes here, once it is this thread's.
-                if now != 0 && monitor.declaration.sharing != Sharing::Locked {
+                if now != 0 && self.sharing != Sharing::Locked {
                     place.store(after, Ordering::Relaxed);
                 } else if let Err(other) =
                     place.compare_exchange_weak(now, after, Ordering::Relaxed, Ordering::Relaxed)
@@ -108,32 +114,41 @@ impl Resident {
                     continue;
                 }
             }
-            if now == 0 && running.awaits_objects {
-                life.make_known_to(running.bit());
+            if now == 0 && self.awaits_objects {
+                life.make_known_to(self.number.bit());
             }
-            if !told.is_empty() {
-                tell(monitor, told, keys[event.position].value, at);
+            if verdicts.is_empty() {
+                return Outcome::Done;
             }
-            return true;
+            return Outcome::Verdict(pending(verdicts, keys[event.position].value));
         }
+    }
+
+    /// Whose state it is: the monitor's, and if each thread has its own, this thread's. Nothing if that does not fit.
+    #[inline]
+    fn tag(&self) -> Option<u64> {
+        let thread = match self.sharing {
+            Sharing::PerThread => thread_number(),
+            Sharing::Locked | Sharing::OneThread => 0,
+        };
+        let number = u64::from(self.number.counted_from_one());
+        (number < 1 << 12 && thread < 1 << 20).then_some(number << 52 | thread << 32)
     }
 }
 
-/// Whose state it is: the monitor's, and if each thread has its own, this thread's. Nothing if that does not fit.
-#[inline]
-fn tag(monitor: &'static Monitor, running: &Running) -> Option<u64> {
-    let thread = match monitor.declaration.sharing {
-        Sharing::PerThread => thread_number(),
-        Sharing::Locked | Sharing::OneThread => 0,
-    };
-    let number = u64::from(running.number) + 1;
-    (number < 1 << 12 && thread < 1 << 20).then_some(number << 52 | thread << 32)
+/// What became of an event.
+pub(super) enum Outcome {
+    /// The instance is not in its object.
+    Elsewhere,
+    /// The step is made, if there was one to make.
+    Done,
+    /// The step is made and has led to a verdict.
+    Verdict(Pending),
 }
 
 #[cold]
-fn tell(monitor: &'static Monitor, categories: Categories, value: u64, at: &'static Location<'static>) {
-    let heard = Heard { body: 0, categories, domain: ParamSet::first(1), values: vec![value] };
-    handlers::handle(monitor, vec![heard], at);
+fn pending(categories: Categories, value: u64) -> Pending {
+    Pending { body: 0, categories, domain: ParamSet::first(1), values: vec![value] }
 }
 
 #[cold]

@@ -8,8 +8,9 @@ use std::format;
 use std::prelude::rust_2024::*;
 use std::sync::OnceLock;
 
-use super::objects::Key;
-use super::{Monitor, all, handlers};
+use super::key::Key;
+use super::message::say;
+use super::registry::{Monitor, all};
 
 /// The place of an `event!` with `N` arguments.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl<const N: usize> Site<N> {
         self.targets.get_or_init(|| {
             let mut targets = Vec::new();
             for monitor in all() {
-                for (event, declared) in (0..).zip(monitor.declaration.events) {
+                for (event, declared) in (0..).zip(monitor.events()) {
                     if declared.name != self.name {
                         continue;
                     }
@@ -52,7 +53,7 @@ impl<const N: usize> Site<N> {
                         targets.push((monitor, event));
                     } else {
                         let (name, property, arity) = (self.name, monitor.property(), declared.arity);
-                        handlers::say(&format!(
+                        say(&format!(
                             "the event `{name}` is reported with {N} values, but {property} has it with {arity}: not monitored"
                         ));
                     }

@@ -16,7 +16,7 @@ use foresee_monitor::formalism::{Categories, Handled};
 use foresee_monitor::property::{Carried, Machine, Property};
 use foresee_monitor::spec::raw_monitors::RawMonitors;
 
-use super::handlers::say;
+use super::message::say;
 
 /// An automaton: the successor of each state for each letter, and the verdicts of each state.
 pub fn automaton(letters: u32, next: &'static [u32], verdicts: &'static [u64]) -> Machine {
