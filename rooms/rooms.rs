@@ -126,12 +126,6 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
     ("foresee-rt", &["buffer", "buffer/near"]),
     ("foresee-rt", &["exit", "fds", "lib", "memory", "threads", "tsan"]),
     ("foresee-trace", &["event", "flat"]),
-    ("foresee-trace", &["file", "lib"]),
-    (
-        "foresee-trace",
-        &["raw/beginning", "raw/follow", "raw/merge", "raw/plain", "raw/reader", "raw/sections"],
-    ),
-    ("foresee-trace", &["raw/branches", "raw/naming"]),
     ("foresee-trace", &["validate", "validate/locks", "validate/origin", "validate/values"]),
 ];
 

@@ -30,7 +30,8 @@ pub(crate) use self::lookahead::Lookahead;
 use self::stream::Ended;
 pub(crate) use self::stream::{Record, Stream};
 use self::turns::Turns;
-use crate::{Damage, Facts, TraceError};
+use crate::source::Facts;
+use crate::{Damage, TraceError};
 
 /// The records of a raw trace in the observed order.
 pub(crate) struct Merger {
