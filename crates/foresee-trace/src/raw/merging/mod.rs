@@ -1,7 +1,7 @@
 //! Merging: the records of all threads in the observed order.
 //!
-//! The file consists of [chunks](chunks), each of one thread. A [stream](stream) decodes those of a thread one after
-//! the other; [turns](turns) decide which stream comes next: by key, equal keys by thread. The runtime's documentation
+//! The file consists of [`chunks`], each of one thread. A [`stream`] decodes those of a thread one after
+//! the other; [`turns`] decide which stream comes next: by key, equal keys by thread. The runtime's documentation
 //! argues why that is an order the program really had.
 //!
 //! **Damage.** Nothing in the file is trusted. Where a thread's records end that should go on, the merged order ends, too: what other
