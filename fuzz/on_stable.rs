@@ -2,21 +2,7 @@
 
 use std::path::Path;
 
-/// Small and good enough (Steele, Lea, Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-}
+use foresee_oracle::Random;
 
 pub(crate) fn run(target: fn(&[u8]), corpus: &str, rounds: usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(corpus);
@@ -28,22 +14,20 @@ pub(crate) fn run(target: fn(&[u8]), corpus: &str, rounds: usize) {
     }
     assert!(inputs.len() >= 3, "the corpus is there");
     inputs.iter().for_each(|input| target(input));
-    let mut random = Random(0xf0e5_ee00);
+    let mut random = Random::new(0xf0e5_ee00);
     for _ in 0..rounds {
-        let mut input = inputs[random.below(inputs.len() as u64) as usize].clone();
+        let mut input = inputs[random.below(inputs.len())].clone();
         for _ in 0..1 + random.below(4) {
-            let at = random.below(input.len() as u64 + 1) as usize;
-            let len = random.below(9) as usize;
+            let at = random.below(input.len() + 1);
+            let len = random.below(9);
             let end = (at + len).min(input.len());
             match random.below(5) {
                 0 => drop(input.drain(at..end)),
-                1 => input[at..end].iter_mut().for_each(|b| *b = random.next() as u8),
-                2 => drop(
-                    input.splice(at..at, (0..len).map(|_| b"|()#\\[]=.\n\"@-,0x"[random.below(16) as usize])),
-                ),
+                1 => input[at..end].iter_mut().for_each(|b| *b = random.bits() as u8),
+                2 => drop(input.splice(at..at, (0..len).map(|_| b"|()#\\[]=.\n\"@-,0x"[random.below(16)]))),
                 3 => {
                     let copy = input[at..end].to_vec();
-                    let to = random.below(input.len() as u64 + 1) as usize;
+                    let to = random.below(input.len() + 1);
                     drop(input.splice(to..to, copy));
                 }
                 _ => input.truncate(at),

@@ -76,7 +76,6 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
             "monitor/tables",
         ],
     ),
-    ("foresee-macros", &["monitor", "monitor/module", "monitor/tables", "monitor/text"]),
     (
         "foresee-predict",
         &[
@@ -125,8 +124,6 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
     ),
     ("foresee-rt", &["buffer", "buffer/near"]),
     ("foresee-rt", &["exit", "fds", "lib", "memory", "threads", "tsan"]),
-    ("foresee-trace", &["event", "flat"]),
-    ("foresee-trace", &["validate", "validate/locks", "validate/origin", "validate/values"]),
 ];
 
 #[test]

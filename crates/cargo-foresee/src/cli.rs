@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use foresee_symbols::recorded_code::Selection;
 
 use crate::number;
+pub use crate::report::format::ReportFormat;
 
 /// Run once. See the bugs of every other schedule.
 ///
@@ -453,19 +454,6 @@ pub struct CompileArgs {
     /// Whatever the compiler takes
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
-}
-
-/// How to print findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
-pub enum ReportFormat {
-    /// For people, on standard error
-    Human,
-    /// One JSON object
-    Json,
-    /// SARIF 2.1.0
-    Sarif,
-    /// JUnit XML
-    Junit,
 }
 
 /// What can be done with traces.

@@ -14,9 +14,10 @@ use clap::ValueEnum as _;
 use foresee_trace::raw::{LockTable, Role};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{CausalityModel, CheckOptions, Extent, ReportFormat};
+use crate::cli::{CausalityModel, CheckOptions, Extent};
 use crate::error::{CliError, without_code};
 use crate::number;
+use crate::report::format::ReportFormat;
 
 /// What `foresee check` goes by.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

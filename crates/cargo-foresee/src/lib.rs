@@ -7,11 +7,12 @@
 //! | `commands` | one file per subcommand |
 //! | `cargo` | driving cargo: flags, the runner, one result of many tests |
 //! | `compiler` | driving a C or C++ compiler: what to instrument, what to link |
-//! | `recording`, `symbolize`, `signals` | running a program, packing its trace, names for its addresses, Ctrl-C |
+//! | `recording`, `symbolize`, `interrupt` | running a program, packing its trace, names for its addresses, Ctrl-C |
 //! | `observer` | programs observed while they run: connections, sessions, what they come to |
 //! | `input`, `output` | traces by path: reading with context, writing without ever leaving half a file |
+//! | `stdout`, `target` | standard output; the target that programs can be recorded on |
 //! | `progress` | the bar for long work |
-//! | `report` | from findings to what people and machines read: one file per format |
+//! | `report` | from findings to what people and machines read: a model, and one file per format |
 //! | `config`, `suppress` | settings from `.config/foresee.toml` and `FORESEE_OPTIONS`; findings not to show |
 //! | `error` | every message a user can get |
 
@@ -25,6 +26,7 @@ mod error;
 pub mod exit;
 mod follower;
 mod input;
+mod interrupt;
 mod live;
 mod number;
 mod observer;
@@ -33,13 +35,13 @@ mod program_file;
 mod progress;
 mod recording;
 mod report;
-mod signals;
 mod specs;
+mod stdout;
 mod suppress;
+mod target;
 mod unrecorded;
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -85,14 +87,10 @@ pub fn main() -> ExitCode {
 /// What `cargo foresee` does by running cargo.
 const OF_CARGO: [&str; 4] = ["run", "test", "build", "nextest"];
 
-/// Names under which this program is `foresee cc` and `foresee c++`.
-pub(crate) const COMPILERS: [(&str, &str); 2] = [("foresee-cc", "cc"), ("foresee-c++", "c++")];
-
 /// The name the user called, and the arguments without what cargo adds: `cargo foresee x` runs `cargo-foresee foresee x`.
 fn invocation(mut args: Vec<OsString>) -> (&'static str, Vec<OsString>) {
     let called = args.first().map(Path::new).and_then(Path::file_stem);
-    // Build systems take one word for a compiler.
-    if let Some((_, compiler)) = COMPILERS.into_iter().find(|(name, _)| called == Some(name.as_ref())) {
+    if let Some((_, compiler)) = compiler::NAMES.into_iter().find(|(name, _)| called == Some(name.as_ref())) {
         args.insert(1, compiler.into());
         return ("foresee", args);
     }
@@ -107,12 +105,6 @@ fn invocation(mut args: Vec<OsString>) -> (&'static str, Vec<OsString>) {
         args.insert(1, "cargo".into());
     }
     ("cargo foresee", args)
-}
-
-/// Standard output, with a reader that has gone reported as such.
-fn print(text: &[u8]) -> Result<(), CliError> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text).and_then(|()| out.flush()).map_err(|e| CliError::output("standard output", e))
 }
 
 #[cfg(test)]

@@ -22,10 +22,10 @@ use foresee_trace::{Damage, Event, EventSource, Facts, LocId, Names, Op, ThreadI
 
 use crate::error::CliError;
 use crate::follower::{Follower, GiveBack, Reached};
+use crate::interrupt;
 use crate::observer::teller::Teller;
 use crate::output::Target;
 use crate::recording::{Packing, Reading, Recording};
-use crate::signals;
 
 /// The time between two looks at the raw trace: far longer than a running thread needs to write a record.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
@@ -112,7 +112,7 @@ impl<'m> Live<'m> {
             let reached = if is_interrupted { Reached::End } else { self.follower.advance()? };
             if self.follower.is_complete() && !std::mem::replace(&mut self.is_ended, true) {
                 // Ctrl-C was the program's, and is ours from now on.
-                signals::finish_on_interrupt();
+                interrupt::finish_on_interrupt();
             }
             let Some(reader) = self.follower.reader() else { continue };
             if let Some(target) = self.target.take() {

@@ -22,9 +22,9 @@ use crate::cli::Extent;
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
+use crate::interrupt::{self, PassOn};
 use crate::output::{Output, Target};
 use crate::program_file;
-use crate::signals::{self, PassOn};
 use crate::unrecorded;
 
 /// How long a program that was told to end may take before it is killed.
@@ -127,7 +127,7 @@ impl<'a> Recording<'a> {
     /// Runs the program to its end; its exit code.
     pub(crate) fn run(&self, reading: Reading) -> Result<u8, CliError> {
         let code = run(self.program, &self.raw(), reading)?;
-        signals::was_for_the_program();
+        interrupt::was_for_the_program();
         Ok(code)
     }
 
@@ -265,11 +265,11 @@ pub(crate) fn wait(
             if elapsed >= timeout && !told_to_end {
                 told_to_end = true;
                 error::print(Severity::Note, &format!("the program still runs after {timeout:?}: ending it"));
-                signals::send(child, Signal::TERM);
+                interrupt::send(child, Signal::TERM);
             }
             if elapsed >= timeout.saturating_add(GRACE) && !killed {
                 killed = true;
-                signals::send(child, Signal::KILL);
+                interrupt::send(child, Signal::KILL);
             }
         }
         std::thread::sleep((elapsed / 16).clamp(Duration::from_micros(200), Duration::from_millis(10)));
@@ -291,7 +291,7 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 
 /// From the raw trace to one that every command reads. Ctrl-C ends it with what was packed so far.
 fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
-    signals::finish_on_interrupt();
+    interrupt::finish_on_interrupt();
     let failed = |why| unreadable(raw, why);
     let mut reader = RawReader::open(raw, program_file::symbols(), table).map_err(failed)?;
     let mut packing = Packing::begin(&reader, target)?;
@@ -330,7 +330,7 @@ impl Packing {
 
     /// Whether Ctrl-C ends it: then nothing more is packed.
     pub(crate) fn is_interrupted(&mut self) -> bool {
-        self.was_interrupted |= signals::interrupted().load(Ordering::Relaxed);
+        self.was_interrupted |= interrupt::interrupted().load(Ordering::Relaxed);
         self.was_interrupted
     }
 

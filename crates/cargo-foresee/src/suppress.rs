@@ -17,12 +17,9 @@
 use std::path::Path;
 
 use foresee_symbols::pattern::Pattern;
-use foresee_trace::Names;
-use foresee_witness::judge::FindingKind;
 
 use crate::error::{CliError, without_code};
-use crate::report::Shown;
-use crate::report::details::Details;
+use crate::report::model::{Event, Finding, Kind, Location};
 
 /// One line of a suppressions file.
 struct Rule {
@@ -87,8 +84,8 @@ impl Suppressions {
     }
 
     /// Whether a finding is suppressed; notes which rule did it.
-    pub(crate) fn suppresses(&mut self, shown: &Shown, names: &Names) -> bool {
-        let hit = self.rules.iter_mut().find(|rule| rule.matches(shown, names));
+    pub(crate) fn suppresses(&mut self, finding: &Finding) -> bool {
+        let hit = self.rules.iter_mut().find(|rule| rule.matches(finding));
         hit.map(|rule| rule.used = true).is_some()
     }
 
@@ -99,32 +96,30 @@ impl Suppressions {
 }
 
 impl Rule {
-    fn matches(&self, shown: &Shown, names: &Names) -> bool {
-        let kind = shown.finding.kind;
+    fn matches(&self, finding: &Finding) -> bool {
+        let kind = finding.kind;
         let (applies, frames) = match self.kind {
-            RuleKind::Race => (kind == FindingKind::Race, usize::MAX),
-            RuleKind::RaceTop => (kind == FindingKind::Race, 1),
-            RuleKind::Deadlock => (kind == FindingKind::Deadlock, usize::MAX),
-            RuleKind::Atomicity => (kind == FindingKind::Atomicity, usize::MAX),
-            RuleKind::Property => (kind == FindingKind::Property, usize::MAX),
+            RuleKind::Race => (kind == Kind::Race, usize::MAX),
+            RuleKind::RaceTop => (kind == Kind::Race, 1),
+            RuleKind::Deadlock => (kind == Kind::Deadlock, usize::MAX),
+            RuleKind::Atomicity => (kind == Kind::Atomicity, usize::MAX),
+            RuleKind::Property => (kind == Kind::Property, usize::MAX),
             RuleKind::Any => (true, usize::MAX),
             RuleKind::Ignored => (false, 0),
         };
-        let property = shown.finding.statement.as_ref().filter(|_| self.kind == RuleKind::Property);
-        let in_event = |event: &Details| {
+        let property = finding.property.as_ref().filter(|_| self.kind == RuleKind::Property);
+        let in_event = |event: &Event| {
             (self.kind != RuleKind::RaceTop && self.pattern.matches(&event.target))
-                || self.matches_frames(event, names, frames)
+                || self.matches_frames(event, frames)
         };
         applies
-            && (property.is_some_and(|said| self.pattern.matches(&said.property))
-                || shown.events.iter().any(in_event))
+            && (property.is_some_and(|property| self.pattern.matches(property))
+                || finding.events.iter().any(in_event))
     }
 
-    fn matches_frames(&self, event: &Details, names: &Names, frames: usize) -> bool {
-        let file = |loc| names.str(names.location_at(loc).file);
-        self.pattern.matches(file(event.loc))
-            || event.stack.iter().take(frames).any(|frame| {
-                self.pattern.matches(names.str(frame.function)) || self.pattern.matches(file(frame.loc))
-            })
+    fn matches_frames(&self, event: &Event, frames: usize) -> bool {
+        let matches = |text: &Option<String>| text.as_ref().is_some_and(|text| self.pattern.matches(text));
+        let in_frame = |frame: &Location| matches(&frame.function) || matches(&frame.file);
+        matches(&event.location.file) || event.stack.iter().take(frames).any(in_frame)
     }
 }

@@ -12,10 +12,10 @@ use object::read::elf::{ElfFile64, ProgramHeader as _};
 use object::{Object as _, ObjectSymbol as _};
 use rustix::io::Errno;
 
-use crate::cargo::TARGET;
 use crate::cli::Extent;
 use crate::compiler::toolchain::BRANCHES_SYMBOL;
 use crate::error::{CliError, without_code};
+use crate::target::TARGET;
 
 const HOW_TO_BUILD: &str =
     "build it with `cargo foresee build`, or with `foresee cc` or `foresee c++` as compiler";

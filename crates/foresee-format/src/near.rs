@@ -5,7 +5,7 @@
 
 use core::cell::Cell;
 
-use crate::Tag;
+use crate::record::Tag;
 
 /// The key of a near record after a record with this key.
 #[inline(always)]

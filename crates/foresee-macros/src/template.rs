@@ -12,6 +12,12 @@ pub(crate) fn parsed(text: &str) -> TokenStream {
     })
 }
 
+/// A text as it is written in Rust.
+#[cfg(feature = "monitor")]
+pub(crate) fn quoted(text: &str) -> String {
+    proc_macro::Literal::string(text).to_string()
+}
+
 /// The tokens of this text, with tokens in place of names.
 pub(crate) fn filled(text: &str, holes: &[(&str, &TokenStream)]) -> TokenStream {
     fill(parsed(text), holes)

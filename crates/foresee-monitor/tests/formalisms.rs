@@ -1,9 +1,6 @@
 //! Each formalism against its definition, on random patterns, formulas, grammars and sequences of events.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-#[path = "support/random.rs"]
-mod random;
-
 use std::rc::Rc;
 
 use foresee_monitor::compile;
@@ -14,7 +11,7 @@ use foresee_monitor::formalism::ptltl::Past;
 use foresee_monitor::formalism::temporal::{Alphabet, Temporal};
 use foresee_monitor::formalism::{Categories, Handled, Monitor};
 use foresee_monitor::watch::Watch;
-use random::Random;
+use foresee_oracle::Random;
 
 type Word = Vec<u32>;
 
@@ -31,8 +28,8 @@ fn words(letters: u32, longest: usize) -> Vec<Word> {
     all
 }
 
-fn random_word(random: &mut Random, letters: u32, longest: u64) -> Word {
-    (0..random.below(longest + 1)).map(|_| random.below(u64::from(letters)) as u32).collect()
+fn random_word(random: &mut Random, letters: u32, longest: usize) -> Word {
+    (0..random.below(longest + 1)).map(|_| random.below(letters as usize) as u32).collect()
 }
 
 fn after<M: Monitor>(monitor: &M, word: &[u32]) -> Categories {
@@ -80,7 +77,7 @@ fn regular_expressions_match_by_definition() {
     let names = handled(&["match", "fail", "?"]);
     let continuations = words(2, 6);
     for seed in 0..4_000 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let ere = random_ere(&mut random, 3);
         let automaton = ere.compile(2, Handled(&names)).unwrap();
         let word = random_word(&mut random, 2, 6);
@@ -107,7 +104,7 @@ fn random_temporal(random: &mut Random, depth: u32, past: bool, future: bool) ->
         4 => Temporal::implies(inner(random), inner(random)),
         5 | 6 if past => {
             // Operands of past operators speak of the past, or now and then of anything.
-            let future = future && random.chance(40);
+            let future = future && random.percent(40);
             let inner = |random: &mut Random| random_temporal(random, depth - 1, true, future);
             match random.below(7) {
                 0 => Temporal::previous(inner(random)),
@@ -124,7 +121,7 @@ fn random_temporal(random: &mut Random, depth: u32, past: bool, future: bool) ->
         9 if future => Temporal::always(inner(random)),
         10 if future => Temporal::eventually(inner(random)),
         11 if future => Temporal::weak_until(inner(random), inner(random)),
-        _ => Temporal::Const(random.chance(50)),
+        _ => Temporal::Const(random.percent(50)),
     }
 }
 
@@ -181,9 +178,9 @@ fn truth(formula: &Temporal, word: &[u32], alphabet: Alphabet, back: usize) -> V
 fn past_formulas_hold_by_definition() {
     let names = handled(&["validation", "violation"]);
     for seed in 0..20_000 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let formula = random_temporal(&mut random, 4, true, false);
-        let alphabet = if random.chance(50) { Alphabet::Events(3) } else { Alphabet::Masks(2) };
+        let alphabet = if random.percent(50) { Alphabet::Events(3) } else { Alphabet::Masks(2) };
         let Ok((past, automaton)) = Past::compile(Rc::new(formula.clone()), alphabet, Handled(&names)) else {
             continue;
         };
@@ -228,7 +225,7 @@ fn ltl_has_three_verdicts_by_definition() {
     let alphabet = Alphabet::Events(2);
     let mut told = [0; 3];
     for seed in 0..1_500 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let formula = random_temporal(&mut random, 3, true, true);
         let automaton = ltl::compile(&formula, alphabet, Handled(&names)).unwrap();
         let prefix = random_word(&mut random, 2, 4);
@@ -252,9 +249,9 @@ fn random_grammar(random: &mut Random) -> Grammar {
     let mut rules = Vec::new();
     for symbol in 0..symbols {
         for _ in 0..1 + random.below(3) {
-            let part = |random: &mut Random| match random.chance(55) {
+            let part = |random: &mut Random| match random.percent(55) {
                 true => Symbol::Event(random.below(2) as u32),
-                false => Symbol::Rule(random.below(u64::from(symbols)) as u32),
+                false => Symbol::Rule(random.below(symbols as usize) as u32),
             };
             rules.push((symbol, (0..random.below(4)).map(|_| part(random)).collect()));
         }
@@ -314,7 +311,7 @@ fn derives(grammar: &Grammar, word: &[u32]) -> (bool, bool) {
 fn grammars_derive_by_definition() {
     let names = handled(&["match", "fail"]);
     for seed in 0..10_000 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let grammar = random_grammar(&mut random);
         let cfg = Cfg::new(&grammar, 2, Handled(&names));
         let word = random_word(&mut random, 2, 8);

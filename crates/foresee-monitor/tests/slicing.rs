@@ -12,7 +12,7 @@ use foresee_monitor::slice::params::{EventShape, ParamSet};
 use foresee_monitor::slice::plan::{Demands, Plan};
 use foresee_monitor::slice::simple::{Flat, Single};
 use foresee_monitor::slice::{Slicer, Told};
-use support::random::Random;
+use foresee_oracle::Random;
 use support::*;
 
 /// What the slicer is told besides the events.
@@ -79,7 +79,7 @@ fn cases() -> u64 {
 fn the_slicer_agrees_with_the_definition() {
     let (mut exact, mut with_verdicts) = (0, 0);
     for seed in 0..cases() {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let bare = random_bare(&mut random);
         let automaton = random_automaton(&mut random, bare.events.len() as u32);
         let creates = creation_events(&bare, &automaton);
@@ -109,9 +109,9 @@ fn the_slicer_agrees_with_the_definition() {
 #[test]
 fn simple_properties_agree_with_the_definition() {
     for seed in 0..cases() / 3 {
-        let mut random = Random(seed ^ 0xf1a7);
+        let mut random = Random::new(seed ^ 0xf1a7);
         let mut bare = random_bare(&mut random);
-        bare.params = usize::from(random.chance(80));
+        bare.params = usize::from(random.percent(80));
         bare.events.iter_mut().for_each(|event| event.params = (0..bare.params as u8).collect());
         let automaton = random_automaton(&mut random, bare.events.len() as u32);
         let creates = creation_events(&bare, &automaton);
@@ -131,7 +131,7 @@ fn simple_properties_agree_with_the_definition() {
                 continue;
             };
             flat.event(*event, *event, values[0], &mut hear);
-            if random.chance(50) && !trace[at + 1..].iter().any(|(_, later)| later == values) {
+            if random.percent(50) && !trace[at + 1..].iter().any(|(_, later)| later == values) {
                 flat.object_gone(values[0]);
             }
         }
@@ -148,7 +148,7 @@ fn simple_properties_agree_with_the_definition() {
 #[test]
 fn growing_only_what_connects_tells_nothing_the_definition_does_not() {
     for seed in 0..cases() / 2 {
-        let mut random = Random(seed ^ 0x5eed_0000);
+        let mut random = Random::new(seed ^ 0x5eed_0000);
         let bare = random_bare(&mut random);
         let automaton = random_automaton(&mut random, bare.events.len() as u32);
         let creates = creation_events(&bare, &automaton);
@@ -164,7 +164,7 @@ fn growing_only_what_connects_tells_nothing_the_definition_does_not() {
 #[test]
 fn suffix_monitors_agree_with_the_definition_too() {
     for seed in 0..cases() / 3 {
-        let mut random = Random(seed ^ 0x0005_0ff1);
+        let mut random = Random::new(seed ^ 0x0005_0ff1);
         let bare = random_bare(&mut random);
         let automaton = random_automaton(&mut random, bare.events.len() as u32);
         let creates = creation_events(&bare, &automaton);

@@ -8,9 +8,9 @@
 //! each. Asking for a thread's lockset or its latest section at a bound is a binary search.
 
 use std::cmp::Ordering;
-
 use std::sync::Arc;
 
+use foresee_trace::synchronisation::{self, Handover, LockWalk};
 use foresee_trace::{EventId, Execution, LockId, Mode, Op, ThreadId};
 use foresee_witness::engine::Job;
 use rustc_hash::FxHashMap;
@@ -137,12 +137,7 @@ impl LockHistory {
         let mut builder = Builder::new(execution.thread_count());
         // Most events are accesses, of which the kind is known without looking at the variable.
         for id in execution.ids().filter(|&id| execution.access(id).is_none()) {
-            match execution.op(id) {
-                Op::Acquire { lock, mode, .. } => builder.acquire(execution.thread(id), id, lock, mode),
-                Op::Release { lock, .. } => builder.release(execution.thread(id), id, lock, false),
-                Op::Wait { cond } => builder.release(execution.thread(id), id, cond, true),
-                _ => {}
-            }
+            builder.event(execution.thread(id), id, &execution.op(id));
         }
         builder.history
     }
@@ -200,21 +195,14 @@ impl HeldWalk<'_> {
     }
 }
 
-/// A lock that a thread holds while the history is built.
-struct Held {
-    lock: LockId,
-    mode: Mode,
-    depth: u32,
-    /// Which of the lock's lists has the section.
-    list: usize,
-}
-
 struct Builder {
     history: LockHistory,
-    held: Vec<Vec<Held>>,
+    walk: LockWalk,
     lists: FxHashMap<(LockId, ThreadId), usize>,
+    /// Which of its lock's lists has each section.
+    list_of: Vec<u32>,
     /// The set after taking or giving a lock, for sets seen before.
-    steps: FxHashMap<(LocksetId, LockId, Option<Mode>), LocksetId>,
+    successors: FxHashMap<(LocksetId, LockId, Option<Mode>), LocksetId>,
 }
 
 impl Builder {
@@ -226,17 +214,23 @@ impl Builder {
                 sections: Vec::new(),
                 acquires: Vec::new(),
             },
-            held: (0..threads).map(|_| Vec::new()).collect(),
+            walk: LockWalk::new(),
             lists: FxHashMap::default(),
-            steps: FxHashMap::default(),
+            list_of: Vec::new(),
+            successors: FxHashMap::default(),
         }
     }
 
-    fn acquire(&mut self, thread: ThreadId, id: EventId, lock: LockId, mode: Mode) {
-        if let Some(held) = self.held[thread.index()].iter_mut().find(|held| held.lock == lock) {
-            held.depth += 1;
-            return;
+    fn event(&mut self, thread: ThreadId, id: EventId, op: &Op<'_>) {
+        match self.walk.event(thread, op) {
+            Some(Handover::Takes(section)) => self.take(thread, id, section),
+            Some(Handover::Gives(section)) => self.give(thread, id, section),
+            None => {}
         }
+    }
+
+    fn take(&mut self, thread: ThreadId, id: EventId, section: synchronisation::Section) {
+        let synchronisation::Section { lock, mode, .. } = section;
         let sections = &mut self.history.sections;
         if sections.len() <= lock.index() {
             sections.resize_with(lock.index() + 1, Vec::new);
@@ -246,6 +240,7 @@ impl Builder {
         if list == lists.len() {
             lists.push(Sections { thread, list: Vec::new() });
         }
+        self.list_of.push(list as u32);
         let list_of_thread = &mut lists[list].list;
         let exclusive = match mode {
             Mode::Exclusive => id.0,
@@ -253,29 +248,22 @@ impl Builder {
         };
         list_of_thread.push(Section { acquire: id.0, release: NONE, exclusive });
         self.history.acquires.push(id);
-        self.held[thread.index()].push(Held { lock, mode, depth: 1, list });
         self.change(thread, id, lock, Some(mode));
     }
 
-    fn release(&mut self, thread: ThreadId, id: EventId, lock: LockId, entirely: bool) {
-        let held = &mut self.held[thread.index()];
-        let Some(nth) = held.iter().position(|held| held.lock == lock) else { return };
-        if held[nth].depth > 1 && !entirely {
-            held[nth].depth -= 1;
-            return;
+    fn give(&mut self, thread: ThreadId, id: EventId, section: synchronisation::Section) {
+        let list = self.list_of[section.number as usize] as usize;
+        if let Some(last) = self.history.sections[section.lock.index()][list].list.last_mut() {
+            last.release = id.0;
         }
-        let list = held.swap_remove(nth).list;
-        if let Some(section) = self.history.sections[lock.index()][list].list.last_mut() {
-            section.release = id.0;
-        }
-        self.change(thread, id, lock, None);
+        self.change(thread, id, section.lock, None);
     }
 
     fn change(&mut self, thread: ThreadId, id: EventId, lock: LockId, taken: Option<Mode>) {
         let changes = &mut self.history.changes[thread.index()];
         let before = changes.last().map_or(LocksetId::EMPTY, |&(_, held)| held);
-        let after = *self.steps.entry((before, lock, taken)).or_insert_with(|| {
-            let locks = self.held[thread.index()].iter().map(|held| (held.lock, held.mode)).collect();
+        let after = *self.successors.entry((before, lock, taken)).or_insert_with(|| {
+            let locks = self.walk.held(thread).map(|section| (section.lock, section.mode)).collect();
             self.history.locksets.intern(locks)
         });
         changes.push((id.0, after));

@@ -12,7 +12,8 @@
 
 use std::rc::Rc;
 
-use foresee_trace::{EventId, Execution, LockId, Op, ThreadId, VarId};
+use foresee_trace::synchronisation::{After, ThreadWalk};
+use foresee_trace::{EventId, Execution, Op, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::values::{has_branches, written};
@@ -39,8 +40,7 @@ pub struct MustClocks<'e> {
     threads: Vec<Option<Clock>>,
     last: Vec<u32>,
     writes: Vec<Option<Stamp>>,
-    forks: FxHashMap<ThreadId, Stamp>,
-    notifies: FxHashMap<LockId, Vec<Stamp>>,
+    walk: ThreadWalk<Stamp>,
     reads: Reads,
     /// Whether a thread depends on what it reads only at its next branch.
     by_branches: bool,
@@ -48,8 +48,6 @@ pub struct MustClocks<'e> {
     read: Vec<Clock>,
     /// Values written, and whether more than once.
     values: FxHashMap<(VarId, u64), bool>,
-    /// Threads that wait: for what, and how many notifies there had been.
-    waiting: FxHashMap<ThreadId, (LockId, usize)>,
 }
 
 impl<'e> MustClocks<'e> {
@@ -61,13 +59,11 @@ impl<'e> MustClocks<'e> {
             threads: vec![None; execution.thread_count()],
             last: vec![0; execution.thread_count()],
             writes: vec![None; execution.cell_count()],
-            forks: FxHashMap::default(),
-            notifies: FxHashMap::default(),
+            walk: ThreadWalk::new(),
             reads,
             by_branches: reads == Reads::Relaxed && has_branches(execution),
             read: vec![Clock::default(); execution.thread_count()],
             values: FxHashMap::default(),
-            waiting: FxHashMap::default(),
         }
     }
 
@@ -75,20 +71,21 @@ impl<'e> MustClocks<'e> {
     #[inline]
     pub fn begin(&mut self, id: EventId) {
         let thread = self.execution.thread(id);
-        if self.threads[thread.index()].is_none() {
-            self.threads[thread.index()] = Some(Clock::default());
-            if let Some(fork) = self.forks.remove(&thread) {
-                self.learn(thread, &fork);
+        self.threads[thread.index()].get_or_insert_default();
+        let op = self.execution.access(id).is_none().then(|| self.execution.op(id));
+        self.walk.begin(thread, op.as_ref(), |after| match after {
+            After::Fork(fork) => learn(&mut self.threads, thread, fork),
+            After::Notifies { notifies, .. } => {
+                notifies.iter().for_each(|notify| learn(&mut self.threads, thread, notify));
             }
-        }
-        if !self.waiting.is_empty()
-            && let Some((cond, since)) = self.waiting.remove(&thread)
-        {
-            let meanwhile = self.notifies.get(&cond).and_then(|all| all.get(since..)).unwrap_or(&[]).to_vec();
-            for notify in &meanwhile {
-                self.learn(thread, notify);
+            After::End(child) => {
+                if let Some(clock) = self.threads[child.index()].take() {
+                    let end = Stamp { clock, thread: child, event: self.last[child.index()] };
+                    learn(&mut self.threads, thread, &end);
+                }
             }
-        }
+            After::Wait(_) => {}
+        });
     }
 
     /// Whether an earlier event of another thread must come before what `thread` is about to do.
@@ -108,20 +105,20 @@ impl<'e> MustClocks<'e> {
             if access.reads {
                 for cell in cells.clone() {
                     if let Some(write) = self.writes[cell].as_ref()
-                        && !self.has_learnt(thread, write)
+                        && !has_learnt(&self.threads, thread, write)
                         && !self.is_one_of_many(EventId(write.event))
                     {
                         let write = write.clone();
                         if self.by_branches {
                             merge(&mut self.read[thread.index()], thread, &write);
                         } else {
-                            self.learn(thread, &write);
+                            learn(&mut self.threads, thread, &write);
                         }
                     }
                 }
             }
             if access.writes {
-                let stamp = self.stamp(thread, id);
+                let stamp = stamp(&self.threads, thread, id);
                 self.writes[cells].fill(Some(stamp));
                 if self.reads == Reads::Relaxed
                     && let Some(value) = written(self.execution, id)
@@ -131,55 +128,38 @@ impl<'e> MustClocks<'e> {
             }
             return;
         }
-        match self.execution.op(id) {
-            Op::Branch if self.by_branches => {
-                let read = std::mem::take(&mut self.read[thread.index()]);
-                if let Some(clock) = &mut self.threads[thread.index()] {
-                    merge_all(clock, thread, &read);
-                }
+        let op = self.execution.op(id);
+        if op == Op::Branch && self.by_branches {
+            let read = std::mem::take(&mut self.read[thread.index()]);
+            if let Some(clock) = &mut self.threads[thread.index()] {
+                merge_all(clock, thread, &read);
             }
-            Op::Fork { child } => {
-                let stamp = self.stamp(thread, id);
-                self.forks.entry(child).or_insert(stamp);
-            }
-            Op::Join { child } => {
-                if let Some(clock) = self.threads[child.index()].take() {
-                    self.learn(thread, &Stamp { clock, thread: child, event: self.last[child.index()] });
-                }
-            }
-            Op::Notify { cond, .. } => {
-                let stamp = self.stamp(thread, id);
-                self.notifies.entry(cond).or_default().push(stamp);
-            }
-            Op::Wait { cond } => {
-                self.waiting.insert(thread, (cond, self.notifies.get(&cond).map_or(0, Vec::len)));
-            }
-            _ => {}
         }
+        self.walk.end(thread, Some(&op), || stamp(&self.threads, thread, id));
     }
 
     fn is_one_of_many(&self, write: EventId) -> bool {
         self.reads == Reads::Relaxed
             && written(self.execution, write).is_some_and(|value| self.values.get(&value) == Some(&true))
     }
+}
 
-    fn stamp(&self, thread: ThreadId, id: EventId) -> Stamp {
-        let clock = self.threads[thread.index()].clone().unwrap_or_default();
-        Stamp { clock, thread, event: id.0 }
-    }
+fn stamp(clocks: &[Option<Clock>], thread: ThreadId, id: EventId) -> Stamp {
+    Stamp { clock: clocks[thread.index()].clone().unwrap_or_default(), thread, event: id.0 }
+}
 
-    #[inline]
-    fn has_learnt(&self, thread: ThreadId, stamp: &Stamp) -> bool {
-        stamp.thread == thread || self.is_before(stamp.thread, stamp.event, thread)
-    }
+/// Whether the event must come before what `thread` is about to do.
+#[inline]
+fn has_learnt(clocks: &[Option<Clock>], thread: ThreadId, stamp: &Stamp) -> bool {
+    let clock = clocks[thread.index()].as_ref();
+    stamp.thread == thread || clock.is_some_and(|clock| knows(clock, stamp.thread) > stamp.event)
+}
 
-    fn learn(&mut self, thread: ThreadId, stamp: &Stamp) {
-        if self.has_learnt(thread, stamp) {
-            return;
-        }
-        if let Some(clock) = &mut self.threads[thread.index()] {
-            merge(clock, thread, stamp);
-        }
+fn learn(clocks: &mut [Option<Clock>], thread: ThreadId, stamp: &Stamp) {
+    if !has_learnt(clocks, thread, stamp)
+        && let Some(clock) = &mut clocks[thread.index()]
+    {
+        merge(clock, thread, stamp);
     }
 }
 

@@ -20,7 +20,8 @@
 
 use std::sync::Arc;
 
-use foresee_trace::{EventId, Execution, LockId, Op, ThreadId};
+use foresee_trace::synchronisation::{After, ThreadWalk};
+use foresee_trace::{EventId, Execution, ThreadId};
 use foresee_witness::engine::Job;
 use rustc_hash::FxHashMap;
 
@@ -47,7 +48,7 @@ impl MustOrder {
 
     /// The order of an execution.
     pub fn of(execution: &Execution) -> MustOrder {
-        Builder::new(execution).build()
+        Builder::new(execution.thread_count()).build(execution)
     }
 
     /// How many threads there are.
@@ -84,95 +85,64 @@ fn position(events: &[u32], bound: u32) -> usize {
 /// No event.
 const NONE: u32 = u32::MAX;
 
-struct Builder<'e> {
-    execution: &'e Execution,
+struct Builder {
     order: MustOrder,
     /// Where the list of a pair of threads is.
     pairs: Pairs,
-    /// The last write of each cell and its thread.
-    writers: Vec<(u32, ThreadId)>,
-    forks: FxHashMap<ThreadId, EventId>,
-    notifies: FxHashMap<LockId, Vec<EventId>>,
-    /// Threads that wait: for what, and how many notifies there had been.
-    waiting: FxHashMap<ThreadId, (LockId, usize)>,
 }
 
-impl<'e> Builder<'e> {
-    fn new(execution: &'e Execution) -> Self {
-        let threads = execution.thread_count();
-        Builder {
-            execution,
-            order: MustOrder {
-                events: vec![Vec::new(); threads],
-                needs: (0..threads).map(|_| Vec::new()).collect(),
-            },
-            pairs: Pairs::new(threads),
-            writers: vec![(NONE, ThreadId(0)); execution.cell_count()],
-            forks: FxHashMap::default(),
-            notifies: FxHashMap::default(),
-            waiting: FxHashMap::default(),
-        }
+impl Builder {
+    fn new(threads: usize) -> Self {
+        let needs = (0..threads).map(|_| Vec::new()).collect();
+        Builder { order: MustOrder { events: vec![Vec::new(); threads], needs }, pairs: Pairs::new(threads) }
     }
 
-    fn build(mut self) -> MustOrder {
-        for id in self.execution.ids() {
-            let thread = self.execution.thread(id);
-            self.begin(thread, id);
+    fn build(mut self, execution: &Execution) -> MustOrder {
+        // The last write of each cell and its thread.
+        let mut writers = vec![(NONE, ThreadId(0)); execution.cell_count()];
+        let mut walk: ThreadWalk<EventId> = ThreadWalk::new();
+        for id in execution.ids() {
+            let thread = execution.thread(id);
+            let access = execution.access(id);
+            let op = access.is_none().then(|| execution.op(id));
+            walk.begin(thread, op.as_ref(), |after| self.after(execution, thread, id, after));
             self.order.events[thread.index()].push(id.0);
-            if let Some((var, access)) = self.execution.access(id) {
-                let cells = self.execution.cells(var);
+            walk.end(thread, op.as_ref(), || id);
+            if let Some((var, access)) = access {
+                let cells = execution.cells(var);
                 let cells = cells.start as usize..cells.end as usize;
                 if access.reads {
-                    for cell in cells.clone() {
-                        let (write, writer) = self.writers[cell];
+                    for &(write, writer) in &writers[cells.clone()] {
                         if write != NONE && writer != thread {
                             self.edge(thread, id.0, writer, write);
                         }
                     }
                 }
                 if access.writes {
-                    self.writers[cells].fill((id.0, thread));
+                    writers[cells].fill((id.0, thread));
                 }
-                continue;
-            }
-            match self.execution.op(id) {
-                Op::Fork { child } => {
-                    self.forks.entry(child).or_insert(id);
-                }
-                Op::Join { child } => {
-                    if let Some(&last) = self.order.events[child.index()].last() {
-                        self.edge(thread, id.0, child, last);
-                    }
-                }
-                Op::Notify { cond, .. } => self.notifies.entry(cond).or_default().push(id),
-                Op::Wait { cond } => {
-                    let so_far = self.notifies.get(&cond).map_or(0, Vec::len);
-                    self.waiting.insert(thread, (cond, so_far));
-                }
-                _ => {}
             }
         }
         self.order
     }
 
-    /// What a thread needs before it does an event, whatever that is.
-    #[inline]
-    fn begin(&mut self, thread: ThreadId, id: EventId) {
-        if self.order.events[thread.index()].is_empty()
-            && let Some(&fork) = self.forks.get(&thread)
-        {
-            let forker = self.execution.thread(fork);
-            self.edge(thread, id.0 - 1, forker, fork.0);
-        }
-        if !self.waiting.is_empty()
-            && let Some((cond, since)) = self.waiting.remove(&thread)
-        {
-            let until = self.notifies.get(&cond).map_or(0, Vec::len);
-            for nth in since..until {
-                let notify = self.notifies[&cond][nth];
-                let notifier = self.execution.thread(notify);
-                self.edge(thread, id.0 - 1, notifier, notify.0);
+    /// What an event comes after. A fork and notifies are needed by who is only about to do it.
+    fn after(&mut self, execution: &Execution, thread: ThreadId, id: EventId, after: After<'_, EventId>) {
+        let about_to = id.0.saturating_sub(1);
+        match after {
+            After::Fork(fork) => self.edge(thread, about_to, execution.thread(*fork), fork.0),
+            After::Notifies { notifies, .. } => {
+                for notify in notifies {
+                    self.edge(thread, about_to, execution.thread(*notify), notify.0);
+                }
             }
+            After::End(child) => {
+                if let Some(&last) = self.order.events[child.index()].last() {
+                    self.edge(thread, id.0, child, last);
+                }
+            }
+            // A wait that did not return need not have happened.
+            After::Wait(_) => {}
         }
     }
 

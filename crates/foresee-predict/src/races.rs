@@ -10,7 +10,7 @@ use foresee_trace::{EventId, Execution};
 use rayon::prelude::*;
 
 use crate::candidates::{Candidate, Candidates, Effort};
-use crate::reorder::{Answer, Facts, Question, Search, answer};
+use crate::reorder::{Answer, Facts, Observed, Question, Search, answer};
 use foresee_witness::checker::{Claim, Reads, Schedule};
 use foresee_witness::engine::{Job, Outcome};
 use foresee_witness::judge::Proposal;
@@ -51,8 +51,9 @@ impl Method {
             outcome.undecided += candidates.list.len() as u64;
             return outcome;
         }
-        let facts = Facts::of(job.execution);
-        let decide = |candidate: &Candidate| self.decide(job, &facts, candidate);
+        let facts = Facts::shared(job);
+        let observed = Observed { execution: job.execution, facts: &facts };
+        let decide = |candidate: &Candidate| self.decide(job, observed, candidate);
         let verdicts: Vec<Verdict> = match job.budget.pool() {
             Some(pool) => pool.install(|| candidates.list.par_iter().map(decide).collect()),
             None => candidates.list.iter().map(decide).collect(),
@@ -78,7 +79,8 @@ impl Method {
         outcome
     }
 
-    fn decide(&self, job: &Job<'_>, facts: &Facts<'_>, candidate: &Candidate) -> Verdict {
+    fn decide(&self, job: &Job<'_>, observed: Observed<'_>, candidate: &Candidate) -> Verdict {
+        let facts = observed.facts;
         let mut unknown = false;
         let relaxes = self.effort.reads == Reads::Relaxed && (facts.has_values() || facts.has_branches());
         for reads in [Reads::SameWrite].into_iter().chain(relaxes.then_some(Reads::Relaxed)) {
@@ -86,7 +88,7 @@ impl Method {
                 if job.budget.is_exhausted() {
                     return Verdict::Undecided;
                 }
-                match self.decide_pair(facts, first, second, reads) {
+                match self.decide_pair(observed, first, second, reads) {
                     (Some(schedule), _) => return Verdict::Race(Race { first, second, schedule, reads }),
                     (None, undecided) => {
                         unknown |= undecided && (reads == Reads::SameWrite || facts.has_branches());
@@ -100,7 +102,7 @@ impl Method {
     /// A schedule that ends with the two accesses, and otherwise whether there may be one all the same.
     pub(crate) fn decide_pair(
         &self,
-        facts: &Facts<'_>,
+        observed: Observed<'_>,
         first: EventId,
         second: EventId,
         reads: Reads,
@@ -114,12 +116,12 @@ impl Method {
             }
             let question = Question {
                 targets: &[first, second],
-                as_observed: as_observed(facts.execution(), first, second),
+                as_observed: as_observed(observed.execution, first, second),
                 reads,
                 cut,
                 size: self.size,
             };
-            match answer(facts, &question, self.search) {
+            match answer(observed, &question, self.search) {
                 Answer::Schedule(mut events) => {
                     events.extend([first, second]);
                     return (Some(Schedule::after(cut.0, events)), false);

@@ -11,13 +11,13 @@
 use foresee_trace::{EventId, ThreadId};
 
 use crate::candidates::Effort;
-use crate::deadlock::{self, Cycle};
+use crate::deadlock::{Cycle, DeadlockSearch};
 use crate::races::Method;
-use crate::reorder::{Answer, Facts, Question, Search, answer};
+use crate::reorder::{Answer, Facts, Observed, Question, Search, answer};
 use crate::survey::Survey;
 use foresee_witness::checker::{Claim, Reads, Schedule};
 use foresee_witness::engine::{Job, Outcome, WholeEngine};
-use foresee_witness::judge::Proposal;
+use foresee_witness::judge::{FindingKind, Proposal};
 
 /// The engine `reverse`.
 pub struct Reverse;
@@ -55,19 +55,22 @@ impl WholeEngine for Reverse {
 
 /// Tries the circles that sync-preserving prediction could not show.
 fn deadlocks(job: &Job<'_>, outcome: &mut Outcome) {
-    let (_, cycles) = deadlock::analyse(job);
+    let search = DeadlockSearch::shared(job);
+    let is_open = |cycle: &&Cycle| !job.proven.contains(FindingKind::Deadlock, &cycle.places);
+    let cycles: Vec<&Cycle> = search.unproven.iter().filter(is_open).collect();
     if cycles.is_empty() || job.budget.is_exhausted() {
         outcome.undecided += cycles.len() as u64;
         return;
     }
-    let facts = Facts::of(job.execution);
+    let facts = Facts::shared(job);
+    let observed = Observed { execution: job.execution, facts: &facts };
     for cycle in cycles {
         if job.budget.is_exhausted() {
             outcome.undecided += 1;
             continue;
         }
-        let shown = choices(&cycle).into_iter().find_map(|blocked| {
-            let schedule = deadlock_schedule(&facts, &blocked)?;
+        let shown = choices(cycle).into_iter().find_map(|blocked| {
+            let schedule = deadlock_schedule(observed, &blocked)?;
             job.judge.judge(Proposal {
                 engine: "reverse",
                 claim: Claim::Deadlock { blocked },
@@ -106,13 +109,13 @@ fn choices(cycle: &Cycle) -> Vec<Vec<EventId>> {
 
 /// A schedule after which each of these threads is about to take a lock that the next one holds, around in a circle.
 /// The events are as in [`Claim::Deadlock`]. The judge has not seen it.
-pub fn deadlock_schedule(facts: &Facts<'_>, blocked: &[EventId]) -> Option<Schedule> {
+pub fn deadlock_schedule(observed: Observed<'_>, blocked: &[EventId]) -> Option<Schedule> {
     let first = blocked.iter().min()?;
     MARGINS.iter().find_map(|margin| {
         let cut = EventId(first.0.saturating_sub(*margin));
         let question =
             Question { targets: blocked, as_observed: None, reads: Reads::SameWrite, cut, size: SIZE };
-        match answer(facts, &question, Search::Greedy) {
+        match answer(observed, &question, Search::Greedy) {
             Answer::Schedule(events) => Some(Schedule::after(cut.0, events)),
             Answer::Impossible | Answer::Unknown => None,
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use foresee_predict::lockset::Lockset;
 use foresee_predict::max::Max;
-use foresee_predict::reorder::Facts;
+use foresee_predict::reorder::{Facts, Observed};
 use foresee_predict::reverse::{Reverse, deadlock_schedule};
 use foresee_trace::text::TextReader;
 use foresee_trace::{EventId, Execution};
@@ -75,7 +75,8 @@ fn engines_find_what_they_should() {
 fn has_deadlock_witness(text: &str, blocked: &[u32]) -> bool {
     let execution = read(text.as_bytes());
     let blocked: Vec<EventId> = blocked.iter().copied().map(EventId).collect();
-    let schedule = deadlock_schedule(&Facts::of(&execution), &blocked);
+    let facts = Facts::of(&execution);
+    let schedule = deadlock_schedule(Observed { execution: &execution, facts: &facts }, &blocked);
     let claim = Claim::Deadlock { blocked };
     schedule.is_some_and(|schedule| Checker::new(&execution).check(&schedule.to_vec(), &claim).is_ok())
 }

@@ -3,7 +3,22 @@
 //! Compilers instrument for ThreadSanitizer: they call `__tsan_read4` before a read of four bytes, and so on. This crate
 //! is linked instead of TSan's runtime. It implements those calls, and functions of the C library that order threads
 //! (`pthread_mutex_lock`) or give memory a new life (`malloc`), and writes what happens to a raw trace
-//! (`foresee_trace::raw` describes the file). With `FORESEE_RAW` unset it only forwards.
+//! (`foresee_format` describes the file). With `FORESEE_RAW` unset it only forwards.
+//!
+//! # Where things are
+//!
+//! | module | holds |
+//! |---|---|
+//! | `start`, `observer` | what happens before the program's own code |
+//! | `compiler` | what compilers insert calls to |
+//! | `c_library` | functions of the C library that ours stand in front of |
+//! | `rust_std` | functions of Rust's library that ours stand in front of |
+//! | `sdk` | annotations: what programs say by foresee's own functions |
+//! | `recorder` | from operations to records in the trace |
+//! | `entry_points`, `real_functions` | how we are called, and how we call what we stand in front of |
+//! | `program`, `environment`, `message` | the program's image, the driver's variables, messages to the user |
+//!
+//! Modules import each other in one direction: those who notice an operation use the recorder, never the other way round.
 //!
 //! # Order
 //!
@@ -26,84 +41,36 @@
 //! * It is built without instrumentation, and calls nothing that is instrumented.
 //! * It shares no lock with the program and holds none of its own while it calls out.
 //! * Hot paths do not allocate and do no system call but for a new chunk of the file.
-//! * It may run in a signal handler: a thread that is already inside the runtime (`buffer::Local::enter`) does not
+//! * It may run in a signal handler: a thread that is already inside the runtime (`recorder::thread`) does not
 //!   enter again; the operation is done, not recorded.
 //! * It never panics where outside conditions can make it: no panic may cross into C.
 //! * `errno` is left alone where the interposed function does not set it.
 //! * No value with a destructor lives across a call that may be unwound (cancellation, C++ exceptions), but for one that has
-//!   to see it (`guards`).
+//!   to see it (`c_library::once`).
 //!
 //! # Rust's library
 //!
 //! It is linked into Rust programs as it comes, without instrumentation. Calls of what orders threads in it are redirected
-//! (`std_sync`); of what it does itself nothing is recorded.
+//! (`rust_std`); nothing else that it does is recorded.
 //!
 //! # Known limits
 //!
 //! What happens in a signal handler that interrupts the runtime is not recorded; nor are the threads of a process that forks
-//! by `clone` itself. Streams of the C library (`fprintf` to a pipe of one's own) make no edges, descriptors do. clang does not
-//! tell when an exception passes a function that catches others: that function stays among the thread's calls.
+//! by `clone` itself. Streams of the C library (`fprintf` to a pipe of one's own) make no edges, descriptors do. Code of clang makes
+//! no call when an exception passes a function that catches others: that function stays among the thread's calls.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]
 compile_error!("foresee records programs on x86_64 Linux with the GNU C library only");
 
-mod annotations;
-mod atomics;
-mod branches;
-mod buffer;
-mod channels;
-mod code;
-mod cxx_memory;
-mod entry;
-mod exit;
-mod fds;
-mod fibers;
-mod guards;
-mod held;
-mod ipc;
-mod jumps;
-mod keep;
-mod limits;
-mod locks;
-mod mappings;
-mod memory;
+mod c_library;
+mod compiler;
+mod entry_points;
+mod environment;
+mod message;
 mod observer;
-mod rawfile;
-mod real;
-mod reserve;
-mod rests;
-mod signals;
-mod std_sync;
-mod strings;
-mod threads;
-mod tsan;
-mod tsan_annotations;
-mod watched;
-
-use std::ffi::{c_char, c_int};
-
-/// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
-/// the latest when the first instrumented object is initialised.
-extern "C" fn start(_count: c_int, args: *const *const c_char) {
-    // SAFETY: the C library passes what it passes to `main`.
-    unsafe { observer::start(args) };
-    record();
-}
-
-/// The same, for who does not know the program's arguments.
-fn record() {
-    fds::start();
-    ipc::start();
-    // What looks at strings comes before the recording, which would take it for the program's doing.
-    watched::start();
-    code::start();
-    branches::start();
-    rawfile::start();
-    threads::start();
-    exit::start();
-}
-
-// SAFETY: `.init_array` holds pointers to functions that the C library calls with the arguments of `main`.
-#[used]
-#[unsafe(link_section = ".init_array.00101")]
-static START: extern "C" fn(c_int, *const *const c_char) = start;
+mod program;
+mod real_functions;
+mod recorder;
+mod rust_std;
+mod sdk;
+mod start;

@@ -83,6 +83,14 @@ fn atomics_pass_messages() {
 }
 
 #[test]
+fn atomics_of_16_bytes_pass_messages() {
+    each("atomics128.c", |program| {
+        let run = program.assert_clean();
+        assert!(run.count("", "store") > 0 && run.count("", "load") > 0 && run.count("", "rmw") > 0);
+    });
+}
+
+#[test]
 fn a_relaxed_message_is_a_race() {
     each("relaxed.c", |program| assert!(!program.record().races.is_empty()));
 }

@@ -6,7 +6,6 @@
 //! Memory is bytes. An access names an address and a size, and two accesses touch the same variable when their byte
 //! ranges overlap; text traces, which know only names, get addresses from [`Names::symbol`](crate::Names::symbol).
 
-use crate::flat::Flat;
 use crate::ids::{LocId, LockId, StrId, ThreadId};
 
 /// What one thread did at one instant.
@@ -204,11 +203,6 @@ pub enum Op<'a> {
 }
 
 impl Op<'_> {
-    /// What kind of operation it is, as every output names it: `read`, `acquire`, `thread-begin`.
-    pub fn name(&self) -> &'static str {
-        Flat::of(self).0.kind.name()
-    }
-
     /// The bytes this operation touches or names, if it is about memory.
     #[inline]
     pub fn mem(&self) -> Option<Mem> {

@@ -145,6 +145,13 @@ pub(crate) enum PayloadShape {
     Args,
 }
 
+impl Op<'_> {
+    /// What kind of operation it is, as every output names it: `read`, `acquire`, `thread-begin`.
+    pub fn name(&self) -> &'static str {
+        Flat::of(self).0.kind.name()
+    }
+}
+
 /// An operation without its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Flat {

@@ -13,6 +13,7 @@
 //! | [`raw`] | what the runtime writes while a program runs |
 //! | [`open`](open()) | any of the above from a path |
 //! | [`trust`](Trust) | what a trace says of its own completeness |
+//! | [`synchronisation`] | what events mean for locks, forks, joins and conditions |
 //! | [`validate`] | is a trace a possible run? what is in it? |
 //! | [`generate`] | seedable synthetic executions of any size |
 //!
@@ -31,6 +32,7 @@ mod names;
 mod open;
 pub mod raw;
 mod source;
+pub mod synchronisation;
 pub mod text;
 mod trust;
 pub mod validate;

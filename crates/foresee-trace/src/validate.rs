@@ -15,59 +15,23 @@
 mod distinct;
 mod locks;
 mod origin;
+mod report;
 mod summary;
 mod values;
 
 use crate::event::{Event, Op};
-use crate::ids::{LocId, StrId, ThreadId};
+use crate::ids::{StrId, ThreadId};
 use crate::names::Names;
 use locks::Locks;
 use origin::Origins;
+use report::Report;
 use values::Values;
 
+pub use report::{PROBLEMS_KEPT, Problem, Verdict};
 pub use summary::{Count, Summary};
-
-/// How many problems are kept with their details.
-pub const PROBLEMS_KEPT: usize = 20;
 
 /// Blocks nested deeper than this are counted, but their names are not compared.
 const BLOCKS_KEPT: usize = 256;
-
-/// Something no run can do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Which event, from 0.
-    pub index: u64,
-    /// Whose event.
-    pub thread: ThreadId,
-    /// Where in the source.
-    pub loc: LocId,
-    /// What is impossible about it.
-    pub what: String,
-}
-
-impl Problem {
-    /// The problem in one line.
-    pub fn describe(&self, names: &Names) -> String {
-        format!("event {} of `{}` {}", self.index, names.thread_name(self.thread), self.what)
-    }
-}
-
-/// What a [`Validator`] found.
-#[derive(Clone, Debug, Default)]
-pub struct Verdict {
-    /// The first problems, at most [`PROBLEMS_KEPT`].
-    pub problems: Vec<Problem>,
-    /// How many problems there are in all.
-    pub problem_count: u64,
-}
-
-impl Verdict {
-    /// Whether the trace is a possible run.
-    pub fn is_valid(&self) -> bool {
-        self.problem_count == 0
-    }
-}
 
 #[derive(Default)]
 struct Thread {
@@ -202,30 +166,6 @@ fn join(threads: &mut [Thread], names: &Names, child: ThreadId, report: &mut Rep
     match threads.get_mut(child.index()) {
         Some(thread) => thread.joined_at = Some(report.index),
         None => report.problem(|| "joins a thread that the trace does not name".to_owned()),
-    }
-}
-
-/// Where the checks of one event put what they find.
-struct Report<'a> {
-    verdict: &'a mut Verdict,
-    index: u64,
-    event: &'a Event<'a>,
-}
-
-impl Report<'_> {
-    /// Counts a problem; the text is made only if it is kept.
-    fn problem(&mut self, what: impl FnOnce() -> String) {
-        self.verdict.problem_count += 1;
-        if self.verdict.problems.len() < PROBLEMS_KEPT {
-            let Event { thread, loc, .. } = *self.event;
-            self.verdict.problems.push(Problem { index: self.index, thread, loc, what: what() });
-        }
-    }
-
-    fn check(&mut self, result: Result<(), String>) {
-        if let Err(what) = result {
-            self.problem(|| what);
-        }
     }
 }
 

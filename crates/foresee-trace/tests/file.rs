@@ -7,9 +7,10 @@ mod support;
 use std::fs::File;
 use std::io::Write as _;
 
+use foresee_oracle::Random;
 use foresee_trace::file::{TraceReader, TraceWriter};
 use foresee_trace::{Event, EventSink as _, EventSource as _, Execution, Facts, Names, Trust};
-use support::{Random, names, random_event};
+use support::{names, random_event};
 
 fn facts() -> Facts {
     vec![("command".into(), "prog --flag".into()), ("host".into(), "bänk".into())]
@@ -34,7 +35,7 @@ fn open(bytes: &[u8]) -> Result<TraceReader, foresee_trace::TraceError> {
 
 fn random_events(seed: u64, count: usize, threads: u32) -> (Names, Vec<Event<'static>>) {
     let names = names(threads);
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let events = (0..count).map(|_| random_event(&mut random, &names)).collect();
     (names, events)
 }
@@ -152,15 +153,15 @@ fn flipped_bits_anywhere() {
 fn garbage_spliced_in() {
     let (names, events) = random_events(4, 500, 4);
     let bytes = write(&names, &events, 64);
-    let mut random = Random(77);
+    let mut random = Random::new(77);
     for round in 0..3000 {
         let mut bytes = bytes.clone();
-        let at = 16 + random.below(bytes.len() as u64 - 16) as usize;
-        let len = (1 + random.below(64) as usize).min(bytes.len() - at);
+        let at = 16 + random.below(bytes.len() - 16);
+        let len = (1 + random.below(64)).min(bytes.len() - at);
         match random.below(3) {
             0 => bytes[at..at + len].fill(0xff),
             1 => drop(bytes.drain(at..at + len)),
-            _ => bytes[at..at + len].iter_mut().for_each(|b| *b = random.next() as u8),
+            _ => bytes[at..at + len].iter_mut().for_each(|b| *b = random.bits() as u8),
         }
         let mut reader = open(&bytes).unwrap_or_else(|e| panic!("round {round}: {e}"));
         check_prefix(&mut reader, &events);

@@ -18,3 +18,8 @@ fn trace_files() {
 fn text_traces() {
     run(targets::text, "text", 20_000);
 }
+
+#[test]
+fn raw_traces() {
+    run(targets::raw_trace, "raw_trace", 6_000);
+}

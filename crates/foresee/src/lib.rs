@@ -88,6 +88,7 @@
 //! even `std`.
 
 #![no_std]
+#![warn(clippy::undocumented_unsafe_blocks)]
 
 #[cfg(feature = "monitor")]
 extern crate std;

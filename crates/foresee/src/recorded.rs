@@ -1,4 +1,4 @@
-//! Annotations of a recorded build: calls of the recorder's C ABI (`annotations.rs` of `foresee-rt`).
+//! Annotations of a recorded build: calls of the recorder's C ABI (`sdk.rs` of `foresee-rt`).
 //!
 //! The recorder notes where it is called from, which must be the user's code. So the macros call it directly, by
 //! trampolines of five instructions that jump on to the recorder's function, if there is one. The trampoline refers to it *weakly*:

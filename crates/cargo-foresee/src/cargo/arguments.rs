@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use clap::CommandFactory as _;
 
-use super::TARGET;
 use crate::cli::CargoOptions;
 use crate::error::CliError;
+use crate::target::TARGET;
 
 /// A command line, taken apart.
 #[derive(Debug, Default, PartialEq, Eq)]

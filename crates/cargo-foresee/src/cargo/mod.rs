@@ -14,7 +14,7 @@
 //! | [`project`] | cargo, rustc, target folder and configuration of the user's project |
 //! | [`settings`] | what the runner has to know |
 //! | [`libtest`] | tests of a test program: listing them, running one |
-//! | [`results`] | what runners found, and one document of it all |
+//! | [`results`] | what runners hand over |
 
 pub(crate) mod arguments;
 pub(crate) mod flags;
@@ -22,6 +22,3 @@ pub(crate) mod libtest;
 pub(crate) mod project;
 pub(crate) mod results;
 pub(crate) mod settings;
-
-/// The one target that programs can be recorded on.
-pub(crate) const TARGET: &str = "x86_64-unknown-linux-gnu";

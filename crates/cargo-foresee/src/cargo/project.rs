@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use cargo_config2::{Config, PathAndArgs};
 use serde_json::Value;
 
-use super::TARGET;
 use super::arguments::Arguments;
 use crate::error::{CliError, without_code};
+use crate::target::TARGET;
 
 /// What cargo tells programs that it runs. Where we are such a program (`cargo run`, an alias), it is not meant for the
 /// cargo that we run.

@@ -8,21 +8,23 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::COMPILERS;
 use crate::cargo::arguments::Arguments;
+use crate::cargo::flags;
 use crate::cargo::project::{Project, cargo};
-use crate::cargo::results::{self, Outcome};
+use crate::cargo::results;
 use crate::cargo::settings::{Mode, RunnerSettings, VARIABLE};
-use crate::cargo::{TARGET, flags};
-use crate::cli::{CargoOptions, Extent, ReportFormat};
+use crate::cli::{CargoOptions, Extent};
 use crate::commands::check::{self, Check};
 use crate::commands::runner;
-use crate::compiler::{std_wraps, toolchain};
+use crate::compiler::{self, std_wraps, toolchain};
 use crate::config::{self, Settings};
 use crate::error::{self, CliError, Severity, without_code};
 use crate::exit;
-use crate::signals::PassOn;
+use crate::interrupt::PassOn;
+use crate::report::format::ReportFormat;
+use crate::report::results::{Outcome, Results};
 use crate::specs::Warnings;
+use crate::target::TARGET;
 
 const RUSTFLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
 const RUSTDOCFLAGS: &str = "CARGO_ENCODED_RUSTDOCFLAGS";
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     };
     warn_of_lost_flags(&arguments);
     let settings = absolute(config::settings(&options.check)?);
-    // A mistake in them is told before anything long begins.
+    // A mistake in them is reported before anything long begins.
     Check::by(settings.clone(), Warnings::Told)?;
     let Some(project) = Project::find(&arguments)? else {
         return Ok(ExitCode::from(exit::BUILD_FAILED));
@@ -62,20 +64,20 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     if let Some(mode) = mode {
         set_runner(&mut command, mode, &options, &settings, extent, &project, results.path())?;
     }
-    let document = mode.and_then(|mode| document(mode, &settings));
-    if document.is_some() && settings.output.is_none() {
+    let wants_document = mode.is_some_and(|mode| wants_document(mode, &settings));
+    if wants_document && settings.output.is_none() {
         // Standard output is for the document.
         let stderr = std::io::stderr().as_fd().try_clone_to_owned();
         command.stdout(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
     }
     let status = execute(&mut command)?;
-    // After Ctrl-C cargo is gone at once; a runner stays to tell what is known.
+    // After Ctrl-C cargo is gone at once; a runner stays to report what is known.
     let _ = File::open(results.path()).and_then(|folder| folder.lock());
 
     let outcomes = results::collect(results.path());
     let anything_ran = status.success() || !outcomes.is_empty();
-    if let Some(format) = document.filter(|_| anything_ran) {
-        check::write(&results::document(&outcomes, format), &settings)?;
+    if wants_document && anything_ran {
+        check::write(Results::Tests(&outcomes), &settings)?;
     }
     for unused in results::unused_suppressions(&outcomes) {
         error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
@@ -83,11 +85,10 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(exit_code(status, mode, &outcomes)))
 }
 
-/// The form of the one document over all tests; none for a single program, nor for people who read along.
-fn document(mode: Mode, settings: &Settings) -> Option<ReportFormat> {
-    let format = settings.format.unwrap_or(ReportFormat::Human);
-    let wanted = format != ReportFormat::Human || settings.output.is_some();
-    (mode != Mode::Run && wanted).then_some(format)
+/// Whether there is to be one document over all tests: not for a single program, nor for people who read along.
+fn wants_document(mode: Mode, settings: &Settings) -> bool {
+    let is_for_people = settings.format.unwrap_or_default() == ReportFormat::Human;
+    mode != Mode::Run && (!is_for_people || settings.output.is_some())
 }
 
 /// What cargo is called with, and what its runner is for.
@@ -134,7 +135,7 @@ fn instrument_c(command: &mut Command, project: &Project) -> Result<(), CliError
     let us = std::env::current_exe().map_err(failed)?;
     std::fs::create_dir_all(&folder).map_err(failed)?;
     for ((name, _), [usual, drives]) in
-        COMPILERS.into_iter().zip([["CC", "FORESEE_CC"], ["CXX", "FORESEE_CXX"]])
+        compiler::NAMES.into_iter().zip([["CC", "FORESEE_CC"], ["CXX", "FORESEE_CXX"]])
     {
         let ours = format!("{usual}_{}", TARGET.replace('-', "_"));
         let special = [ours.clone(), format!("{usual}_{TARGET}"), format!("TARGET_{usual}")];
@@ -157,7 +158,7 @@ fn instrument_c(command: &mut Command, project: &Project) -> Result<(), CliError
     Ok(())
 }
 
-/// Makes this program cargo's runner, and tells it all it has to know.
+/// Makes this program cargo's runner, and hands it all it has to know.
 fn set_runner(
     command: &mut Command,
     mode: Mode,
@@ -216,7 +217,7 @@ fn exit_code(status: ExitStatus, mode: Option<Mode>, outcomes: &[Outcome]) -> u8
     if let (Some(Mode::Run), [outcome]) = (mode, outcomes) {
         return outcome.verdict;
     }
-    let found = outcomes.iter().find(|outcome| outcome.findings > 0).map(|outcome| outcome.verdict);
+    let found = outcomes.iter().find(|outcome| outcome.findings() > 0).map(|outcome| outcome.verdict);
     let undecided = outcomes.iter().any(|outcome| outcome.verdict == exit::UNDECIDED);
     match (found, status.code()) {
         (Some(code), _) => code,

@@ -18,18 +18,19 @@ use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::judge::Place;
 
-use crate::cargo::results::{self, Outcome};
-use crate::cli::{CausalityModel, CheckArgs, CheckOptions, ReportFormat};
+use crate::cli::{CausalityModel, CheckArgs, CheckOptions};
 use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
 use crate::input::Input;
 use crate::live::Live;
 use crate::progress::Stage;
-use crate::report::details::{Collected, Collector};
+use crate::report::build::{Builder, Collected, Collector};
+use crate::report::format::ReportFormat;
+use crate::report::model::{EngineStats, Named, Report, Stats};
+use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
-use crate::report::{Report, Stats, human, json, junit, sarif, shown};
 use crate::suppress::Suppressions;
-use crate::{exit, signals, specs};
+use crate::{exit, interrupt, specs, stdout};
 
 /// How many events are read between two looks at the clock.
 const LOOK_AT_CLOCK: u64 = 1 << 16;
@@ -85,58 +86,41 @@ impl Check {
 
     /// Checks the trace at `path`, which the report calls `name`, and shows what was found; the exit code that says it.
     pub(crate) fn run(&self, path: &Path, name: &str) -> Result<u8, CliError> {
-        self.report(path, name, &mut |report, code| self.show(&self.render(report)).map(|()| code))
+        let (report, verdict) = self.report(path, name)?;
+        self.show(Results::Run(&[report]))?;
+        Ok(verdict)
     }
 
-    /// Shows a rendered report where it was asked for, and tells which suppressions were of no use.
-    pub(crate) fn show(&self, rendered: &str) -> Result<(), CliError> {
-        write(rendered, &self.settings)?;
+    /// Shows results where they were asked for, and warns of suppressions that were of no use.
+    pub(crate) fn show(&self, results: Results<'_>) -> Result<(), CliError> {
+        write(results, &self.settings)?;
         for unused in self.unused_suppressions() {
             error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
         }
         Ok(())
     }
 
-    /// One document over several processes, in the form that was asked for.
-    pub(crate) fn document(&self, outcomes: &[Outcome]) -> String {
-        match self.settings.format.unwrap_or(ReportFormat::Human) {
-            ReportFormat::Human => outcomes.iter().map(|one| one.report.as_str()).collect(),
-            format => results::document(outcomes, format),
-        }
+    /// Results as people read them.
+    pub(crate) fn for_people(&self, results: Results<'_>) -> String {
+        ReportFormat::Human.render(results, &viewpoint(&self.settings))
     }
 
-    /// Checks the trace at `path`, and hands the report, which calls it `name`, and the exit code that says it to `then`.
-    pub(crate) fn report<R>(
-        &self,
-        path: &Path,
-        name: &str,
-        then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,
-    ) -> Result<R, CliError> {
-        signals::finish_on_interrupt();
-        check(Input::open(path)?, Run::Ended, path, name, self, then)
+    /// Checks the trace at `path`: the report, which calls it `name`, and the exit code that says what is in it.
+    pub(crate) fn report(&self, path: &Path, name: &str) -> Result<(Report, u8), CliError> {
+        interrupt::finish_on_interrupt();
+        check(Input::open(path)?, Run::Ended, path, name, self)
     }
 
     /// The same for a run that goes on while it is checked; its trace will be at `path` when it has ended.
-    pub(crate) fn report_live<R>(
+    pub(crate) fn report_live(
         &self,
         live: Live<'_>,
         path: &Path,
         name: &str,
-        then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,
-    ) -> Result<R, CliError> {
+    ) -> Result<(Report, u8), CliError> {
         let mut input = Input::of(path, Box::new(live));
         input.hide_progress();
-        check(input, Run::GoesOn, path, name, self, then)
-    }
-
-    /// The report in the form that was asked for.
-    pub(crate) fn render(&self, report: &Report<'_>) -> String {
-        match self.settings.format.unwrap_or(ReportFormat::Human) {
-            ReportFormat::Human => human::write(report),
-            ReportFormat::Json => json::write(report),
-            ReportFormat::Sarif => sarif::write(report),
-            ReportFormat::Junit => junit::write(report),
-        }
+        check(input, Run::GoesOn, path, name, self)
     }
 
     /// Lines that suppressed nothing so far.
@@ -154,14 +138,13 @@ enum Run {
     GoesOn,
 }
 
-fn check<R>(
+fn check(
     mut input: Input<'_>,
     run: Run,
     path: &Path,
     name: &str,
     Check { settings, engines, properties, suppressions, shows_progress }: &Check,
-    then: &mut dyn FnMut(&Report<'_>, u8) -> Result<R, CliError>,
-) -> Result<R, CliError> {
+) -> Result<(Report, u8), CliError> {
     let mut started = Instant::now();
     if !shows_progress {
         input.hide_progress();
@@ -180,7 +163,7 @@ fn check<R>(
     let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
     let mut index = 0;
     let mut out_of_time = false;
-    while (goes_on || !signals::interrupted().load(Ordering::Relaxed)) && input.advance()? {
+    while (goes_on || !interrupt::interrupted().load(Ordering::Relaxed)) && input.advance()? {
         // What was read until then is the beginning of the run, and can be checked like any other.
         out_of_time = !goes_on
             && index % LOOK_AT_CLOCK == 0
@@ -193,7 +176,7 @@ fn check<R>(
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
         if goes_on && settings.suppressions.is_empty() && input.source().may_wait() {
             let names = input.source().names();
-            analysis.news().for_each(|places| tell_at_once(&places, names));
+            analysis.news().for_each(|places| announce(&places, names));
         }
     }
     if goes_on {
@@ -205,7 +188,7 @@ fn check<R>(
     }
     input.warn_of_damage();
     let mut trust = input.source().trust();
-    let interrupted = !goes_on && signals::interrupted().load(Ordering::Relaxed);
+    let interrupted = !goes_on && interrupt::interrupted().load(Ordering::Relaxed);
     match (out_of_time, interrupted) {
         (true, _) => trust.add(Gap::NoEnd(NoEnd::OutOfTime)),
         (false, true) => trust.add(Gap::NoEnd(NoEnd::Interrupted)),
@@ -222,34 +205,51 @@ fn check<R>(
         error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
     }
     let collected = details(path, &analysed, names)?;
-    let Analysed { execution, findings, engines, events, partial, trust } = analysed;
-    let folder = settings.folder.clone().or_else(|| std::env::current_dir().ok());
-    let viewpoint = folder.as_deref().map_or_else(Viewpoint::default, Viewpoint::new);
-    let mut all = shown(findings, &collected.details, names, &viewpoint);
-    let before = all.len();
-    {
-        let mut suppressions = suppressions.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|one| !suppressions.suppresses(one, names));
-    }
-    let report = Report {
-        trace: name.to_owned(),
-        names,
-        viewpoint,
-        execution: execution.as_ref(),
-        stats: Stats {
-            events,
-            partial,
-            engines,
-            damage: input.source().damage().cloned(),
-            missing: missing(&trust),
-            interrupted: out_of_time || signals::interrupted().load(Ordering::Relaxed),
-            suppressed: (before - all.len()) as u64,
-            seconds: started.elapsed().as_secs_f64(),
-        },
-        findings: all,
-        collected,
+    let stats = Stats {
+        damage: input.source().damage().map(ToString::to_string),
+        missing: missing(&analysed.trust),
+        interrupted: out_of_time || interrupt::interrupted().load(Ordering::Relaxed),
+        ..stats(&analysed, name)
     };
-    then(&report, exit_code(&report, settings))
+    let viewpoint = viewpoint(settings);
+    let builder = Builder::new(names, &collected, analysed.execution.as_ref(), &viewpoint);
+    let mut report = {
+        let mut suppressions = suppressions.lock().unwrap_or_else(PoisonError::into_inner);
+        builder.report(&analysed.findings, stats, &mut |finding| suppressions.suppresses(finding))
+    };
+    report.stats.seconds = started.elapsed().as_secs_f64();
+    let code = exit_code(&report, settings);
+    Ok((report, code))
+}
+
+/// What the engines did, for the report.
+fn stats(analysed: &Analysed, name: &str) -> Stats {
+    let engines: Vec<_> = (analysed.engines.iter())
+        .map(|engine| {
+            let stats = EngineStats {
+                findings: engine.findings as u64,
+                undecided: engine.undecided,
+                refused: engine.refused,
+                seconds: engine.time.map(|time| time.as_secs_f64()),
+            };
+            (engine.name.to_owned(), stats)
+        })
+        .collect();
+    Stats {
+        trace: Some(name.to_owned()),
+        events: analysed.events,
+        analysed: analysed.partial.unwrap_or(analysed.events),
+        undecided: engines.iter().map(|(_, engine)| engine.undecided).sum(),
+        refused: engines.iter().map(|(_, engine)| engine.refused).sum(),
+        engines: Named(engines),
+        ..Stats::default()
+    }
+}
+
+/// From where the user looks.
+fn viewpoint(settings: &Settings) -> Viewpoint {
+    let folder = settings.folder.clone().or_else(|| std::env::current_dir().ok());
+    folder.as_deref().map_or_else(Viewpoint::default, Viewpoint::new)
 }
 
 /// What of the run is not in the trace. Damage and what spoils everything are warned of elsewhere.
@@ -274,11 +274,11 @@ fn warn_of_unknown_variables(property: &Property, names: &Names) {
     }
 }
 
-fn exit_code(report: &Report<'_>, settings: &Settings) -> u8 {
+fn exit_code(report: &Report, settings: &Settings) -> u8 {
     if !report.findings.is_empty() {
         return settings.exit_code.unwrap_or(exit::FINDINGS);
     }
-    let unfinished = report.stats.undecided() > 0 || report.stats.interrupted;
+    let unfinished = report.stats.undecided > 0 || report.stats.interrupted;
     let is_limited = settings.time.is_some() || settings.memory.is_some();
     if unfinished && is_limited { exit::UNDECIDED } else { exit::NOTHING_FOUND }
 }
@@ -334,7 +334,7 @@ fn limits(settings: &Settings, started: Instant) -> Limits {
         events: (memory / BYTES_PER_EVENT).max(1),
         threads: std::thread::available_parallelism().map_or(1, Into::into),
         memory: usize::try_from(memory / 2).unwrap_or(usize::MAX),
-        interrupt: Some(signals::interrupted()),
+        interrupt: Some(interrupt::interrupted()),
     }
 }
 
@@ -342,14 +342,14 @@ fn deadline(settings: &Settings, started: Instant) -> Option<Instant> {
     settings.time.and_then(|time| started.checked_add(time))
 }
 
-/// Tells of a race while the program still runs; the report has it again, with all that belongs to it.
-fn tell_at_once(places: &[Place], names: &Names) {
+/// Reports a race while the program still runs; the report has it again, with all that belongs to it.
+fn announce(places: &[Place], names: &Names) {
     let folder = std::env::current_dir().unwrap_or_default();
     let from_here = Viewpoint::new(&folder);
     let mut places: Vec<String> = (places.iter())
         .map(|place| match place.loc() {
             LocId::UNKNOWN => "an unknown place".to_owned(),
-            loc => from_here.location(names, loc),
+            loc => from_here.file(&names.location_text(loc)).to_owned(),
         })
         .collect();
     places.dedup();
@@ -389,16 +389,18 @@ fn details(path: &Path, analysed: &Analysed, names: &Names) -> Result<Collected,
     Ok(collector.finish())
 }
 
-/// Puts a rendered report where the settings want it.
-pub(crate) fn write(text: &str, settings: &Settings) -> Result<(), CliError> {
+/// Lays out results and puts them where the settings want it.
+pub(crate) fn write(results: Results<'_>, settings: &Settings) -> Result<(), CliError> {
+    let format = settings.format.unwrap_or_default();
+    let text = format.render(results, &viewpoint(settings));
     match &settings.output {
         Some(path) => {
-            let text = anstream::adapter::strip_str(text).to_string();
+            let text = anstream::adapter::strip_str(&text).to_string();
             std::fs::write(path, text).map_err(|why| CliError::output(path.display(), why))
         }
-        None if settings.format.unwrap_or(ReportFormat::Human) == ReportFormat::Human => anstream::stderr()
+        None if format == ReportFormat::Human => anstream::stderr()
             .write_all(text.as_bytes())
             .map_err(|why| CliError::output("standard error", why)),
-        None => crate::print(text.as_bytes()),
+        None => stdout::print(text.as_bytes()),
     }
 }

@@ -19,11 +19,11 @@ use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
 use crate::follower::{Follower, GiveBack, Reached};
+use crate::interrupt::PassOn;
 use crate::observer::teller::{Meeting, Teller};
 use crate::observer::{OBSERVER_VARIABLE, SECRET_VARIABLE};
 use crate::program_file;
 use crate::recording::{FOLLOWED_VARIABLE, RAW_VARIABLE, wait};
-use crate::signals::PassOn;
 use crate::unrecorded;
 
 /// How it is called.

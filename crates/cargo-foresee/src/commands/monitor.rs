@@ -1,21 +1,29 @@
 //! `foresee monitor`: properties over a stream of events as they come, without prediction.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use foresee_lattice::property::{Feed, Occasion, says};
-use foresee_monitor::property::{Action, Property, Source};
+use foresee_monitor::property::{Action, Source};
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::spec::diagnostic::closest;
 use foresee_monitor::watch::Verdict;
 use foresee_trace::{Event, LocId, Names, Op, Spoils};
-use serde_json::{Value, json};
 
-use crate::cli::{MonitorArgs, ReportFormat};
+use crate::cli::MonitorArgs;
 use crate::error::{self, CliError, Severity, display_name};
 use crate::input::Input;
 use crate::number::grouped;
-use crate::report::details::target;
-use crate::{exit, specs};
+use crate::report::build::event_of;
+use crate::report::format::ReportFormat;
+use crate::report::human;
+use crate::report::model::{self, Finding, Report};
+use crate::report::results::Results;
+use crate::report::viewpoint::Viewpoint;
+use crate::{exit, specs, stdout};
+
+/// What findings of this command name as their engine.
+const ENGINE: &str = "monitor";
 
 /// A verdict of a handler, kept until the event has been handled.
 struct Heard {
@@ -26,18 +34,9 @@ struct Heard {
     values: Vec<u64>,
 }
 
-/// What a handler had to say.
-struct Said<'p> {
-    property: &'p Property,
-    category: &'p str,
-    message: String,
-    /// The event; `None` at the end of the run.
-    at: Option<(u64, Value)>,
-}
-
 /// What happened on the way.
 #[derive(Default)]
-struct Stats {
+struct Counts {
     events: u64,
     verdicts: u64,
     /// Named events that no property knows.
@@ -53,35 +52,33 @@ enum Fault {
 }
 
 pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
-    if !matches!(args.format, ReportFormat::Human | ReportFormat::Json) {
-        return Err(CliError::Usage("`foresee monitor` tells in the forms human and json".to_owned()));
-    }
+    let started = Instant::now();
     let compiled = specs::load(&args.spec, specs::Warnings::Told)?;
     let mut feeds: Vec<Feed<'_>> = compiled.properties.iter().map(Feed::new).collect();
     let mut input = Input::open(&args.events)?;
     let trace = display_name(&args.events);
-    let (mut stats, mut heard, mut told) = (Stats::default(), Vec::new(), Vec::new());
+    let (mut counts, mut heard, mut findings) = (Counts::default(), Vec::new(), Vec::new());
     let mut aborted = false;
     while !aborted && input.advance()? {
         let (names, event) = input.event();
         let fed = feed(&mut feeds, names, &event, &mut heard);
         if let Err(fault) = fed {
             if args.strict {
-                return Err(refused(&fault, &feeds, &input, &trace, stats.events));
+                return Err(refused(&fault, &feeds, &input, &trace, counts.events));
             }
             match fault {
-                Fault::Unknown(_) => stats.unknown += 1,
-                Fault::Misfit(_) => stats.misfits += 1,
+                Fault::Unknown(_) => counts.unknown += 1,
+                Fault::Misfit(_) => counts.misfits += 1,
             }
         }
         if !heard.is_empty() {
             let occasion = Occasion { names, thread: Some(event.thread), loc: event.loc, trace: &trace };
-            let at = || Some((stats.events, event_json(names, &event, stats.events)));
-            stats.verdicts += heard.len() as u64;
-            aborted = handle(&feeds, &mut heard, occasion, &at, &mut told);
-            show_new(args, &mut told, &input)?;
+            let at = || Some(event_of(names, &event, counts.events));
+            counts.verdicts += heard.len() as u64;
+            aborted = handle(&feeds, &mut heard, occasion, &at, &mut findings);
+            show_new(args, &mut findings, &input)?;
         }
-        stats.events += 1;
+        counts.events += 1;
     }
     if !aborted && !input.source().trust().spoils(Spoils::EndOfRun) {
         for (property, feed) in feeds.iter_mut().enumerate() {
@@ -89,22 +86,26 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         }
         let names = input.source().names();
         let occasion = Occasion { names, thread: None, loc: LocId::UNKNOWN, trace: &trace };
-        stats.verdicts += heard.len() as u64;
-        handle(&feeds, &mut heard, occasion, &|| None, &mut told);
-        show_new(args, &mut told, &input)?;
+        counts.verdicts += heard.len() as u64;
+        handle(&feeds, &mut heard, occasion, &|| None, &mut findings);
+        show_new(args, &mut findings, &input)?;
     }
     input.warn_of_damage();
     if input.source().trust().spoils(Spoils::WholeRun) {
         let message =
-            format!("{trace}: the beginning of the run is missing: what properties say is not certain");
+            format!("{trace}: the beginning of the run is missing: what properties report is not certain");
         error::print(Severity::Warning, &message);
     }
-    if args.format == ReportFormat::Json {
-        crate::print(document(&told, &stats, &trace).as_bytes())?;
+    if args.format == ReportFormat::Human {
+        error::print(Severity::Note, &counts.summary(&trace));
     } else {
-        error::print(Severity::Note, &stats.summary(&trace));
+        let mut report = Report::new(findings, counts.stats(&trace, started));
+        report.number();
+        let here =
+            std::env::current_dir().map_or_else(|_| Viewpoint::default(), |here| Viewpoint::new(&here));
+        stdout::print(args.format.render(Results::Run(&[report]), &here).as_bytes())?;
     }
-    Ok(ExitCode::from(if stats.verdicts > 0 { exit::FINDINGS } else { exit::NOTHING_FOUND }))
+    Ok(ExitCode::from(if counts.verdicts > 0 { exit::FINDINGS } else { exit::NOTHING_FOUND }))
 }
 
 /// Hands an event to all properties. All of them get it, whatever one of them finds wrong with it.
@@ -138,12 +139,12 @@ fn hear(heard: &mut Vec<Heard>, property: usize, verdict: Verdict<'_>) {
 }
 
 /// Does what the handlers of these verdicts say; whether one of them aborts.
-fn handle<'p>(
-    feeds: &[Feed<'p>],
+fn handle(
+    feeds: &[Feed<'_>],
     heard: &mut Vec<Heard>,
     occasion: Occasion<'_>,
-    at: &dyn Fn() -> Option<(u64, Value)>,
-    told: &mut Vec<Said<'p>>,
+    at: &dyn Fn() -> Option<model::Event>,
+    findings: &mut Vec<Finding>,
 ) -> bool {
     let mut aborts = false;
     for verdict in heard.drain(..) {
@@ -153,7 +154,7 @@ fn handle<'p>(
         aborts |= handler.actions.contains(&Action::Abort);
         if handler.actions.iter().any(|action| matches!(action, Action::Report(..))) {
             let message = says(feed.translator(), handler, verdict.domain, &verdict.values, occasion);
-            told.push(Said { property, category: &handler.category, message, at: at() });
+            findings.push(Finding::of_property(ENGINE, &property.name, &handler.category, message, at()));
         }
     }
     aborts
@@ -182,19 +183,28 @@ fn refused(fault: &Fault, feeds: &[Feed<'_>], input: &Input<'_>, trace: &str, in
 }
 
 /// People read along; the document for machines comes at the end.
-fn show_new(args: &MonitorArgs, told: &mut Vec<Said<'_>>, input: &Input<'_>) -> Result<(), CliError> {
-    if args.format == ReportFormat::Json || told.is_empty() {
+fn show_new(args: &MonitorArgs, findings: &mut Vec<Finding>, input: &Input<'_>) -> Result<(), CliError> {
+    if args.format != ReportFormat::Human || findings.is_empty() {
         return Ok(());
     }
     input.end_progress();
-    for Said { property, category, message, at } in told.drain(..) {
-        let at = at.map_or("end of the run".to_owned(), |(index, _)| format!("event {index}"));
-        crate::print(format!("{at}: {} ({category}): {message}\n", property.name).as_bytes())?;
-    }
-    Ok(())
+    findings.drain(..).try_for_each(|finding| stdout::print(human::verdict(&finding).as_bytes()))
 }
 
-impl Stats {
+impl Counts {
+    fn stats(&self, trace: &str, started: Instant) -> model::Stats {
+        model::Stats {
+            trace: Some(trace.to_owned()),
+            events: self.events,
+            analysed: self.events,
+            verdicts: Some(self.verdicts),
+            unknown: Some(self.unknown),
+            misfits: Some(self.misfits),
+            seconds: started.elapsed().as_secs_f64(),
+            ..model::Stats::default()
+        }
+    }
+
     fn summary(&self, trace: &str) -> String {
         let count = |count: u64, one: &str| {
             let many = if count == 1 { "" } else { "s" };
@@ -211,38 +221,4 @@ impl Stats {
         }
         text
     }
-}
-
-fn event_json(names: &Names, event: &Event<'_>, index: u64) -> Value {
-    json!({
-        "index": index,
-        "thread": names.thread_name(event.thread),
-        "op": event.op.name(),
-        "target": target(names, &event.op),
-        "location": names.location_text(event.loc),
-    })
-}
-
-fn document(told: &[Said<'_>], stats: &Stats, trace: &str) -> String {
-    let finding = |(number, one): (usize, &Said<'_>)| {
-        json!({
-            "id": format!("property-{}", number + 1),
-            "kind": "property",
-            "certainty": "observed",
-            "property": one.property.name,
-            "category": one.category,
-            "message": one.message,
-            "events": one.at.iter().map(|(_, event)| event).collect::<Vec<_>>(),
-            "witness": null,
-        })
-    };
-    let findings: Vec<Value> = told.iter().enumerate().map(finding).collect();
-    let stats = json!({
-        "trace": trace,
-        "events": stats.events,
-        "verdicts": stats.verdicts,
-        "unknown": stats.unknown,
-        "misfits": stats.misfits,
-    });
-    format!("{:#}\n", json!({ "version": 1, "findings": findings, "stats": stats }))
 }

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use foresee_lattice::explorer::Breadth;
 use foresee_lattice::online::{Limits, stages};
 
-use crate::cli::{ObserveArgs, ReportFormat};
+use crate::cli::ObserveArgs;
 use crate::error::{self, CliError, Severity, without_code};
 use crate::observer::address::Address;
 use crate::observer::server::Observer;
-use crate::observer::{SECRET_VARIABLE, secret, show};
-use crate::{exit, signals, specs};
+use crate::observer::shared::Shared;
+use crate::observer::{SECRET_VARIABLE, secret};
+use crate::report::format::ReportFormat;
+use crate::report::results::Results;
+use crate::report::viewpoint::Viewpoint;
+use crate::{exit, interrupt, specs, stdout};
 
 pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
-    if !matches!(args.format, ReportFormat::Human | ReportFormat::Json) {
-        return Err(CliError::Usage("`foresee observe` tells in the forms human and json".to_owned()));
-    }
     let spec = specs::read(&args.spec)?;
     let properties = specs::load(&args.spec, specs::Warnings::Told)?.properties;
     let refused = |why| CliError::Usage(format!("{}: {why}", args.spec.display()));
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     let secret = secret();
     if secret.is_none() && !address.is_local() {
         return Err(CliError::Usage(format!(
-            "--listen {}: others than this machine can get there, so a secret is needed: set {SECRET_VARIABLE} here and \
+            "--listen {}: other machines can reach it, so a secret is needed: set {SECRET_VARIABLE} here and \
              for the programs",
             args.listen
         )));
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     let listener = address.listen().map_err(|why| {
         CliError::Usage(format!("--listen {}: cannot listen: {}", args.listen, without_code(&why)))
     })?;
-    signals::finish_on_interrupt();
+    interrupt::finish_on_interrupt();
     let breadth = match args.breadth {
         Some(most) if most < usize::MAX => Breadth::Most(most),
         _ => Breadth::All,
@@ -44,10 +45,12 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
         limits.memory = (bytes / properties.len().max(1) as u64).try_into().unwrap_or(usize::MAX);
     }
     error::print(Severity::Note, &format!("observing programs that run with FORESEE_OBSERVER={listener}"));
-    let observer = Observer::new(spec, properties, limits, secret, args.format == ReportFormat::Human);
-    let results = Arc::new(observer).serve(&listener, args.exit_after);
-    if args.format == ReportFormat::Json {
-        crate::print(show::document(&results).as_bytes())?;
+    let shared = Shared::new(properties, limits, args.format == ReportFormat::Human);
+    let report = Arc::new(Observer::new(spec, secret, shared)).serve(&listener, args.exit_after);
+    let code = if report.findings.is_empty() { exit::NOTHING_FOUND } else { exit::FINDINGS };
+    // People have read along.
+    if args.format != ReportFormat::Human {
+        stdout::print(args.format.render(Results::Run(&[report]), &Viewpoint::default()).as_bytes())?;
     }
-    Ok(ExitCode::from(if results.findings.is_empty() { exit::NOTHING_FOUND } else { exit::FINDINGS }))
+    Ok(ExitCode::from(code))
 }

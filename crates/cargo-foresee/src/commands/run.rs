@@ -1,10 +1,9 @@
-//! `foresee run`: record a program, then check its trace, and the traces of other processes that it started. These are told of
-//! if something is found. With `FORESEE_OBSERVER`, an observer is told as well what the program itself does.
+//! `foresee run`: record a program, then check its trace, and the traces of other processes that it started. These are reported
+//! if something is found. With `FORESEE_OBSERVER`, what the program itself does is also sent to an observer.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cargo::results::Outcome;
 use crate::cli::{RecordOptions, RunArgs};
 use crate::commands::check::Check;
 use crate::config;
@@ -13,6 +12,7 @@ use crate::live;
 use crate::observer::{self, teller::Meeting};
 use crate::output::Target;
 use crate::recording::{Other, Program, Reading, Recorded, Recording, program_name};
+use crate::report::results::{Outcome, Results};
 use crate::unrecorded;
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
@@ -52,13 +52,11 @@ pub(crate) fn record_and_check(
         (recording.run(Reading::Afterwards)?, None)
     } else {
         live::beside(&recording, Target::file(&trace)?, observer.as_ref().map(Meeting::teller), |live| {
-            check.report_live(live, &trace, name, &mut |report, verdict| {
-                Ok(Outcome { verdict, ..whole.clone() }.with(report, check.render(report)))
-            })
+            check.report_live(live, &trace, name)
         })?
     };
     let outcome = match checked {
-        Some(outcome) => outcome,
+        Some((report, verdict)) => Outcome { verdict, reports: vec![report], ..whole },
         None => {
             recording.pack(Target::file(&trace)?, None)?;
             check_one(check, &trace, whole)?
@@ -66,12 +64,12 @@ pub(crate) fn record_and_check(
     };
     let recorded = recording.pack_others(code, None)?;
     let outcome = with_others(check, &recorded, Outcome { code, ..outcome })?;
-    check.show(&outcome.report)?;
-    let programs_own = outcome.failed() && outcome.findings == 0;
+    check.show(Results::Run(&outcome.reports))?;
+    let programs_own = outcome.failed() && outcome.findings() == 0;
     Ok(if programs_own { outcome.code } else { outcome.verdict })
 }
 
-/// Of a run of which only the end is kept, nobody can be told while it goes on.
+/// A run of which only the end is kept cannot be observed while it goes on.
 fn unobserved(name: &str) -> Option<Meeting> {
     if observer::is_wanted() {
         error::print(
@@ -92,33 +90,29 @@ pub(crate) fn check_recorded(
     with_others(check, recorded, check_one(check, trace, whole)?)
 }
 
-/// Checks the traces of other processes. What is found there becomes part of what the program came to.
+/// Checks the traces of other processes. The reports with findings become part of what the program came to.
 fn with_others(check: &Check, recorded: &Recorded, mut whole: Outcome) -> Result<Outcome, CliError> {
-    let process = |other: &Other| Outcome {
-        binary: format!("{} (process {})", whole.binary, other.process),
-        test: whole.test.clone(),
-        ..Outcome::default()
-    };
-    let mut others = Vec::new();
     for other in &recorded.others {
-        others.push(check_one(check, &other.trace, process(other))?);
-    }
-    others.retain(|other| other.findings > 0);
-    for other in others {
-        whole.report = check.document(&[whole.clone(), other.clone()]);
-        if whole.findings == 0 {
-            whole.verdict = other.verdict;
+        let found = check_one(check, &other.trace, of_process(&whole, other))?;
+        if found.findings() > 0 {
+            if whole.findings() == 0 {
+                whole.verdict = found.verdict;
+            }
+            whole.reports.extend(found.reports);
         }
-        whole.findings += other.findings;
-        whole.failures.extend(other.failures);
     }
     Ok(whole)
 }
 
+fn of_process(whole: &Outcome, other: &Other) -> Outcome {
+    Outcome {
+        binary: format!("{} (process {})", whole.binary, other.process),
+        test: whole.test.clone(),
+        ..Outcome::default()
+    }
+}
+
 fn check_one(check: &Check, trace: &Path, outcome: Outcome) -> Result<Outcome, CliError> {
-    let name = outcome.name();
-    check.report(trace, &name, &mut |report, verdict| {
-        let outcome = Outcome { verdict, ..outcome.clone() };
-        Ok(outcome.with(report, check.render(report)))
-    })
+    let (report, verdict) = check.report(trace, &outcome.name())?;
+    Ok(Outcome { verdict, reports: vec![report], ..outcome })
 }

@@ -24,13 +24,15 @@ use std::time::Instant;
 use anstyle::{AnsiColor, Style};
 
 use crate::cargo::libtest::{self, Test, Wanted};
-use crate::cargo::results::Outcome;
+use crate::cargo::results;
 use crate::cargo::settings::{Mode, RunnerSettings};
 use crate::commands::check::Check;
 use crate::commands::run::{check_recorded, record_and_check};
 use crate::error::{self, CliError, Severity};
 use crate::exit;
 use crate::recording::{Program, record};
+use crate::report::format::ReportFormat;
+use crate::report::results::{Outcome, Results};
 use crate::specs::Warnings;
 use crate::unrecorded::cannot_run;
 
@@ -99,14 +101,14 @@ impl Runner<'_> {
             error::print(Severity::Error, &why);
             why.exit_code()
         });
-        Outcome { binary: name, verdict, ..Outcome::default() }.save(&self.settings.results)?;
+        self.leave(&Outcome { binary: name, verdict, ..Outcome::default() })?;
         Ok(exit::NOTHING_FOUND)
     }
 
     fn test(&self) -> Result<u8, CliError> {
         if libtest::is_doctest(self.program) {
             let outcome = self.whole()?;
-            return Ok(if outcome.findings > 0 { outcome.verdict } else { outcome.code });
+            return Ok(if outcome.findings() > 0 { outcome.verdict } else { outcome.code });
         }
         if !libtest::is_instrumented(self.program) {
             let name = libtest::name_of(self.program);
@@ -131,17 +133,17 @@ impl Runner<'_> {
         };
         let test = test.to_string_lossy();
         let outcome = self.one(Some(&test), &self.line(self.args), None)?;
-        self.tell_findings(&outcome)?;
-        outcome.save(&self.settings.results)?;
-        Ok(if outcome.findings > 0 { outcome.verdict } else { outcome.code })
+        self.show_findings(&outcome)?;
+        self.leave(&outcome)?;
+        Ok(if outcome.findings() > 0 { outcome.verdict } else { outcome.code })
     }
 
     /// A program without the harness.
     fn whole(&self) -> Result<Outcome, CliError> {
         let outcome = self.one(None, &self.line(self.args), None)?;
-        tell(&format!("test {} ... {}\n", outcome.binary, told(&outcome)))?;
-        self.tell_findings(&outcome)?;
-        outcome.save(&self.settings.results)?;
+        say(&format!("test {} ... {}\n", outcome.binary, result(&outcome)))?;
+        self.show_findings(&outcome)?;
+        self.leave(&outcome)?;
         Ok(outcome)
     }
 
@@ -150,7 +152,7 @@ impl Runner<'_> {
         let base = self.line(self.args.get(..1).unwrap_or_default());
         let tests = libtest::list(&|| self.to_record(&base, None).command(), wanted)?;
         let started = Instant::now();
-        tell(&match tests.len() {
+        say(&match tests.len() {
             0 => "\nrunning 0 tests\n".to_owned(),
             1 => "\nrunning 1 test\n".to_owned(),
             n => format!("\nrunning {n} tests, each in its own process\n"),
@@ -170,7 +172,7 @@ impl Runner<'_> {
                 let (outcome, printed) = self.one_test(test, &base)?;
                 stopped.fetch_or(outcome.code == INTERRUPTED, Ordering::Relaxed);
                 let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-                self.tell_test(&outcome, &printed, wanted.show_output)?;
+                self.show_test(&outcome, &printed, wanted.show_output)?;
                 done.push(outcome);
             }
         };
@@ -182,10 +184,10 @@ impl Runner<'_> {
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         for outcome in &mut done {
             outcome.unused = self.check.unused_suppressions();
-            outcome.save(&self.settings.results)?;
+            self.leave(outcome)?;
         }
         let failed = done.iter().filter(|outcome| outcome.failed()).count();
-        tell(&summary(&done, started.elapsed().as_secs_f64()))?;
+        say(&summary(&done, started.elapsed().as_secs_f64()))?;
         Ok(if failed > 0 { TESTS_FAILED } else { 0 })
     }
 
@@ -235,6 +237,11 @@ impl Runner<'_> {
         Ok(outcome)
     }
 
+    /// Leaves an outcome for whoever runs cargo.
+    fn leave(&self, outcome: &Outcome) -> Result<(), CliError> {
+        results::save(outcome, &self.settings.results)
+    }
+
     /// As cargo would have done.
     fn pass_through(&self) -> Result<u8, CliError> {
         let line = self.line(self.args);
@@ -264,36 +271,35 @@ impl Runner<'_> {
         Some(kept.join(format!("{}.ft", name.replace("::", ".").chars().map(plain).collect::<String>())))
     }
 
-    fn tell_test(&self, outcome: &Outcome, printed: &str, show_output: bool) -> Result<(), CliError> {
+    fn show_test(&self, outcome: &Outcome, printed: &str, show_output: bool) -> Result<(), CliError> {
         let name = outcome.test.as_deref().unwrap_or_default();
-        tell(&format!("test {name} ... {}\n", told(outcome)))?;
+        say(&format!("test {name} ... {}\n", result(outcome)))?;
         if !outcome.ignored && (outcome.failed() || show_output) {
-            tell(&format!("---- {name} printed ----\n{}\n----\n", printed.trim()))?;
+            say(&format!("---- {name} printed ----\n{}\n----\n", printed.trim()))?;
         }
-        self.tell_findings(outcome)
+        self.show_findings(outcome)
     }
 
     /// People get the report at once; machines get one document at the end.
-    fn tell_findings(&self, outcome: &Outcome) -> Result<(), CliError> {
-        let for_people =
-            self.settings.check.format.is_none_or(|format| format == crate::cli::ReportFormat::Human);
-        if outcome.findings == 0 || !for_people || self.settings.check.output.is_some() {
+    fn show_findings(&self, outcome: &Outcome) -> Result<(), CliError> {
+        let is_for_people = self.settings.check.format.unwrap_or_default() == ReportFormat::Human;
+        if outcome.findings() == 0 || !is_for_people || self.settings.check.output.is_some() {
             return Ok(());
         }
-        let text = format!("\n{}\n", outcome.report);
+        let text = format!("\n{}\n", self.check.for_people(Results::Run(&outcome.reports)));
         anstream::stderr().write_all(text.as_bytes()).map_err(|why| CliError::output("standard error", why))
     }
 }
 
 /// `ok`, `FAILED`, `2 findings`, with the time it took.
-fn told(outcome: &Outcome) -> String {
+fn result(outcome: &Outcome) -> String {
     let seconds = outcome.seconds;
-    let found = match outcome.findings {
+    let found = match outcome.findings() {
         0 => String::new(),
         1 => format!("{BAD}1 finding{BAD:#}"),
         n => format!("{BAD}{n} findings{BAD:#}"),
     };
-    let how = match (outcome.failed(), outcome.findings) {
+    let how = match (outcome.failed(), outcome.findings()) {
         _ if outcome.ignored => return format!("{ODD}ignored{ODD:#}"),
         (true, 0) => format!("{BAD}FAILED{BAD:#}"),
         (true, _) => format!("{BAD}FAILED{BAD:#}, {found}"),
@@ -312,8 +318,8 @@ fn summary(done: &[Outcome], seconds: f64) -> String {
     let count = |wanted: &dyn Fn(&Outcome) -> bool| done.iter().filter(|outcome| wanted(outcome)).count();
     let failed = count(&|one| one.failed());
     let ignored = count(&|one| one.ignored);
-    let with = count(&|one| one.findings > 0);
-    let findings: usize = done.iter().map(|one| one.findings).sum();
+    let with = count(&|one| one.findings() > 0);
+    let findings: usize = done.iter().map(Outcome::findings).sum();
     let passed = done.len() - failed - ignored;
     let result = match (failed, findings) {
         (0, 0) => format!("{GOOD}ok{GOOD:#}"),
@@ -332,7 +338,7 @@ fn summary(done: &[Outcome], seconds: f64) -> String {
     )
 }
 
-fn tell(text: &str) -> Result<(), CliError> {
+fn say(text: &str) -> Result<(), CliError> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())

@@ -7,7 +7,7 @@ use foresee_monitor::graph::{Graph, dot, svg};
 
 use crate::cli::{SpecCommand, SpecFmtArgs, SpecGraphArgs};
 use crate::error::{self, CliError, Severity};
-use crate::{exit, specs};
+use crate::{exit, specs, stdout};
 
 pub(crate) fn run(command: &SpecCommand) -> Result<ExitCode, CliError> {
     match command {
@@ -21,7 +21,7 @@ fn check(files: &[PathBuf]) -> Result<ExitCode, CliError> {
     for path in files {
         let compiled = specs::load(path, specs::Warnings::Told)?;
         let names: Vec<&str> = compiled.properties.iter().map(|property| property.name.as_str()).collect();
-        crate::print(format!("{}: {}\n", path.display(), names.join(", ")).as_bytes())?;
+        stdout::print(format!("{}: {}\n", path.display(), names.join(", ")).as_bytes())?;
     }
     Ok(ExitCode::from(exit::NOTHING_FOUND))
 }
@@ -37,7 +37,7 @@ fn fmt(args: &SpecFmtArgs) -> Result<ExitCode, CliError> {
         }
         different += 1;
         if args.check {
-            crate::print(format!("{}\n", path.display()).as_bytes())?;
+            stdout::print(format!("{}\n", path.display()).as_bytes())?;
         } else {
             std::fs::write(path, formatted).map_err(|why| CliError::output(path.display(), why))?;
         }
@@ -85,7 +85,7 @@ fn draw(args: &SpecGraphArgs) -> Result<ExitCode, CliError> {
     let picture = if as_svg { svg::write(&graphs) } else { dot::write(&graphs) };
     match &args.output {
         Some(path) => std::fs::write(path, picture).map_err(|why| CliError::output(path.display(), why))?,
-        None => crate::print(picture.as_bytes())?,
+        None => stdout::print(picture.as_bytes())?,
     }
     Ok(ExitCode::from(exit::NOTHING_FOUND))
 }

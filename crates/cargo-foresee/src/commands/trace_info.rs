@@ -10,6 +10,7 @@ use crate::cli::{Format, InfoArgs};
 use crate::error::{CliError, display_name};
 use crate::input::Input;
 use crate::number::{bytes, grouped};
+use crate::stdout;
 
 pub(crate) fn run(args: &InfoArgs) -> Result<(), CliError> {
     let mut input = Input::open(&args.input)?;
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), CliError> {
         Format::Human => human(&name, &input, &summary, &verdict),
         Format::Json => format!("{:#}\n", as_json(&name, &input, &summary, &verdict)),
     };
-    crate::print(text.as_bytes())
+    stdout::print(text.as_bytes())
 }
 
 /// How many bytes the trace has; of a piped text, as many as were read.

@@ -11,6 +11,7 @@ use crate::error::{CliError, display_name};
 use crate::exit;
 use crate::input::Input;
 use crate::number::grouped;
+use crate::stdout;
 
 pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode, CliError> {
     let mut input = Input::open(&args.input)?;
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode, CliError> {
         1 => writeln!(text, "{name}: not a possible run: 1 problem in {events} events"),
         n => writeln!(text, "{name}: not a possible run: {} problems in {events} events", grouped(n)),
     };
-    crate::print(text.as_bytes())?;
+    stdout::print(text.as_bytes())?;
     if let Some(damage) = damage {
         return Err(CliError::Usage(format!("{name}: {damage}")));
     }

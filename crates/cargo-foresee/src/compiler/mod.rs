@@ -19,6 +19,9 @@ pub(crate) mod response;
 pub(crate) mod std_wraps;
 pub(crate) mod toolchain;
 
+/// Names under which foresee is `foresee cc` and `foresee c++`: build systems take one word for a compiler.
+pub(crate) const NAMES: [(&str, &str); 2] = [("foresee-cc", "cc"), ("foresee-c++", "c++")];
+
 /// What is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {

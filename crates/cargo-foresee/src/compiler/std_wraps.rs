@@ -34,8 +34,7 @@ use object::{Object as _, ObjectSymbol as _};
 use rustc_hash::FxHasher;
 
 use crate::error::{CliError, without_code};
-
-const TARGET: &str = "x86_64-unknown-linux-gnu";
+use crate::target::TARGET;
 
 /// The runtime's name for a function, and the paths under which libraries have it. Where a library has it twice, both
 /// are the same function.

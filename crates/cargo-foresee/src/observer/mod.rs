@@ -3,20 +3,22 @@
 //! | file | what is there |
 //! |---|---|
 //! | `address` | where an observer listens, and connections |
-//! | `teller` | the program's side: meets the observer and tells it what happens |
+//! | `teller` | the program's side: meets the observer and sends it what happens |
 //! | `server` | connections and sessions: who is let in, who is dropped |
-//! | `session` | one program: from messages to findings |
-//! | `show` | findings for people and machines |
+//! | `session` | one program: from messages to what is found |
+//! | `shared` | what all sessions share: properties, limits, findings |
+//! | `finding` | what is found as a finding of the report |
 //!
 //! The protocol and the exploration are `foresee_lattice::online`.
 
 pub(crate) mod address;
+mod finding;
 pub(crate) mod server;
 mod session;
-pub(crate) mod show;
+pub(crate) mod shared;
 pub(crate) mod teller;
 
-/// The variable that tells a program where its observer listens.
+/// The variable that names the address where a program's observer listens.
 pub(crate) const OBSERVER_VARIABLE: &str = "FORESEE_OBSERVER";
 
 /// Whether programs are to be observed.

@@ -7,28 +7,25 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read as _, Write as _};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use foresee_lattice::online::{Hello, LONGEST_LINE, Limits, Message, Reply, VERSION, parse};
-use foresee_monitor::property::Property;
+use foresee_lattice::online::{Hello, LONGEST_LINE, Message, Reply, VERSION, parse};
 
 use super::address::{Connection, Listener};
 use super::session::{self, Incoming};
-use super::show::{self, Finding};
-use crate::error::{self, Severity};
-use crate::signals;
+use super::shared::Shared;
+use crate::interrupt;
+use crate::report::human::printable;
+use crate::report::model::Report;
 
 /// So many connections at once.
 const CONNECTIONS: usize = 256;
 
 /// So many programs at once.
 const SESSIONS: usize = 64;
-
-/// So many findings are kept for the report at the end.
-const FINDINGS: usize = 10_000;
 
 /// A message, once begun, and the hello must be there after so long.
 const STALLED: Duration = Duration::from_secs(10);
@@ -41,107 +38,45 @@ const QUEUE: usize = 256;
 
 /// What all connections share.
 pub(crate) struct Observer {
-    pub(crate) spec: String,
-    pub(crate) properties: Vec<Property>,
-    pub(crate) limits: Limits,
-    pub(crate) secret: Option<String>,
-    /// Whether people read along.
-    pub(crate) tells: bool,
+    spec: String,
+    secret: Option<String>,
+    shared: Shared,
     sessions: Mutex<HashMap<String, SyncSender<Incoming>>>,
-    results: Mutex<Results>,
     connections: AtomicUsize,
     running: AtomicUsize,
-    stopped: AtomicBool,
     keys: (RandomState, RandomState),
 }
 
-/// What there is to report.
-#[derive(Default)]
-pub(crate) struct Results {
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) sessions: Vec<Summary>,
-    /// Connections that did not get as far as a session.
-    pub(crate) dropped: u64,
-}
-
-/// How a session went.
-pub(crate) struct Summary {
-    pub(crate) program: String,
-    pub(crate) how: String,
-    pub(crate) events: u64,
-    pub(crate) cuts: u64,
-    pub(crate) findings: usize,
-    pub(crate) exhaustive: bool,
-    /// Bindings of parameters that were not looked at, or not to the end.
-    pub(crate) left_out: u64,
-    /// Runs that were not told, as the check refused them.
-    pub(crate) refused: u64,
-}
-
 impl Observer {
-    pub(crate) fn new(
-        spec: String,
-        properties: Vec<Property>,
-        limits: Limits,
-        secret: Option<String>,
-        tells: bool,
-    ) -> Observer {
+    pub(crate) fn new(spec: String, secret: Option<String>, shared: Shared) -> Observer {
         Observer {
             spec,
-            properties,
-            limits,
             secret,
-            tells,
+            shared,
             sessions: Mutex::default(),
-            results: Mutex::default(),
             connections: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
-            stopped: AtomicBool::new(false),
             keys: Default::default(),
         }
     }
 
     /// Serves until Ctrl-C, or until so many programs have ended. What there is to report.
-    pub(crate) fn serve(self: &Arc<Observer>, listener: &Listener, exit_after: Option<usize>) -> Results {
-        let has_enough = || exit_after.is_some_and(|most| self.results().sessions.len() >= most);
-        while !signals::interrupted().load(Ordering::Relaxed) && !has_enough() {
+    pub(crate) fn serve(self: &Arc<Observer>, listener: &Listener, exit_after: Option<usize>) -> Report {
+        let started = Instant::now();
+        let has_enough = || exit_after.is_some_and(|most| self.shared.sessions() >= most);
+        while !interrupt::interrupted().load(Ordering::Relaxed) && !has_enough() {
             match listener.accept() {
                 Ok(connection) => self.welcome(connection),
                 // There is nobody, or nobody can be let in (too many open files): later.
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
         }
-        self.stopped.store(true, Ordering::SeqCst);
+        self.shared.stop();
         let asked = Instant::now();
         while self.running.load(Ordering::SeqCst) > 0 && asked.elapsed() < STALLED {
             std::thread::sleep(Duration::from_millis(5));
         }
-        std::mem::take(&mut *self.results())
-    }
-
-    pub(super) fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn found(&self, finding: Finding) {
-        // One at a time: they have several lines.
-        let mut results = self.results();
-        if self.tells {
-            show::tell(&finding);
-        }
-        if results.findings.len() < FINDINGS {
-            results.findings.push(finding);
-        }
-    }
-
-    pub(super) fn ended(&self, summary: Summary) {
-        let mut results = self.results();
-        error::print(Severity::Note, &show::summary(&summary));
-        results.sessions.push(summary);
-    }
-
-    fn results(&self) -> MutexGuard<'_, Results> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.report(started.elapsed().as_secs_f64())
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<String, SyncSender<Incoming>>> {
@@ -151,7 +86,7 @@ impl Observer {
     fn welcome(self: &Arc<Observer>, connection: Connection) {
         if self.connections.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
             self.connections.fetch_sub(1, Ordering::SeqCst);
-            return self.drop_unknown(&format!("there are {CONNECTIONS} connections already"));
+            return self.shared.dropped(&format!("there are {CONNECTIONS} connections already"));
         }
         let observer = Arc::clone(self);
         let served = std::thread::Builder::new().spawn(move || {
@@ -160,14 +95,8 @@ impl Observer {
         });
         if let Err(why) = served {
             self.connections.fetch_sub(1, Ordering::SeqCst);
-            self.drop_unknown(&why.to_string());
+            self.shared.dropped(&why.to_string());
         }
-    }
-
-    fn drop_unknown(&self, why: &str) {
-        let mut results = self.results();
-        results.dropped += 1;
-        error::print(Severity::Warning, &format!("a client was dropped: {why}"));
     }
 
     fn talk(self: &Arc<Observer>, connection: Connection) {
@@ -177,7 +106,7 @@ impl Observer {
             Err(why) => {
                 let _ = lines.connection.write_all(&Reply::Refused(why.clone()).line());
                 lines.connection.close();
-                return self.drop_unknown(&why);
+                return self.shared.dropped(&why);
             }
         };
         let left = loop {
@@ -248,7 +177,7 @@ impl Observer {
         let (observer, id, program) = (Arc::clone(self), hello.session.clone(), printable(&hello.program));
         self.running.fetch_add(1, Ordering::SeqCst);
         let begun = std::thread::Builder::new().spawn(move || {
-            session::observe(&observer, program, &incoming);
+            session::observe(&observer.shared, program, &incoming);
             observer.sessions().remove(&id);
             observer.running.fetch_sub(1, Ordering::SeqCst);
         });
@@ -259,11 +188,6 @@ impl Observer {
         sessions.insert(hello.session.clone(), sender.clone());
         Ok(sender)
     }
-}
-
-/// What a stranger calls something, fit for a terminal.
-pub(super) fn printable(text: &str) -> String {
-    text.chars().map(|char| if char.is_control() { '?' } else { char }).take(200).collect()
 }
 
 /// The lines of a connection.
@@ -289,7 +213,7 @@ impl Lines {
             if searched > LONGEST_LINE {
                 return Err(format!("a line of more than {LONGEST_LINE} bytes"));
             }
-            if observer.is_stopped() {
+            if observer.shared.is_stopped() {
                 return Ok(None);
             }
             if self.begun.is_some_and(|begun| begun.elapsed() >= STALLED) {
@@ -314,17 +238,15 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
+    use foresee_lattice::online::Limits;
+
     use super::*;
 
     #[test]
     fn secrets_are_compared() {
-        let observer = Observer::new(String::new(), Vec::new(), Limits::default(), None, false);
+        let shared = Shared::new(Vec::new(), Limits::default(), false);
+        let observer = Observer::new(String::new(), None, shared);
         assert!(observer.is_same("open sesame", "open sesame"));
         assert!(!observer.is_same("open sesame", "open sesam") && !observer.is_same("x", ""));
-    }
-
-    #[test]
-    fn names_of_strangers_do_no_harm() {
-        assert_eq!(printable("a\x1b[2Jb\n"), "a?[2Jb?");
     }
 }

@@ -1,15 +1,15 @@
-//! One program: a thread of its own takes the messages of all its connections, explores, and tells what it finds at once.
+//! One program: a thread of its own takes the messages of all its connections, explores, and reports what it finds at once.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use foresee_lattice::online::{Found, Lie, Message, Session, Stage, stages};
 
 use super::address::Connection;
-use super::server::{Observer, Summary};
-use super::show;
+use super::finding::finding;
+use super::shared::Shared;
 use crate::error::{self, Severity};
+use crate::report::model::SessionStats;
 
 /// What reaches a session.
 pub(super) enum Incoming {
@@ -33,12 +33,12 @@ const TICK: Duration = Duration::from_millis(50);
 const AT_ONCE: usize = 1024;
 
 /// Observes one program until it ends, leaves, or lies.
-pub(super) fn observe(observer: &Arc<Observer>, program: String, incoming: &Receiver<Incoming>) {
-    let stages = match stages(&observer.properties) {
+pub(super) fn observe(shared: &Shared, program: String, incoming: &Receiver<Incoming>) {
+    let stages = match stages(&shared.properties) {
         Ok(stages) => stages,
         Err(why) => return error::print(Severity::Error, &why),
     };
-    let mut watched = Watched::new(observer, program, &stages);
+    let mut watched = Watched::new(shared, program, &stages);
     let end = watched.listen(incoming);
     watched.finish(end);
 }
@@ -55,7 +55,7 @@ enum End {
 }
 
 struct Watched<'a> {
-    observer: &'a Observer,
+    shared: &'a Shared,
     program: String,
     session: Session<'a>,
     connections: Vec<Connection>,
@@ -67,11 +67,11 @@ struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    fn new(observer: &'a Observer, program: String, stages: &'a [Stage<'a>]) -> Watched<'a> {
+    fn new(shared: &'a Shared, program: String, stages: &'a [Stage<'a>]) -> Watched<'a> {
         Watched {
-            observer,
+            shared,
             program,
-            session: Session::new(stages, observer.limits),
+            session: Session::new(stages, shared.limits),
             connections: Vec::new(),
             joined: 0,
             left: 0,
@@ -94,7 +94,7 @@ impl<'a> Watched<'a> {
                     }
                     (last, is_settled) = (Instant::now(), false);
                     let found = self.session.advance();
-                    self.tell(found);
+                    self.report(found);
                     if self.session.is_over() {
                         return End::Over;
                     }
@@ -104,7 +104,7 @@ impl<'a> Watched<'a> {
                     if !is_settled && last.elapsed() >= QUIET {
                         is_settled = true;
                         let found = self.session.look_ahead();
-                        self.tell(found);
+                        self.report(found);
                     }
                     if self.left == self.joined && last.elapsed() >= LONELY {
                         let why = self.why.take();
@@ -112,7 +112,7 @@ impl<'a> Watched<'a> {
                     }
                 }
             }
-            if self.observer.is_stopped() {
+            if self.shared.is_stopped() {
                 return End::Stopped;
             }
         }
@@ -134,44 +134,40 @@ impl<'a> Watched<'a> {
         }
     }
 
-    fn tell(&mut self, found: Vec<Found>) {
+    fn report(&mut self, found: Vec<Found>) {
         if let Some(why) = self.session.doubt()
             && !self.in_doubt
         {
             self.in_doubt = true;
-            let before = if self.found > 0 { ", also what was told before" } else { "" };
+            let before = if self.found > 0 { ", including what was reported before" } else { "" };
             let program = &self.program;
             let message = format!("{program}: {why}; what is found in it is not proven{before}");
             error::print(Severity::Warning, &message);
         }
         self.found += found.len();
         for one in found {
-            self.observer.found(show::Finding {
-                program: self.program.clone(),
-                found: one,
-                in_doubt: self.in_doubt,
-            });
+            self.shared.found(finding(&self.program, &one, self.in_doubt));
         }
     }
 
     fn finish(mut self, end: End) {
         let found = self.session.look_ahead();
-        self.tell(found);
+        self.report(found);
         self.connections.iter().for_each(Connection::close);
         let Watched { session, program, .. } = &self;
         let waiting = session.waiting();
-        let how = match end {
+        let end = match end {
             End::Over => "has ended".to_owned(),
             End::Stopped => "still runs".to_owned(),
             End::Left(why) => format!("was dropped: {why}"),
             End::Lied(lie) => format!("was dropped: {lie}"),
         };
-        self.observer.ended(Summary {
+        self.shared.ended(SessionStats {
             program: program.clone(),
-            how,
+            end,
             events: session.events(),
             cuts: session.cuts(),
-            findings: self.found,
+            findings: self.found as u64,
             exhaustive: session.is_exhaustive() && waiting == 0,
             left_out: session.left_out(),
             refused: session.refused(),

@@ -2,21 +2,32 @@
 
 use std::fmt::Write as _;
 
-use foresee_witness::judge::FindingKind;
-use serde::{Deserialize, Serialize};
+use super::human;
+use super::model::{Finding, Kind, Report, Stats};
+use super::results::{Outcome, Results};
+use super::viewpoint::Viewpoint;
 
-use super::{Report, human};
+pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
+    match results {
+        Results::Run([report]) => of_kinds(report, viewpoint),
+        Results::Run(processes) => suites(processes.iter().map(Case::of_process).collect(), viewpoint),
+        Results::Tests(tests) => suites(tests.iter().map(Case::of_test).collect(), viewpoint),
+    }
+}
 
-pub(crate) fn write(report: &Report<'_>) -> String {
+const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+
+/// Kinds that a run without findings is reported to be free of.
+const CHECKED: [Kind; 3] = [Kind::Race, Kind::Deadlock, Kind::Atomicity];
+
+fn of_kinds(report: &Report, viewpoint: &Viewpoint) -> String {
     let failures = report.findings.len();
     let seconds = report.stats.seconds;
-    let clean: Vec<FindingKind> = [FindingKind::Race, FindingKind::Deadlock, FindingKind::Atomicity]
-        .into_iter()
-        .filter(|&kind| report.findings.iter().all(|shown| shown.finding.kind != kind))
-        .collect();
+    let was_found = |kind: Kind| report.findings.iter().any(|finding| finding.kind == kind);
+    let clean: Vec<Kind> = CHECKED.into_iter().filter(|&kind| !was_found(kind)).collect();
     let tests = failures + clean.len();
-    let suite = escape(&report.trace);
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let suite = escape(report.stats.trace.as_deref().unwrap_or("foresee"));
+    let mut out = HEAD.to_owned();
     let _ = writeln!(out, "<testsuites tests=\"{tests}\" failures=\"{failures}\" time=\"{seconds:.3}\">");
     let _ = writeln!(
         out,
@@ -25,48 +36,51 @@ pub(crate) fn write(report: &Report<'_>) -> String {
     for kind in clean {
         let _ = writeln!(out, "    <testcase name=\"no {}\" classname=\"{suite}\" time=\"0\"/>", kind.name());
     }
-    for shown in &report.findings {
-        let kind = shown.finding.kind.name();
-        let _ =
-            writeln!(out, "    <testcase name=\"{}\" classname=\"{suite}\" time=\"0\">", escape(&shown.id));
-        let _ = writeln!(
-            out,
-            "      <failure message=\"{}\" type=\"{kind}\">{}</failure>",
-            escape(&shown.message),
-            escape(&human::one(report, shown))
-        );
+    for finding in &report.findings {
+        let id = escape(&finding.id);
+        let _ = writeln!(out, "    <testcase name=\"{id}\" classname=\"{suite}\" time=\"0\">");
+        failure(&mut out, finding, &report.stats, viewpoint);
         out.push_str("    </testcase>\n");
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
     out
 }
 
-/// A finding, as far as it is told here.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Failure {
-    pub(crate) kind: String,
-    pub(crate) message: String,
-    pub(crate) text: String,
-}
-
-/// One of the user's tests.
-pub(crate) struct Case<'a> {
+/// A test of the user's, or a process.
+struct Case<'a> {
     /// The test program.
-    pub(crate) suite: &'a str,
-    pub(crate) name: &'a str,
-    pub(crate) seconds: f64,
-    pub(crate) ignored: bool,
+    suite: &'a str,
+    name: &'a str,
+    seconds: f64,
+    ignored: bool,
     /// Its exit code and what it printed, if it failed by itself.
-    pub(crate) failed: Option<(u8, &'a str)>,
-    pub(crate) findings: &'a [Failure],
+    failed: Option<(u8, &'a str)>,
+    reports: &'a [Report],
 }
 
-impl Case<'_> {
-    fn has_failed(&self) -> bool {
-        self.failed.is_some() || !self.findings.is_empty()
+impl<'a> Case<'a> {
+    fn of_process(report: &'a Report) -> Case<'a> {
+        let name = report.stats.trace.as_deref().unwrap_or("foresee");
+        let reports = std::slice::from_ref(report);
+        Case { suite: name, name, seconds: report.stats.seconds, ignored: false, failed: None, reports }
     }
 
-    fn write(&self, out: &mut String) {
+    fn of_test(test: &'a Outcome) -> Case<'a> {
+        Case {
+            suite: &test.binary,
+            name: test.test.as_deref().unwrap_or(&test.binary),
+            seconds: test.seconds,
+            ignored: test.ignored,
+            failed: test.failed().then_some((test.code, test.printed.as_str())),
+            reports: &test.reports,
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed.is_some() || self.reports.iter().any(|report| !report.findings.is_empty())
+    }
+
+    fn write(&self, out: &mut String, viewpoint: &Viewpoint) {
         let (name, suite) = (escape(self.name), escape(self.suite));
         let _ = writeln!(
             out,
@@ -83,32 +97,38 @@ impl Case<'_> {
                 "      <failure message=\"the test failed (exit code {code})\" type=\"test\">{printed}</failure>"
             );
         }
-        for Failure { kind, message, text } in self.findings {
-            let (message, text) = (escape(message), escape(text));
-            let _ = writeln!(out, "      <failure message=\"{message}\" type=\"{kind}\">{text}</failure>");
+        for report in self.reports {
+            for finding in &report.findings {
+                failure(out, finding, &report.stats, viewpoint);
+            }
         }
         out.push_str("    </testcase>\n");
     }
 }
 
 /// One suite per test program, with its tests; cases of a suite follow each other.
-pub(crate) fn of_tests<'a>(cases: impl Iterator<Item = Case<'a>>) -> String {
-    let cases: Vec<Case<'_>> = cases.collect();
+fn suites(cases: Vec<Case<'_>>, viewpoint: &Viewpoint) -> String {
     let counts = |cases: &[Case<'_>]| {
         let failures = cases.iter().filter(|case| case.has_failed()).count();
         let seconds: f64 = cases.iter().map(|case| case.seconds).sum();
         format!("tests=\"{}\" failures=\"{failures}\" time=\"{seconds:.3}\"", cases.len())
     };
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let mut out = HEAD.to_owned();
     let _ = writeln!(out, "<testsuites {}>", counts(&cases));
     for suite in cases.chunk_by(|a, b| a.suite == b.suite) {
         let name = suite.first().map_or("", |case| case.suite);
         let _ = writeln!(out, "  <testsuite name=\"{}\" {} errors=\"0\">", escape(name), counts(suite));
-        suite.iter().for_each(|case| case.write(&mut out));
+        suite.iter().for_each(|case| case.write(&mut out, viewpoint));
         out.push_str("  </testsuite>\n");
     }
     out.push_str("</testsuites>\n");
     out
+}
+
+fn failure(out: &mut String, finding: &Finding, stats: &Stats, viewpoint: &Viewpoint) {
+    let (kind, message) = (finding.kind.name(), escape(&finding.message));
+    let text = escape(&human::one(finding, stats, viewpoint));
+    let _ = writeln!(out, "      <failure message=\"{message}\" type=\"{kind}\">{text}</failure>");
 }
 
 /// Text in XML; what XML 1.0 cannot hold is replaced.

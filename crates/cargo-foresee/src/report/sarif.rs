@@ -1,35 +1,19 @@
 //! SARIF 2.1.0, for code-scanning dashboards and editors.
 
-use foresee_trace::{LocId, StrId};
-use foresee_witness::judge::{Certainty, FindingKind};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::calls::Place;
-use super::details::Details;
-use super::memory::Memory;
-use super::{Report, Shown, title};
+use super::model::{Certainty, Event, Finding, Kind, Location, Memory, Row, Stats};
+use super::results::Results;
+use super::viewpoint::Viewpoint;
 
-pub(crate) fn write(report: &Report<'_>) -> String {
-    let results: Vec<Value> = report.findings.iter().map(|shown| result(report, shown)).collect();
-    format!("{:#}\n", log(results))
-}
-
-/// The document for these results.
-pub(crate) fn log(results: Vec<Value>) -> Value {
-    let rules: Vec<Value> = [
-        FindingKind::Race,
-        FindingKind::Deadlock,
-        FindingKind::Atomicity,
-        FindingKind::Property,
-        FindingKind::Refinement,
-    ]
-    .into_iter()
-    .map(|kind| {
-        let name = title(kind, Certainty::Predicted).replace("predicted ", "");
-        json!({ "id": kind.name(), "name": kind.name(), "shortDescription": { "text": name } })
-    })
-    .collect();
-    json!({
+pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
+    let report = results.merged();
+    let layout = Layout { stats: &report.stats, viewpoint };
+    let results: Vec<Value> = report.findings.iter().map(|finding| layout.result(finding)).collect();
+    let rules: Vec<Value> = (Kind::ALL.iter())
+        .map(|kind| json!({ "id": kind.name(), "name": kind.name(), "shortDescription": { "text": kind.title() } }))
+        .collect();
+    let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -40,76 +24,104 @@ pub(crate) fn log(results: Vec<Value>) -> Value {
             } },
             "results": results,
         }],
-    })
-}
-
-fn result(report: &Report<'_>, shown: &Shown) -> Value {
-    let level = if shown.finding.certainty() == Certainty::Candidate { "note" } else { "error" };
-    let locations: Vec<Value> =
-        shown.events.iter().take(1).filter_map(|event| location(report, event.loc, &event.target)).collect();
-    let related: Vec<Value> = (shown.events.iter().skip(1))
-        .filter_map(|event| location(report, event.loc, &event.target))
-        .chain(shown.events.first().and_then(|event| allocation(report, event)))
-        .collect();
-    let flow: Vec<Value> = shown
-        .finding
-        .witness()
-        .iter()
-        .skip(shown.finding.witness().len().saturating_sub(MOST_STEPS))
-        .filter_map(|id| {
-            let execution = report.execution?;
-            let event = execution.event(id);
-            let text = format!("{}: {}", report.thread(event.thread), event.op.name());
-            Some(json!({ "location": location(report, event.loc, &text)? }))
-        })
-        .collect();
-    let mut result = json!({
-        "ruleId": shown.finding.kind.name(),
-        "level": level,
-        "message": { "text": shown.message },
-        "locations": locations,
-        "relatedLocations": related,
-        "properties": shown.finding.statement.as_ref().map(|said| json!({
-            "property": said.property,
-            "category": said.category,
-        })),
-        "partialFingerprints": { "foresee/v1": fingerprint(report, shown) },
     });
-    if !flow.is_empty() {
-        result["codeFlows"] = json!([{ "threadFlows": [{ "locations": flow }] }]);
-    }
-    result
+    format!("{log:#}\n")
 }
 
 /// Longer code flows help nobody and choke viewers; their end is what counts.
 const MOST_STEPS: usize = 200;
 
-/// Where the memory of an event was allocated.
-fn allocation(report: &Report<'_>, event: &Details) -> Option<Value> {
-    let Some((_, Memory::Heap { size, allocated, .. })) = &event.memory else { return None };
-    let text = format!("heap block of {size} bytes, allocated by `{}`", report.thread(allocated.thread));
-    let Place::Line(loc) = allocated.place(report.names) else { return None };
-    location(report, loc, &text)
+struct Layout<'a> {
+    stats: &'a Stats,
+    viewpoint: &'a Viewpoint,
 }
 
-fn location(report: &Report<'_>, loc: LocId, text: &str) -> Option<Value> {
-    let at = report.names.location_at(loc);
-    if at.file == StrId::EMPTY && at.line == 0 {
-        return None;
-    }
-    let file = if at.file == StrId::EMPTY {
-        report.trace.as_str()
-    } else {
-        report.viewpoint.file(report.names.str(at.file))
-    };
-    let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
-    if at.line != 0 {
-        physical["region"] = json!({ "startLine": at.line });
-        if at.column != 0 {
-            physical["region"]["startColumn"] = json!(at.column);
+impl Layout<'_> {
+    fn result(&self, finding: &Finding) -> Value {
+        let level = if finding.certainty == Certainty::Candidate { "note" } else { "error" };
+        let location = |event: &Event| self.location(&event.location, &event.target);
+        let locations: Vec<Value> = finding.events.iter().take(1).filter_map(location).collect();
+        let related: Vec<Value> = (finding.events.iter().skip(1).filter_map(location))
+            .chain(finding.events.first().and_then(|event| self.allocation(event)))
+            .collect();
+        let mut result = json!({
+            "ruleId": finding.kind.name(),
+            "level": level,
+            "message": { "text": finding.message },
+            "locations": locations,
+            "relatedLocations": related,
+            "partialFingerprints": { "foresee/v1": self.fingerprint(finding) },
+        });
+        let properties = properties(finding);
+        if !properties.is_empty() {
+            result["properties"] = Value::Object(properties);
         }
+        let flow = self.flow(finding);
+        if !flow.is_empty() {
+            result["codeFlows"] = json!([{ "threadFlows": [{ "locations": flow }] }]);
+        }
+        result
     }
-    Some(json!({ "physicalLocation": physical, "message": { "text": text } }))
+
+    /// The witness, step by step: those of its story, or what a property sees of it.
+    fn flow(&self, finding: &Finding) -> Vec<Value> {
+        let step = |thread: &str, op: &str, location: &Location| {
+            Some(json!({ "location": self.location(location, &format!("{thread}: {op}"))? }))
+        };
+        if let Some(run) = &finding.run {
+            let last = &run.steps[run.steps.len().saturating_sub(MOST_STEPS)..];
+            return last.iter().filter_map(|one| step(&one.thread, &one.op, &one.location)).collect();
+        }
+        let rows = finding.story.iter().flat_map(|story| &story.rows);
+        rows.filter_map(|row| match row {
+            Row::Step(one) => step(&one.thread, &one.op, &one.location),
+            Row::Passed(_) => None,
+        })
+        .collect()
+    }
+
+    /// Where the memory of an event was allocated.
+    fn allocation(&self, event: &Event) -> Option<Value> {
+        let Some(Memory::Heap { size, allocated, .. }) = &event.memory else { return None };
+        let text = format!("heap block of {size} bytes, allocated by `{}`", allocated.thread);
+        self.location(allocated.origin.as_ref()?, &text)
+    }
+
+    fn location(&self, location: &Location, text: &str) -> Option<Value> {
+        let file = match (&location.file, location.line) {
+            (Some(file), _) => self.viewpoint.file(file),
+            (None, Some(_)) => self.stats.trace.as_deref()?,
+            (None, None) => return None,
+        };
+        let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
+        if let Some(line) = location.line {
+            physical["region"] = json!({ "startLine": line });
+            if let Some(column) = location.column {
+                physical["region"]["startColumn"] = json!(column);
+            }
+        }
+        Some(json!({ "physicalLocation": physical, "message": { "text": text } }))
+    }
+
+    /// The same finding in another run has the same fingerprint: kind and places.
+    fn fingerprint(&self, finding: &Finding) -> String {
+        let mut places: Vec<String> =
+            finding.events.iter().map(|event| self.viewpoint.text(&event.location)).collect();
+        places.sort();
+        format!("{}|{}", finding.kind.name(), places.join("|"))
+    }
+}
+
+/// What belongs to a finding beyond what SARIF has fields for.
+fn properties(finding: &Finding) -> Map<String, Value> {
+    let all = [
+        ("property", &finding.property),
+        ("category", &finding.category),
+        ("test", &finding.test),
+        ("binary", &finding.binary),
+        ("program", &finding.program),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value.as_ref()?)))).collect()
 }
 
 /// A path as a URI reference.
@@ -124,12 +136,4 @@ fn uri(path: &str) -> String {
         }
     }
     out
-}
-
-/// The same finding in another run has the same fingerprint: kind and places.
-fn fingerprint(report: &Report<'_>, shown: &Shown) -> String {
-    let mut places: Vec<String> =
-        shown.events.iter().map(|event| report.viewpoint.location(report.names, event.loc)).collect();
-    places.sort();
-    format!("{}|{}", shown.finding.kind.name(), places.join("|"))
 }

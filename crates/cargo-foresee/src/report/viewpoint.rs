@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use foresee_trace::{LocId, Names, StrId};
+use super::model::Location;
 
 /// A folder to look from.
 #[derive(Debug, Default)]
@@ -20,16 +20,24 @@ impl Viewpoint {
         Viewpoint { folder: format!("{}/", folder.trim_end_matches('/')) }
     }
 
-    /// What to call a file.
+    /// What to call a file, or a text that begins with one.
     pub(crate) fn file<'a>(&self, file: &'a str) -> &'a str {
         file.strip_prefix(self.folder.as_str()).filter(|rest| !rest.is_empty()).unwrap_or(file)
     }
 
     /// A location as `file:line:column in function`.
-    pub(crate) fn location(&self, names: &Names, loc: LocId) -> String {
-        let text = names.location_text(loc);
-        let file = names.location_at(loc).file;
-        if file == StrId::EMPTY { text } else { self.file(&text).to_owned() }
+    pub(crate) fn text(&self, location: &Location) -> String {
+        self.file(&location.to_string()).to_owned()
+    }
+
+    /// A location as `file:line:column`, without the function if there is more to say.
+    pub(crate) fn place(&self, location: &Location) -> String {
+        match (&location.file, location.line, &location.function) {
+            (Some(_), ..) => self.text(&Location { function: None, ..location.clone() }),
+            (None, Some(line), _) => format!("line {line}"),
+            (None, None, Some(function)) => format!("function {function}"),
+            (None, None, None) => "an unknown place".to_owned(),
+        }
     }
 }
 
@@ -46,5 +54,27 @@ mod tests {
         }
         assert_eq!(Viewpoint::new(Path::new("/")).file("/x.rs"), "x.rs");
         assert_eq!(Viewpoint::default().file("/x.rs"), "/x.rs");
+    }
+
+    #[test]
+    fn places_say_what_is_known() {
+        let here = Viewpoint::new(Path::new("/home/ann"));
+        let mut location = Location {
+            file: Some("/home/ann/a.rs".to_owned()),
+            line: Some(3),
+            column: Some(5),
+            function: None,
+        };
+        assert_eq!(here.place(&location), "a.rs:3:5");
+        location.function = Some("f".to_owned());
+        assert_eq!(
+            (here.text(&location), here.place(&location)),
+            ("a.rs:3:5 in f".into(), "a.rs:3:5".into())
+        );
+        location.file = None;
+        assert_eq!(here.place(&location), "line 3");
+        location.line = None;
+        assert_eq!(here.place(&location), "function f");
+        assert_eq!(here.place(&Location::default()), "an unknown place");
     }
 }

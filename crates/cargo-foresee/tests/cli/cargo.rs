@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::schema::validate_reports;
 use crate::support::{Folder, Outcome, outcome};
 
 const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
@@ -78,7 +79,9 @@ fn with_flags(folder: &Folder, flags: &str, args: &[&str]) -> Outcome {
 
 /// The findings on `COUNTER`, which are there in any case.
 fn on_counter(report: &[u8]) -> Vec<Value> {
-    let report: Value = serde_json::from_slice(report).unwrap();
+    let report = std::str::from_utf8(report).unwrap();
+    assert_eq!(validate_reports(report), 1, "{report}");
+    let report: Value = serde_json::from_str(report).unwrap();
     let found = report["findings"].as_array().unwrap().iter();
     found.filter(|finding| finding["message"].as_str().unwrap().contains("app::COUNTER")).cloned().collect()
 }

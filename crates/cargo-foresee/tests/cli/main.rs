@@ -24,6 +24,7 @@ mod programs;
 mod random_programs;
 mod record;
 mod rust_programs;
+mod schema;
 mod support;
 mod trace_commands;
 mod unrecorded;

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::predicted_properties::project;
+use crate::schema::validate_reports;
 use crate::support::{Folder, end_if_it_hangs, outcome};
 
 /// The flight controller of the examples; at its end it waits for a line of input.
@@ -96,6 +97,7 @@ impl Observer {
         let (mut out, mut rest) = (String::new(), String::new());
         self.says.read_to_string(&mut rest).unwrap();
         self.process.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        validate_reports(&out);
         (self.process.wait().unwrap().code(), out, rest)
     }
 }
@@ -122,9 +124,8 @@ fn fly(folder: &Folder) -> Child {
 /// Lets the program end; all that it printed.
 fn land(mut program: Child) -> (Option<i32>, String, String) {
     program.stdin.take().unwrap().write_all(b"x").unwrap();
-    let output = program.wait_with_output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    let ended = outcome(program.wait_with_output().unwrap());
+    (ended.code, ended.stdout, ended.stderr)
 }
 
 #[test]
@@ -270,6 +271,7 @@ fn hostile_clients_are_dropped_and_others_are_not() {
     observer.until("a client was dropped: it stalled");
     assert_eq!(land(program).0, Some(7));
     let (code, out, _) = observer.end();
+    assert_eq!(validate_reports(&out), 1, "{out}");
     let document: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(code, Some(66), "{document}");
     let findings = document["findings"].as_array().unwrap();

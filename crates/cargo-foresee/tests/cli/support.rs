@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::schema::validate_reports;
+
 /// What the program did.
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
@@ -49,7 +51,11 @@ impl Folder {
     }
 
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
+        let bytes = fs::read(self.path(name)).unwrap();
+        if name.ends_with(".json") {
+            validate_reports(std::str::from_utf8(&bytes).unwrap());
+        }
+        bytes
     }
 
     /// The names of all files, sorted.
@@ -87,11 +93,9 @@ impl Folder {
 }
 
 pub(crate) fn outcome(output: std::process::Output) -> Outcome {
-    Outcome {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    validate_reports(&stdout);
+    Outcome { code: output.status.code(), stdout, stderr: String::from_utf8(output.stderr).unwrap() }
 }
 
 /// A trace that comes with the repository.

@@ -13,7 +13,7 @@ use foresee_monitor::compile_with;
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 use foresee_monitor::spec::parser::parse;
 use foresee_monitor::spec::raw_monitors::RawMonitors;
-use proc_macro::{Literal, Span, TokenStream, TokenTree};
+use proc_macro::{Span, TokenStream, TokenTree};
 
 use crate::function::Wrong;
 use crate::template::parsed;
@@ -81,9 +81,4 @@ fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
     let written = parse(source).properties;
     let properties = compiled.properties.iter().zip(&written).enumerate();
     Ok(properties.map(|(nth, (property, ast))| module::written(property, ast, source, nth)).collect())
-}
-
-/// A text as it is written in Rust.
-fn quoted(text: &str) -> String {
-    Literal::string(text).to_string()
 }

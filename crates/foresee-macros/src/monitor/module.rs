@@ -4,8 +4,8 @@ use foresee_monitor::property::{Builtin, Event, Property, Source};
 use foresee_monitor::spec::ast;
 use proc_macro::TokenStream;
 
-use super::{quoted, tables};
-use crate::template::parsed;
+use super::tables;
+use crate::template::{parsed, quoted};
 
 /// The module of the property at this position of the spec.
 pub(super) fn written(property: &Property, ast: &ast::Property, source: &str, nth: usize) -> TokenStream {

@@ -8,7 +8,7 @@ use foresee_monitor::property::{
     Action, Atom, Body, Carried, Event, Handler, Letters, Machine, Modifiers, Property, Source, Var,
 };
 
-use super::quoted;
+use crate::template::quoted;
 
 /// An expression for the property, or nothing if a body has no table.
 pub(super) fn property(property: &Property) -> Option<String> {

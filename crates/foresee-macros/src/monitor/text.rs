@@ -9,9 +9,8 @@ use std::ops::Range;
 use foresee_monitor::spec::diagnostic::Diagnostic;
 use proc_macro::{Delimiter, Literal, Spacing, Span, TokenStream, TokenTree};
 
-use super::quoted;
 use crate::function::{Wrong, is_sign};
-use crate::template::parsed;
+use crate::template::{parsed, quoted};
 
 pub(super) struct Text {
     source: String,

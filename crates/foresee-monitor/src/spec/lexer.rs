@@ -112,10 +112,10 @@ impl Lexer<'_> {
                 '"' => return self.token(offset + 2, Kind::Text(text)),
                 '\n' => break,
                 '\\' => match letters.next() {
+                    None | Some((_, '\n')) => break,
                     Some((_, 'n')) => text.push('\n'),
                     Some((_, 't')) => text.push('\t'),
                     Some((_, other)) => text.push(other),
-                    None => break,
                 },
                 other => text.push(other),
             }

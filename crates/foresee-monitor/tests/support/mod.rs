@@ -1,13 +1,11 @@
 //! What slicing means, written from the definition, with no index, no time stamps and no enable sets; and random
 //! properties and traces to compare the slicer with it.
 
-pub(crate) mod random;
-
 use foresee_monitor::formalism::automaton::Automaton;
 use foresee_monitor::formalism::{Categories, Monitor};
 use foresee_monitor::slice::params::{EventShape, ParamSet};
 use foresee_monitor::slice::plan::{Demands, Plan};
-use random::Random;
+use foresee_oracle::Random;
 
 /// A partial function from parameters to values.
 pub(crate) type Binding = Vec<Option<u64>>;
@@ -172,23 +170,23 @@ pub(crate) fn by_growth<M: Monitor>(
 }
 
 pub(crate) fn random_bare(random: &mut Random) -> Bare {
-    let params = random.below(5) as usize;
-    let marks = random.chance(20);
+    let params = random.below(5);
+    let marks = random.percent(20);
     let events = (0..2 + random.below(4))
         .map(|_| {
-            let mut event_params: Vec<u8> = (0..params as u8).filter(|_| random.chance(45)).collect();
-            if random.chance(50) {
+            let mut event_params: Vec<u8> = (0..params as u8).filter(|_| random.percent(45)).collect();
+            if random.percent(50) {
                 event_params.reverse();
             }
-            EventShape { params: event_params, creation: marks && random.chance(40) }
+            EventShape { params: event_params, creation: marks && random.percent(40) }
         })
         .collect();
-    let resets = if random.chance(30) { Categories(1) } else { Categories::NONE };
+    let resets = if random.percent(30) { Categories(1) } else { Categories::NONE };
     let demands = Demands {
         handled: Categories(3),
         resets,
-        full_binding: random.chance(30),
-        connected: random.chance(15),
+        full_binding: random.percent(30),
+        connected: random.percent(15),
     };
     Bare { events, params, demands }
 }
@@ -199,15 +197,15 @@ pub(crate) fn random_automaton(random: &mut Random, letters: u32) -> Automaton {
     let sink = states;
     let row = |random: &mut Random| {
         let to = |random: &mut Random| {
-            if random.chance(35) { sink } else { random.below(u64::from(states)) as u32 }
+            if random.percent(35) { sink } else { random.below(states as usize) as u32 }
         };
         (0..letters).map(|_| to(random)).collect::<Vec<u32>>()
     };
     let mut rows: Vec<_> = (0..states).map(|_| row(random)).collect();
     rows.push(vec![sink; letters as usize]);
-    let sink_tells = random.chance(25);
+    let sink_tells = random.percent(25);
     let verdicts = (0..=states)
-        .map(|state| match (state == sink, random.chance(20)) {
+        .map(|state| match (state == sink, random.percent(20)) {
             (true, _) => Categories(if sink_tells { 2 } else { 0 }),
             (false, told) => Categories(u64::from(told)),
         })
@@ -219,8 +217,8 @@ pub(crate) fn random_trace(random: &mut Random, bare: &Bare) -> Vec<TraceEvent> 
     let values = 1 + random.below(3);
     (0..random.below(24))
         .map(|_| {
-            let event = random.below(bare.events.len() as u64) as u32;
-            let of = |param: &u8| u64::from(*param) * 10 + random.below(values);
+            let event = random.below(bare.events.len()) as u32;
+            let of = |param: &u8| u64::from(*param) * 10 + random.below(values) as u64;
             (event, bare.events[event as usize].params.iter().map(of).collect())
         })
         .collect()

@@ -31,6 +31,8 @@ mod observed;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use foresee_trace::{EventId, ThreadId};
 use rustc_hash::FxHashSet;
 
@@ -63,7 +65,7 @@ impl WholeEngine for Deadlocks {
     }
 
     fn run(&self, job: &Job<'_>) -> Outcome {
-        analyse(job).0
+        DeadlockSearch::shared(job).outcome.clone()
     }
 }
 
@@ -76,6 +78,14 @@ pub struct Cycle {
     pub requests: Vec<Vec<(ThreadId, Vec<EventId>)>>,
 }
 
+/// What was found, and what is left for an engine that may reverse sections.
+pub struct DeadlockSearch {
+    /// All deadlocks, judged.
+    pub outcome: Outcome,
+    /// The circles that may be deadlocks too: without a witness, or not tried within the budget.
+    pub unproven: Vec<Cycle>,
+}
+
 /// A deadlock found, not yet judged.
 struct Deadlock {
     places: Vec<Place>,
@@ -83,54 +93,57 @@ struct Deadlock {
     witness: Schedule,
 }
 
-/// All deadlocks, and the circles that may be deadlocks too.
-pub fn analyse(job: &Job<'_>) -> (Outcome, Vec<Cycle>) {
-    let locks = &*LockHistory::shared(job);
-    let dependencies = Dependencies::of(job.execution, locks);
-    let mut outcome = Outcome::default();
-    let mut settled: FxHashSet<Vec<Place>> = FxHashSet::default();
-    for blocked in observed::deadlocks(job.execution, locks, &dependencies.unanswered) {
-        let places = places(job, &blocked);
-        if settled.insert(places.clone()) {
-            let events = blocked.iter().map(|event| u64::from(event.0)).collect();
-            outcome.findings.push(Finding::observed(FindingKind::Deadlock, "deadlock", events, places));
-        }
-    }
-    let Cycles { cycles, complete } = Cycles::of(&dependencies, locks);
-    outcome.undecided += u64::from(!complete);
-    if cycles.is_empty() {
-        return (outcome, Vec::new());
+impl DeadlockSearch {
+    /// The search in a job's execution, done when the first engine asks and within the budget of that engine.
+    pub fn shared(job: &Job<'_>) -> Arc<DeadlockSearch> {
+        job.shared.get(|| DeadlockSearch::of(job))
     }
 
-    let order = MustOrder::shared(job);
-    let mut ideal = Ideal::new(&order, locks);
-    let rounds = ROUNDS + job.execution.len() as u64 / EVENTS_PER_ROUND;
-    let (mut found, mut unproven) = (Vec::new(), Vec::new());
-    for (nth, cycle) in cycles.iter().enumerate() {
-        let mut places: Vec<Place> = cycle.iter().map(|&p| dependencies.patterns[p].place).collect();
-        places.sort_unstable();
-        if settled.contains(&places) || job.proven.contains(FindingKind::Deadlock, &places) {
-            continue;
+    /// Searches an execution.
+    pub fn of(job: &Job<'_>) -> DeadlockSearch {
+        let locks = &*LockHistory::shared(job);
+        let dependencies = Dependencies::of(job.execution, locks);
+        let mut outcome = Outcome::default();
+        let mut settled: FxHashSet<Vec<Place>> = FxHashSet::default();
+        for blocked in observed::deadlocks(job.execution, locks, &dependencies.unanswered) {
+            let places = places(job, &blocked);
+            if settled.insert(places.clone()) {
+                let events = blocked.iter().map(|event| u64::from(event.0)).collect();
+                outcome.findings.push(Finding::observed(FindingKind::Deadlock, "deadlock", events, places));
+            }
         }
-        if ideal.rounds() > rounds || job.budget.is_exhausted() {
-            outcome.undecided += (cycles.len() - nth) as u64;
-            break;
+        let Cycles { cycles, complete } = Cycles::of(&dependencies, locks);
+        outcome.undecided += u64::from(!complete);
+        if cycles.is_empty() {
+            return DeadlockSearch { outcome, unproven: Vec::new() };
         }
-        let requests: Vec<&Requests> = cycle.iter().map(|&p| &dependencies.patterns[p].requests).collect();
-        let mut cast = Cast { ideal: &mut ideal, requests: &requests, choices: Vec::new(), tried: 0 };
-        if let Some((blocked, witness)) = cast.search() {
-            settled.insert(places.clone());
-            found.push(Deadlock { places, blocked, witness });
-        } else {
-            outcome.undecided += u64::from(cast.tried > MAX_CASTS);
-            unproven.push(Cycle {
-                places,
-                requests: requests.iter().map(|requests| first_of(requests)).collect(),
-            });
+
+        let order = MustOrder::shared(job);
+        let mut ideal = Ideal::new(&order, locks);
+        let rounds = ROUNDS + job.execution.len() as u64 / EVENTS_PER_ROUND;
+        let (mut found, mut unproven) = (Vec::new(), Vec::new());
+        for cycle in &cycles {
+            let mut places: Vec<Place> = cycle.iter().map(|&p| dependencies.patterns[p].place).collect();
+            places.sort_unstable();
+            if settled.contains(&places) || job.proven.contains(FindingKind::Deadlock, &places) {
+                continue;
+            }
+            let requests: Vec<&Requests> =
+                cycle.iter().map(|&p| &dependencies.patterns[p].requests).collect();
+            let mut cast = Cast { ideal: &mut ideal, requests: &requests, choices: Vec::new(), tried: 0 };
+            let out_of_budget = cast.ideal.rounds() > rounds || job.budget.is_exhausted();
+            if !out_of_budget && let Some((blocked, witness)) = cast.search() {
+                settled.insert(places.clone());
+                found.push(Deadlock { places, blocked, witness });
+            } else {
+                outcome.undecided += u64::from(out_of_budget || cast.tried > MAX_CASTS);
+                let requests = requests.iter().map(|requests| first_of(requests)).collect();
+                unproven.push(Cycle { places, requests });
+            }
         }
+        outcome.findings.append(&mut judge(job, found));
+        DeadlockSearch { outcome, unproven }
     }
-    outcome.findings.append(&mut judge(job, found));
-    (outcome, unproven)
 }
 
 fn first_of(requests: &Requests) -> Vec<(ThreadId, Vec<EventId>)> {

@@ -6,7 +6,7 @@ use foresee_oracle::{Config, Oracle, for_each_seed, random_execution};
 use foresee_trace::text::TextReader;
 use foresee_trace::{EventId, Execution};
 
-use super::analyse;
+use super::DeadlockSearch;
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::engine::{Budget, Case, Outcome, Proven};
 use foresee_witness::judge::Certainty;
@@ -20,7 +20,8 @@ fn run(execution: &Execution) -> (Outcome, usize) {
 /// The same for what need not be a possible run: of that, the judge may refuse something.
 fn run_any(execution: &Execution) -> (Outcome, usize, u64) {
     let case = Case::new(execution, AtomicFunctions::default());
-    let (outcome, unproven) = analyse(&case.job(&Proven::default(), Budget::unlimited()));
+    let DeadlockSearch { outcome, unproven } =
+        DeadlockSearch::of(&case.job(&Proven::default(), Budget::unlimited()));
     (outcome, unproven.len(), case.refused())
 }
 

@@ -8,7 +8,7 @@ use foresee_trace::{EventId, Execution, ExecutionBuilder};
 use super::Method;
 use crate::lockset::Lockset;
 use crate::max::Max;
-use crate::reorder::Facts;
+use crate::reorder::{Facts, Observed};
 use crate::reverse::{Reverse, deadlock_schedule};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::checker::{Checker, Claim, Reads, Schedule};
@@ -58,7 +58,8 @@ fn pairs(execution: &Execution, method: &Method, reads: Reads) -> Pairs {
             {
                 continue;
             }
-            let (schedule, unknown) = method.decide_pair(&facts, first, second, reads);
+            let (schedule, unknown) =
+                method.decide_pair(Observed { execution, facts: &facts }, first, second, reads);
             assert!(!(unknown && method.is_complete), "undecided: {first:?} {second:?}\n{execution:?}");
             if let Some(schedule) = schedule {
                 let claim = Claim::Race { first, second };
@@ -175,7 +176,8 @@ fn deadlocks_of_the_oracle_get_witnesses() {
         let (facts, checker) = (Facts::of(&execution), Checker::new(&execution));
         for deadlock in Oracle::new(&execution).deadlock_witnesses().values() {
             all += 1;
-            let schedule = deadlock_schedule(&facts, &deadlock.blocked);
+            let schedule =
+                deadlock_schedule(Observed { execution: &execution, facts: &facts }, &deadlock.blocked);
             let claim = Claim::Deadlock { blocked: deadlock.blocked.clone() };
             let is_shown = |schedule: Schedule| checker.check(&schedule.to_vec(), &claim).is_ok();
             found += u32::from(schedule.is_some_and(is_shown));

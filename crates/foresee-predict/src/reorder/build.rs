@@ -5,22 +5,26 @@ use std::ops::Range;
 use foresee_trace::{EventId, LockId, Mode, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Question;
-use super::facts::{self, Facts, NONE};
+use super::facts::{self, NONE, Observed};
 use super::needs::{Needs, Stop};
+use super::question::Question;
 use super::window::{At, Cell, Handover, Lock, Reads, Section, Source, Touch, Value, Wakeup, Window};
 use crate::values::{writes_a_value, written};
 
 /// How many clock entries a window may have: many threads make even few events expensive.
 const MAX_CLOCK_ENTRIES: usize = 1 << 21;
 
-/// The window of a question that needs these events.
-pub(super) fn build(
-    facts: &Facts<'_>,
-    question: &Question<'_>,
-    needs: Needs<'_, '_>,
-) -> Result<Window, Stop> {
-    let mut builder = Builder { facts, cut: question.cut.0, needed: needs.clone(), needs, truncated: false };
+/// The window of a question.
+pub(super) fn window(observed: Observed<'_>, question: &Question<'_>) -> Result<Window, Stop> {
+    let mut needs = Needs::new(observed, question.cut.0, question.size, question.reads);
+    for target in question.targets {
+        needs.stop_at(target.0)?;
+    }
+    for &target in question.targets {
+        needs.enable(target.0, question.as_observed == Some(target))?;
+    }
+    let mut builder =
+        Builder { observed, cut: question.cut.0, needed: needs.clone(), needs, truncated: false };
     let sections = builder.finish_sections();
     let events: usize = builder.needs.parts.values().map(|part| (part.end - part.start) as usize).sum();
     if events.saturating_mul(builder.needs.parts.len()) > MAX_CLOCK_ENTRIES {
@@ -32,16 +36,16 @@ pub(super) fn build(
 /// A read: the write it reads, the value, and who reads.
 type Read = (Option<At>, Value, At);
 
-struct Builder<'f, 'e> {
-    facts: &'f Facts<'e>,
+struct Builder<'f> {
+    observed: Observed<'f>,
     cut: u32,
-    needed: Needs<'f, 'e>,
+    needed: Needs<'f>,
     /// The needed set and all it may grow to.
-    needs: Needs<'f, 'e>,
+    needs: Needs<'f>,
     truncated: bool,
 }
 
-impl<'f> Builder<'f, '_> {
+impl<'f> Builder<'f> {
     /// Grows the set by the releases of all sections that others may have to come after. The sections that matter, by lock.
     fn finish_sections(&mut self) -> Vec<(LockId, Vec<u32>)> {
         let mut tried = FxHashSet::default();
@@ -49,7 +53,7 @@ impl<'f> Builder<'f, '_> {
             let sections = self.contended_sections();
             let mut grown = false;
             for &section in sections.iter().flat_map(|(_, sections)| sections) {
-                let facts::Section { thread, release, .. } = self.facts.sections[section as usize];
+                let facts::Section { thread, release, .. } = self.observed.facts.sections[section as usize];
                 self.needs.know(thread);
                 if release == NONE || !tried.insert(section) {
                     continue;
@@ -75,8 +79,8 @@ impl<'f> Builder<'f, '_> {
         let mut by_lock: FxHashMap<LockId, Vec<u32>> = FxHashMap::default();
         for (&thread, part) in &self.needs.parts {
             for &event in self.events(thread, part.start..part.end) {
-                if let Op::Acquire { lock, .. } = self.facts.execution.op(EventId(event))
-                    && let Some(section) = self.facts.section(event)
+                if let Op::Acquire { lock, .. } = self.observed.execution.op(EventId(event))
+                    && let Some(section) = self.observed.section(event)
                 {
                     by_lock.entry(lock).or_default().push(section);
                 }
@@ -84,8 +88,8 @@ impl<'f> Builder<'f, '_> {
         }
         let mut contended: Vec<(LockId, Vec<u32>)> = Vec::new();
         for (lock, mut sections) in by_lock {
-            sections.extend(self.facts.open_at(lock, self.cut));
-            let of = |&s: &u32| &self.facts.sections[s as usize];
+            sections.extend(self.observed.facts.open_at(lock, self.cut));
+            let of = |&s: &u32| &self.observed.facts.sections[s as usize];
             let one_thread = sections.iter().all(|s| of(s).thread == of(&sections[0]).thread);
             let all_shared = sections.iter().all(|s| of(s).mode == Mode::Shared);
             if !one_thread && !all_shared {
@@ -98,7 +102,7 @@ impl<'f> Builder<'f, '_> {
     }
 
     fn events(&self, thread: u32, range: Range<u32>) -> &'f [u32] {
-        &self.facts.threads[thread as usize][range.start as usize..range.end as usize]
+        &self.observed.facts.threads[thread as usize][range.start as usize..range.end as usize]
     }
 
     fn window(self, question: &Question<'_>, sections: &[(LockId, Vec<u32>)]) -> Window {
@@ -145,19 +149,19 @@ impl<'f> Builder<'f, '_> {
 }
 
 /// Turns events into places of the window.
-struct Places<'b, 'f, 'e> {
-    builder: &'b Builder<'f, 'e>,
+struct Places<'b, 'f> {
+    builder: &'b Builder<'f>,
     threads: &'b [u32],
 }
 
-impl Places<'_, '_, '_> {
+impl Places<'_, '_> {
     /// The place of an event that is in the window.
     fn at(&self, event: u32) -> Option<At> {
         if event < self.builder.cut || event == NONE {
             return None;
         }
-        let facts = self.builder.facts;
-        let thread = facts.execution.thread(EventId(event)).0;
+        let Observed { execution, facts } = self.builder.observed;
+        let thread = execution.thread(EventId(event)).0;
         let part = self.builder.needs.parts.get(&thread)?;
         let position = facts.position[event as usize];
         let local = self.threads.binary_search(&thread).ok()?;
@@ -167,7 +171,7 @@ impl Places<'_, '_, '_> {
 
     /// What comes before what in the observed run for a reason that no reordering changes: one pass in the observed order.
     fn clocks(&self, window: &mut Window) {
-        let (facts, threads) = (self.builder.facts, window.threads());
+        let (observed, threads) = (self.builder.observed, window.threads());
         window.clocks = vec![0; window.events.len() * threads];
         let mut order: Vec<u32> = (0..window.events.len() as u32).collect();
         order.sort_unstable_by_key(|&node| window.events[node as usize]);
@@ -191,7 +195,7 @@ impl Places<'_, '_, '_> {
                     *entry = (*entry).max(before.position + 1);
                 }
             };
-            facts.enablers(event, &mut after);
+            observed.enablers(event, &mut after);
             if counts {
                 self.builder.needs.sources(event, after);
             }
@@ -199,7 +203,7 @@ impl Places<'_, '_, '_> {
     }
 
     fn control_flow(&self, window: &mut Window) {
-        let (needs, execution) = (&self.builder.needs, self.builder.facts.execution);
+        let (needs, execution) = (&self.builder.needs, self.builder.observed.execution);
         for at in window.events.iter().filter_map(|&event| self.at(event)) {
             let event = window.event(at);
             if needs.is_branch(event) {
@@ -224,13 +228,13 @@ impl Places<'_, '_, '_> {
         let targets = question.targets.iter().map(|target| target.0);
         let events: Vec<u32> = window.events.iter().copied().chain(targets).collect();
         for event in events {
-            let notifies = self.builder.facts.wakeups(event);
-            let position = self.builder.facts.position[event as usize];
+            let notifies = self.builder.observed.facts.wakeups(event);
+            let position = self.builder.observed.facts.position[event as usize];
             if notifies.is_empty() || position == 0 {
                 continue;
             }
-            let thread = self.builder.facts.execution.thread(EventId(event)).0;
-            let wait = self.builder.facts.threads[thread as usize][position as usize - 1];
+            let thread = self.builder.observed.execution.thread(EventId(event)).0;
+            let wait = self.builder.observed.facts.threads[thread as usize][position as usize - 1];
             if let Some(wait) = self.at(wait) {
                 let next = At { position: wait.position + 1, ..wait };
                 let notifies = notifies.iter().filter_map(|&notify| self.at(notify)).collect();
@@ -240,7 +244,8 @@ impl Places<'_, '_, '_> {
     }
 
     fn cells(&self, window: &mut Window, question: &Question<'_>) {
-        let (facts, execution) = (self.builder.facts, self.builder.facts.execution);
+        let observed = self.builder.observed;
+        let Observed { execution, facts } = observed;
         let mut numbers: FxHashMap<u32, (usize, Option<u32>)> = FxHashMap::default();
         let mut cells: Vec<(Cell, Vec<Read>)> = Vec::new();
         let with_values = question.reads == foresee_witness::checker::Reads::Relaxed;
@@ -261,7 +266,7 @@ impl Places<'_, '_, '_> {
                 let cell = number(cell, &mut cells);
                 if access.reads {
                     let write = self.builder.needs.read_from(event, nth).and_then(|write| self.at(write));
-                    let value = if with_values { facts.seen(event) } else { None };
+                    let value = if with_values { observed.seen(event) } else { None };
                     cells[cell].1.push((write, value, at));
                     touched.push((node, cell, Touch::Read { cell: 0, value, write }));
                 }
@@ -349,7 +354,7 @@ impl Places<'_, '_, '_> {
         for (_, sections) in contended {
             let mut lock = Lock::default();
             for &number in sections {
-                let section = self.builder.facts.sections[number as usize];
+                let section = self.builder.observed.facts.sections[number as usize];
                 let (acquire, release) = (self.at(section.acquire), self.at(section.release));
                 let Ok(thread) = self.threads.binary_search(&section.thread) else { continue };
                 let at = lock.sections.len();

@@ -1,8 +1,11 @@
 //! What building reorderings needs to know of the observed run, noted in one pass: 12 bytes per event, 24 per section.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use foresee_trace::synchronisation::{self, After, Handover, LockWalk, ThreadWalk};
 use foresee_trace::{EventId, Execution, LockId, Mode, Op, VarId};
+use foresee_witness::engine::Job;
 use rustc_hash::FxHashMap;
 
 use crate::values::{seen, written};
@@ -22,8 +25,7 @@ pub(super) struct Section {
 }
 
 /// Facts about the observed run. Events and threads are plain numbers here.
-pub struct Facts<'e> {
-    pub(super) execution: &'e Execution,
+pub struct Facts {
     /// The events of each thread, in order.
     pub(super) threads: Vec<Vec<u32>>,
     /// How many events of its thread come before each event.
@@ -44,14 +46,24 @@ pub struct Facts<'e> {
     by_lock: FxHashMap<LockId, Vec<(u32, u32)>>,
 }
 
-/// The locks a thread holds: depth of entry and section.
-type Held = Vec<(LockId, u32, u32)>;
+/// The observed run and the facts about it.
+#[derive(Clone, Copy)]
+pub struct Observed<'f> {
+    /// The run.
+    pub execution: &'f Execution,
+    /// What was noted about it.
+    pub facts: &'f Facts,
+}
 
-impl<'e> Facts<'e> {
+impl Facts {
+    /// The facts about a job's execution, noted when the first engine asks.
+    pub fn shared(job: &Job<'_>) -> Arc<Facts> {
+        job.shared.get(|| Facts::of(job.execution))
+    }
+
     /// Notes the facts.
-    pub fn of(execution: &'e Execution) -> Self {
+    pub fn of(execution: &Execution) -> Facts {
         let mut facts = Facts {
-            execution,
             threads: vec![Vec::new(); execution.thread_count()],
             position: Vec::with_capacity(execution.len()),
             link: vec![NONE; execution.len()],
@@ -65,23 +77,24 @@ impl<'e> Facts<'e> {
             by_lock: FxHashMap::default(),
         };
         let mut last_write = vec![NONE; execution.cell_count()];
-        let mut held: Vec<Held> = vec![Held::new(); execution.thread_count()];
-        let mut waiting: FxHashMap<u32, (LockId, usize)> = FxHashMap::default();
+        let (mut locks, mut threads) = (LockWalk::new(), ThreadWalk::new());
         let mut joins = Vec::new();
         for id in execution.ids() {
-            let thread = execution.thread(id).0;
-            if !waiting.is_empty()
-                && let Some((cond, since)) = waiting.remove(&thread)
-            {
-                let until = facts.notifies.get(&cond).map_or(0, Vec::len);
-                if since < until {
-                    facts.woken_by.insert(id.0, (cond, since..until));
+            let thread = execution.thread(id);
+            let access = execution.access(id);
+            let op = access.is_none().then(|| execution.op(id));
+            threads.begin(thread, op.as_ref(), |after| match after {
+                After::Fork(&fork) => drop(facts.forks.insert(thread.0, fork)),
+                After::Notifies { cond, earlier, notifies } if !notifies.is_empty() => {
+                    facts.woken_by.insert(id.0, (cond, earlier..earlier + notifies.len()));
                 }
-            }
-            let events = &mut facts.threads[thread as usize];
+                After::End(child) => joins.push((id.0, child)),
+                After::Notifies { .. } | After::Wait(_) => {}
+            });
+            let events = &mut facts.threads[thread.index()];
             facts.position.push(events.len() as u32);
             events.push(id.0);
-            if let Some((var, access)) = execution.access(id) {
+            if let Some((var, access)) = access {
                 let cells = execution.cells(var);
                 let cells = &mut last_write[cells.start as usize..cells.end as usize];
                 if access.reads {
@@ -96,56 +109,33 @@ impl<'e> Facts<'e> {
                         facts.values.entry(value).or_default().push(id.0);
                     }
                 }
-                continue;
             }
-            let held = &mut held[thread as usize];
-            match execution.op(id) {
-                Op::Acquire { lock, mode, .. } => facts.acquire(held, id.0, thread, lock, mode),
-                Op::Release { lock, .. } => facts.release(held, id.0, lock, false),
-                Op::Wait { cond } => {
-                    facts.release(held, id.0, cond, true);
-                    waiting.insert(thread, (cond, facts.notifies.get(&cond).map_or(0, Vec::len)));
-                }
+            let Some(op) = op else { continue };
+            match op {
                 Op::Notify { cond, .. } => facts.notifies.entry(cond).or_default().push(id.0),
-                Op::Fork { child } => {
-                    facts.forks.entry(child.0).or_insert(id.0);
-                }
                 Op::Branch => facts.has_branches = true,
-                Op::Join { child } => joins.push((id.0, child.0)),
                 _ => {}
             }
+            if let Some(handover) = locks.event(thread, &op) {
+                facts.handover(id.0, thread.0, handover);
+            }
+            threads.end(thread, Some(&op), || id.0);
         }
         for (join, child) in joins {
-            facts.link[join as usize] = facts.threads[child as usize].last().copied().unwrap_or(NONE);
+            facts.link[join as usize] = facts.threads[child.index()].last().copied().unwrap_or(NONE);
         }
         facts.index_sections();
         facts
     }
 
-    /// The observed run.
-    pub fn execution(&self) -> &'e Execution {
-        self.execution
-    }
-
-    fn acquire(&mut self, held: &mut Held, event: u32, thread: u32, lock: LockId, mode: Mode) {
-        if let Some((_, depth, _)) = held.iter_mut().find(|(l, ..)| *l == lock) {
-            *depth += 1;
-            return;
-        }
-        let number = self.sections.len() as u32;
-        self.sections.push(Section { lock, mode, thread, acquire: event, release: NONE });
-        self.link[event as usize] = number;
-        held.push((lock, 1, number));
-    }
-
-    fn release(&mut self, held: &mut Held, event: u32, lock: LockId, entirely: bool) {
-        let Some(at) = held.iter().position(|&(l, ..)| l == lock) else { return };
-        let (_, depth, section) = &mut held[at];
-        *depth -= 1;
-        if *depth == 0 || entirely {
-            self.sections[*section as usize].release = event;
-            self.link[event as usize] = *section;
-            held.swap_remove(at);
+    fn handover(&mut self, event: u32, thread: u32, handover: Handover) {
+        let synchronisation::Section { number, lock, mode } = handover.section();
+        self.link[event as usize] = number as u32;
+        match handover {
+            Handover::Takes(_) => {
+                self.sections.push(Section { lock, mode, thread, acquire: event, release: NONE });
+            }
+            Handover::Gives(_) => self.sections[number as usize].release = event,
         }
     }
 
@@ -171,55 +161,11 @@ impl<'e> Facts<'e> {
         some(write)
     }
 
-    /// The section that an event begins or ends.
-    pub(super) fn section(&self, event: u32) -> Option<u32> {
-        let takes_or_gives = matches!(
-            self.execution.op(EventId(event)),
-            Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. }
-        );
-        if takes_or_gives { some(self.link[event as usize]) } else { None }
-    }
-
     /// The notifies that must come between the wait just before `event` in its thread, and `event`.
     pub(super) fn wakeups(&self, event: u32) -> &[u32] {
         (self.woken_by.get(&event))
             .and_then(|(cond, range)| self.notifies.get(cond)?.get(range.clone()))
             .unwrap_or(&[])
-    }
-
-    /// Calls `visit` with what has to be done before `event` can be, thread order and its own reads apart.
-    pub(super) fn enablers(&self, event: u32, mut visit: impl FnMut(u32)) {
-        let id = EventId(event);
-        if self.position[event as usize] == 0
-            && let Some(&fork) = self.forks.get(&self.execution.thread(id).0)
-        {
-            visit(fork);
-        }
-        if !self.woken_by.is_empty() {
-            self.wakeups(event).iter().copied().for_each(&mut visit);
-        }
-        if let Op::Join { .. } = self.execution.op(id)
-            && let Some(last) = some(self.link[event as usize])
-        {
-            visit(last);
-        }
-    }
-
-    /// Calls `visit` with every write that `event` reads.
-    pub(super) fn sources(&self, event: u32, mut visit: impl FnMut(u32)) {
-        if !self.execution.access(EventId(event)).is_some_and(|(_, access)| access.reads) {
-            return;
-        }
-        match self.torn.get(&event) {
-            Some(writes) => writes.iter().filter_map(|&write| some(write)).for_each(visit),
-            None => some(self.link[event as usize]).into_iter().for_each(&mut visit),
-        }
-    }
-
-    /// The bytes that an event reads and the value it saw there.
-    pub(super) fn seen(&self, event: u32) -> Option<(VarId, u64)> {
-        let write = if self.torn.contains_key(&event) { None } else { some(self.link[event as usize]) };
-        seen(self.execution, EventId(event), write.map(EventId))
     }
 
     /// Whether values were recorded.
@@ -232,12 +178,6 @@ impl<'e> Facts<'e> {
         self.has_branches
     }
 
-    /// Other writes than observed that a read can read the observed value from, the latest before the read first.
-    pub(super) fn same_value_writes(&self, read: u32) -> impl Iterator<Item = u32> {
-        let writes = self.seen(read).and_then(|value| self.values.get(&value)).map_or(&[][..], Vec::as_slice);
-        writes[..writes.partition_point(|&write| write < read)].iter().rev().copied()
-    }
-
     /// The sections of a lock that are open just before `event` in the observed order.
     pub(super) fn open_at(&self, lock: LockId, event: u32) -> impl Iterator<Item = u32> {
         let of_lock = self.by_lock.get(&lock).map_or(&[][..], Vec::as_slice);
@@ -246,6 +186,60 @@ impl<'e> Facts<'e> {
             .take_while(move |&&(_, latest)| latest >= event)
             .map(|&(section, _)| section)
             .filter(move |&s| self.sections[s as usize].release >= event)
+    }
+}
+
+impl<'f> Observed<'f> {
+    /// The section that an event begins or ends.
+    pub(super) fn section(&self, event: u32) -> Option<u32> {
+        let takes_or_gives = matches!(
+            self.execution.op(EventId(event)),
+            Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. }
+        );
+        if takes_or_gives { some(self.facts.link[event as usize]) } else { None }
+    }
+
+    /// Calls `visit` with what has to be done before `event` can be, thread order and its own reads apart.
+    pub(super) fn enablers(&self, event: u32, mut visit: impl FnMut(u32)) {
+        let id = EventId(event);
+        if self.facts.position[event as usize] == 0
+            && let Some(&fork) = self.facts.forks.get(&self.execution.thread(id).0)
+        {
+            visit(fork);
+        }
+        if !self.facts.woken_by.is_empty() {
+            self.facts.wakeups(event).iter().copied().for_each(&mut visit);
+        }
+        if let Op::Join { .. } = self.execution.op(id)
+            && let Some(last) = some(self.facts.link[event as usize])
+        {
+            visit(last);
+        }
+    }
+
+    /// Calls `visit` with every write that `event` reads.
+    pub(super) fn sources(&self, event: u32, mut visit: impl FnMut(u32)) {
+        if !self.execution.access(EventId(event)).is_some_and(|(_, access)| access.reads) {
+            return;
+        }
+        match self.facts.torn.get(&event) {
+            Some(writes) => writes.iter().filter_map(|&write| some(write)).for_each(visit),
+            None => some(self.facts.link[event as usize]).into_iter().for_each(&mut visit),
+        }
+    }
+
+    /// The bytes that an event reads and the value it saw there.
+    pub(super) fn seen(&self, event: u32) -> Option<(VarId, u64)> {
+        let write =
+            if self.facts.torn.contains_key(&event) { None } else { some(self.facts.link[event as usize]) };
+        seen(self.execution, EventId(event), write.map(EventId))
+    }
+
+    /// Other writes than observed that a read can read the observed value from, the latest before the read first.
+    pub(super) fn same_value_writes(&self, read: u32) -> impl Iterator<Item = u32> + use<'f> {
+        let writes =
+            self.seen(read).and_then(|value| self.facts.values.get(&value)).map_or(&[][..], Vec::as_slice);
+        writes[..writes.partition_point(|&write| write < read)].iter().rev().copied()
     }
 }
 

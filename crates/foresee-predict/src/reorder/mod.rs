@@ -30,6 +30,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `question` | what is asked, and what the answer can be |
 //! | `facts` | the observed run as links between events |
 //! | `needs` | the needed set of an event |
 //! | `window` | the events a question is about, and its rules, numbered compactly |
@@ -44,47 +45,18 @@ mod facts;
 mod line;
 mod needs;
 mod order;
+mod question;
 mod saturate;
 mod search;
 mod window;
 
-use foresee_trace::EventId;
-
-pub use facts::Facts;
+pub use facts::{Facts, Observed};
+pub use question::{Answer, Question};
 pub use search::Search;
-use window::Window;
 
-use foresee_witness::checker::Reads;
-
-/// What to bring about: each of these events is what its thread does next.
-#[derive(Clone, Copy, Debug)]
-pub struct Question<'q> {
-    /// The events, of different threads.
-    pub targets: &'q [EventId],
-    /// A target that is to read what it read in the run.
-    pub as_observed: Option<EventId>,
-    /// What reads must read.
-    pub reads: Reads,
-    /// Do everything before this event as observed.
-    pub cut: EventId,
-    /// Look at no more than so many events.
-    pub size: usize,
-}
-
-/// The answer to a [`Question`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// This schedule leads there; it comes after all events before the cut, and the targets come after it.
-    Schedule(Vec<EventId>),
-    /// No correct reordering that starts with all events before the cut leads there.
-    Impossible,
-    /// Nothing was found within the limits.
-    Unknown,
-}
-
-/// Answers a question.
-pub fn answer(facts: &Facts<'_>, question: &Question<'_>, search: Search) -> Answer {
-    match Window::of(facts, question) {
+/// Answers a question about the observed run.
+pub fn answer(observed: Observed<'_>, question: &Question<'_>, search: Search) -> Answer {
+    match build::window(observed, question) {
         Ok(window) => search::search(&window, search),
         Err(needs::Stop::Impossible) => Answer::Impossible,
         Err(needs::Stop::TooLarge) => Answer::Unknown,

@@ -8,7 +8,7 @@
 use foresee_trace::{EventId, Op};
 use rustc_hash::FxHashMap;
 
-use super::facts::Facts;
+use super::facts::Observed;
 use crate::values::writes_a_value;
 use foresee_witness::checker::Reads;
 
@@ -41,8 +41,8 @@ struct Need {
 
 /// A set of events that contains what its events need.
 #[derive(Clone)]
-pub(super) struct Needs<'f, 'e> {
-    facts: &'f Facts<'e>,
+pub(super) struct Needs<'f> {
+    observed: Observed<'f>,
     cut: u32,
     /// How many more events may be added.
     room: usize,
@@ -57,18 +57,18 @@ pub(super) struct Needs<'f, 'e> {
 /// How many other writes of the same value to look at.
 const TRIED_WRITES: usize = 16;
 
-impl<'f, 'e> Needs<'f, 'e> {
-    pub(super) fn new(facts: &'f Facts<'e>, cut: u32, room: usize, reads: Reads) -> Self {
-        let by_branches = reads == Reads::Relaxed && facts.has_branches();
+impl<'f> Needs<'f> {
+    pub(super) fn new(observed: Observed<'f>, cut: u32, room: usize, reads: Reads) -> Self {
+        let by_branches = reads == Reads::Relaxed && observed.facts.has_branches();
         let (parts, instead) = (FxHashMap::default(), FxHashMap::default());
-        Needs { facts, cut, room, parts, reads, by_branches, instead }
+        Needs { observed, cut, room, parts, reads, by_branches, instead }
     }
 
     /// Calls `visit` with every write that `event` is to read.
     pub(super) fn sources(&self, event: u32, mut visit: impl FnMut(u32)) {
         match self.instead.get(&event) {
             Some(&write) => visit(write),
-            None => self.facts.sources(event, visit),
+            None => self.observed.sources(event, visit),
         }
     }
 
@@ -76,7 +76,7 @@ impl<'f, 'e> Needs<'f, 'e> {
     pub(super) fn read_from(&self, read: u32, nth: usize) -> Option<u32> {
         match self.instead.get(&read) {
             Some(&write) => Some(write),
-            None => self.facts.read_from(read, nth),
+            None => self.observed.facts.read_from(read, nth),
         }
     }
 
@@ -95,9 +95,10 @@ impl<'f, 'e> Needs<'f, 'e> {
             write >= self.cut && self.parts.get(&thread).is_none_or(|part| position < part.stop)
         };
         let mut out_of_reach = false;
-        self.facts.sources(read, |write| out_of_reach |= write >= self.cut && !reachable(write));
+        self.observed.sources(read, |write| out_of_reach |= write >= self.cut && !reachable(write));
         if out_of_reach {
-            let other = self.facts.same_value_writes(read).take(TRIED_WRITES).find(|&write| reachable(write));
+            let other =
+                self.observed.same_value_writes(read).take(TRIED_WRITES).find(|&write| reachable(write));
             self.instead.extend(other.map(|write| (read, write)));
         }
     }
@@ -131,14 +132,14 @@ impl<'f, 'e> Needs<'f, 'e> {
 
     fn enablers(&self, event: u32, todo: &mut Vec<Need>) -> Result<(), Stop> {
         let mut possible = true;
-        self.facts.enablers(event, |before| possible &= self.need(before, event, false, todo));
+        self.observed.enablers(event, |before| possible &= self.need(before, event, false, todo));
         if possible { Ok(()) } else { Err(Stop::Impossible) }
     }
 
     fn writes(&self, read: u32, todo: &mut Vec<Need>) -> Result<(), Stop> {
         let mut possible = true;
         self.sources(read, |write| {
-            let has_value = writes_a_value(self.facts.execution, EventId(write));
+            let has_value = writes_a_value(self.observed.execution, EventId(write));
             possible &= self.need(write, read, has_value, todo);
         });
         if possible { Ok(()) } else { Err(Stop::Impossible) }
@@ -157,7 +158,7 @@ impl<'f, 'e> Needs<'f, 'e> {
 
     /// Raises the ends of threads, and those that this needs.
     fn raise(&mut self, mut todo: Vec<Need>) -> Result<(), Stop> {
-        let facts = self.facts;
+        let facts = self.observed.facts;
         while let Some(Need { thread, end, mut counted }) = todo.pop() {
             let by_branches = self.by_branches;
             let part = self.part(thread);
@@ -189,7 +190,7 @@ impl<'f, 'e> Needs<'f, 'e> {
     }
 
     pub(super) fn is_branch(&self, event: u32) -> bool {
-        self.facts.execution.op(EventId(event)) == Op::Branch
+        self.observed.execution.op(EventId(event)) == Op::Branch
     }
 
     /// Makes a thread part of the set, if only with no events.
@@ -199,13 +200,13 @@ impl<'f, 'e> Needs<'f, 'e> {
 
     fn part(&mut self, thread: u32) -> &mut Part {
         self.parts.entry(thread).or_insert_with(|| {
-            let start = self.facts.position_at(thread, self.cut);
+            let start = self.observed.facts.position_at(thread, self.cut);
             Part { start, end: start, counted: start, stop: u32::MAX }
         })
     }
 
     fn place(&self, event: u32) -> (u32, u32) {
-        let thread = self.facts.execution.thread(EventId(event)).0;
-        (thread, self.facts.position[event as usize])
+        let thread = self.observed.execution.thread(EventId(event)).0;
+        (thread, self.observed.facts.position[event as usize])
     }
 }

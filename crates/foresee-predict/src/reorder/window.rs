@@ -9,11 +9,6 @@ use std::ops::Range;
 use foresee_trace::{Mode, VarId};
 use rustc_hash::FxHashMap;
 
-use super::Question;
-use super::build::build;
-use super::facts::Facts;
-use super::needs::{Needs, Stop};
-
 /// An event, by its thread and its position among the thread's events in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
@@ -133,17 +128,6 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn of(facts: &Facts<'_>, question: &Question<'_>) -> Result<Window, Stop> {
-        let mut needs = Needs::new(facts, question.cut.0, question.size, question.reads);
-        for target in question.targets {
-            needs.stop_at(target.0)?;
-        }
-        for &target in question.targets {
-            needs.enable(target.0, question.as_observed == Some(target))?;
-        }
-        build(facts, question, needs)
-    }
-
     pub(super) fn threads(&self) -> usize {
         self.needed.len()
     }

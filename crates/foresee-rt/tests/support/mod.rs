@@ -85,7 +85,7 @@ impl Program {
             if name.ends_with(".cpp") { (compiler.cxx, "-std=gnu++17") } else { (compiler.c, "-std=gnu17") };
         let object = directory.path().join("program.o");
         let compile = Command::new(command)
-            .args(["-g", "-O1", "-fsanitize=thread", standard, "-c"])
+            .args(["-g", "-O1", "-mcx16", "-fsanitize=thread", standard, "-c"])
             .args(compiler.flags)
             .arg("-o")
             .args([&object, &source])

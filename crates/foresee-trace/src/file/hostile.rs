@@ -6,6 +6,8 @@
 use std::fs::File;
 use std::io::Write as _;
 
+use foresee_oracle::Random;
+
 use super::block::{HEADER_LEN, Header, Kind};
 use super::pack::{Packer, Unpacker};
 use super::scan::{find_blocks, trailer};
@@ -13,15 +15,6 @@ use super::varint::{Cursor, put};
 use super::{MAX_COLUMN, START_LEN, TraceReader, TraceWriter};
 use crate::generate::{Generator, Shape};
 use crate::{EventSink as _, EventSource as _};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n.max(1)
-    }
-}
 
 fn valid_file() -> Vec<u8> {
     let mut source =
@@ -105,7 +98,7 @@ fn changed_contents_with_correct_checksums() {
     let bytes = valid_file();
     let blocks = unpacked(&bytes);
     assert!(blocks.iter().any(|(header, _)| header.kind == Kind::Sites) && HEADER_LEN == 48);
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for _ in 0..20_000 {
         let mut blocks = blocks.clone();
         for _ in 0..1 + random.below(3) {

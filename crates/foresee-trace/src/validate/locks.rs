@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Report;
+use super::report::Report;
 use crate::event::Mode;
 use crate::ids::{LockId, ThreadId};
 use crate::names::Names;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Report;
+use super::report::Report;
 use crate::event::{Mem, Op};
 use crate::names::Names;
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::event::{Mem, Mode, Order};
-use crate::ids::LockId;
+use crate::ids::{LocId, LockId};
 
 const X: Mem = Mem { addr: 0x1000, size: 4 };
 const L: LockId = LockId(0);

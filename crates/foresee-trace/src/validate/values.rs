@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Report;
+use super::report::Report;
 use crate::event::{Mem, Op, signed};
 use crate::names::Names;
 

@@ -1,24 +1,8 @@
 //! Random events of every kind, for round trips.
 #![allow(dead_code)] // each test file uses a part of it
 
+use foresee_oracle::Random;
 use foresee_trace::{Arg, Event, Location, LockId, Mem, Mode, Names, Op, Order, StrId, ThreadId};
-
-/// A small deterministic source of random numbers (SplitMix64).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
 
 static ARGS: [Arg; 6] = [
     Arg::Int(-7),
@@ -49,7 +33,7 @@ pub(crate) fn names(threads: u32) -> Names {
 
 /// A random event of a random kind; any kind may follow any other.
 pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static> {
-    let pick = |random: &mut Random, len: usize| random.below(len as u64) as u32;
+    let pick = |random: &mut Random, len: usize| random.below(len) as u32;
     let thread = ThreadId(pick(random, names.threads().len()));
     let loc = foresee_trace::LocId(pick(random, names.locations().len()));
     let lock = LockId(pick(random, names.locks().len()));
@@ -60,18 +44,18 @@ pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static>
     let order = Order::ALL[pick(random, 6) as usize];
     let symbols = names.symbols();
     let mem = match random.below(4) {
-        0 => Mem { addr: random.next(), size: 1 + random.below(1 << 20) as u32 },
-        1 => Mem { addr: 0x7f00_0000_1000 + 8 * random.below(64), size: 1 << random.below(4) },
+        0 => Mem { addr: random.bits(), size: 1 + random.below(1 << 20) as u32 },
+        1 => Mem { addr: 0x7f00_0000_1000 + 8 * random.below(64) as u64, size: 1 << random.below(4) },
         _ => symbols[pick(random, symbols.len()) as usize].mem,
     };
     let value = match random.below(4) {
         0 => None,
-        1 => Some(random.below(3)),
+        1 => Some(random.below(3) as u64),
         2 => Some(u64::MAX),
-        _ => Some(random.next()),
+        _ => Some(random.bits()),
     }
     .map(|v| foresee_trace::bits(v as i64, mem.size));
-    let args = &ARGS[..random.below(7) as usize];
+    let args = &ARGS[..random.below(7)];
     let op = match random.below(31) {
         0 => Op::Read { mem, value },
         1 => Op::Write { mem, value },
@@ -99,7 +83,7 @@ pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static>
         23 => Op::CommitBegin { name },
         24 => Op::CommitEnd { name },
         25 => Op::Named { name, args },
-        26 => Op::Local { name, value: random.next() },
+        26 => Op::Local { name, value: random.bits() },
         27 => Op::Alloc { mem },
         28 => Op::Free { mem },
         29 => Op::From { mem },

@@ -26,6 +26,7 @@ mod memory;
 mod report;
 mod threads;
 
+use foresee_trace::synchronisation::{Handover, LockWalk, Section};
 use foresee_trace::{Event, Mem, Mode, Names, Op, ThreadId};
 
 use super::blocks::{Blocks, Boundary};
@@ -44,6 +45,7 @@ pub struct ObservedAtomicity {
     memory: Memory,
     /// The histories of the event at hand.
     touched: Vec<u32>,
+    held: LockWalk,
     /// The history of each lock; `NO_HISTORY` before its first release.
     locks: Vec<u32>,
     open: Vec<Open>,
@@ -80,6 +82,7 @@ impl ObservedAtomicity {
             histories: Vec::new(),
             memory: Memory::default(),
             touched: Vec::new(),
+            held: LockWalk::new(),
             locks: Vec::new(),
             open: Vec::new(),
             free_slots: Vec::new(),
@@ -274,23 +277,27 @@ impl ObservedAtomicity {
         self.histories.len() as u32 - 1
     }
 
-    fn acquire(&mut self, lock: usize, mode: Mode, step: Step) {
-        let is_outermost = self.threads[step.thread.index()].acquire(lock, mode);
-        let history = self.locks.get(lock).copied().unwrap_or(NO_HISTORY);
-        if is_outermost && history != NO_HISTORY {
-            self.take_from(history, mode == Mode::Exclusive, step, lock as u64);
+    fn handover(&mut self, handover: Handover, step: Step) {
+        let Section { lock, mode, .. } = handover.section();
+        if self.locks.len() <= lock.index() {
+            self.locks.resize(lock.index() + 1, NO_HISTORY);
         }
-    }
-
-    fn release(&mut self, lock: usize, entirely: bool, step: Step) {
-        let Some(mode) = self.threads[step.thread.index()].release(lock, entirely) else { return };
-        if self.locks.len() <= lock {
-            self.locks.resize(lock + 1, NO_HISTORY);
+        let history = &mut self.locks[lock.index()];
+        match handover {
+            Handover::Takes(_) if *history != NO_HISTORY => {
+                let history = *history;
+                self.take_from(history, mode == Mode::Exclusive, step, u64::from(lock.0));
+            }
+            Handover::Takes(_) => {}
+            Handover::Gives(_) => {
+                if *history == NO_HISTORY {
+                    *history = self.histories.len() as u32;
+                    self.histories.push(History::default());
+                }
+                let history = *history;
+                self.give_to(history, mode == Mode::Exclusive, step);
+            }
         }
-        if self.locks[lock] == NO_HISTORY {
-            self.locks[lock] = self.add_history(History::default());
-        }
-        self.give_to(self.locks[lock], mode == Mode::Exclusive, step);
     }
 
     fn fork(&mut self, child: ThreadId, step: Step) {
@@ -348,9 +355,11 @@ impl StreamEngine for ObservedAtomicity {
         match event.op {
             Op::Free { mem } => self.free(mem, step),
             Op::Alloc { mem } => self.memory.forget(mem),
-            Op::Acquire { lock, mode, .. } => self.acquire(lock.index(), mode, step),
-            Op::Release { lock, .. } => self.release(lock.index(), false, step),
-            Op::Wait { cond } => self.release(cond.index(), true, step),
+            op @ (Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. }) => {
+                if let Some(handover) = self.held.event(event.thread, &op) {
+                    self.handover(handover, step);
+                }
+            }
             Op::Fork { child } => self.fork(child, step),
             Op::Join { child } => self.join(child, step),
             op => match (op.mem(), op.access(), self.blocks.boundary(&op)) {

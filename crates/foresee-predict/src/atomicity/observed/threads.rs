@@ -1,6 +1,6 @@
 //! What the pass knows of each thread, and how a block's bit travelled from thread to thread.
 
-use foresee_trace::{Mode, ThreadId};
+use foresee_trace::ThreadId;
 
 use super::history::{Edge, Set, Step};
 
@@ -22,13 +22,6 @@ pub(super) struct Thread {
     /// The conflict by which each open block in `depends_on`, but for its own, got there; of some only, if there are
     /// [many](MOST_KNOWN).
     came_by: Vec<(usize, Edge)>,
-    held: Vec<Held>,
-}
-
-struct Held {
-    lock: usize,
-    mode: Mode,
-    depth: u32,
 }
 
 impl Thread {
@@ -38,30 +31,6 @@ impl Thread {
         if self.last.is_none() {
             self.came_by.iter_mut().for_each(|(_, edge)| edge.to = step);
         }
-    }
-
-    /// Whether this acquire takes the lock, and is no re-entry.
-    pub(super) fn acquire(&mut self, lock: usize, mode: Mode) -> bool {
-        match self.held.iter_mut().find(|held| held.lock == lock) {
-            Some(held) => {
-                held.depth += 1;
-                false
-            }
-            None => {
-                self.held.push(Held { lock, mode, depth: 1 });
-                true
-            }
-        }
-    }
-
-    /// The mode in which the lock was held, if this gives it up.
-    pub(super) fn release(&mut self, lock: usize, entirely: bool) -> Option<Mode> {
-        let at = self.held.iter().position(|held| held.lock == lock)?;
-        if self.held[at].depth > 1 && !entirely {
-            self.held[at].depth -= 1;
-            return None;
-        }
-        Some(self.held.swap_remove(at).mode)
     }
 
     /// Notes how an open block got here.

@@ -10,8 +10,10 @@
 
 use std::collections::VecDeque;
 
+use foresee_trace::synchronisation::{After, ThreadWalk};
 use foresee_trace::{EventId, LockId, Mode, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::Circle;
 use super::scene::{Resource, Scene, Use};
@@ -42,10 +44,12 @@ struct Line<'q> {
     writers: FxHashMap<Resource, EventId>,
     /// How many threads hold a lock exclusively, and how many share it.
     holders: FxHashMap<Resource, (u32, u32)>,
-    forks: FxHashMap<ThreadId, EventId>,
+    /// The fork that a thread's first event comes after.
+    forks: FxHashMap<EventId, EventId>,
     /// Waits, notifies and what follows a wait keep their order.
     around_waits: FxHashMap<LockId, VecDeque<EventId>>,
-    follows_wait: FxHashMap<EventId, LockId>,
+    /// The conditions of these.
+    conditions: FxHashMap<EventId, SmallVec<[LockId; 2]>>,
 }
 
 /// The events in an order that shows the circle, if the greedy way leads to one.
@@ -74,10 +78,10 @@ impl<'q> Line<'q> {
             holders: FxHashMap::default(),
             forks: FxHashMap::default(),
             around_waits: FxHashMap::default(),
-            follows_wait: FxHashMap::default(),
+            conditions: FxHashMap::default(),
         };
         let mut places: FxHashMap<ThreadId, usize> = FxHashMap::default();
-        let mut waiting: FxHashMap<ThreadId, LockId> = FxHashMap::default();
+        let mut walk: ThreadWalk<EventId> = ThreadWalk::new();
         let mut last_write: FxHashMap<Resource, EventId> = FxHashMap::default();
         for &id in question.events {
             let thread = scene.execution.thread(id);
@@ -86,20 +90,20 @@ impl<'q> Line<'q> {
                 line.left.push((thread, VecDeque::new()));
             }
             line.left[place].1.push_back(id);
-            if let Some(cond) = waiting.remove(&thread) {
-                line.follows_wait.insert(id, cond);
-                line.around_waits.entry(cond).or_default().push_back(id);
+            let op = scene.execution.op(id);
+            let mut around = SmallVec::new();
+            walk.begin(thread, Some(&op), |after| match after {
+                After::Fork(&fork) => drop(line.forks.insert(id, fork)),
+                After::Notifies { cond, .. } => around.push(cond),
+                After::Wait(_) | After::End(_) => {}
+            });
+            walk.end(thread, Some(&op), || id);
+            if let Op::Wait { cond } | Op::Notify { cond, .. } = op {
+                around.push(cond);
             }
-            match scene.execution.op(id) {
-                Op::Fork { child } => {
-                    line.forks.insert(child, id);
-                }
-                Op::Wait { cond } => {
-                    waiting.insert(thread, cond);
-                    line.around_waits.entry(cond).or_default().push_back(id);
-                }
-                Op::Notify { cond, .. } => line.around_waits.entry(cond).or_default().push_back(id),
-                _ => {}
+            if !around.is_empty() {
+                around.iter().for_each(|&cond| line.around_waits.entry(cond).or_default().push_back(id));
+                line.conditions.insert(id, around);
             }
             scene.uses(id, |cell, how| {
                 if matches!(how, Use::Reads | Use::Updates) && !question.may_change.contains(&id) {
@@ -122,8 +126,7 @@ impl<'q> Line<'q> {
     }
 
     fn threads_allow(&self, id: EventId) -> bool {
-        let forked =
-            self.forks.get(&self.scene.execution.thread(id)).is_none_or(|fork| self.done.contains(fork));
+        let forked = self.forks.get(&id).is_none_or(|fork| self.done.contains(fork));
         let joined = match self.scene.execution.op(id) {
             Op::Join { child } => self.left.iter().all(|(thread, left)| *thread != child || left.is_empty()),
             _ => true,
@@ -131,17 +134,9 @@ impl<'q> Line<'q> {
         forked && joined
     }
 
-    fn conditions(&self, id: EventId) -> impl Iterator<Item = LockId> + use<> {
-        let own = match self.scene.execution.op(id) {
-            Op::Wait { cond } | Op::Notify { cond, .. } => Some(cond),
-            _ => None,
-        };
-        self.follows_wait.get(&id).copied().into_iter().chain(own)
-    }
-
     fn waits_allow(&self, id: EventId) -> bool {
-        self.conditions(id).all(|cond| {
-            self.around_waits.get(&cond).and_then(|events| events.front()).is_none_or(|&front| front == id)
+        self.conditions.get(&id).into_iter().flatten().all(|cond| {
+            self.around_waits.get(cond).and_then(|events| events.front()).is_none_or(|&front| front == id)
         })
     }
 
@@ -176,8 +171,8 @@ impl<'q> Line<'q> {
         if let Some((_, left)) = self.left.iter_mut().find(|(of, _)| *of == thread) {
             left.pop_front();
         }
-        for cond in self.conditions(id) {
-            if let Some(events) = self.around_waits.get_mut(&cond)
+        for cond in self.conditions.get(&id).into_iter().flatten() {
+            if let Some(events) = self.around_waits.get_mut(cond)
                 && events.front() == Some(&id)
             {
                 events.pop_front();

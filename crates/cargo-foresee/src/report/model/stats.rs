@@ -1,0 +1,105 @@
+//! What happened on the way to the findings.
+
+use serde::{Deserialize, Serialize};
+
+use super::named::Named;
+
+/// Statistics of one report, or of several together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Stats {
+    /// What the user called the trace or the program; `None` if there are several.
+    pub(crate) trace: Option<String>,
+    pub(crate) events: u64,
+    /// How many events prediction looked at.
+    pub(crate) analysed: u64,
+    pub(crate) engines: Named<EngineStats>,
+    /// Candidates that could not be decided within the time and memory given.
+    pub(crate) undecided: u64,
+    /// Predictions that the witness checker refused.
+    pub(crate) refused: u64,
+    pub(crate) suppressed: u64,
+    /// Whether the user or a limit of time stopped it.
+    pub(crate) interrupted: bool,
+    pub(crate) damage: Option<String>,
+    /// What of the run is not in the trace, by intention.
+    pub(crate) missing: Vec<String>,
+    pub(crate) seconds: f64,
+    /// Of `monitor`: verdicts with a handler.
+    pub(crate) verdicts: Option<u64>,
+    /// Of `monitor`: named events that no property knows.
+    pub(crate) unknown: Option<u64>,
+    /// Of `monitor`: events with too few or too many values.
+    pub(crate) misfits: Option<u64>,
+    /// Of `observe`: one for each program.
+    pub(crate) sessions: Option<Vec<SessionStats>>,
+    /// Of `observe`: connections that did not get as far as a session.
+    pub(crate) dropped: Option<u64>,
+    /// Of tests: how many ran.
+    pub(crate) tests: Option<u64>,
+    /// Of tests: how many failed by themselves.
+    pub(crate) failed: Option<u64>,
+}
+
+/// What one engine did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EngineStats {
+    /// How many findings it had, known ones not counted.
+    pub(crate) findings: u64,
+    pub(crate) undecided: u64,
+    pub(crate) refused: u64,
+    /// `None` for what is not measured apart from reading.
+    pub(crate) seconds: Option<f64>,
+}
+
+/// How the observation of one program went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SessionStats {
+    pub(crate) program: String,
+    /// How it ended.
+    pub(crate) end: String,
+    /// Events that properties look at.
+    pub(crate) events: u64,
+    pub(crate) cuts: u64,
+    pub(crate) findings: u64,
+    /// Whether all runs of the model were explored.
+    pub(crate) exhaustive: bool,
+    /// Bindings of parameters that were not explored, or not to the end.
+    pub(crate) left_out: u64,
+    /// Runs that were not reported, as the check refused them.
+    pub(crate) refused: u64,
+}
+
+impl Stats {
+    /// Adds those of another report: numbers are summed, what holds of one holds of all. The trace stays.
+    pub(crate) fn add(&mut self, other: &Stats) {
+        self.events += other.events;
+        self.analysed += other.analysed;
+        for (name, engine) in other.engines.iter() {
+            let sum = self.engines.entry(name);
+            sum.findings += engine.findings;
+            sum.undecided += engine.undecided;
+            sum.refused += engine.refused;
+            sum.seconds = sum_of(sum.seconds, engine.seconds);
+        }
+        self.undecided += other.undecided;
+        self.refused += other.refused;
+        self.suppressed += other.suppressed;
+        self.interrupted |= other.interrupted;
+        if self.damage.is_none() {
+            self.damage.clone_from(&other.damage);
+        }
+        for missing in &other.missing {
+            if !self.missing.contains(missing) {
+                self.missing.push(missing.clone());
+            }
+        }
+        self.seconds += other.seconds;
+    }
+}
+
+fn sum_of(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        (one, other) => one.or(other),
+    }
+}

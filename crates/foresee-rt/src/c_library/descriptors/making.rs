@@ -1,0 +1,195 @@
+//! Functions that make descriptors, and other names of descriptors.
+
+use libc::{c_char, c_int, c_uint, c_void, sockaddr, socklen_t};
+
+use super::closing::no_descriptor;
+use crate::c_library::channels::{OF_SIGNALS, OF_SOCKETS, channel, closes, new_channel, set_channel};
+use crate::c_library::ipc::around_file_lock;
+use crate::entry_points::{entries, weak_entries};
+use crate::real_functions::{Real, call_real};
+use crate::recorder::edges::acquire_edge;
+use crate::recorder::trace_file;
+
+/// Functions that make a descriptor from these arguments; the expression after them is the channel that it gets.
+macro_rules! makers {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*), $channel:expr;)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> c_int {
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            let fd = unsafe { call_real!($real, ($($ty),*) -> c_int, $($arg),*) };
+            let channel: fn(c_int, u64) -> u64 = $channel;
+            if fd >= 0 {
+                set_channel(fd, channel(made_from!($($arg)*), pc));
+            }
+            fd
+        })*
+    };
+}
+macro_rules! made_from {
+    ($first:ident $($rest:ident)*) => {
+        $first as c_int
+    };
+}
+
+/// A connection is accepted: whoever made it has released before.
+fn accepted(_listener: c_int, pc: u64) -> u64 {
+    acquire_edge(OF_SOCKETS, pc);
+    OF_SOCKETS
+}
+
+/// What a new descriptor is, is asked for when it is used first. Whatever had its number before may have been closed without a
+/// call of ours, by a system call or inside of the C library.
+fn unknown(_from: c_int, _pc: u64) -> u64 {
+    0
+}
+
+fn same(fd: c_int, _pc: u64) -> u64 {
+    channel(fd).unwrap_or(0)
+}
+
+makers! {
+    EVENTFD make_event of c"eventfd" (initial: c_uint, flags: c_int), |_, _| new_channel();
+    EPOLL_CREATE make_epoll of c"epoll_create" (size: c_int), |_, _| new_channel();
+    EPOLL_CREATE1 make_epoll_with of c"epoll_create1" (flags: c_int), |_, _| new_channel();
+    ACCEPT accept_one of c"accept" (fd: c_int, address: *mut sockaddr, len: *mut socklen_t), accepted;
+    ACCEPT4 accept_one_with of c"accept4" (
+        fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int
+    ), accepted;
+    DUP duplicate of c"dup" (fd: c_int), same;
+    OPEN open_file of c"open" (path: *const c_char, flags: c_int, mode: c_uint), unknown;
+    OPENAT open_file_at of c"openat" (at: c_int, path: *const c_char, flags: c_int, mode: c_uint), unknown;
+    CREAT create_file of c"creat" (path: *const c_char, mode: c_uint), unknown;
+    SOCKET make_socket of c"socket" (domain: c_int, kind: c_int, protocol: c_int), unknown;
+    MEMFD make_memory_file of c"memfd_create" (name: *const c_char, flags: c_uint), unknown;
+    TIMERFD make_timer of c"timerfd_create" (clock: c_int, flags: c_int), unknown;
+    SIGNALFD make_signal_reader of c"signalfd" (fd: c_int, set: *const c_void, flags: c_int), |_, _| OF_SIGNALS;
+}
+
+static PIPE: Real = Real::new(c"pipe");
+static PIPE2: Real = Real::new(c"pipe2");
+
+/// Both ends of a pipe are new.
+fn pipe_made(result: c_int, ends: *const [c_int; 2]) -> c_int {
+    if result == 0 {
+        // SAFETY: the real function has succeeded, so it has written both ends there.
+        unsafe { *ends }.into_iter().for_each(|end| set_channel(end, 0));
+    }
+    result
+}
+
+extern "C-unwind" fn make_pipe(ends: *mut [c_int; 2], _pc: u64) -> c_int {
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    pipe_made(unsafe { call_real!(PIPE, (*mut [c_int; 2]) -> c_int, ends) }, ends)
+}
+
+extern "C-unwind" fn make_pipe_with(ends: *mut [c_int; 2], flags: c_int, _pc: u64) -> c_int {
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    pipe_made(unsafe { call_real!(PIPE2, (*mut [c_int; 2], c_int) -> c_int, ends, flags) }, ends)
+}
+
+static DUP2: Real = Real::new(c"dup2");
+static DUP3: Real = Real::new(c"dup3");
+
+/// The descriptor `to` is closed if it is open, and then another name of `fd`.
+fn duplicate_as(fd: c_int, to: c_int, pc: u64, real: impl FnOnce() -> c_int) -> c_int {
+    if to == trace_file::descriptor() && to >= 0 {
+        return no_descriptor();
+    }
+    let channel = channel(fd);
+    if fd != to && to >= 0 && channel.is_some() {
+        closes(to, pc);
+    }
+    let result = real();
+    if result >= 0 {
+        set_channel(to, channel.unwrap_or(0));
+    }
+    result
+}
+
+extern "C-unwind" fn duplicate_to(fd: c_int, to: c_int, pc: u64) -> c_int {
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    duplicate_as(fd, to, pc, || unsafe { call_real!(DUP2, (c_int, c_int) -> c_int, fd, to) })
+}
+
+extern "C-unwind" fn duplicate_to_with(fd: c_int, to: c_int, flags: c_int, pc: u64) -> c_int {
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    duplicate_as(fd, to, pc, || unsafe { call_real!(DUP3, (c_int, c_int, c_int) -> c_int, fd, to, flags) })
+}
+
+static FCNTL: Real = Real::new(c"fcntl");
+
+/// `fcntl` takes a third argument with most commands, a number or a pointer; it is passed on whether it is there or not.
+extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) -> c_int {
+    // SAFETY: forwards the caller's own arguments, in the registers in which a variadic function expects them.
+    let real = || unsafe { call_real!(FCNTL, (c_int, c_int, u64) -> c_int, fd, command, argument) };
+    let result = match command {
+        libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
+            around_file_lock(fd, pc, real)
+        }
+        _ => real(),
+    };
+    if result >= 0 && matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
+        set_channel(result, same(fd, pc));
+    }
+    result
+}
+
+static SOCKETPAIR: Real = Real::new(c"socketpair");
+
+extern "C-unwind" fn make_pair(
+    domain: c_int,
+    kind: c_int,
+    protocol: c_int,
+    ends: *mut [c_int; 2],
+    _pc: u64,
+) -> c_int {
+    // SAFETY: forwards the caller's own arguments; if the real function succeeds, it has written both ends.
+    unsafe {
+        let result = call_real!(
+            SOCKETPAIR,
+            (c_int, c_int, c_int, *mut [c_int; 2]) -> c_int,
+            domain, kind, protocol, ends
+        );
+        if result == 0 {
+            let channel = new_channel();
+            for end in *ends {
+                set_channel(end, channel);
+            }
+        }
+        result
+    }
+}
+
+/// The functions that signal handlers and the children of forks may call.
+pub(super) const CALLED_EARLY: [&Real; 9] =
+    [&DUP, &DUP2, &FCNTL, &OPEN, &OPENAT, &CREAT, &SOCKET, &PIPE, &PIPE2];
+
+entries! {
+    eventfd => make_event, "rdx";
+    epoll_create => make_epoll, "rsi";
+    epoll_create1 => make_epoll_with, "rsi";
+    accept => accept_one, "rcx";
+    accept4 => accept_one_with, "r8";
+    dup => duplicate, "rsi";
+    dup2 => duplicate_to, "rdx";
+    dup3 => duplicate_to_with, "rcx";
+    fcntl => control, "rcx";
+    fcntl64 => control, "rcx";
+    socketpair => make_pair, "r8";
+}
+
+// A program may have functions of its own by these names.
+weak_entries! {
+    "open" => open_file, "rcx";
+    "open64" => open_file, "rcx";
+    "openat" => open_file_at, "r8";
+    "openat64" => open_file_at, "r8";
+    "creat" => create_file, "rdx";
+    "creat64" => create_file, "rdx";
+    "socket" => make_socket, "rcx";
+    "memfd_create" => make_memory_file, "rdx";
+    "timerfd_create" => make_timer, "rdx";
+    "signalfd" => make_signal_reader, "rcx";
+    "pipe" => make_pipe, "rsi";
+    "pipe2" => make_pipe_with, "rdx";
+}

@@ -1,0 +1,172 @@
+//! Functions that read from descriptors and write to them.
+
+use libc::{
+    c_char, c_int, c_uint, c_void, iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t,
+};
+
+use crate::c_library::channels::{channel, gives};
+use crate::entry_points::{entries, entries_of_six, weak_entries};
+use crate::real_functions::{Real, call_real};
+use crate::recorder::accesses::{counts, read_range, write_range};
+use crate::recorder::edges::acquire_edge;
+
+/// Functions `C name (arguments after the descriptor)`, after which the calling thread knows what was given.
+macro_rules! takers {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, if $success:expr;)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+            // Before the call: during it, the descriptor may be closed and its number be another's.
+            let channel = channel(fd);
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            let result = unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) };
+            let success: fn($result) -> bool = $success;
+            if let Some(channel) = channel && success(result) {
+                acquire_edge(channel, pc);
+            }
+            result
+        })*
+    };
+}
+
+/// Functions that give to a descriptor.
+macro_rules! givers {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+            gives(fd, pc);
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) }
+        })*
+    };
+}
+
+takers! {
+    READ read_bytes of c"read" (to: *mut c_void, size: size_t) -> ssize_t, if |n| n >= 0;
+    PREAD read_bytes_at of c"pread" (to: *mut c_void, size: size_t, at: off_t) -> ssize_t, if |n| n >= 0;
+    READV read_parts of c"readv" (parts: *const iovec, count: c_int) -> ssize_t, if |n| n >= 0;
+    RECV receive_bytes of c"recv" (to: *mut c_void, size: size_t, flags: c_int) -> ssize_t, if |n| n >= 0;
+    RECVFROM receive_from of c"recvfrom" (
+        to: *mut c_void, size: size_t, flags: c_int, address: *mut sockaddr, len: *mut socklen_t
+    ) -> ssize_t, if |n| n >= 0;
+    RECVMSG receive_message of c"recvmsg" (message: *mut msghdr, flags: c_int) -> ssize_t, if |n| n >= 0;
+    RECVMMSG receive_messages of c"recvmmsg" (
+        messages: *mut mmsghdr, count: c_uint, flags: c_int, timeout: *mut libc::timespec
+    ) -> c_int, if |n| n > 0;
+    EVENTFD_READ read_event of c"eventfd_read" (value: *mut u64) -> c_int, if |failed| failed == 0;
+    MQ_RECEIVE receive_from_queue of c"mq_receive" (
+        to: *mut c_char, size: size_t, priority: *mut c_uint
+    ) -> ssize_t, if |n| n >= 0;
+    MQ_TIMEDRECEIVE receive_from_queue_until of c"mq_timedreceive" (
+        to: *mut c_char, size: size_t, priority: *mut c_uint, until: *const libc::timespec
+    ) -> ssize_t, if |n| n >= 0;
+    EPOLL_WAIT wait_for_events of c"epoll_wait" (
+        events: *mut c_void, count: c_int, timeout: c_int
+    ) -> c_int, if |n| n > 0;
+    EPOLL_PWAIT wait_for_events_masked of c"epoll_pwait" (
+        events: *mut c_void, count: c_int, timeout: c_int, mask: *const c_void
+    ) -> c_int, if |n| n > 0;
+}
+
+givers! {
+    WRITE write_bytes of c"write" (from: *const c_void, size: size_t) -> ssize_t;
+    PWRITE write_bytes_at of c"pwrite" (from: *const c_void, size: size_t, at: off_t) -> ssize_t;
+    WRITEV write_parts of c"writev" (parts: *const iovec, count: c_int) -> ssize_t;
+    SEND send_bytes of c"send" (from: *const c_void, size: size_t, flags: c_int) -> ssize_t;
+    SENDTO send_to of c"sendto" (
+        from: *const c_void, size: size_t, flags: c_int, address: *const sockaddr, len: socklen_t
+    ) -> ssize_t;
+    SENDMSG send_message of c"sendmsg" (message: *const msghdr, flags: c_int) -> ssize_t;
+    SENDMMSG send_messages of c"sendmmsg" (messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int;
+    SHUTDOWN shut_down of c"shutdown" (how: c_int) -> c_int;
+    EVENTFD_WRITE write_event of c"eventfd_write" (value: u64) -> c_int;
+    EPOLL_CTL change_interest of c"epoll_ctl" (operation: c_int, of: c_int, event: *mut c_void) -> c_int;
+    CONNECT connect_to of c"connect" (address: *const sockaddr, len: socklen_t) -> c_int;
+    MQ_SEND send_to_queue of c"mq_send" (from: *const c_char, size: size_t, priority: c_uint) -> c_int;
+    MQ_TIMEDSEND send_to_queue_until of c"mq_timedsend" (
+        from: *const c_char, size: size_t, priority: c_uint, until: *const libc::timespec
+    ) -> c_int;
+}
+
+/// The bytes themselves are accesses, too.
+extern "C-unwind" fn read_into(fd: c_int, to: *mut c_void, size: size_t, pc: u64) -> ssize_t {
+    let result = read_bytes(fd, to, size, pc);
+    if result > 0 && counts(pc) {
+        write_range(to as u64, result as u64, pc);
+    }
+    result
+}
+
+extern "C-unwind" fn receive_into(
+    fd: c_int,
+    to: *mut c_void,
+    size: size_t,
+    flags: c_int,
+    pc: u64,
+) -> ssize_t {
+    let result = receive_bytes(fd, to, size, flags, pc);
+    if result > 0 && counts(pc) {
+        write_range(to as u64, (result as u64).min(size as u64), pc);
+    }
+    result
+}
+
+extern "C-unwind" fn write_from(fd: c_int, from: *const c_void, size: size_t, pc: u64) -> ssize_t {
+    if counts(pc) {
+        read_range(from as u64, size as u64, pc);
+    }
+    write_bytes(fd, from, size, pc)
+}
+
+extern "C-unwind" fn send_from(
+    fd: c_int,
+    from: *const c_void,
+    size: size_t,
+    flags: c_int,
+    pc: u64,
+) -> ssize_t {
+    if counts(pc) {
+        read_range(from as u64, size as u64, pc);
+    }
+    send_bytes(fd, from, size, flags, pc)
+}
+
+/// The functions that signal handlers and the children of forks may call.
+pub(super) const CALLED_EARLY: [&Real; 8] =
+    [&READ, &READV, &WRITE, &WRITEV, &SEND, &RECV, &CONNECT, &SHUTDOWN];
+
+entries! {
+    read => read_into, "rcx";
+    pread => read_bytes_at, "r8";
+    pread64 => read_bytes_at, "r8";
+    readv => read_parts, "rcx";
+    recv => receive_into, "r8";
+    recvmsg => receive_message, "rcx";
+    recvmmsg => receive_messages, "r9";
+    eventfd_read => read_event, "rdx";
+    epoll_wait => wait_for_events, "r8";
+    epoll_pwait => wait_for_events_masked, "r9";
+    write => write_from, "rcx";
+    pwrite => write_bytes_at, "r8";
+    pwrite64 => write_bytes_at, "r8";
+    writev => write_parts, "rcx";
+    send => send_from, "r8";
+    sendmsg => send_message, "rcx";
+    sendmmsg => send_messages, "r8";
+    shutdown => shut_down, "rdx";
+    eventfd_write => write_event, "rdx";
+    epoll_ctl => change_interest, "r8";
+    connect => connect_to, "rcx";
+}
+
+entries_of_six! {
+    recvfrom => receive_from;
+    sendto => send_to;
+}
+
+// A program may have functions of its own by these names.
+weak_entries! {
+    "mq_send" => send_to_queue, "r8";
+    "mq_timedsend" => send_to_queue_until, "r9";
+    "mq_receive" => receive_from_queue, "r8";
+    "mq_timedreceive" => receive_from_queue_until, "r9";
+}

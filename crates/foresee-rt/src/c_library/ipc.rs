@@ -1,0 +1,249 @@
+//! Other ways in which the kernel or the C library hands over from thread to thread: semaphores and messages of System V, message
+//! queues, signals that are waited for, locks on files, timers.
+//!
+//! As with descriptors (`channels`), each is an object with edges: whoever gives releases before the call, whoever gets
+//! acquires after a call that succeeded. One object stands for all signals, and one for all timers; a lock on a file belongs to the
+//! file. Edges that are not there hide races, they never invent one.
+//!
+//! A handler of a signal runs in the middle of what its thread does, and has no edge of its own: what it reads of
+//! another thread's must be atomic, as the language wants it.
+
+use libc::{c_int, c_long, c_void, pid_t, pthread_t, siginfo_t, sigset_t, sigval, size_t, ssize_t, timespec};
+
+use super::channels::{OF_SIGNALS, OF_TIMERS, channel, gives, of_ipc};
+use crate::entry_points::weak_entries;
+use crate::real_functions::{Real, call_real};
+use crate::recorder::edges::{acquire_edge, release_edge, take_edge};
+
+/// Functions `C name (arguments)` that give to an object before they are called.
+macro_rules! givers {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, $object:expr;)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> $result {
+            release_edge($object, pc);
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            unsafe { call_real!($real, ($($ty),*) -> $result, $($arg),*) }
+        })*
+    };
+}
+
+/// Functions that get from an object, if they succeed.
+macro_rules! takers {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, $object:expr, if $success:expr;)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> $result {
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            let result = unsafe { call_real!($real, ($($ty),*) -> $result, $($arg),*) };
+            let success: fn($result) -> bool = $success;
+            if success(result) {
+                acquire_edge($object, pc);
+            }
+            result
+        })*
+    };
+}
+
+givers! {
+    MSGSND send_message of c"msgsnd" (
+        queue: c_int, message: *const c_void, size: size_t, flags: c_int
+    ) -> c_int, of_ipc(queue);
+    KILL signal_process of c"kill" (process: pid_t, signal: c_int) -> c_int, OF_SIGNALS;
+    KILLPG signal_group of c"killpg" (group: pid_t, signal: c_int) -> c_int, OF_SIGNALS;
+    PTHREAD_KILL signal_thread of c"pthread_kill" (thread: pthread_t, signal: c_int) -> c_int, OF_SIGNALS;
+    RAISE signal_itself of c"raise" (signal: c_int) -> c_int, OF_SIGNALS;
+    SIGQUEUE signal_with_value of c"sigqueue" (process: pid_t, signal: c_int, value: sigval) -> c_int, OF_SIGNALS;
+    TIMER_SETTIME set_timer of c"timer_settime" (
+        timer: *mut c_void, flags: c_int, new: *const c_void, old: *mut c_void
+    ) -> c_int, OF_TIMERS;
+}
+
+takers! {
+    MSGRCV receive_message of c"msgrcv" (
+        queue: c_int, message: *mut c_void, size: size_t, kind: c_long, flags: c_int
+    ) -> ssize_t, of_ipc(queue), if |n| n >= 0;
+    SIGWAIT wait_for_signal of c"sigwait" (
+        set: *const sigset_t, signal: *mut c_int
+    ) -> c_int, OF_SIGNALS, if |failed| failed == 0;
+    SIGWAITINFO wait_for_signal_info of c"sigwaitinfo" (
+        set: *const sigset_t, info: *mut siginfo_t
+    ) -> c_int, OF_SIGNALS, if |signal| signal > 0;
+    SIGTIMEDWAIT wait_for_signal_until of c"sigtimedwait" (
+        set: *const sigset_t, info: *mut siginfo_t, timeout: *const timespec
+    ) -> c_int, OF_SIGNALS, if |signal| signal > 0;
+    SIGSUSPEND suspend of c"sigsuspend" (set: *const sigset_t) -> c_int, OF_SIGNALS, if |_| true;
+    PAUSE pause_thread of c"pause" () -> c_int, OF_SIGNALS, if |_| true;
+}
+
+/// What one of the operations of a `semop` does to its semaphore.
+fn any(operations: *const libc::sembuf, count: size_t, what: fn(i16) -> bool) -> bool {
+    // SAFETY: the program passes so many operations to `semop`.
+    (0..count).any(|i| what(unsafe { (*operations.add(i)).sem_op }))
+}
+
+extern "C-unwind" fn operate(set: c_int, operations: *mut libc::sembuf, count: size_t, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"semop");
+    around_semaphores(set, operations, count, pc, || {
+        // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+        unsafe { call_real!(REAL, (c_int, *mut libc::sembuf, size_t) -> c_int, set, operations, count) }
+    })
+}
+
+extern "C-unwind" fn operate_until(
+    set: c_int,
+    operations: *mut libc::sembuf,
+    count: size_t,
+    timeout: *const timespec,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"semtimedop");
+    around_semaphores(set, operations, count, pc, || {
+        // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+        unsafe {
+            call_real!(
+                REAL,
+                (c_int, *mut libc::sembuf, size_t, *const timespec) -> c_int,
+                set, operations, count, timeout
+            )
+        }
+    })
+}
+
+/// Who raises a semaphore gives; who lowers it, or waits until it is 0, gets. A lowered semaphore that was 0 gives, too.
+fn around_semaphores(
+    set: c_int,
+    operations: *const libc::sembuf,
+    count: size_t,
+    pc: u64,
+    operate: impl FnOnce() -> c_int,
+) -> c_int {
+    let gets = any(operations, count, |change| change <= 0);
+    if any(operations, count, |change| change != 0) {
+        release_edge(of_ipc(set), pc);
+    }
+    let result = operate();
+    if result == 0 && gets {
+        take_edge(of_ipc(set), pc);
+    }
+    result
+}
+
+/// `semctl` has a fourth argument with some commands; it is passed on whether it is there or not.
+extern "C-unwind" fn control_semaphores(
+    set: c_int,
+    index: c_int,
+    command: c_int,
+    argument: u64,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"semctl");
+    release_edge(of_ipc(set), pc);
+    // SAFETY: forwards the caller's own arguments, in the registers in which a variadic function expects them.
+    unsafe { call_real!(REAL, (c_int, c_int, c_int, u64) -> c_int, set, index, command, argument) }
+}
+
+extern "C-unwind" fn lock_file(fd: c_int, operation: c_int, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"flock");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    around_file_lock(fd, pc, || unsafe { call_real!(REAL, (c_int, c_int) -> c_int, fd, operation) })
+}
+
+extern "C-unwind" fn lock_part(fd: c_int, operation: c_int, len: i64, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"lockf");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    around_file_lock(fd, pc, || unsafe { call_real!(REAL, (c_int, c_int, i64) -> c_int, fd, operation, len) })
+}
+
+/// A lock may be given back, changed or taken: what was done under the old one is known to whoever gets it.
+pub(crate) fn around_file_lock(fd: c_int, pc: u64, operation: impl FnOnce() -> c_int) -> c_int {
+    gives(fd, pc);
+    let result = operation();
+    if let Some(channel) = channel(fd)
+        && result >= 0
+    {
+        take_edge(channel, pc);
+    }
+    result
+}
+
+/// `struct sigevent` as far as it matters here; the rest of its 64 bytes follows.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Notification {
+    value: *mut c_void,
+    signal: c_int,
+    how: c_int,
+    function: Option<extern "C-unwind" fn(*mut c_void)>,
+    rest: [u64; 5],
+}
+
+/// What a timer calls in a thread that the C library makes.
+struct Callback {
+    function: extern "C-unwind" fn(*mut c_void),
+    value: *mut c_void,
+}
+
+/// Begins such a thread.
+extern "C-unwind" fn timer_thread(callback: *mut c_void) {
+    // SAFETY: `make_timer` passes a callback that it has written and that is never freed.
+    let Callback { function, value } = unsafe { &*callback.cast::<Callback>() };
+    acquire_edge(OF_TIMERS, timer_thread as *const () as u64);
+    function(*value);
+}
+
+/// The callback of a timer is kept for ever: a thread may still begin when the timer is deleted. Programs have few timers.
+extern "C-unwind" fn make_timer(clock: c_int, event: *const c_void, timer: *mut c_void, _pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"timer_create");
+    let real = |event: *const c_void| {
+        // SAFETY: forwards the caller's own arguments, or for its event a changed copy, which outlives the call.
+        unsafe { call_real!(REAL, (c_int, *const c_void, *mut c_void) -> c_int, clock, event, timer) }
+    };
+    // SAFETY: the caller passes a `struct sigevent`, or null.
+    let Some(mut event_of_thread) = (unsafe { event.cast::<Notification>().as_ref() }).copied() else {
+        return real(event);
+    };
+    let Some(function) = event_of_thread.function.filter(|_| event_of_thread.how == libc::SIGEV_THREAD)
+    else {
+        return real(event);
+    };
+    // SAFETY: `malloc` takes any size.
+    let callback: *mut Callback = unsafe { libc::malloc(size_of::<Callback>()) }.cast();
+    if callback.is_null() {
+        return real(event);
+    }
+    // SAFETY: the block is new, large enough, and aligned for any type.
+    unsafe { callback.write(Callback { function, value: event_of_thread.value }) };
+    event_of_thread.value = callback.cast();
+    event_of_thread.function = Some(timer_thread);
+    real((&raw const event_of_thread).cast())
+}
+
+/// Finds the functions that signal handlers may call: looking for them then is too late.
+pub(crate) fn start() {
+    for real in [&KILL, &KILLPG, &PTHREAD_KILL, &RAISE, &SIGQUEUE, &SIGSUSPEND, &PAUSE, &TIMER_SETTIME] {
+        real.address();
+    }
+}
+
+// A program may have functions of its own by these names.
+weak_entries! {
+    "msgsnd" => send_message, "r8";
+    "msgrcv" => receive_message, "r9";
+    "semop" => operate, "rcx";
+    "semtimedop" => operate_until, "r8";
+    "semctl" => control_semaphores, "r8";
+    "kill" => signal_process, "rdx";
+    "killpg" => signal_group, "rdx";
+    "pthread_kill" => signal_thread, "rdx";
+    "raise" => signal_itself, "rsi";
+    "sigqueue" => signal_with_value, "rcx";
+    "sigwait" => wait_for_signal, "rdx";
+    "sigwaitinfo" => wait_for_signal_info, "rdx";
+    "sigtimedwait" => wait_for_signal_until, "rcx";
+    "sigsuspend" => suspend, "rsi";
+    "pause" => pause_thread, "rdi";
+    "flock" => lock_file, "rdx";
+    "lockf" => lock_part, "rcx";
+    "lockf64" => lock_part, "rcx";
+    "timer_create" => make_timer, "rcx";
+    "timer_settime" => set_timer, "r8";
+}

@@ -1,0 +1,124 @@
+//! Mutexes, reader-writer locks, spin locks.
+//!
+//! A try-lock acquires without a request. C11's mutexes are the same locks by other names, and report success by the same 0.
+
+use foresee_format::{AS_HELD, EXCLUSIVE, SHARED};
+use libc::{c_int, c_void, timespec};
+
+use crate::entry_points::entries;
+use crate::real_functions::{Real, call_real};
+use crate::recorder::locks::{released, requested, tried};
+
+/// Functions that take a lock and nothing else: `function of "C name", mode, may block`.
+macro_rules! lockers {
+    ($($function:ident of $name:literal, $mode:expr, $blocks:literal;)*) => {
+        $(extern "C-unwind" fn $function(lock: *mut c_void, pc: u64) -> c_int {
+            static REAL: Real = Real::new($name);
+            if $blocks {
+                requested(lock, $mode, pc);
+            }
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            let result = unsafe { call_real!(REAL, (*mut c_void) -> c_int, lock) };
+            tried(result, lock, $mode, pc)
+        })*
+    };
+}
+
+lockers! {
+    mutex_lock of c"pthread_mutex_lock", EXCLUSIVE, true;
+    mutex_trylock of c"pthread_mutex_trylock", EXCLUSIVE, false;
+    rwlock_rdlock of c"pthread_rwlock_rdlock", SHARED, true;
+    rwlock_tryrdlock of c"pthread_rwlock_tryrdlock", SHARED, false;
+    rwlock_wrlock of c"pthread_rwlock_wrlock", EXCLUSIVE, true;
+    rwlock_trywrlock of c"pthread_rwlock_trywrlock", EXCLUSIVE, false;
+    spin_lock of c"pthread_spin_lock", EXCLUSIVE, true;
+    spin_trylock of c"pthread_spin_trylock", EXCLUSIVE, false;
+    c11_lock of c"mtx_lock", EXCLUSIVE, true;
+    c11_trylock of c"mtx_trylock", EXCLUSIVE, false;
+}
+
+/// Functions that wait for a lock until some time: `function of "C name", mode`.
+macro_rules! timed_lockers {
+    ($($function:ident of $name:literal, $mode:expr;)*) => {
+        $(extern "C-unwind" fn $function(lock: *mut c_void, until: *const timespec, pc: u64) -> c_int {
+            static REAL: Real = Real::new($name);
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            let result = unsafe { call_real!(REAL, (*mut c_void, *const timespec) -> c_int, lock, until) };
+            tried(result, lock, $mode, pc)
+        })*
+    };
+}
+
+timed_lockers! {
+    mutex_timedlock of c"pthread_mutex_timedlock", EXCLUSIVE;
+    c11_timedlock of c"mtx_timedlock", EXCLUSIVE;
+    rwlock_timedrdlock of c"pthread_rwlock_timedrdlock", SHARED;
+    rwlock_timedwrlock of c"pthread_rwlock_timedwrlock", EXCLUSIVE;
+}
+
+/// The same by a given clock.
+macro_rules! clock_lockers {
+    ($($function:ident of $name:literal, $mode:expr;)*) => {
+        $(extern "C-unwind" fn $function(
+            lock: *mut c_void,
+            clock: c_int,
+            until: *const timespec,
+            pc: u64,
+        ) -> c_int {
+            static REAL: Real = Real::new($name);
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            let result = unsafe {
+                call_real!(REAL, (*mut c_void, c_int, *const timespec) -> c_int, lock, clock, until)
+            };
+            tried(result, lock, $mode, pc)
+        })*
+    };
+}
+
+clock_lockers! {
+    mutex_clocklock of c"pthread_mutex_clocklock", EXCLUSIVE;
+    rwlock_clockrdlock of c"pthread_rwlock_clockrdlock", SHARED;
+    rwlock_clockwrlock of c"pthread_rwlock_clockwrlock", EXCLUSIVE;
+}
+
+macro_rules! unlockers {
+    ($($function:ident of $name:literal, $mode:expr;)*) => {
+        $(extern "C-unwind" fn $function(lock: *mut c_void, pc: u64) -> c_int {
+            static REAL: Real = Real::new($name);
+            released(lock, $mode, pc);
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            unsafe { call_real!(REAL, (*mut c_void) -> c_int, lock) }
+        })*
+    };
+}
+
+unlockers! {
+    mutex_unlock of c"pthread_mutex_unlock", EXCLUSIVE;
+    rwlock_unlock of c"pthread_rwlock_unlock", AS_HELD;
+    spin_unlock of c"pthread_spin_unlock", EXCLUSIVE;
+    c11_unlock of c"mtx_unlock", EXCLUSIVE;
+}
+
+entries! {
+    pthread_mutex_lock => mutex_lock, "rsi";
+    pthread_mutex_trylock => mutex_trylock, "rsi";
+    pthread_mutex_timedlock => mutex_timedlock, "rdx";
+    pthread_mutex_clocklock => mutex_clocklock, "rcx";
+    pthread_mutex_unlock => mutex_unlock, "rsi";
+    pthread_rwlock_rdlock => rwlock_rdlock, "rsi";
+    pthread_rwlock_tryrdlock => rwlock_tryrdlock, "rsi";
+    pthread_rwlock_timedrdlock => rwlock_timedrdlock, "rdx";
+    pthread_rwlock_clockrdlock => rwlock_clockrdlock, "rcx";
+    pthread_rwlock_wrlock => rwlock_wrlock, "rsi";
+    pthread_rwlock_trywrlock => rwlock_trywrlock, "rsi";
+    pthread_rwlock_timedwrlock => rwlock_timedwrlock, "rdx";
+    pthread_rwlock_clockwrlock => rwlock_clockwrlock, "rcx";
+    pthread_rwlock_unlock => rwlock_unlock, "rsi";
+    pthread_spin_lock => spin_lock, "rsi";
+    pthread_spin_trylock => spin_trylock, "rsi";
+    pthread_spin_unlock => spin_unlock, "rsi";
+    mtx_lock => c11_lock, "rsi";
+    mtx_trylock => c11_trylock, "rsi";
+    mtx_timedlock => c11_timedlock, "rdx";
+    mtx_unlock => c11_unlock, "rsi";
+}

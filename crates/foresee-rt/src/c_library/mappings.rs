@@ -1,0 +1,95 @@
+//! Memory that the program gets from the kernel itself: `mmap`, `munmap`, `mremap`.
+//!
+//! As with the allocator, a mapping's life begins after the call that made it, and ends with a stamp before the call that gives
+//! it back: what is mapped there next is another variable. What the C library maps for itself (stacks, large blocks) does not
+//! come here, and what this runtime maps is not recorded, as the thread is inside of it then. Of a mapping of more than 4 GiB the
+//! trace knows the first 4 GiB.
+
+use foresee_format::Tag;
+use libc::{c_int, c_void, off_t, size_t};
+
+use crate::entry_points::{entries, entries_of_six};
+use crate::real_functions::{Real, call_real};
+use crate::recorder::thread::always;
+
+const PAGE: u64 = 4096;
+
+fn begins(at: *mut c_void, size: size_t, pc: u64) {
+    if at != libc::MAP_FAILED && size > 0 {
+        let size = (size as u64).saturating_add(PAGE - 1) & !(PAGE - 1);
+        always(|local| local.plain(Tag::Alloc, 0, [pc, at as u64, size]));
+    }
+}
+
+fn ends(at: *mut c_void, size: size_t, pc: u64) {
+    if !at.is_null() && size > 0 {
+        let size = (size as u64).saturating_add(PAGE - 1) & !(PAGE - 1);
+        always(|local| local.stamped(Tag::Free, 0, [pc, at as u64, size]));
+    }
+}
+
+extern "C-unwind" fn map(
+    at: *mut c_void,
+    size: size_t,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: off_t,
+    pc: u64,
+) -> *mut c_void {
+    static REAL: Real = Real::new(c"mmap");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let mapped = unsafe {
+        call_real!(
+            REAL,
+            (*mut c_void, size_t, c_int, c_int, c_int, off_t) -> *mut c_void,
+            at, size, protection, flags, fd, offset
+        )
+    };
+    begins(mapped, size, pc);
+    mapped
+}
+
+extern "C-unwind" fn unmap(at: *mut c_void, size: size_t, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"munmap");
+    ends(at, size, pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    unsafe { call_real!(REAL, (*mut c_void, size_t) -> c_int, at, size) }
+}
+
+/// As with `realloc`, the old mapping ends and the new one begins even where they are the same bytes.
+extern "C-unwind" fn remap(
+    old: *mut c_void,
+    old_size: size_t,
+    size: size_t,
+    flags: c_int,
+    wanted: *mut c_void,
+    pc: u64,
+) -> *mut c_void {
+    static REAL: Real = Real::new(c"mremap");
+    ends(old, old_size, pc);
+    // SAFETY: forwards the caller's own arguments; the real function uses the last one only if the flags say that it is there.
+    let new = unsafe {
+        call_real!(
+            REAL,
+            (*mut c_void, size_t, size_t, c_int, *mut c_void) -> *mut c_void,
+            old, old_size, size, flags, wanted
+        )
+    };
+    if new == libc::MAP_FAILED {
+        // The old mapping lives on.
+        begins(old, old_size, pc);
+    }
+    begins(new, size, pc);
+    new
+}
+
+entries! {
+    munmap => unmap, "rdx";
+    mremap => remap, "r9";
+}
+
+entries_of_six! {
+    mmap => map;
+    mmap64 => map;
+}

@@ -1,0 +1,30 @@
+//! Functions of the C library that ours stand in front of: those that order threads, give memory a new life, or access memory
+//! on behalf of the program.
+//!
+//! Each does what the real one does, with or without recording, and is recorded at the moment at which the real order is fixed (see
+//! the crate's documentation).
+//!
+//! | modules | hold |
+//! |---|---|
+//! | `threads`, `process` | threads that begin, end and are joined; `fork`, libraries that are loaded |
+//! | `locks`, `conditions`, `semaphores`, `once` | what programs synchronise by |
+//! | `channels`, `descriptors`, `ipc` | what threads hand over through the kernel: pipes, sockets, messages, signals, timers |
+//! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
+//! | `copies`, `strings` | functions that access the program's memory |
+//! | `jumps` | `longjmp` |
+
+mod allocation;
+mod channels;
+mod conditions;
+mod copies;
+pub(crate) mod descriptors;
+pub(crate) mod ipc;
+mod jumps;
+mod locks;
+mod mappings;
+mod new_delete;
+mod once;
+pub(crate) mod process;
+mod semaphores;
+mod strings;
+pub(crate) mod threads;

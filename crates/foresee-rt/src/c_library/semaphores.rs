@@ -1,0 +1,76 @@
+//! Barriers and semaphores.
+//!
+//! A barrier is an atomic that every thread updates before it waits and reads after: all that was done before the barrier
+//! by any thread is ordered before all that is done after it. A thread that is already at the barrier's next round
+//! may add an edge that is not there; that hides races across two rounds, it never invents one. A semaphore is an atomic, too: a
+//! post releases, a wait that succeeds acquires.
+
+use libc::{c_int, c_void, timespec};
+
+use crate::entry_points::entries;
+use crate::real_functions::{Real, call_real};
+use crate::recorder::edges::{acquire_edge, both_edges, release_edge, take_edge};
+
+extern "C-unwind" fn barrier_wait(barrier: *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_barrier_wait");
+    both_edges(barrier as u64, pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (*mut c_void) -> c_int, barrier) };
+    acquire_edge(barrier as u64, pc);
+    result
+}
+
+extern "C-unwind" fn semaphore_post(semaphore: *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"sem_post");
+    release_edge(semaphore as u64, pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    unsafe { call_real!(REAL, (*mut c_void) -> c_int, semaphore) }
+}
+
+fn took(result: c_int, semaphore: *mut c_void, pc: u64) -> c_int {
+    if result == 0 {
+        take_edge(semaphore as u64, pc);
+    }
+    result
+}
+
+extern "C-unwind" fn semaphore_wait(semaphore: *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"sem_wait");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    took(unsafe { call_real!(REAL, (*mut c_void) -> c_int, semaphore) }, semaphore, pc)
+}
+
+extern "C-unwind" fn semaphore_trywait(semaphore: *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"sem_trywait");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    took(unsafe { call_real!(REAL, (*mut c_void) -> c_int, semaphore) }, semaphore, pc)
+}
+
+extern "C-unwind" fn semaphore_timedwait(semaphore: *mut c_void, until: *const timespec, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"sem_timedwait");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (*mut c_void, *const timespec) -> c_int, semaphore, until) };
+    took(result, semaphore, pc)
+}
+
+extern "C-unwind" fn semaphore_clockwait(
+    semaphore: *mut c_void,
+    clock: c_int,
+    until: *const timespec,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"sem_clockwait");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result =
+        unsafe { call_real!(REAL, (*mut c_void, c_int, *const timespec) -> c_int, semaphore, clock, until) };
+    took(result, semaphore, pc)
+}
+
+entries! {
+    pthread_barrier_wait => barrier_wait, "rsi";
+    sem_post => semaphore_post, "rsi";
+    sem_wait => semaphore_wait, "rsi";
+    sem_trywait => semaphore_trywait, "rsi";
+    sem_timedwait => semaphore_timedwait, "rdx";
+    sem_clockwait => semaphore_clockwait, "rcx";
+}

@@ -1,0 +1,284 @@
+//! Threads begin, get names, end, and are joined: those of POSIX and those of C11.
+//!
+//! A thread ends when it can do nothing more of the program's: after the destructors of its thread-local variables.
+//! C++'s run first; those of `pthread_key_create` run in rounds, and ours puts itself off to the last round.
+
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+use foresee_format::Tag;
+use libc::{c_char, c_int, c_void, pthread_t, timespec};
+
+use crate::entry_points::entries;
+use crate::real_functions::{Real, call_real, real_free, real_malloc};
+use crate::recorder::status;
+use crate::recorder::thread::{Local, always, new_thread};
+use crate::recorder::thread_handles::{self, thread_of};
+
+/// The key whose destructor sees threads end.
+static END: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// How often the C library runs destructors of keys that are set again.
+const ROUNDS: usize = 4;
+
+/// Begins to see threads end, and records that the first one has begun.
+pub(crate) fn start() {
+    if !status::recording() {
+        return;
+    }
+    let mut key = 0;
+    // SAFETY: `key` is a variable for the answer; `ending` has the signature of a key's destructor.
+    if unsafe { libc::pthread_key_create(&mut key, Some(ending)) } == 0 {
+        END.store(key, SeqCst);
+    }
+    begin_first();
+}
+
+/// The first thread of a trace gets the first number: the main thread, or the one that forked.
+pub(crate) fn begin_first() {
+    always(|local| {
+        if let Some(thread) = new_thread() {
+            local.set_thread(thread);
+            local.stamped(Tag::Begin, 0, []);
+            own_stack(local);
+            thread_handles::note_own(thread);
+        }
+    });
+}
+
+type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+/// What a thread of C11 runs.
+type C11Routine = extern "C-unwind" fn(*mut c_void) -> c_int;
+
+/// What a new thread has to do, handed over in memory of the C library.
+struct Start<F> {
+    routine: F,
+    argument: *mut c_void,
+    thread: u32,
+}
+
+/// Makes a thread with `real`, which is given what to run and with which argument: the program's own, or `first`.
+fn create_with<F: Copy>(
+    routine: F,
+    argument: *mut c_void,
+    first: F,
+    pc: u64,
+    handle: *mut pthread_t,
+    real: impl FnOnce(F, *mut c_void) -> c_int,
+) -> c_int {
+    let thread = if status::recording() { new_thread() } else { None };
+    let (mut run, mut with) = (routine, argument);
+    let mut start = std::ptr::null_mut();
+    if let Some(thread) = thread {
+        // SAFETY: `malloc` gives a block that is large enough and aligned for any type, or null: then the thread runs
+        // unnumbered.
+        unsafe {
+            start = real_malloc(size_of::<Start<F>>()).cast::<Start<F>>();
+            if !start.is_null() {
+                start.write(Start { routine, argument, thread });
+                (run, with) = (first, start.cast());
+            }
+        }
+        always(|local| local.stamped(Tag::Fork, 0, [pc, u64::from(thread)]));
+    }
+    let result = real(run, with);
+    // SAFETY: after a failure there is no thread that could use `start`, which is null or came from `real_malloc`; after a success
+    // the C library has written the handle.
+    unsafe {
+        if result != 0 {
+            real_free(start.cast());
+        } else if let Some(thread) = thread {
+            thread_handles::note(thread, *handle);
+        }
+    }
+    result
+}
+
+extern "C-unwind" fn create(
+    handle: *mut pthread_t,
+    attributes: *const c_void,
+    routine: Routine,
+    argument: *mut c_void,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"pthread_create");
+    // SAFETY: forwards the caller's own arguments, or `first` and what it expects.
+    create_with(routine, argument, first as Routine, pc, handle, |run, with| unsafe {
+        call_real!(
+            REAL,
+            (*mut pthread_t, *const c_void, Routine, *mut c_void) -> c_int,
+            handle, attributes, run, with
+        )
+    })
+}
+
+extern "C-unwind" fn c11_create(
+    handle: *mut pthread_t,
+    routine: C11Routine,
+    argument: *mut c_void,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"thrd_create");
+    // SAFETY: forwards the caller's own arguments, or `c11_first` and what it expects.
+    create_with(routine, argument, c11_first as C11Routine, pc, handle, |run, with| unsafe {
+        call_real!(REAL, (*mut pthread_t, C11Routine, *mut c_void) -> c_int, handle, run, with)
+    })
+}
+
+/// Where a new thread begins.
+extern "C-unwind" fn first(start: *mut c_void) -> *mut c_void {
+    let (routine, argument) = begin::<Routine>(start);
+    routine(argument)
+}
+
+extern "C-unwind" fn c11_first(start: *mut c_void) -> c_int {
+    let (routine, argument) = begin::<C11Routine>(start);
+    routine(argument)
+}
+
+fn begin<F>(start: *mut c_void) -> (F, *mut c_void) {
+    // SAFETY: `create_with` has written a `Start<F>` there and handed it over to this thread.
+    let Start { routine, argument, thread } = unsafe { start.cast::<Start<F>>().read() };
+    // SAFETY: it came from `real_malloc`, was read just now, and nobody else has it.
+    unsafe { real_free(start) };
+    thread_handles::note_own(thread);
+    // SAFETY: a key that does not exist is refused. The value is no pointer to anything, only not null, so that the key's
+    // destructor runs.
+    unsafe { libc::pthread_setspecific(END.load(SeqCst), ROUNDS as *const c_void) };
+    always(|local| {
+        local.set_thread(thread);
+        local.stamped(Tag::Begin, 0, []);
+        own_stack(local);
+    });
+    (routine, argument)
+}
+
+/// More than this of a stack is not announced. The main thread's may be without a limit, and only its upper end is used.
+const MOST_STACK: u64 = 1 << 30;
+
+/// Announces the stack of the thread that has just begun: an allocation that no place in the program makes. Stacks are
+/// used again: what an earlier thread did there is another life.
+fn own_stack(local: &Local) {
+    if let Some((addr, size)) = stack() {
+        let announced = size.min(MOST_STACK);
+        local.plain(Tag::Alloc, 0, [0, addr + (size - announced), announced]);
+    }
+}
+
+/// The stack of this thread.
+fn stack() -> Option<(u64, u64)> {
+    // SAFETY: the attributes are a C structure of numbers, for which zeroes are valid; the first call fills them, the last one
+    // destroys them, and they are not used if the first call fails.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return None;
+        }
+        let (mut addr, mut size) = (std::ptr::null_mut(), 0);
+        let found = libc::pthread_attr_getstack(&attributes, &mut addr, &mut size) == 0;
+        libc::pthread_attr_destroy(&mut attributes);
+        (found && size > 0).then_some((addr as u64, size as u64))
+    }
+}
+
+/// The destructor of our key: runs when the thread ends, and puts itself off to the last round.
+unsafe extern "C" fn ending(rounds: *mut c_void) {
+    let rounds = rounds as usize;
+    if rounds > 1 {
+        // SAFETY: the key exists as long as the process; the value is only a number, not a pointer to anything.
+        unsafe { libc::pthread_setspecific(END.load(SeqCst), (rounds - 1) as *const c_void) };
+        return;
+    }
+    always(|local| {
+        local.stamped(Tag::End, 0, []);
+        local.end();
+    });
+}
+
+fn joined(result: c_int, thread: Option<u32>, pc: u64) -> c_int {
+    if let (0, Some(thread)) = (result, thread) {
+        always(|local| local.stamped(Tag::Join, 0, [pc, u64::from(thread)]));
+    }
+    result
+}
+
+extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_join");
+    // Before the call: once it is joined, its handle may be another's.
+    let thread = thread_of(handle);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
+    joined(result, thread, pc)
+}
+
+extern "C-unwind" fn c11_join(handle: pthread_t, value: *mut c_int, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"thrd_join");
+    let thread = thread_of(handle);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (pthread_t, *mut c_int) -> c_int, handle, value) };
+    joined(result, thread, pc)
+}
+
+extern "C-unwind" fn tryjoin(handle: pthread_t, value: *mut *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_tryjoin_np");
+    let thread = thread_of(handle);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
+    joined(result, thread, pc)
+}
+
+extern "C-unwind" fn timedjoin(
+    handle: pthread_t,
+    value: *mut *mut c_void,
+    until: *const timespec,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"pthread_timedjoin_np");
+    let thread = thread_of(handle);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe {
+        call_real!(REAL, (pthread_t, *mut *mut c_void, *const timespec) -> c_int, handle, value, until)
+    };
+    joined(result, thread, pc)
+}
+
+extern "C-unwind" fn clockjoin(
+    handle: pthread_t,
+    value: *mut *mut c_void,
+    clock: c_int,
+    until: *const timespec,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"pthread_clockjoin_np");
+    let thread = thread_of(handle);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe {
+        call_real!(
+            REAL,
+            (pthread_t, *mut *mut c_void, c_int, *const timespec) -> c_int,
+            handle, value, clock, until
+        )
+    };
+    joined(result, thread, pc)
+}
+
+extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char, _pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_setname_np");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (pthread_t, *const c_char) -> c_int, handle, name) };
+    if result == 0 && status::recording() {
+        // SAFETY: the C library has accepted the name: it ends in a zero byte.
+        unsafe { thread_handles::name(handle, name) };
+    }
+    result
+}
+
+entries! {
+    pthread_create => create, "r8";
+    pthread_join => join, "rdx";
+    thrd_create => c11_create, "rcx";
+    thrd_join => c11_join, "rdx";
+    pthread_tryjoin_np => tryjoin, "rdx";
+    pthread_timedjoin_np => timedjoin, "rcx";
+    pthread_clockjoin_np => clockjoin, "r8";
+    pthread_setname_np => set_name, "rdx";
+}

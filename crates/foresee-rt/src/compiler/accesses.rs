@@ -1,0 +1,151 @@
+//! The ThreadSanitizer ABI, except for atomics: accesses, and functions that are entered and left.
+//!
+//! Each access first tries the fast path (`access_at_once`), whose code is inlined here; if that is not possible it takes the long
+//! way in a function of its own, which may be slow.
+
+use foresee_format::Tag;
+
+use crate::entry_points::entries;
+use crate::recorder::accesses::{maybe_watched, read_range, write_range};
+use crate::recorder::thread::{
+    AccessKind, access_at_once, accessing, always, entered_at_once, exited_at_once,
+};
+use crate::recorder::{code_filter, watched};
+
+pub(super) extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {
+    if !access_at_once(AccessKind::Read, addr, SIZE, pc) {
+        any_read::<SIZE>(addr, pc);
+    }
+}
+
+pub(super) extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
+    if !access_at_once(AccessKind::Write, addr, SIZE, pc) {
+        any_write::<SIZE>(addr, pc);
+    }
+}
+
+#[inline(never)]
+extern "C" fn any_read<const SIZE: u8>(addr: u64, pc: u64) {
+    if SIZE <= 8 && watched::may_be(addr) {
+        return maybe_watched(Tag::Read, Tag::ReadValue, addr, SIZE, pc);
+    }
+    if code_filter::leaves_out(pc) {
+        return;
+    }
+    accessing(|local| local.access(AccessKind::Read, addr, SIZE, pc));
+}
+
+#[inline(never)]
+extern "C" fn any_write<const SIZE: u8>(addr: u64, pc: u64) {
+    if SIZE <= 8 && watched::may_be(addr) {
+        return maybe_watched(Tag::Write, Tag::WriteValue, addr, SIZE, pc);
+    }
+    if code_filter::leaves_out(pc) {
+        return;
+    }
+    accessing(|local| local.access(AccessKind::Write, addr, SIZE, pc));
+}
+
+extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
+    if SIZE <= 8 && watched::may_be(addr) {
+        // The second access settles the first, which so has the value before the write.
+        read::<SIZE>(addr, pc);
+        return write::<SIZE>(addr, pc);
+    }
+    if code_filter::leaves_out(pc) {
+        return;
+    }
+    accessing(|local| {
+        local.access(AccessKind::Read, addr, SIZE, pc);
+        local.access(AccessKind::Write, addr, SIZE, pc);
+    });
+}
+
+/// A virtual destructor sets the pointer to the table it already has: no write that anyone could see.
+extern "C" fn vptr_update(at: *const u64, table: u64, pc: u64) {
+    // SAFETY: the program is about to write to this pointer of an object that it is constructing or destroying, so it is mapped and
+    // aligned. Another thread may write it at the same time in a racy program: hence a volatile load.
+    if unsafe { at.read_volatile() } != table {
+        write::<8>(at as u64, pc);
+    }
+}
+
+extern "C" fn enter(call: u64, callee: u64) {
+    if !entered_at_once(call, callee) {
+        any_enter(call, callee);
+    }
+}
+
+extern "C" fn exit(_pc: u64) {
+    if !exited_at_once() {
+        any_exit();
+    }
+}
+
+#[inline(never)]
+extern "C" fn any_enter(call: u64, callee: u64) {
+    always(|local| local.entered(call, callee));
+}
+
+#[inline(never)]
+extern "C" fn any_exit() {
+    always(|local| local.exited());
+}
+
+entries! {
+    __tsan_func_entry => enter, "rsi";
+    __tsan_func_exit => exit, "rdi";
+    __tsan_vptr_update => vptr_update, "rdx";
+    __tsan_vptr_read => read::<8>, "rsi";
+    __tsan_read_range => read_range, "rdx";
+    __tsan_write_range => write_range, "rdx";
+}
+
+macro_rules! accesses {
+    ($($function:path: $($name:ident)*;)*) => {
+        $(entries! { $($name => $function, "rsi";)* })*
+    };
+}
+
+accesses! {
+    read::<1>: __tsan_read1 __tsan_volatile_read1;
+    read::<2>: __tsan_read2 __tsan_volatile_read2 __tsan_unaligned_read2 __tsan_unaligned_volatile_read2;
+    read::<4>: __tsan_read4 __tsan_volatile_read4 __tsan_unaligned_read4 __tsan_unaligned_volatile_read4;
+    read::<8>: __tsan_read8 __tsan_volatile_read8 __tsan_unaligned_read8 __tsan_unaligned_volatile_read8;
+    read::<16>: __tsan_read16 __tsan_volatile_read16 __tsan_unaligned_read16 __tsan_unaligned_volatile_read16;
+    write::<1>: __tsan_write1 __tsan_volatile_write1;
+    write::<2>: __tsan_write2 __tsan_volatile_write2 __tsan_unaligned_write2 __tsan_unaligned_volatile_write2;
+    write::<4>: __tsan_write4 __tsan_volatile_write4 __tsan_unaligned_write4 __tsan_unaligned_volatile_write4;
+    write::<8>: __tsan_write8 __tsan_volatile_write8 __tsan_unaligned_write8 __tsan_unaligned_volatile_write8;
+    write::<16>: __tsan_write16 __tsan_volatile_write16 __tsan_unaligned_write16 __tsan_unaligned_volatile_write16;
+    read_write::<1>: __tsan_read_write1;
+    read_write::<2>: __tsan_read_write2 __tsan_unaligned_read_write2;
+    read_write::<4>: __tsan_read_write4 __tsan_unaligned_read_write4;
+    read_write::<8>: __tsan_read_write8 __tsan_unaligned_read_write8;
+    read_write::<16>: __tsan_read_write16 __tsan_unaligned_read_write16;
+}
+
+/// Entry points to which the compiler passes the program counter itself.
+macro_rules! accesses_with_pc {
+    ($($function:path: $($name:ident)*;)*) => {
+        $($(
+            #[unsafe(no_mangle)]
+            extern "C" fn $name(addr: u64, pc: u64) {
+                $function(addr, pc);
+            }
+        )*)*
+    };
+}
+
+accesses_with_pc! {
+    read::<1>: __tsan_read1_pc;
+    read::<2>: __tsan_read2_pc __tsan_unaligned_read2_pc;
+    read::<4>: __tsan_read4_pc __tsan_unaligned_read4_pc;
+    read::<8>: __tsan_read8_pc __tsan_unaligned_read8_pc;
+    read::<16>: __tsan_read16_pc __tsan_unaligned_read16_pc;
+    write::<1>: __tsan_write1_pc;
+    write::<2>: __tsan_write2_pc __tsan_unaligned_write2_pc;
+    write::<4>: __tsan_write4_pc __tsan_unaligned_write4_pc;
+    write::<8>: __tsan_write8_pc __tsan_unaligned_write8_pc;
+    write::<16>: __tsan_write16_pc __tsan_unaligned_write16_pc;
+}

@@ -1,0 +1,111 @@
+//! The functions that ours stand in front of.
+//!
+//! A program that calls `pthread_mutex_lock` reaches this crate's function of that name, as it is linked before the C library. To do
+//! what was asked for, ours calls the *real* one. There are two kinds:
+//!
+//! * [`Real`]: functions of shared libraries, found by the dynamic linker as the next ones of their name. The allocator's have second
+//!   names besides, so nothing has to be looked up for them, and `malloc` works from the first instruction on.
+//! * [`std_functions!`]: functions of Rust's library, which is linked statically. The driver gives each a second name,
+//!   `foresee_real_…`; where it has not, as in a C program, that name is a stub that nobody calls.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use libc::{c_void, size_t};
+
+use crate::message::say;
+
+unsafe extern "C" {
+    #[link_name = "__libc_malloc"]
+    pub(crate) fn real_malloc(size: size_t) -> *mut c_void;
+    #[link_name = "__libc_free"]
+    pub(crate) fn real_free(block: *mut c_void);
+    #[link_name = "__libc_calloc"]
+    pub(crate) fn real_calloc(count: size_t, size: size_t) -> *mut c_void;
+    #[link_name = "__libc_realloc"]
+    pub(crate) fn real_realloc(block: *mut c_void, size: size_t) -> *mut c_void;
+    #[link_name = "__libc_memalign"]
+    pub(crate) fn real_memalign(align: size_t, size: size_t) -> *mut c_void;
+}
+
+/// A function of a shared library, looked up when it is first needed.
+pub(crate) struct Real {
+    name: &'static CStr,
+    /// Old versions of condition variables have another layout and come first in an unversioned search.
+    version: Option<&'static CStr>,
+    found: AtomicPtr<c_void>,
+}
+
+impl Real {
+    pub(crate) const fn new(name: &'static CStr) -> Real {
+        Real { name, version: None, found: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    pub(crate) const fn versioned(name: &'static CStr, version: &'static CStr) -> Real {
+        Real { name, version: Some(version), found: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// The address of the function. A program that calls a function which its libraries lack would not have started.
+    #[inline]
+    pub(crate) fn address(&self) -> *mut c_void {
+        let found = self.found.load(Relaxed);
+        if found.is_null() { self.find() } else { found }
+    }
+
+    #[cold]
+    fn find(&self) -> *mut c_void {
+        // SAFETY: both calls take a handle that always exists and names that end in a zero byte.
+        let found = unsafe {
+            let versioned = self.version.map_or(std::ptr::null_mut(), |v| {
+                libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), v.as_ptr())
+            });
+            if versioned.is_null() { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } else { versioned }
+        };
+        if found.is_null() {
+            say(&[b"foresee: the C library has no function ", self.name.to_bytes(), b"\n"]);
+            // SAFETY: ends the process; there are no preconditions. There is nothing to forward to.
+            unsafe { libc::abort() }
+        }
+        self.found.store(found, Relaxed);
+        found
+    }
+}
+
+/// Calls the real function of a [`Real`] with this signature.
+///
+/// SAFETY of each use: the signature is that of the C library's function of this name, and the arguments are such that the function
+/// may be called with them. Most uses pass on what the program called us with: whatever the function asks of its
+/// arguments, the program has promised by calling it.
+macro_rules! call_real {
+    ($real:expr, ($($ty:ty),*) -> $ret:ty, $($arg:expr),*) => {{
+        let function: extern "C-unwind" fn($($ty),*) -> $ret = std::mem::transmute($real.address());
+        function($($arg),*)
+    }};
+}
+pub(crate) use call_real;
+
+/// Declares functions of Rust's library by the names that the driver connects, with stubs in case it does not.
+///
+/// SAFETY of each use: the signature is that of the library's function. A function that is not connected is not wrapped
+/// either, so the handler that would call its stub is never called.
+macro_rules! std_functions {
+    ($($name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;)*) => {
+        unsafe extern "C-unwind" {
+            $(fn $name($($arg: $ty),*) $(-> $ret)?;)*
+        }
+        $(core::arch::global_asm!(
+            concat!(".weak ", stringify!($name)),
+            concat!(stringify!($name), ":"),
+            "ud2"
+        );)*
+    };
+}
+pub(crate) use std_functions;
+
+/// Whether the driver has connected this function, one of [`std_functions!`].
+pub(crate) fn is_connected(function: *const u16) -> bool {
+    /// The instruction that a stub consists of.
+    const UD2: u16 = 0x0b0f;
+    // SAFETY: it points to the code of a function, which is readable and at least as long as a stub: two bytes.
+    unsafe { function.read_unaligned() != UD2 }
+}

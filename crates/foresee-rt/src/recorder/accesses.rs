@@ -1,0 +1,48 @@
+//! Accesses that are not recorded on the fast path: of watched variables, and of ranges of bytes.
+
+use foresee_format::Tag;
+
+use super::thread::{accessing, inside};
+use super::watched::{self, Access};
+use super::{code_filter, status};
+use crate::program;
+
+/// Records an access that may be of a watched variable: the filter says so, which is not always right.
+#[cold]
+#[inline(never)]
+pub(crate) fn maybe_watched(tag: Tag, with_value: Tag, addr: u64, size: u8, pc: u64) {
+    inside(|local| match Access::begin(addr, size, tag == Tag::Write) {
+        Some(access) => local.with_value(with_value, access, pc),
+        None => {
+            if tag == Tag::Write {
+                watched::disturb(addr, size.into());
+            }
+            local.plain(tag, size, [pc, addr]);
+        }
+    });
+}
+
+/// Records that these bytes are read.
+pub(crate) extern "C" fn read_range(addr: u64, size: u64, pc: u64) {
+    if size > 0 && !code_filter::leaves_out(pc) {
+        accessing(|local| local.plain(Tag::ReadRange, 0, [pc, addr, size]));
+    }
+}
+
+/// Records that these bytes are written.
+pub(crate) extern "C" fn write_range(addr: u64, size: u64, pc: u64) {
+    if size > 0 {
+        accessing(|local| {
+            watched::disturb(addr, size);
+            if !code_filter::leaves_out(pc) {
+                local.plain(Tag::WriteRange, 0, [pc, addr, size]);
+            }
+        });
+    }
+}
+
+/// Whether what a function of the C library accesses on behalf of its caller is to be recorded: the program itself called it, not a
+/// library, which may order what it does in ways that are not seen; and the runtime is not calling it for itself.
+pub(crate) fn counts(pc: u64) -> bool {
+    status::recording() && program::has_code_at(pc) && accessing(|_| ()).is_some()
+}

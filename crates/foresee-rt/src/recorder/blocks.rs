@@ -1,0 +1,111 @@
+//! The life of blocks of memory: from the allocator that gives them to the `free` that ends them.
+//!
+//! A block's life begins after the allocator gave it, so after the stamp of its last free; it ends with a stamp before the allocator
+//! can give it to another thread. Blocks count with all their usable bytes, which both ends of their life can ask for.
+//!
+//! Memory that Rust code asks for comes from `malloc` in the end, but called from within Rust's library, and rounded up. So
+//! [`Asked`] says what `malloc` and `free` are called for: the size and the caller are then the program's, and what is recorded
+//! once is not recorded again.
+
+use std::cell::Cell;
+
+use foresee_format::Tag;
+use libc::c_void;
+
+use super::status;
+use super::thread::{always, position};
+use crate::program;
+
+/// What Rust code has asked the allocator for; zeroes where it has not.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    /// A block of this size, for this caller.
+    pub(crate) size: usize,
+    pub(crate) pc: u64,
+    /// The end of this block, which is recorded; and how far the thread's records were then.
+    ended: u64,
+    position: (usize, u64),
+    /// The block that was given and is recorded.
+    given: u64,
+}
+
+impl Asked {
+    const NOTHING: Asked = Asked { size: 0, pc: 0, ended: 0, position: (0, 0), given: 0 };
+
+    /// A new block.
+    pub(crate) fn for_block(size: usize, pc: u64) -> Asked {
+        Asked { size, pc, ..Asked::NOTHING }
+    }
+
+    /// The end of a block, which was just recorded.
+    pub(crate) fn to_end(block: *mut c_void) -> Asked {
+        Asked { ended: block as u64, position: position(), ..Asked::NOTHING }
+    }
+
+    /// A new block in the place of one whose end was just recorded.
+    pub(crate) fn to_replace(block: *mut c_void, size: usize, pc: u64) -> Asked {
+        Asked { size, pc, ..Asked::to_end(block) }
+    }
+
+    /// Has the allocator do this; also the block that it gave and that is recorded, or 0.
+    pub(crate) fn of<R>(self, allocator: impl FnOnce() -> R) -> (R, u64) {
+        let outer = ASKED.replace(self);
+        let result = allocator();
+        (result, ASKED.replace(outer).given)
+    }
+}
+
+thread_local! {
+    static ASKED: Cell<Asked> = const { Cell::new(Asked::NOTHING) };
+}
+
+/// Size and caller of a block that `malloc` gives, if Rust code has asked for it.
+fn asked_for(block: *mut c_void, usable: usize) -> Option<(usize, u64)> {
+    let asked = ASKED.get();
+    let is_it = asked.size > 0 && asked.given == 0 && asked.size <= usable;
+    is_it.then(|| {
+        ASKED.set(Asked { given: block as u64, ..asked });
+        (asked.size, asked.pc)
+    })
+}
+
+/// Whether the end of this block is recorded. If the allocator recorded something since, it ends now.
+fn has_ended(block: *mut c_void) -> bool {
+    let asked = ASKED.get();
+    asked.ended == block as u64 && asked.position == position()
+}
+
+/// A block's life begins.
+pub(crate) fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
+    if !block.is_null() && status::recording() {
+        // SAFETY: the allocator has just given this block.
+        let size = unsafe { libc::malloc_usable_size(block) };
+        let (size, pc) = asked_for(block, size).unwrap_or((size, pc));
+        always(|local| local.plain(Tag::Alloc, 0, [pc, block as u64, size as u64]));
+    }
+    block
+}
+
+/// A block's life ends, by a call of `free` or `realloc`.
+pub(crate) fn ends(block: *mut c_void, pc: u64) {
+    ends_as(if is_rust_library(pc) { Tag::Alloc } else { Tag::Free }, block, pc);
+}
+
+/// A block's life ends, which this record says.
+pub(crate) fn ends_as(tag: Tag, block: *mut c_void, pc: u64) {
+    if !block.is_null() && status::recording() && !has_ended(block) {
+        // SAFETY: the program passes the block to `free`, so it is the allocator's; otherwise the call that follows would be just as
+        // undefined as this one.
+        let size = unsafe { libc::malloc_usable_size(block) };
+        if size > 0 {
+            always(|local| local.stamped(tag, 0, [pc, block as u64, size as u64]));
+        }
+    }
+}
+
+/// Whether this may be Rust's library. It is linked into the program without instrumentation, so what orders its
+/// accesses is not seen, and they must not be either: the end of its memory is only the begin of a new life. Rust code that is
+/// instrumented frees by other functions. C code in a Rust program cannot be distinguished from the library.
+fn is_rust_library(pc: u64) -> bool {
+    program::has_code_at(pc) && program::is_rust()
+}

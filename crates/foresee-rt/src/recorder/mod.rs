@@ -1,0 +1,36 @@
+//! The recorder: from operations of the program to records in the raw trace.
+//!
+//! Whatever notices an operation (`compiler`, `c_library`, `rust_std`, `sdk`) ends up here; nothing here knows who called it. From
+//! the outside in:
+//!
+//! | modules | hold |
+//! |---|---|
+//! | `accesses`, `atomics`, `edges`, `locks`, `blocks`, `branches` | what each kind of operation is recorded as |
+//! | `held_locks`, `thread_handles`, `watched`, `code_filter` | what the runtime has to know for that |
+//! | `session` | the beginning of a recording, also in the child of a fork |
+//! | `thread` | each thread's records |
+//! | `ring`, `frames`, `leftovers` | where the chunks of threads come from, besides the end of the file |
+//! | `trace_file`, `new_file`, `limits`, `disk_space` | the file, and how large it may become |
+//! | `order`, `status` | the counter that orders threads, and whether anything is recorded |
+
+pub(crate) mod accesses;
+pub(crate) mod atomics;
+pub(crate) mod blocks;
+pub(crate) mod branches;
+pub(crate) mod code_filter;
+mod disk_space;
+pub(crate) mod edges;
+mod frames;
+pub(crate) mod held_locks;
+mod leftovers;
+pub(crate) mod limits;
+pub(crate) mod locks;
+mod new_file;
+pub(crate) mod order;
+pub(crate) mod ring;
+pub(crate) mod session;
+pub(crate) mod status;
+pub(crate) mod thread;
+pub(crate) mod thread_handles;
+pub(crate) mod trace_file;
+pub(crate) mod watched;

@@ -1,0 +1,96 @@
+//! The beginning of a recording: the trace is created, and what is known of the process is written to it.
+//!
+//! The child of a fork is a run of its own: it leaves the parent's trace alone and begins another, under a name with its process id.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+use foresee_format::{RunFlags, TEXT_FACTS, TEXT_MAPS};
+
+use super::{branches, code_filter, new_file, status, trace_file, watched};
+use crate::message::say;
+use crate::{environment, program};
+
+const PATH_LEN: usize = libc::PATH_MAX as usize;
+/// The name that was given for the trace. It is kept, as the program may change its environment before it forks.
+static PATH: [AtomicU8; PATH_LEN] = [const { AtomicU8::new(0) }; PATH_LEN];
+
+/// Begins to record into the file that `FORESEE_RAW` names, if it does.
+pub(crate) fn start() {
+    let Some(path) = environment::text(c"FORESEE_RAW") else { return };
+    if environment::is_untrusted() {
+        // A program with other rights than its user's must not write where its user says.
+        return say(&[b"foresee: the program has other rights than its user (setuid): it runs unrecorded\n"]);
+    }
+    for (slot, &byte) in PATH[..PATH_LEN - 1].iter().zip(path.to_bytes()) {
+        slot.store(byte, Relaxed);
+    }
+    begin(path, new_file::create(path));
+}
+
+/// Ends recording for this process, and for nobody who shares the file: for the child of a fork.
+pub(crate) fn suspend() {
+    status::turn_off();
+}
+
+/// Begins the trace of the child of a fork.
+pub(crate) fn start_in_child() {
+    trace_file::leave_to_parent();
+    let mut path = [0; PATH_LEN];
+    for (byte, slot) in path.iter_mut().zip(&PATH) {
+        *byte = slot.load(Relaxed);
+    }
+    if let Ok(path) = CStr::from_bytes_until_nul(&path) {
+        begin(path, new_file::create_for_this_process(path));
+    }
+}
+
+fn begin(path: &CStr, fd: i32) {
+    let problem: &[u8] = if fd < 0 {
+        b"foresee: cannot create the trace "
+    } else if !trace_file::open(fd, flags()) {
+        b"foresee: cannot write the trace "
+    } else {
+        write_facts();
+        write_maps(0);
+        return status::turn_on(watched::any() || code_filter::is_on());
+    };
+    say(&[problem, path.to_bytes(), b"; the program runs unrecorded\n"]);
+}
+
+/// What is known of the run before it begins.
+fn flags() -> RunFlags {
+    RunFlags::NONE
+        .with_if(RunFlags::IS_RUST, program::is_rust())
+        .with_if(RunFlags::HAS_BRANCHES, branches::are_recorded())
+        .with_if(RunFlags::ACCESSES_LEFT_OUT, code_filter::is_on())
+}
+
+/// Writes facts about the process, for people: they appear in `foresee trace info`.
+fn write_facts() {
+    let mut facts = Vec::new();
+    let mut fact = |name: &str, value: &[u8]| {
+        facts.extend_from_slice(name.as_bytes());
+        facts.push(0);
+        facts.extend(value.iter().filter(|&&byte| byte != 0));
+        facts.push(0);
+    };
+    let command: Vec<u8> = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let words: Vec<&[u8]> = command.split(|&byte| byte == 0).collect();
+    fact("command", words.join(&b' ').trim_ascii_end());
+    if let Ok(directory) = std::env::current_dir() {
+        fact("directory", directory.as_os_str().as_encoded_bytes());
+    }
+    fact("pid", std::process::id().to_string().as_bytes());
+    if let Ok(time) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
+        fact("time", time.as_secs().to_string().as_bytes());
+    }
+    trace_file::write_text(TEXT_FACTS, 0, &facts);
+}
+
+/// Writes which files are mapped where from this key on: at the start, and whenever that may have changed.
+pub(crate) fn write_maps(key: u64) {
+    if let Ok(maps) = std::fs::read("/proc/self/maps") {
+        trace_file::write_text(TEXT_MAPS, key, &maps);
+    }
+}

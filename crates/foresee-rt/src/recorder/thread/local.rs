@@ -1,0 +1,257 @@
+//! What a thread knows of itself.
+
+use std::cell::Cell;
+use std::sync::atomic::{
+    AtomicU8, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
+};
+
+use foresee_format::Tag;
+use foresee_format::near::{NearAccess, near_key};
+
+use crate::recorder::frames::Frames;
+use crate::recorder::watched::Unsettled;
+
+/// The thread is inside of the runtime: what happens now is the runtime's own doing, or a signal handler's.
+pub(super) const INSIDE: u8 = 1;
+/// The thread is in the program, and its last record waits for a value.
+pub(super) const UNSETTLED: u8 = 8;
+/// The thread has written its last record.
+const ENDED: u8 = 16;
+
+/// What an annotation asks not to record.
+#[derive(Clone, Copy)]
+pub(crate) enum Ignored {
+    Accesses,
+    Synchronisation,
+}
+
+impl Ignored {
+    pub(super) const fn bit(self) -> u8 {
+        match self {
+            Ignored::Accesses => 2,
+            Ignored::Synchronisation => 4,
+        }
+    }
+}
+
+/// A thread that has no number yet.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// What a thread knows of itself. It has no destructor and is constant at first, so that using it never allocates or registers
+/// anything.
+pub(crate) struct Local {
+    /// Where the next record goes, and where the chunk ends; null without a chunk.
+    pub(super) next: Cell<*mut u64>,
+    pub(super) end: Cell<*mut u64>,
+    pub(super) chunk: Cell<*mut u64>,
+    /// Where the memory begins that the chunk is the end of: at the chunk, unless it is a leftover of another.
+    pub(super) mapping: Cell<*mut u64>,
+    /// The length of the last chunk.
+    pub(super) len: Cell<u64>,
+    /// The turn of the thread's home, or 0.
+    pub(super) turn: Cell<u64>,
+    pub(super) thread: Cell<u32>,
+    /// What the thread does not record now and why: a union of the states, and of what it was asked to ignore.
+    pub(super) state: AtomicU8,
+    /// How often it was asked to ignore accesses, and synchronisation.
+    ignored: [Cell<u32>; 2],
+    /// How many functions it is in: what `Enter` and `Exit` records say.
+    pub(super) depth: Cell<u32>,
+    /// Which ones, if chunks begin with them.
+    pub(super) frames: Cell<Frames>,
+    pub(super) near: Near,
+    /// Where the last branch record ends.
+    pub(super) branch_end: Cell<*mut u64>,
+    /// The access whose value is not known yet, in the state `UNSETTLED`.
+    pub(super) unsettled: Cell<Option<Unsettled>>,
+}
+
+thread_local! {
+    static LOCAL: Local = const {
+        Local {
+            next: Cell::new(std::ptr::null_mut()),
+            end: Cell::new(std::ptr::null_mut()),
+            chunk: Cell::new(std::ptr::null_mut()),
+            mapping: Cell::new(std::ptr::null_mut()),
+            len: Cell::new(0),
+            turn: Cell::new(0),
+            thread: Cell::new(NOBODY),
+            state: AtomicU8::new(0),
+            ignored: [Cell::new(0), Cell::new(0)],
+            depth: Cell::new(0),
+            frames: Cell::new(Frames::NONE),
+            near: Near::nowhere(),
+            branch_end: Cell::new(std::ptr::null_mut()),
+            unsettled: Cell::new(None),
+        }
+    };
+}
+
+/// Does something with what this thread knows of itself, inlined here: `LOCAL.with` of any size would be a call.
+#[inline(always)]
+pub(super) fn with_local<R>(act: impl FnOnce(&Local) -> R) -> R {
+    let local = LOCAL.with(std::ptr::from_ref);
+    // SAFETY: a thread-local without destructor lives as long as its thread, which is the one that is here. It is changed
+    // through cells and atomics only.
+    act(unsafe { &*local })
+}
+
+/// Whether this thread is inside of the runtime: then it is a signal handler that asks.
+pub(crate) fn is_inside() -> bool {
+    LOCAL.with(|local| local.state.load(Relaxed) & INSIDE != 0)
+}
+
+/// The runtime on this thread was interrupted and will not go on.
+pub(crate) fn abandon() {
+    LOCAL.with(|local| {
+        // A record may be written, and not yet noted as what the next one is near to.
+        local.near.forget();
+        local.leave();
+    });
+}
+
+/// From here on, this thread is the runtime's own.
+pub(crate) fn silence() {
+    LOCAL.with(|local| local.enter(INSIDE));
+}
+
+/// Begins to ignore something; each is ended once.
+pub(crate) fn begin_ignoring(what: Ignored) {
+    LOCAL.with(|local| {
+        let times = &local.ignored[what as usize];
+        times.set(times.get().saturating_add(1));
+        local.state.fetch_or(what.bit(), Relaxed);
+    });
+}
+
+/// Ends what [`begin_ignoring`] began.
+pub(crate) fn end_ignoring(what: Ignored) {
+    LOCAL.with(|local| {
+        let times = &local.ignored[what as usize];
+        times.set(times.get().saturating_sub(1));
+        if times.get() == 0 {
+            local.state.fetch_and(!what.bit(), Relaxed);
+        }
+    });
+}
+
+/// Where this thread's next record goes, and in which turn: it is another position after each record.
+pub(crate) fn position() -> (usize, u64) {
+    LOCAL.with(|local| (local.next.get() as usize, local.turn.get()))
+}
+
+/// How many functions this thread is in.
+pub(crate) fn depth() -> u32 {
+    LOCAL.with(|local| local.depth.get())
+}
+
+impl Local {
+    /// Enters the runtime, unless the thread is in one of these states, or has ended.
+    #[inline(always)]
+    pub(super) fn enter(&self, unless: u8) -> bool {
+        let state = self.state.load(Relaxed);
+        if state & (unless | ENDED) != 0 {
+            return false;
+        }
+        self.state.store((state | INSIDE) & !UNSETTLED, Relaxed);
+        compiler_fence(SeqCst);
+        if state & UNSETTLED != 0 {
+            self.settle();
+        }
+        true
+    }
+
+    /// The thread's last access is done by now, and nothing that orders it before another thread's: its value can be read.
+    #[cold]
+    #[inline(never)]
+    fn settle(&self) {
+        if let Some(unsettled) = self.unsettled.take() {
+            unsettled.settle();
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn leave(&self) {
+        compiler_fence(SeqCst);
+        self.state.store(self.state.load(Relaxed) & !INSIDE, Relaxed);
+    }
+
+    /// The thread never enters again.
+    pub(super) fn set_ended(&self) {
+        self.state.store(self.state.load(Relaxed) | ENDED, Relaxed);
+    }
+
+    /// How many bytes the chunk has left.
+    #[inline(always)]
+    pub(super) fn room(&self) -> usize {
+        (self.end.get() as usize).wrapping_sub(self.next.get() as usize)
+    }
+
+    /// Writes a record with a key, for which there is room; where it is.
+    #[inline(always)]
+    pub(super) fn store_keyed<const N: usize>(&self, first: u64, words: [u64; N]) -> *mut u64 {
+        self.near.set_key(first >> 16);
+        self.store(first, words)
+    }
+
+    /// Writes a record for which there is room; where it is.
+    #[inline(always)]
+    pub(super) fn store<const N: usize>(&self, first: u64, words: [u64; N]) -> *mut u64 {
+        let next = self.next.get();
+        // SAFETY: the callers have seen that the chunk, which is mapped, has room for N + 1 words, and only this thread writes to
+        // it. Each is a store of one word: the first, which makes the record valid for a reader, comes last, and the
+        // compiler may not move it.
+        unsafe {
+            for (i, &word) in words.iter().enumerate() {
+                next.add(1 + i).write_volatile(word);
+            }
+            AtomicU64::from_ptr(next).store(first, Release);
+            self.next.set(next.add(N + 1));
+        }
+        next
+    }
+}
+
+/// What the next record may be near to, in the current chunk.
+pub(super) struct Near {
+    pub(super) access: NearAccess,
+    /// The key that a near record would have, if it is the next.
+    key: Cell<u64>,
+}
+
+/// No key.
+const NEVER: u64 = u64::MAX;
+
+impl Near {
+    const fn nowhere() -> Near {
+        Near { access: NearAccess::nowhere(), key: Cell::new(NEVER) }
+    }
+
+    /// Nothing is near to what comes next.
+    pub(super) fn forget(&self) {
+        self.access.forget();
+        self.key.set(NEVER);
+    }
+
+    /// The key that a near record would have.
+    #[inline(always)]
+    pub(super) fn key(&self) -> u64 {
+        self.key.get()
+    }
+
+    /// A record with this key is written.
+    #[inline(always)]
+    pub(super) fn set_key(&self, key: u64) {
+        self.key.set(near_key(key));
+    }
+
+    /// Notes a record in full: what comes next may be near to it.
+    #[inline(always)]
+    pub(super) fn note<const N: usize>(&self, tag: Tag, words: [u64; N]) {
+        if let (Tag::Read | Tag::Write | Tag::Load | Tag::Store | Tag::Rmw, [pc, addr, ..]) =
+            (tag, &words[..])
+        {
+            self.access.set(*pc, *addr);
+        }
+    }
+}

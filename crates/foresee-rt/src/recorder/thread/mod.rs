@@ -1,0 +1,31 @@
+//! What each thread records, and where: its own chunk of the trace, which nobody else writes to.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `local` | what a thread knows of itself: where its next record goes, and whether it is inside of the runtime |
+//! | `numbers` | the numbers of threads |
+//! | `chunks` | room for more records |
+//! | `records` | records in full, and who may write them when |
+//! | `near_records` | the usual records, in one word each: the fast path |
+//! | `suspended` | fibers: threads of the trace that do not run at the moment |
+//!
+//! **Entering.** Whoever records something *enters* the runtime for that time, and a thread that is inside does not enter again: a
+//! signal handler that interrupts it does its operation unrecorded. So no record is ever written in the middle of another.
+
+mod chunks;
+mod local;
+mod near_records;
+mod numbers;
+mod records;
+mod suspended;
+
+pub(crate) use chunks::{start, start_over};
+pub(crate) use local::{
+    Ignored, Local, abandon, begin_ignoring, depth, end_ignoring, is_inside, position, silence,
+};
+pub(crate) use near_records::{
+    AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once, leave_to,
+};
+pub(crate) use numbers::new_thread;
+pub(crate) use records::{accessing, always, inside, plain, stamped};
+pub(crate) use suspended::Suspended;

@@ -1,0 +1,218 @@
+//! Accesses and calls, which are most of what a thread records, in one word each, and atomics in two.
+//!
+//! How a *near* record says how far it is from those before it, and which key it has, is part of the layout (`foresee_format::near`).
+//! Here is the other half: knowing what is in this chunk already. Nothing is near at the beginning of a chunk, so each can be
+//! read alone.
+//!
+//! The functions named `…_at_once` are the fast path of the whole runtime. They succeed if nothing special is to be done, and
+//! otherwise do nothing; the caller then takes the long way (`Local::access` and the like). They are inlined into the compilers'
+//! entry points and need no stack, which is why the long way is a function of its own.
+
+use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
+
+use foresee_format::near::near_enter;
+use foresee_format::{Tag, first_word};
+
+use super::local::{INSIDE, Local, with_local};
+use super::records::always;
+use crate::recorder::order::{plain_key, stamped_key};
+use crate::recorder::{ring, status};
+
+/// What an access does.
+#[derive(Clone, Copy)]
+pub(crate) enum AccessKind {
+    Read,
+    Write,
+}
+
+impl AccessKind {
+    #[inline(always)]
+    const fn tag(self) -> Tag {
+        match self {
+            AccessKind::Read => Tag::Read,
+            AccessKind::Write => Tag::Write,
+        }
+    }
+
+    #[inline(always)]
+    const fn near(self) -> Tag {
+        match self {
+            AccessKind::Read => Tag::NearRead,
+            AccessKind::Write => Tag::NearWrite,
+        }
+    }
+}
+
+/// What an atomic operation did.
+#[derive(Clone, Copy)]
+pub(crate) enum AtomicEffect {
+    /// It read this.
+    Load(u64),
+    /// It wrote this.
+    Store(u64),
+    /// It read the first and wrote the second.
+    Rmw(u64, u64),
+}
+
+/// Records that all functions but the outermost `depth` are left: a jump, not a return.
+pub(crate) fn leave_to(depth: u32) {
+    always(|local| {
+        while local.depth.get() > depth {
+            local.exited();
+        }
+    });
+}
+
+impl Local {
+    /// Records a plain access in one word, if that can be done at once.
+    #[inline(always)]
+    fn near_access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
+        let record = self.near.access.encode(kind.near(), pc, addr, size);
+        let done = record.is_some_and(|record| self.write_near(record));
+        if done {
+            self.near.access.set(pc, addr);
+        }
+        done
+    }
+
+    /// Records a plain access.
+    #[inline(always)]
+    pub(crate) fn access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) {
+        if !self.near_access(kind, addr, size, pc) {
+            self.plain(kind.tag(), size, [pc, addr]);
+        }
+    }
+
+    #[inline(always)]
+    fn near_entered(&self, call: u64, callee: u64) -> bool {
+        let record = near_enter(self.near.access.pc(), call, callee);
+        record.is_some_and(|record| self.write_near(record))
+    }
+
+    /// Records that a function is entered.
+    pub(crate) fn entered(&self, call: u64, callee: u64) {
+        // First, as a chunk that begins with this record lists the calls without it.
+        if !self.near_entered(call, callee) {
+            self.plain(Tag::Enter, 0, [call, callee]);
+        }
+        let depth = self.depth.get();
+        if ring::is_on() {
+            self.frames.set(self.frames.get().note(depth, [call, callee]));
+        }
+        self.depth.set(depth + 1);
+    }
+
+    /// Records that a function is left.
+    #[inline(always)]
+    pub(crate) fn exited(&self) {
+        if !self.write_near(Tag::NearExit as u64) {
+            self.plain(Tag::Exit, 0, []);
+        }
+        self.depth.set(self.depth.get().saturating_sub(1));
+    }
+
+    fn near_block(&self) -> bool {
+        let done = self.write_near(Tag::NearBranch as u64);
+        if done {
+            self.branch_end.set(self.next.get());
+        }
+        done
+    }
+
+    /// Records that a block begins.
+    pub(crate) fn block_begins(&self) {
+        if !self.near_block() {
+            self.plain(Tag::Branch, 0, []);
+            self.branch_end.set(self.next.get());
+        }
+    }
+
+    /// Records an atomic operation whose place in the order was taken before, by `stamp`.
+    #[inline(always)]
+    pub(crate) fn atomic(&self, stamp: u64, effect: AtomicEffect, detail: u8, pc: u64, addr: u64) {
+        let (near, values) = match effect {
+            AtomicEffect::Load(value) => (Tag::NearLoad, [value, value]),
+            AtomicEffect::Store(value) => (Tag::NearStore, [value, value]),
+            AtomicEffect::Rmw(old, new) => (Tag::NearRmw, [old, new]),
+        };
+        match (self.near.access.atomic(pc, addr, values), effect) {
+            (Some(word), _) if self.room() >= 16 => {
+                self.write(first_word(near, detail, stamped_key(stamp)), [word]);
+                self.near.access.set(pc, addr);
+            }
+            (_, AtomicEffect::Load(value)) => self.stamped_at(stamp, Tag::Load, detail, [pc, addr, value]),
+            (_, AtomicEffect::Store(value)) => self.stamped_at(stamp, Tag::Store, detail, [pc, addr, value]),
+            (_, AtomicEffect::Rmw(old, new)) => {
+                self.stamped_at(stamp, Tag::Rmw, detail, [pc, addr, old, new])
+            }
+        }
+    }
+
+    /// Writes a near record, and before it its key, if that is not the one it would have. If the chunk has no room for both, a
+    /// record in full begins the next.
+    #[inline(always)]
+    fn write_near(&self, record: u64) -> bool {
+        if self.room() < 16 {
+            return false;
+        }
+        let key = plain_key();
+        if self.near.key() != key {
+            self.store(first_word(Tag::Now, 0, key), []);
+            self.near.set_key(key);
+        }
+        self.store(record, []);
+        true
+    }
+}
+
+/// Does `record` in the one case that has to be fast: the thread is in no state of any kind, and all events are recorded alike.
+/// Whether it was done; if not, nothing was.
+#[inline(always)]
+fn at_once(record: impl FnOnce(&Local) -> bool) -> bool {
+    if !status::recording_all_alike() {
+        return false;
+    }
+    with_local(|local| {
+        if local.state.load(Relaxed) != 0 {
+            return false;
+        }
+        local.state.store(INSIDE, Relaxed);
+        compiler_fence(SeqCst);
+        let done = record(local);
+        compiler_fence(SeqCst);
+        local.state.store(0, Relaxed);
+        done
+    })
+}
+
+/// Records a plain access, if that can be done at once.
+#[inline(always)]
+pub(crate) fn access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
+    at_once(|local| local.near_access(kind, addr, size, pc))
+}
+
+/// Records that a function is entered, if that can be done at once.
+#[inline(always)]
+pub(crate) fn entered_at_once(call: u64, callee: u64) -> bool {
+    at_once(|local| {
+        let done = !ring::is_on() && local.near_entered(call, callee);
+        local.depth.set(local.depth.get() + u32::from(done));
+        done
+    })
+}
+
+/// Records that a function is left, if that can be done at once.
+#[inline(always)]
+pub(crate) fn exited_at_once() -> bool {
+    at_once(|local| {
+        let done = local.write_near(Tag::NearExit as u64);
+        local.depth.set(local.depth.get().saturating_sub(u32::from(done)));
+        done
+    })
+}
+
+/// Records that a block begins, if that can be done at once. Nothing is to be done if nothing was recorded since the last one.
+#[inline(always)]
+pub(crate) fn block_begins_at_once() -> bool {
+    at_once(|local| local.branch_end.get() == local.next.get() || local.near_block())
+}

@@ -1,0 +1,115 @@
+//! Records in full, and who may write them when.
+
+use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
+
+use foresee_format::{self as format, Tag, first_word};
+
+use super::local::{INSIDE, Ignored, Local, UNSETTLED, with_local};
+use crate::recorder::frames::Frames;
+use crate::recorder::order::{plain_key, stamp, stamped_key};
+use crate::recorder::status;
+use crate::recorder::watched::{Access, Unsettled};
+
+/// Does `record` as this thread, if events are recorded and the thread is in none of the states of `unless`.
+#[inline(always)]
+fn unless<R>(unless: u8, record: impl FnOnce(&Local) -> R) -> Option<R> {
+    if !status::recording() {
+        return None;
+    }
+    with_local(|local| {
+        if !local.enter(unless) {
+            return None;
+        }
+        let result = record(local);
+        local.leave();
+        Some(result)
+    })
+}
+
+/// Does `record` as this thread, if events are recorded, the thread is not inside of the runtime already, and it was not asked
+/// to ignore synchronisation.
+#[inline(always)]
+pub(crate) fn inside<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
+    unless(INSIDE | Ignored::Synchronisation.bit(), record)
+}
+
+/// As [`inside`], for an access to memory: it may be ignored, too.
+#[inline(always)]
+pub(crate) fn accessing<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
+    unless(INSIDE | Ignored::Accesses.bit(), record)
+}
+
+/// As [`inside`], for what has to be recorded whatever is ignored: threads, calls, the life of memory.
+#[inline(always)]
+pub(crate) fn always<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
+    unless(INSIDE, record)
+}
+
+/// Records something that synchronises nothing.
+#[inline(always)]
+pub(crate) fn plain<const N: usize>(tag: Tag, detail: u8, words: [u64; N]) {
+    inside(|local| local.plain(tag, detail, words));
+}
+
+/// Records something whose place in the order matters, at this moment.
+#[inline(always)]
+pub(crate) fn stamped<const N: usize>(tag: Tag, detail: u8, words: [u64; N]) {
+    inside(|local| local.stamped(tag, detail, words));
+}
+
+impl Local {
+    #[inline(always)]
+    pub(crate) fn plain<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
+        self.write(first_word(tag, detail, plain_key()), words);
+        self.near.note(tag, words);
+    }
+
+    #[inline(always)]
+    pub(crate) fn stamped<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
+        self.stamped_at(stamp(), tag, detail, words);
+    }
+
+    /// Records something whose place in the order was taken before, by [`stamp`].
+    #[inline(always)]
+    pub(crate) fn stamped_at<const N: usize>(&self, stamp: u64, tag: Tag, detail: u8, words: [u64; N]) {
+        self.write(first_word(tag, detail, stamped_key(stamp)), words);
+        self.near.note(tag, words);
+    }
+
+    /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
+    /// before it leaves.
+    pub(crate) fn with_value(&self, tag: Tag, access: Access, pc: u64) {
+        let first = first_word(tag, access.size | format::UNSETTLED, plain_key());
+        match self.write(first, [pc, access.addr, 0]) {
+            Some(record) => {
+                self.unsettled.set(Some(Unsettled::new(access, record)));
+                compiler_fence(SeqCst);
+                self.state.store(self.state.load(Relaxed) | UNSETTLED, Relaxed);
+            }
+            None => access.abandon(),
+        }
+    }
+
+    /// The thread's number, given to it before its first record. A signal handler may have been earlier: what it did
+    /// stays with the number it got.
+    pub(crate) fn set_thread(&self, thread: u32) {
+        self.drop_chunk();
+        self.thread.set(thread);
+    }
+
+    /// The thread's last record is written.
+    pub(crate) fn end(&self) {
+        self.set_ended();
+        self.frames.replace(Frames::NONE).drop();
+        self.end_chunk();
+    }
+
+    /// Writes a record with a key; where it is, if there was room for it.
+    #[inline(always)]
+    pub(super) fn write<const N: usize>(&self, first: u64, words: [u64; N]) -> Option<*mut u64> {
+        if self.room() < 8 * (N + 1) && !self.make_room(first) {
+            return None;
+        }
+        Some(self.store_keyed(first, words))
+    }
+}

@@ -1,0 +1,222 @@
+//! The file of the raw trace: its header, and the chunks that it grows by.
+//!
+//! Chunks that are mapped are allocated on disk first: a full disk is an error here, where the recording can stop with a message,
+//! and never a SIGBUS at some store. The others are written as a whole.
+//!
+//! The header stays mapped for as long as the process lives. Its words are only changed by atomic operations, so a reader finds a
+//! consistent file whatever ends the process.
+
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+use foresee_format::{
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, FLAGS_WORD, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD,
+    MAGIC, NAME_LEN, NAMES, OWNER_WORD, RunFlags, STOP_WORD, Stop, TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
+    WHY_WORD,
+};
+
+use super::{disk_space, limits, order, status};
+use crate::message::say;
+
+static FILE: AtomicI32 = AtomicI32::new(-1);
+/// The mapped header; null without a trace.
+static HEADER: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
+static NEXT_CHUNK: AtomicU64 = AtomicU64::new(HEADER_LEN);
+
+/// The descriptor of the trace, or -1.
+pub(crate) fn descriptor() -> i32 {
+    FILE.load(Relaxed)
+}
+
+/// Begins a trace in a new file; whether that can be.
+pub(crate) fn open(fd: i32, flags: RunFlags) -> bool {
+    FILE.store(fd, SeqCst);
+    disk_space::start(fd);
+    let Some(header) = map(fd, 0, HEADER_LEN) else { return false };
+    // SAFETY: the header is mapped, longer than these words, and nobody else knows of it yet.
+    unsafe {
+        header.add(VERSION_WORD).write(VERSION);
+        header.add(FLAGS_WORD).write(flags.word());
+        header.write(u64::from_le_bytes(MAGIC));
+    }
+    HEADER.store(header, SeqCst);
+    true
+}
+
+/// Closes the file, which another process goes on to use: for the child of a fork.
+pub(crate) fn leave_to_parent() {
+    // SAFETY: touches no memory; the descriptor is the runtime's own. Not by the C library's `close`, which is interposed.
+    unsafe { libc::syscall(libc::SYS_close, FILE.swap(-1, SeqCst)) };
+    HEADER.store(std::ptr::null_mut(), SeqCst);
+    NEXT_CHUNK.store(HEADER_LEN, SeqCst);
+}
+
+/// A word of the header, if there is a trace.
+fn header_word(word: usize) -> Option<&'static AtomicU64> {
+    let header = HEADER.load(SeqCst);
+    // SAFETY: the header is mapped for as long as the process lives, and longer than any of its words' numbers. After the start,
+    // its words are only used as atomics.
+    (!header.is_null()).then(|| unsafe { AtomicU64::from_ptr(header.add(word)) })
+}
+
+/// Makes a word at least this large. (By `fetch_max` the program would seem to use what compilers do not instrument.)
+fn raise(word: &AtomicU64, to: u64) {
+    let _ = word.fetch_update(SeqCst, SeqCst, |before| (before < to).then_some(to));
+}
+
+fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
+    if !limits::kernel_allows(offset + len) {
+        return None;
+    }
+    // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing that exists.
+    unsafe {
+        if libc::posix_fallocate(fd, offset as i64, len as i64) != 0 {
+            return None;
+        }
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let at =
+            libc::mmap(std::ptr::null_mut(), len as usize, protection, libc::MAP_SHARED, fd, offset as i64);
+        (at != libc::MAP_FAILED).then_some(at.cast())
+    }
+}
+
+/// Grows the file by `len` bytes, which `put` puts at the offset it is given, to make room for a record with this key. `None` if
+/// that cannot be, which ends the recording.
+fn grow<R>(len: u64, key: u64, put: impl FnOnce(i32, u64) -> Option<R>) -> Option<R> {
+    let offset = NEXT_CHUNK.fetch_add(len, SeqCst);
+    let fd = FILE.load(Relaxed);
+    if !disk_space::has_room(fd, offset + len)
+        && let Some(why) = limits::reached(fd, len, offset + len)
+    {
+        stop(key, why);
+        return None;
+    }
+    let Some(done) = put(fd, offset) else {
+        stop(key, Stop::NoRoom);
+        return None;
+    };
+    if let Some(length) = header_word(LENGTH_WORD) {
+        raise(length, offset + len);
+    }
+    Some(done)
+}
+
+/// A new chunk of `len` bytes, a multiple of the unit, for a record with this key; `fourth` is the last word of its header. `None`
+/// if there is none to be had, which ends the recording.
+pub(crate) fn chunk(owner: u64, len: u64, fourth: u64, key: u64) -> Option<*mut u64> {
+    let at = grow(len, key, |fd, offset| map(fd, offset, len))?;
+    // SAFETY: `len` bytes, more than a header, are mapped there, and nobody else knows of them yet.
+    unsafe {
+        at.add(KEY_WORD).write(fourth);
+        give(at, owner, len);
+    }
+    Some(at)
+}
+
+/// Makes zeroes a chunk of this owner. The magic, which makes it one, is written last.
+///
+/// # Safety
+/// `len` bytes are mapped there, and belong to the caller alone.
+pub(crate) unsafe fn give(at: *mut u64, owner: u64, len: u64) {
+    // SAFETY: the words of a chunk's header are within these bytes, which are the caller's.
+    unsafe {
+        at.add(OWNER_WORD).write(owner);
+        at.add(LEN_WORD).write(len);
+        AtomicU64::from_ptr(at).store(CHUNK_MAGIC, SeqCst);
+    }
+}
+
+/// Writes a copy of a chunk of `len` bytes, a multiple of the unit, behind everything else, to make room for a record with this
+/// key. If that cannot be, the recording ends.
+///
+/// # Safety
+/// `len` bytes are mapped there.
+pub(crate) unsafe fn copy(chunk: *const u64, len: u64, key: u64) -> bool {
+    grow(len, key, |fd, offset| {
+        // SAFETY: the caller vouches for these bytes.
+        let done = limits::kernel_allows(offset + len) && unsafe { write_at(fd, chunk.cast(), len, offset) };
+        done.then_some(())
+    })
+    .is_some()
+}
+
+/// Writes all bytes; not by the C library's function, at which a thread could be cancelled.
+///
+/// # Safety
+/// There are `len` bytes at `bytes`.
+unsafe fn write_at(fd: i32, mut bytes: *const u8, mut len: u64, mut offset: u64) -> bool {
+    while len > 0 {
+        // SAFETY: what is passed is the rest of the caller's bytes, as the kernel never says that it wrote more than it was given.
+        unsafe {
+            let written = libc::syscall(libc::SYS_pwrite64, fd, bytes, len, offset);
+            if written <= 0 {
+                if written < 0 && *libc::__errno_location() == libc::EINTR {
+                    continue;
+                }
+                return false;
+            }
+            bytes = bytes.add(written as usize);
+            len -= written as u64;
+            offset += written as u64;
+        }
+    }
+    true
+}
+
+/// Writes a text, which holds from this key on, into a chunk of its own.
+pub(crate) fn write_text(kind: u64, key: u64, text: &[u8]) {
+    let header = 8 * (CHUNK_HEADER_WORDS as u64 + 2);
+    let len = (header + text.len() as u64).next_multiple_of(UNIT);
+    let Some(at) = chunk(TEXT_OWNER, len, key, order::now()) else { return };
+    // SAFETY: the chunk is this function's, and has room for its header, the text's two words and the text. The kind, which
+    // makes the text valid, comes last. Nobody uses the mapping afterwards.
+    unsafe {
+        let body = at.add(CHUNK_HEADER_WORDS);
+        body.add(2).cast::<u8>().copy_from(text.as_ptr(), text.len());
+        body.add(1).write(text.len() as u64);
+        AtomicU64::from_ptr(body).store(kind, SeqCst);
+        libc::munmap(at.cast(), len as usize);
+    }
+}
+
+/// Drops what has a smaller key than this from the trace: some of it is about to be lost.
+pub(crate) fn raise_cut(key: u64) {
+    if let Some(cut) = header_word(CUT_WORD) {
+        raise(cut, key);
+    }
+}
+
+/// Stops recording for good: what has this key is not recorded. What has a smaller one is, by all threads, and the header
+/// says so. The key is noted before anything else goes unrecorded, and is the smallest of those that threads fail at together.
+#[cold]
+pub(crate) fn stop(key: u64, why: Stop) {
+    if let Some(word) = header_word(STOP_WORD) {
+        // Key 0 would mean "never stopped".
+        let earlier = |stop| (stop == 0 || key < stop).then_some(key.max(1));
+        let _ = word.fetch_update(SeqCst, SeqCst, earlier);
+    }
+    if !status::turn_off() {
+        return;
+    }
+    if let Some(word) = header_word(WHY_WORD) {
+        word.store(why as u64, SeqCst);
+    }
+    let why = why.why().as_bytes();
+    say(&[b"foresee: recording stops: ", why, b"; the program goes on, and the trace up to here is valid\n"]);
+}
+
+/// Names a thread in the header's table, if the table is that long.
+pub(crate) fn name_thread(thread: u32, name: &[u8]) {
+    let header = HEADER.load(SeqCst);
+    let at = NAMES + u64::from(thread) * NAME_LEN;
+    if header.is_null() || at + NAME_LEN > HEADER_LEN {
+        return;
+    }
+    let name = &name[..name.len().min(NAME_LEN as usize)];
+    // SAFETY: the slot is within the mapped header. Two threads that name a third one at the same time may garble its name,
+    // which the reader takes as any bytes.
+    unsafe {
+        let slot = header.cast::<u8>().add(at as usize);
+        slot.write_bytes(0, NAME_LEN as usize);
+        slot.copy_from(name.as_ptr(), name.len());
+    }
+}

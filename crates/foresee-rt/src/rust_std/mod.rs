@@ -1,0 +1,28 @@
+//! What orders threads inside of Rust's own library, which is not instrumented.
+//!
+//! The driver redirects calls of these functions to `foresee_std_…` here, and connects `foresee_real_…` with the library's
+//! own (`cargo-foresee`, `compiler/std_wraps`). Where nothing is connected, as in a C program, nobody calls the functions here.
+//!
+//! The functions have Rust's calling convention, which for integers, pointers, `bool` and pairs of integers is C's.
+//! All arguments are passed on; each module says what else it relies on.
+//!
+//! The library's functions call each other, and some linkers redirect these calls, too: while a function is
+//! `within` one that is recorded as a whole, the parts are not.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `allocator` | `__rust_alloc` and the like: sizes and callers of the memory that Rust code asks for |
+//! | `once` | `Once`, and so `OnceLock` and `LazyLock` |
+//! | `park` | `thread::park` |
+//! | `scope` | the end of scoped threads |
+//! | `waiting` | `Condvar` and `Barrier` |
+//! | `parts` | functions of the library that are parts of others |
+//! | `unseen_atomics` | records of atomic operations that the library does itself |
+
+mod allocator;
+mod once;
+mod park;
+mod parts;
+mod scope;
+mod unseen_atomics;
+mod waiting;

@@ -1,0 +1,119 @@
+//! Annotations: the C ABI of the SDK (the crate `foresee` for Rust, `foresee.h` for C and C++).
+//!
+//! Both reach these functions by weak references, so annotated programs also run without this runtime. A name is a pointer and a
+//! length, valid during the call, and goes into the thread's own records in front of the one that it is for
+//! (`foresee_format` says how). An event's arguments come by calls of their own before it, so that building an event
+//! takes no memory of the program, whose accesses would be recorded.
+//!
+//! Events and locals take stamps: their order among threads is that of time, as monitors are to see it. Stamps order
+//! records, they make no happens-before.
+
+use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, TEXT_ENDS, TEXT_PIECE, Tag};
+
+use crate::entry_points::entries;
+use crate::recorder::edges::{acquire_edge, release_edge};
+use crate::recorder::thread::{Local, inside, plain};
+use crate::recorder::watched;
+
+/// Longer texts are cut.
+const MAX_TEXT: usize = 4096;
+
+fn text(local: &Local, start: *const u8, len: usize) {
+    let bytes: &[u8] = if start.is_null() {
+        b""
+    } else {
+        // SAFETY: the ABI asks for the address of `len` bytes that nobody changes during the call; no more than these are read.
+        unsafe { std::slice::from_raw_parts(start, len.min(MAX_TEXT)) }
+    };
+    let mut rest = bytes;
+    loop {
+        let (piece, after) = rest.split_at(rest.len().min(TEXT_PIECE));
+        let mut words = [0_u64; TEXT_PIECE / 8];
+        for (i, &byte) in piece.iter().enumerate() {
+            words[i / 8] |= u64::from(byte) << (8 * (i % 8));
+        }
+        let ends = if after.is_empty() { TEXT_ENDS } else { 0 };
+        local.plain(Tag::Text, piece.len() as u8 | ends, words);
+        if after.is_empty() {
+            return;
+        }
+        rest = after;
+    }
+}
+
+extern "C" fn event(name: *const u8, len: usize, pc: u64) {
+    inside(|local| {
+        text(local, name, len);
+        local.stamped(Tag::Named, 0, [pc]);
+    });
+}
+
+extern "C" fn int(value: u64, _pc: u64) {
+    plain(Tag::Arg, ARG_INT, [value]);
+}
+
+extern "C" fn object(addr: u64, _pc: u64) {
+    plain(Tag::Arg, ARG_OBJECT, [addr]);
+}
+
+extern "C" fn string(start: *const u8, len: usize, _pc: u64) {
+    inside(|local| {
+        text(local, start, len);
+        local.plain(Tag::Arg, ARG_STR, [0]);
+    });
+}
+
+extern "C" fn assign(name: *const u8, len: usize, value: u64, pc: u64) {
+    inside(|local| {
+        text(local, name, len);
+        local.stamped(Tag::Local, 0, [pc, value]);
+    });
+}
+
+extern "C" fn begin_block(name: *const u8, len: usize, pc: u64) {
+    inside(|local| {
+        text(local, name, len);
+        local.plain(Tag::BlockBegin, 0, [pc]);
+    });
+}
+
+extern "C" fn end_block(pc: u64) {
+    plain(Tag::BlockEnd, 0, [pc]);
+}
+
+extern "C" fn watch(addr: u64, size: u64, name: *const u8, len: usize, pc: u64) {
+    inside(|local| {
+        text(local, name, len);
+        local.plain(Tag::NameVariable, 0, [pc, addr, size]);
+        watched::watch(addr..addr.saturating_add(size));
+    });
+}
+
+extern "C" fn name_lock(addr: u64, size: u64, name: *const u8, len: usize, pc: u64) {
+    inside(|local| {
+        text(local, name, len);
+        local.plain(Tag::NameLock, 0, [pc, addr, size]);
+    });
+}
+
+extern "C" fn before(token: u64, pc: u64) {
+    release_edge(token, pc);
+}
+
+extern "C" fn after(token: u64, pc: u64) {
+    acquire_edge(token, pc);
+}
+
+entries! {
+    foresee_event => event, "rdx";
+    foresee_arg_int => int, "rsi";
+    foresee_arg_object => object, "rsi";
+    foresee_arg_str => string, "rdx";
+    foresee_local => assign, "rcx";
+    foresee_block_begin => begin_block, "rdx";
+    foresee_block_end => end_block, "rdi";
+    foresee_watch => watch, "r8";
+    foresee_name_lock => name_lock, "r8";
+    foresee_happens_before => before, "rsi";
+    foresee_happens_after => after, "rsi";
+}

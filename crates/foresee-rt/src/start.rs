@@ -1,0 +1,51 @@
+//! The start of the runtime, before the program's own code.
+
+use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+use crate::c_library::{descriptors, ipc, process, threads};
+use crate::entry_points::entries;
+use crate::observer;
+use crate::recorder::{branches, code_filter, limits, ring, session, thread, watched};
+
+/// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
+/// the latest when the first instrumented object is initialised.
+extern "C" fn start(_count: c_int, args: *const *const c_char) {
+    // SAFETY: the C library passes the program's arguments to functions of `.init_array`, as it passes them to `main`.
+    unsafe { observer::start(args) };
+    record();
+}
+
+/// The same for callers that do not know the program's arguments. Only the first call counts.
+fn record() {
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    if STARTED.swap(true, SeqCst) {
+        return;
+    }
+    descriptors::start();
+    ipc::start();
+    // What reads strings and memory comes before the recording, which would take it for the program's doing.
+    watched::start();
+    code_filter::start();
+    branches::start();
+    limits::start();
+    ring::start();
+    thread::start();
+    session::start();
+    threads::start();
+    process::start();
+}
+
+// SAFETY: `.init_array` holds pointers to functions that the C library calls with the arguments of `main`.
+#[used]
+#[unsafe(link_section = ".init_array.00101")]
+static START: extern "C" fn(c_int, *const *const c_char) = start;
+
+/// Every instrumented object calls this before its constructors.
+extern "C" fn init(_pc: u64) {
+    record();
+}
+
+entries! {
+    __tsan_init => init, "rdi";
+}
