@@ -109,12 +109,6 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
     ),
     ("foresee-rt", &["buffer", "buffer/near"]),
     ("foresee-rt", &["exit", "fds", "lib", "memory", "threads", "tsan"]),
-    ("foresee-trace", &["file", "lib"]),
-    (
-        "foresee-trace",
-        &["raw/beginning", "raw/follow", "raw/merge", "raw/plain", "raw/reader", "raw/sections"],
-    ),
-    ("foresee-trace", &["raw/branches", "raw/naming"]),
 ];
 
 #[test]

@@ -4,7 +4,7 @@
 //! symbol table. A name is that of the symbol, demangled, or its last parts: `radio` is also `tower::radio`. Statics within
 //! functions of C are called `name.0` by gcc and `function.name` by clang. All statics of the name are watched.
 
-use foresee_trace::is_called;
+use foresee_trace::matches_name;
 
 use crate::image::{Image, ImageError, statics};
 
@@ -32,7 +32,7 @@ pub fn addresses(image: &Image, names: &[String], variables: &[String]) -> Resul
         names.iter().map(|name| (name, true)).chain(variables.iter().map(|name| (name, false)))
     {
         let before = watched.len();
-        let found = statics.iter().filter(|symbol| is_called(&symbol.name, name));
+        let found = statics.iter().filter(|symbol| matches_name(&symbol.name, name));
         watched.extend(found.map(|symbol| format!("{:x}:{:x}", symbol.addr, symbol.size)));
         if watched.len() == before && needed {
             return Err(WatchError::NoStatic(name.clone()));

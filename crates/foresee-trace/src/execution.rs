@@ -21,11 +21,12 @@ use std::ops::Range;
 
 use variables::{Variable, Variables};
 
+use crate::TraceError;
 use crate::event::{Access, Arg, Event, Mem, Op};
 use crate::flat::{Flat, Kind, Payload, PayloadShape, Target};
 use crate::ids::{EventId, LocId, ThreadId, VarId};
 use crate::names::Names;
-use crate::{EventSource, TraceError};
+use crate::source::EventSource;
 
 /// One event in 16 bytes.
 #[derive(Clone, Copy)]

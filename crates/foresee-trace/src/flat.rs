@@ -1,14 +1,15 @@
 //! Every operation as a few integers: the one encoding behind the trace file and the in-memory execution.
 //!
 //! [`Flat`] is what is the same each time a place in the program runs (kind, modifier, size) plus the target; the
-//! [`Payload`] is what comes with it (values, arguments). Adding an operation means adding it here and in the text form.
+//! [`Payload`] is what comes with it (values, arguments). A new operation is a row of the table of kinds, and a line in each
+//! direction of the encoding.
 
 use crate::event::{Arg, Mem, Mode, Op, Order};
 use crate::ids::{LockId, StrId, ThreadId};
 
-/// Defines the kinds of operations once: their numbers and their names.
+/// Defines the kinds of operations once: their numbers, and all that follows from the kind alone.
 macro_rules! kinds {
-    ($($kind:ident $name:literal,)*) => {
+    ($($kind:ident: $name:literal, $word:literal, $target:ident, $modifier:ident, $payload:ident;)*) => {
         /// The operations, numbered. Numbers are part of the file format: never reuse or renumber.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
@@ -26,42 +27,71 @@ macro_rules! kinds {
                     $(Kind::$kind => $name,)*
                 }
             }
+
+            /// The word that text traces use.
+            pub(crate) fn word(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $word,)*
+                }
+            }
+
+            /// What the target of this kind is.
+            pub(crate) fn target(self) -> Target {
+                match self {
+                    $(Kind::$kind => Target::$target,)*
+                }
+            }
+
+            /// What its modifier says.
+            pub(crate) fn modifier(self) -> Modifier {
+                match self {
+                    $(Kind::$kind => Modifier::$modifier,)*
+                }
+            }
+
+            /// Whether an operation of this kind always, sometimes or never has a payload, and of which shape.
+            pub(crate) fn payload(self) -> PayloadShape {
+                match self {
+                    $(Kind::$kind => PayloadShape::$payload,)*
+                }
+            }
         }
     };
 }
 
+// The name in outputs, the word in text traces, the target, the modifier, the payload.
 kinds! {
-    Read "read",
-    Write "write",
-    Load "load",
-    Store "store",
-    Rmw "rmw",
-    Fence "fence",
-    Request "request",
-    Acquire "acquire",
-    Release "release",
-    Fork "fork",
-    Join "join",
-    ThreadBegin "thread-begin",
-    ThreadEnd "thread-end",
-    Wait "wait",
-    Notify "notify",
-    Branch "branch",
-    Enter "enter",
-    Exit "exit",
-    BlockBegin "block-begin",
-    BlockEnd "block-end",
-    Call "call",
-    Return "return",
-    Commit "commit",
-    CommitBegin "commit-begin",
-    CommitEnd "commit-end",
-    Named "named",
-    Local "local",
-    Alloc "alloc",
-    Free "free",
-    From "from",
-    Constant "constant",
+    Read: "read", "r", Memory, Nothing, MaybeOne;
+    Write: "write", "w", Memory, Nothing, MaybeOne;
+    Load: "load", "load", Memory, Order, MaybeOne;
+    Store: "store", "store", Memory, Order, MaybeOne;
+    Rmw: "rmw", "rmw", Memory, Order, MaybeTwo;
+    Fence: "fence", "fence", Nothing, Order, Nothing;
+    Request: "request", "req", Lock, Mode, Nothing;
+    Acquire: "acquire", "acq", Lock, ModeAndTried, Nothing;
+    Release: "release", "rel", Lock, Mode, Nothing;
+    Fork: "fork", "fork", Thread, Nothing, Nothing;
+    Join: "join", "join", Thread, Nothing, Nothing;
+    ThreadBegin: "thread-begin", "thread_begin", Nothing, Nothing, Nothing;
+    ThreadEnd: "thread-end", "thread_end", Nothing, Nothing, Nothing;
+    Wait: "wait", "wait", Lock, Nothing, Nothing;
+    Notify: "notify", "notify", Lock, All, Nothing;
+    Branch: "branch", "branch", Nothing, Nothing, Nothing;
+    Enter: "enter", "enter", String, Nothing, Nothing;
+    Exit: "exit", "exit", String, Nothing, Nothing;
+    BlockBegin: "block-begin", "begin", String, Nothing, Nothing;
+    BlockEnd: "block-end", "end", String, Nothing, Nothing;
+    Call: "call", "call", String, Nothing, Args;
+    Return: "return", "return", String, Nothing, Args;
+    Commit: "commit", "commit", String, Nothing, Nothing;
+    CommitBegin: "commit-begin", "commit_begin", String, Nothing, Nothing;
+    CommitEnd: "commit-end", "commit_end", String, Nothing, Nothing;
+    Named: "named", "event", String, Nothing, Args;
+    Local: "local", "local", String, Nothing, One;
+    Alloc: "alloc", "alloc", Memory, Nothing, Nothing;
+    Free: "free", "free", Memory, Nothing, Nothing;
+    From: "from", "from", Memory, Nothing, Nothing;
+    Constant: "constant", "constant", Nothing, Nothing, Nothing;
 }
 
 impl Kind {
@@ -69,40 +99,30 @@ impl Kind {
     pub(crate) fn from_number(n: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(n)).copied()
     }
+}
 
-    /// What the target of this kind is.
-    pub(crate) fn target(self) -> Target {
-        use Kind::*;
-        match self {
-            Read | Write | Load | Store | Rmw | Alloc | Free | From => Target::Memory,
-            Request | Acquire | Release | Wait | Notify => Target::Lock,
-            Fork | Join => Target::Thread,
-            Enter | Exit | BlockBegin | BlockEnd | Call | Return | Commit | CommitBegin | CommitEnd
-            | Named | Local => Target::String,
-            Fence | ThreadBegin | ThreadEnd | Branch | Constant => Target::Nothing,
-        }
-    }
+/// What the modifier of a kind says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Modifier {
+    Nothing,
+    /// A memory order.
+    Order,
+    /// How a lock is held.
+    Mode,
+    /// The same, and whether the lock was only tried for.
+    ModeAndTried,
+    /// Whether all are woken.
+    All,
+}
 
-    /// Whether an operation of this kind always, sometimes or never has a payload, and of which shape.
-    pub(crate) fn payload(self) -> PayloadShape {
-        use Kind::*;
+impl Modifier {
+    /// How many different modifiers there are.
+    fn count(self) -> u8 {
         match self {
-            Read | Write | Load | Store => PayloadShape::MaybeOne,
-            Rmw => PayloadShape::MaybeTwo,
-            Local => PayloadShape::One,
-            Call | Return | Named => PayloadShape::Args,
-            _ => PayloadShape::Nothing,
-        }
-    }
-
-    /// How many different modifiers this kind has.
-    fn modifiers(self) -> u8 {
-        use Kind::*;
-        match self {
-            Load | Store | Rmw | Fence => Order::ALL.len() as u8,
-            Request | Release | Notify => 2,
-            Acquire => 4,
-            _ => 1,
+            Modifier::Nothing => 1,
+            Modifier::Order => Order::ALL.len() as u8,
+            Modifier::Mode | Modifier::All => 2,
+            Modifier::ModeAndTried => 4,
         }
     }
 }
@@ -155,7 +175,7 @@ pub(crate) enum Payload<'a> {
 impl Flat {
     /// Whether kind, modifier and size go together: what comes from a file may not.
     pub(crate) fn is_valid(kind: Kind, modifier: u8, size: u32) -> bool {
-        modifier < kind.modifiers() && (kind.target() == Target::Memory) == (size != 0)
+        modifier < kind.modifier().count() && (kind.target() == Target::Memory) == (size != 0)
     }
 
     #[inline]

@@ -20,11 +20,12 @@ mod shape;
 
 use std::ops::Range;
 
+use crate::TraceError;
 use crate::event::{Event, Mem, Mode, Op};
 use crate::ids::{LocId, LockId, ThreadId};
 use crate::names::{Location, Names};
+use crate::source::{EventSource, Facts};
 use crate::trust::Trust;
-use crate::{EventSource, Facts, TraceError};
 use random::{Chance, Pick, Random};
 use shape::NESTED_SHARE;
 pub use shape::{Forks, Shape};

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 
+use crate::TraceError;
 use crate::file::{MAGIC, TraceReader};
 use crate::raw::{LockTable, NoSymbols, RawReader, Symbolizer};
+use crate::source::EventSource;
 use crate::text::TextReader;
-use crate::{EventSource, TraceError};
 
 /// The formats of trace files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@
 
 use foresee_monitor::property::{Builtin, Carried, Property, Source};
 use foresee_monitor::watch::FeedError;
-use foresee_trace::{Arg, Event, LockId, Mem, Names, Op, StrId, is_called, signed};
+use foresee_trace::{Arg, Event, LockId, Mem, Names, Op, StrId, matches_name, signed};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -179,7 +179,7 @@ impl<'p> Translator<'p> {
         };
         self.named.learn(names, |text| all(&|source| matches!(source, Source::Named(name) if name == text)));
         if self.wants.functions {
-            let called = |function: &str, text: &str| is_called(text, function);
+            let called = |function: &str, text: &str| matches_name(text, function);
             self.entered.learn(names, |text| {
                 all(&|s| matches!(s, Source::Enter(function) if called(function, text)))
             });
@@ -188,7 +188,7 @@ impl<'p> Translator<'p> {
         }
         for symbol in &names.symbols()[self.symbols..] {
             let name = names.str(symbol.name);
-            if let Some(var) = self.property.vars.iter().position(|var| is_called(name, &var.name)) {
+            if let Some(var) = self.property.vars.iter().position(|var| matches_name(name, &var.name)) {
                 self.variables.insert(symbol.mem.addr, var);
             }
         }

@@ -53,8 +53,10 @@ pub(crate) mod tables;
 pub(crate) mod varint;
 mod writer;
 
-pub use reader::{FileInfo, TraceReader};
+pub use reader::TraceReader;
 pub use writer::TraceWriter;
+
+pub use crate::source::FileInfo;
 
 /// The first bytes of every trace file. Not text, and damaged by transfers that change line ends.
 pub const MAGIC: [u8; 8] = *b"\x89FORE\r\n\x1a";

@@ -15,8 +15,9 @@ use super::{Bad, MAGIC, MAX_OPEN_BYTES, MAX_STAMP, START_LEN, VERSION};
 use crate::event::{Event, Op};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
+use crate::source::{EventSource, Facts, FileInfo};
 use crate::trust::{Gap, NoEnd, Trust};
-use crate::{Damage, EventSource, Facts, TraceError};
+use crate::{Damage, TraceError};
 
 /// How many events of a thread are decoded at a time.
 const BATCH: usize = 128;
@@ -57,21 +58,6 @@ pub struct TraceReader {
     wins: u32,
     /// The next event is of the same stream if its stamp is smaller; 0 if that is not known.
     until: u64,
-}
-
-/// What is known of a trace file without reading its events.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FileInfo {
-    /// Format version.
-    pub version: u16,
-    /// The file's size.
-    pub bytes: u64,
-    /// How many blocks of any kind.
-    pub blocks: u64,
-    /// How many events the blocks announce.
-    pub events: u64,
-    /// How many bytes of the file are events; the rest is names, index and the like.
-    pub event_bytes: u64,
 }
 
 /// An open block.

@@ -5,9 +5,9 @@
 
 use super::Bad;
 use super::varint::{Cursor, put, put_str};
-use crate::Facts;
 use crate::ids::StrId;
 use crate::names::{Location, Names};
+use crate::source::Facts;
 use crate::trust::{Gap, Trust};
 
 /// A payload with more bytes of strings than this ends there.

@@ -10,11 +10,12 @@ use super::pack::Packer;
 use super::sites::SiteWriter;
 use super::tables::{Written, write_facts, write_trust};
 use super::{MAGIC, MAX_COLUMN, SEGMENT_EVENTS, START_LEN, VERSION};
+use crate::TraceError;
 use crate::event::Event;
 use crate::flat::{Flat, Payload};
 use crate::names::Names;
+use crate::source::{EventSink, Facts};
 use crate::trust::Trust;
-use crate::{EventSink, Facts, TraceError};
 
 /// How many threads may have open blocks; more end the segment early, so that memory stays bounded.
 const MAX_OPEN_THREADS: usize = 1024;

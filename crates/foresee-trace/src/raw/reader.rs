@@ -15,8 +15,9 @@ use super::symbols::Symbolizer;
 use crate::event::{Event, Mem, Op};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
+use crate::source::{EventSource, Facts};
 use crate::trust::Trust;
-use crate::{Damage, EventSource, Facts, TraceError};
+use crate::{Damage, TraceError};
 
 /// A reader of a raw trace.
 pub struct RawReader {

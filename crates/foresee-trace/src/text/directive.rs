@@ -3,8 +3,8 @@
 use super::escape::unescape;
 use super::fault::{Fault, fault};
 use super::number::number;
-use crate::Facts;
 use crate::names::Names;
+use crate::source::Facts;
 use crate::trust::{Gap, Trust};
 
 /// Takes in a directive; other lines are comments.

@@ -1,54 +1,15 @@
-//! The words for operations and their modifiers: one table, used by reader and writer.
+//! The words for operations and their modifiers, for reader and writer.
 
 use std::borrow::Cow;
 
 use super::fault::Fault;
 use crate::event::Order;
-use crate::flat::Kind;
-
-const WORDS: [(&str, Kind); 31] = [
-    ("r", Kind::Read),
-    ("w", Kind::Write),
-    ("acq", Kind::Acquire),
-    ("rel", Kind::Release),
-    ("req", Kind::Request),
-    ("load", Kind::Load),
-    ("store", Kind::Store),
-    ("rmw", Kind::Rmw),
-    ("fence", Kind::Fence),
-    ("fork", Kind::Fork),
-    ("join", Kind::Join),
-    ("begin", Kind::BlockBegin),
-    ("end", Kind::BlockEnd),
-    ("wait", Kind::Wait),
-    ("notify", Kind::Notify),
-    ("branch", Kind::Branch),
-    ("enter", Kind::Enter),
-    ("exit", Kind::Exit),
-    ("thread_begin", Kind::ThreadBegin),
-    ("thread_end", Kind::ThreadEnd),
-    ("call", Kind::Call),
-    ("return", Kind::Return),
-    ("commit", Kind::Commit),
-    ("commit_begin", Kind::CommitBegin),
-    ("commit_end", Kind::CommitEnd),
-    ("event", Kind::Named),
-    ("local", Kind::Local),
-    ("alloc", Kind::Alloc),
-    ("free", Kind::Free),
-    ("from", Kind::From),
-    ("constant", Kind::Constant),
-];
-
-/// The word for operations of a kind.
-pub(super) fn word(kind: Kind) -> &'static str {
-    WORDS.iter().find(|(_, k)| *k == kind).map_or("", |(word, _)| word)
-}
+use crate::flat::{Kind, Modifier};
 
 /// The kind of operation that a word stands for.
 pub(super) fn kind(word: &str) -> Result<Kind, Fault<'_>> {
-    WORDS.iter().find(|(w, _)| *w == word).map(|(_, kind)| *kind).ok_or_else(|| {
-        let words: Vec<&'static str> = WORDS.iter().map(|(word, _)| *word).collect();
+    Kind::ALL.iter().copied().find(|kind| kind.word() == word).ok_or_else(|| {
+        let words: Vec<&'static str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
         Fault {
             at: word,
             expected: Cow::Owned(format!("an operation ({})", words.join(", "))),
@@ -60,14 +21,12 @@ pub(super) fn kind(word: &str) -> Result<Kind, Fault<'_>> {
 /// The name of a kind's modifier, by its number; an empty name is never written.
 pub(super) fn modifier_name(kind: Kind, number: u8) -> Option<&'static str> {
     let number = usize::from(number);
-    match kind {
-        Kind::Load | Kind::Store | Kind::Rmw | Kind::Fence => {
-            Order::ALL.get(number).map(|order| order.name())
-        }
-        Kind::Request | Kind::Release => ["", "shared"].get(number).copied(),
-        Kind::Acquire => ["", "shared", "try", "try_shared"].get(number).copied(),
-        Kind::Notify => ["", "all"].get(number).copied(),
-        _ => None,
+    match kind.modifier() {
+        Modifier::Nothing => None,
+        Modifier::Order => Order::ALL.get(number).map(|order| order.name()),
+        Modifier::Mode => ["", "shared"].get(number).copied(),
+        Modifier::ModeAndTried => ["", "shared", "try", "try_shared"].get(number).copied(),
+        Modifier::All => ["", "all"].get(number).copied(),
     }
 }
 
@@ -84,8 +43,8 @@ pub(super) fn modifier(kind: Kind, text: Option<&str>) -> Result<u8, Fault<'_>> 
     named().find(|(_, name)| *name == text).map(|(number, _)| number).ok_or_else(|| {
         let named: Vec<&'static str> = named().map(|(_, name)| name).collect();
         let expected = match named.as_slice() {
-            [] => format!("`(` or the end of the operation: `{}` has no modifiers", word(kind)),
-            named => format!("a modifier of `{}` ({})", word(kind), named.join(", ")),
+            [] => format!("`(` or the end of the operation: `{}` has no modifiers", kind.word()),
+            named => format!("a modifier of `{}` ({})", kind.word(), named.join(", ")),
         };
         Fault { at: text, expected: Cow::Owned(expected), suggestion: closest(text, &named) }
     })
@@ -127,11 +86,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_a_word() {
-        let kinds: Vec<Kind> = (0..=u8::MAX).map_while(Kind::from_number).collect();
-        assert_eq!(kinds.len(), WORDS.len());
-        for known in kinds {
-            assert_eq!(kind(word(known)).unwrap(), known);
+    fn every_kind_has_a_word_of_its_own() {
+        for &known in Kind::ALL {
+            assert_eq!(kind(known.word()).unwrap(), known);
         }
     }
 

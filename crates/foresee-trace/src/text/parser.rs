@@ -7,11 +7,11 @@ use super::fault::{Fault, fault};
 use super::memory::{split_pair, split_range, split_value};
 use super::number::{is_number, number, value_bits};
 use super::{directive, keyword};
-use crate::Facts;
 use crate::event::{Arg, Event, Mem};
 use crate::flat::{Flat, Kind, Payload, PayloadShape, Target};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
+use crate::source::Facts;
 use crate::trust::Trust;
 
 /// What was read so far, and the event of the last line that had one.

@@ -5,10 +5,11 @@ use std::io::Read;
 use super::fault::quoted;
 use super::lines::{LONGEST_LINE, LineError, Lines};
 use super::parser::Parser;
+use crate::TraceError;
 use crate::event::Event;
 use crate::names::Names;
+use crate::source::{EventSource, Facts};
 use crate::trust::Trust;
-use crate::{EventSource, Facts, TraceError};
 
 /// Reads a text trace; see the [module](super) for its form.
 ///

@@ -10,12 +10,13 @@ use super::keyword;
 use super::labels::Labels;
 use super::memory::escape_variable;
 use super::parser::is_bare_number;
+use crate::TraceError;
 use crate::event::{Arg, Event, Mem, signed};
 use crate::flat::{Flat, Kind, Payload, Target};
 use crate::ids::{LocId, StrId};
 use crate::names::{Names, Symbol};
+use crate::source::{EventSink, Facts};
 use crate::trust::Trust;
-use crate::{EventSink, Facts, TraceError};
 
 /// How much text is gathered before it is written.
 const BUFFER: usize = 64 << 10;
@@ -95,7 +96,7 @@ impl<W: Write> TextWriter<W> {
         self.text.push_str(thread);
         self.text.push('|');
         let (flat, payload) = Flat::of(&event.op);
-        self.text.push_str(keyword::word(flat.kind));
+        self.text.push_str(flat.kind.word());
         if let Some(modifier) = keyword::modifier_name(flat.kind, flat.modifier)
             && !modifier.is_empty()
         {

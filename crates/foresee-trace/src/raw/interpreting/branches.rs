@@ -1,7 +1,7 @@
 //! Where control flow has depended on what a thread has read: the branch events of a program that records its branches.
 //!
 //! Such a program has a call at the beginning of every *basic block*, a piece of code without jumps (the compilers'
-//! `trace-pc` coverage). What a thread does next depends on what it has read in four ways, and [`Op::Branch`](crate::Op::Branch)
+//! `trace-pc` coverage). What a thread does next depends on what it has read in four ways, and [`Op::Branch`]
 //! promises an event before each:
 //!
 //! * **Control.** The block that it is in was chosen by a jump: the record at the block's beginning. Every block has one, also those

@@ -14,7 +14,8 @@ use foresee_format::{
     OWNER_WORD, RunFlags, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
 };
 
-use crate::{Damage, Facts, TraceError};
+use crate::source::Facts;
+use crate::{Damage, TraceError};
 
 /// Whether a file is still written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

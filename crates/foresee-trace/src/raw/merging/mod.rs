@@ -1,7 +1,7 @@
 //! Merging: the records of all threads in the observed order.
 //!
-//! The file consists of [chunks](chunks), each of one thread. A [stream](stream) decodes those of a thread one after
-//! the other; [turns](turns) decide which stream comes next: by key, equal keys by thread. The runtime's documentation
+//! The file consists of [`chunks`], each of one thread. A [`stream`] decodes those of a thread one after
+//! the other; [`turns`] decide which stream comes next: by key, equal keys by thread. The runtime's documentation
 //! argues why that is an order the program really had.
 //!
 //! **Damage.** Nothing in the file is trusted. Where a thread's records end that should go on, the merged order ends, too: what other
@@ -30,7 +30,8 @@ pub(crate) use self::lookahead::Lookahead;
 use self::stream::Ended;
 pub(crate) use self::stream::{Record, Stream};
 use self::turns::Turns;
-use crate::{Damage, Facts, TraceError};
+use crate::source::Facts;
+use crate::{Damage, TraceError};
 
 /// The records of a raw trace in the observed order.
 pub(crate) struct Merger {

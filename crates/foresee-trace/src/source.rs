@@ -1,0 +1,99 @@
+//! Where events come from and where they go: what every reader and every writer of traces offers.
+
+use crate::error::{Damage, TraceError};
+use crate::event::Event;
+use crate::names::Names;
+use crate::trust::Trust;
+
+/// Facts about a recorded run: its command line, host, time, …, in the order they were written. They are for people: nothing
+/// that is concluded from a trace depends on them.
+pub type Facts = Vec<(String, String)>;
+
+/// A stream of events in the observed order.
+///
+/// ```
+/// # use foresee_trace::{EventSource, text::TextReader};
+/// let mut source = TextReader::new("T1|w(x)|3\nT1|fork(T2)|4\nT2|r(x)|9\n".as_bytes());
+/// while source.advance()? {
+///     let event = source.event();
+///     println!("{:?} by {}", event.op, source.names().thread_name(event.thread));
+/// }
+/// # Ok::<(), foresee_trace::TraceError>(())
+/// ```
+pub trait EventSource {
+    /// Goes to the next event; `false` at the end of what can be read.
+    fn advance(&mut self) -> Result<bool, TraceError>;
+
+    /// The event that the last [`advance`](EventSource::advance) reached. Call it only after that returned `true`.
+    fn event(&self) -> Event<'_>;
+
+    /// The names known so far; complete at the end.
+    fn names(&self) -> &Names;
+
+    /// What is known about the recorded run.
+    fn facts(&self) -> &Facts;
+
+    /// What of the run is missing in the trace; complete at the end.
+    fn trust(&self) -> Trust;
+
+    /// Where the trace was damaged, if it was; known at the end.
+    fn damage(&self) -> Option<&Damage> {
+        None
+    }
+
+    /// Passes over the next `count` events, or as many as there are; faster than reading them where the format allows it.
+    fn skip(&mut self, count: u64) -> Result<(), TraceError> {
+        for _ in 0..count {
+            if !self.advance()? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known of the file without reading its events; `None` for what is no binary trace.
+    fn file_info(&self) -> Option<FileInfo> {
+        None
+    }
+
+    /// The line of the event that was reached, counted from 1; `None` for what has no lines.
+    fn line(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether the next event may have to be waited for: whoever reports at once should do it now.
+    fn may_wait(&self) -> bool {
+        false
+    }
+
+    /// How far reading has come, and how far it has to go, in bytes; the total may be unknown (a pipe).
+    fn progress(&self) -> (u64, Option<u64>);
+}
+
+/// What is known of a trace file without reading its events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileInfo {
+    /// Format version.
+    pub version: u16,
+    /// The file's size.
+    pub bytes: u64,
+    /// How many blocks of any kind.
+    pub blocks: u64,
+    /// How many events the blocks announce.
+    pub events: u64,
+    /// How many bytes of the file are events; the rest is names, index and the like.
+    pub event_bytes: u64,
+}
+
+/// Takes a stream of events.
+pub trait EventSink {
+    /// Appends an event whose ids are in `names`. Names may only grow from one call to the next.
+    fn push(&mut self, names: &Names, event: &Event<'_>) -> Result<(), TraceError>;
+
+    /// Adds a fact about the run that became known only now.
+    fn fact(&mut self, key: &str, value: &str) -> Result<(), TraceError>;
+
+    /// Completes the output, and says what of the run is missing in it. Without this call the output is readable, but
+    /// incomplete.
+    fn finish(&mut self, names: &Names, trust: &Trust) -> Result<(), TraceError>;
+}
