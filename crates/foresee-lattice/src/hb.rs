@@ -19,13 +19,14 @@
 //!
 //! **Cost.** One pass; a clock per shared variable and lock.
 
+use foresee_trace::synchronisation::{Handover, Section};
 use foresee_trace::{EventId, Execution, LockId, Mode};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::causality::Causality;
 use super::model::{Edges, Letter, Model};
-use super::pass::{Handover, Known, Pass};
+use super::pass::{Known, Pass};
 
 /// The model `hb`.
 pub struct HappensBefore;
@@ -40,20 +41,19 @@ impl Model for HappensBefore {
         let mut memory = Accesses::default();
         let mut locks: FxHashMap<LockId, Variable> = FxHashMap::default();
         for id in execution.ids() {
-            pass.begin(id);
-            let handover = pass.handover(id);
+            let section = pass.begin(id).map(Handover::section);
             memory.before(&mut pass, id);
-            if let Some(Handover::Takes(lock, mode) | Handover::Gives(lock, mode)) = handover {
+            if let Some(Section { lock, mode, .. }) = section {
                 locks.entry(lock).or_default().before(&mut pass, id, mode == Mode::Exclusive);
             }
             pass.step(id, SmallVec::new());
             memory.after(&mut pass, id);
-            if let Some(Handover::Takes(lock, mode) | Handover::Gives(lock, mode)) = handover {
+            if let Some(Section { lock, mode, .. }) = section {
                 locks.entry(lock).or_default().after(&mut pass, id, mode == Mode::Exclusive);
             }
             pass.end(id);
         }
-        (pass.causality, pass.edges)
+        pass.finish()
     }
 }
 
@@ -69,15 +69,15 @@ struct Variable {
 impl Variable {
     fn before(&self, pass: &mut Pass<'_>, id: EventId, writes: bool) {
         if let Some(write) = &self.write {
-            pass.learn(id, write);
+            pass.clocks.learn(id, write);
         }
         if writes {
-            self.reads.iter().for_each(|read| pass.learn(id, read));
+            self.reads.iter().for_each(|read| pass.clocks.learn(id, read));
         }
     }
 
     fn after(&mut self, pass: &mut Pass<'_>, id: EventId, writes: bool) {
-        let known = pass.publish(id);
+        let known = pass.clocks.publish(id);
         if writes {
             self.reads.clear();
             self.write = Some(known);

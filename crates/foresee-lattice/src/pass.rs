@@ -2,15 +2,15 @@
 //!
 //! A clock counts steps: `clock[t]` is how many steps of thread t are known to come before. Thread order, fork, join and
 //! wake-up are the same in every model (rule (d)); what memory and locks do is up to the model, which calls
-//! [`Pass::learn`] where one event must come after another.
+//! [`Clocks::learn`] where one event must come after another.
 //!
 //! If asked for, the pass also writes down the direct edges between events of different threads, from which
 //! [`schedule`](super::schedule) makes full schedules. They are needed only once something was found.
 
 use std::rc::Rc;
 
-use foresee_trace::{EventId, Execution, LockId, Mode, Op, ThreadId};
-use rustc_hash::FxHashMap;
+use foresee_trace::synchronisation::{After, Handover, LockWalk, ThreadWalk};
+use foresee_trace::{EventId, Execution, Op, ThreadId};
 use smallvec::SmallVec;
 
 use super::causality::{Causality, Need, Needs, Step, Take};
@@ -31,8 +31,13 @@ struct Thread {
     at_step: Vec<u32>,
     published: Option<Rc<[u32]>>,
     last: Option<EventId>,
-    /// What its next event comes after: the fork, the notifies.
-    awaits: Vec<Known>,
+}
+
+/// The clocks of all threads, and the edges between their events.
+pub(super) struct Clocks<'e> {
+    execution: &'e Execution,
+    threads: Vec<Thread>,
+    edges: Option<Edges>,
 }
 
 /// The pass; see the [module](self).
@@ -40,19 +45,10 @@ pub(super) struct Pass<'e> {
     pub(super) execution: &'e Execution,
     pub(super) sharing: Sharing,
     pub(super) causality: Causality,
-    pub(super) edges: Option<Edges>,
+    pub(super) clocks: Clocks<'e>,
     letter: Letter<'e>,
-    threads: Vec<Thread>,
-    held: FxHashMap<(ThreadId, LockId), (u32, Mode)>,
-    /// Who waits for a condition, and since when.
-    waiting: FxHashMap<LockId, Vec<(ThreadId, Known)>>,
-}
-
-/// A lock is taken or given up, not counting re-entry.
-#[derive(Clone, Copy)]
-pub(super) enum Handover {
-    Takes(LockId, Mode),
-    Gives(LockId, Mode),
+    walk: ThreadWalk<Known>,
+    locks: LockWalk,
 }
 
 impl<'e> Pass<'e> {
@@ -65,68 +61,70 @@ impl<'e> Pass<'e> {
     ) -> Self {
         let threads = execution.thread_count();
         let thread = Thread { clock: vec![0; threads], at_step: vec![0; threads], ..Thread::default() };
+        let edges = with_edges.then(Edges::default);
         Pass {
             execution,
             sharing: Sharing::of(execution, counts),
             causality: Causality::new(threads),
-            edges: with_edges.then(Edges::default),
+            clocks: Clocks { execution, threads: vec![thread; threads], edges },
             letter,
-            threads: vec![thread; threads],
-            held: FxHashMap::default(),
-            waiting: FxHashMap::default(),
+            walk: ThreadWalk::new(),
+            locks: LockWalk::new(),
         }
     }
 
-    /// Before anything else is done about an event: what rule (d) puts before it.
-    pub(super) fn begin(&mut self, id: EventId) {
-        let thread = self.execution.thread(id);
-        for known in std::mem::take(&mut self.threads[thread.index()].awaits) {
-            self.learn(id, &known);
-        }
-        match self.execution.op(id) {
-            Op::Join { child } => {
-                if let Some(last) = self.threads[child.index()].last {
-                    let known = self.publish(last);
-                    self.learn(id, &known);
+    /// Before anything else is done about an event: what rule (d) puts before it, and the lock that it takes or gives.
+    pub(super) fn begin(&mut self, id: EventId) -> Option<Handover> {
+        let Pass { execution, sharing, clocks, walk, .. } = self;
+        let thread = execution.thread(id);
+        let op = synchronisation_of(execution, id);
+        walk.begin(thread, op.as_ref(), |after| match after {
+            After::Fork(fork) => clocks.learn(id, fork),
+            After::Notifies { notifies, .. } => notifies.iter().for_each(|notify| clocks.learn(id, notify)),
+            // A wait that did not return need not have happened.
+            After::Wait(wait) if sharing.is_last(execution, wait.event) => {}
+            After::Wait(wait) => clocks.learn(id, wait),
+            After::End(child) => {
+                if let Some(last) = clocks.threads[child.index()].last {
+                    let known = clocks.publish(last);
+                    clocks.learn(id, &known);
                 }
             }
-            Op::Notify { cond, .. } => {
-                let waiting = self.waiting.get(&cond).cloned().unwrap_or_default();
-                for (_, since) in waiting {
-                    self.learn(id, &since);
-                }
-            }
-            _ => {}
-        }
-        self.threads[thread.index()].last = Some(id);
+        });
+        clocks.threads[thread.index()].last = Some(id);
+        self.locks.event(thread, &op?)
     }
 
     /// After everything else was done about an event: what rule (d) puts after it.
     pub(super) fn end(&mut self, id: EventId) {
-        let thread = self.execution.thread(id);
-        if !self.waiting.is_empty() {
-            // The thread does something: its wait, if it was in one, has returned.
-            self.waiting.values_mut().for_each(|waiting| waiting.retain(|&(who, _)| who != thread));
-        }
-        match self.execution.op(id) {
-            Op::Fork { child } if self.threads[child.index()].last.is_none() => {
-                let known = self.publish(id);
-                self.threads[child.index()].awaits.push(known);
-            }
-            Op::Notify { cond, .. } => {
-                let known = self.publish(id);
-                for (thread, _) in self.waiting.get(&cond).into_iter().flatten() {
-                    self.threads[thread.index()].awaits.push(known.clone());
-                }
-            }
-            Op::Wait { cond } if !self.sharing.is_last(self.execution, id) => {
-                let known = self.publish(id);
-                self.waiting.entry(cond).or_default().push((thread, known));
-            }
-            _ => {}
-        }
+        let op = synchronisation_of(self.execution, id);
+        self.walk.end(self.execution.thread(id), op.as_ref(), || self.clocks.publish(id));
     }
 
+    /// Makes the event a step if the property looks at it or it takes turns. The number of the step in its thread.
+    pub(super) fn step(&mut self, id: EventId, takes: SmallVec<[Take; 1]>) -> Option<u32> {
+        let letter = (self.letter)(id);
+        if letter.is_none() && takes.is_empty() {
+            return None;
+        }
+        let of = self.execution.thread(id);
+        let needs = self.clocks.step(of);
+        let letter = letter.unwrap_or(super::causality::SILENT);
+        Some(self.causality.push(of.0, Step { event: id.0, letter, needs, takes }))
+    }
+
+    /// What was found out.
+    pub(super) fn finish(self) -> (Causality, Option<Edges>) {
+        (self.causality, self.clocks.edges)
+    }
+}
+
+/// What an event does, unless it is an access.
+fn synchronisation_of(execution: &Execution, id: EventId) -> Option<Op<'_>> {
+    execution.access(id).is_none().then(|| execution.op(id))
+}
+
+impl Clocks<'_> {
     /// The event comes after what is known there.
     pub(super) fn learn(&mut self, id: EventId, known: &Known) {
         let thread = self.execution.thread(id);
@@ -154,46 +152,19 @@ impl<'e> Pass<'e> {
         &self.threads[thread.index()].clock
     }
 
-    /// Makes the event a step if the property looks at it or it takes turns. The number of the step in its thread.
-    pub(super) fn step(&mut self, id: EventId, takes: SmallVec<[Take; 1]>) -> Option<u32> {
-        let letter = (self.letter)(id);
-        if letter.is_none() && takes.is_empty() {
-            return None;
-        }
-        let of = self.execution.thread(id);
+    /// A thread does a step; what of other threads that comes after, beyond what its last one did.
+    fn step(&mut self, of: ThreadId) -> Needs {
         let thread = &mut self.threads[of.index()];
         let needs = beyond(&thread.clock, &thread.at_step, of);
         thread.clock[of.index()] += 1;
         thread.at_step.copy_from_slice(&thread.clock);
         thread.published = None;
-        let letter = letter.unwrap_or(super::causality::SILENT);
-        Some(self.causality.push(of.0, Step { event: id.0, letter, needs, takes }))
+        needs
     }
 
-    /// How the event changes who holds a lock.
-    pub(super) fn handover(&mut self, id: EventId) -> Option<Handover> {
-        let thread = self.execution.thread(id);
-        match self.execution.op(id) {
-            Op::Acquire { lock, mode, .. } => {
-                let (depth, _) = self.held.entry((thread, lock)).or_insert((0, mode));
-                *depth += 1;
-                (*depth == 1).then_some(Handover::Takes(lock, mode))
-            }
-            Op::Release { lock, .. } => {
-                let (depth, mode) = self.held.get_mut(&(thread, lock))?;
-                *depth -= 1;
-                let (left, mode) = (*depth, *mode);
-                if left > 0 {
-                    return None;
-                }
-                self.held.remove(&(thread, lock));
-                Some(Handover::Gives(lock, mode))
-            }
-            Op::Wait { cond } => {
-                self.held.remove(&(thread, cond)).map(|(_, mode)| Handover::Gives(cond, mode))
-            }
-            _ => None,
-        }
+    /// The edges, if they are written down.
+    pub(super) fn edges(&mut self) -> Option<&mut Edges> {
+        self.edges.as_mut()
     }
 }
 

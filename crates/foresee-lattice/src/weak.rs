@@ -22,13 +22,14 @@
 //!
 //! **Cost.** One pass, a clock for each shared cell's present turn.
 
+use foresee_trace::synchronisation::{Handover, Section};
 use foresee_trace::{EventId, Execution, LockId, Mode, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::causality::{Causality, Over, Take};
 use super::model::{Edges, INITIAL, Letter, Model};
-use super::pass::{Handover, Known, Pass, beyond, join};
+use super::pass::{Known, Pass, beyond, join};
 
 /// The model `weak`.
 pub struct Weak;
@@ -53,8 +54,7 @@ pub(super) fn read(
     let mut pass = Pass::new(execution, letter, edges, counts);
     let (mut memory, mut locks) = (Memory::default(), Locks::default());
     for id in execution.ids() {
-        pass.begin(id);
-        let handover = pass.handover(id);
+        let handover = pass.begin(id);
         let mut takes = SmallVec::new();
         if counts(id) {
             memory.before(&mut pass, id, &mut takes);
@@ -68,7 +68,7 @@ pub(super) fn read(
         pass.end(id);
     }
     memory.finish(&mut pass);
-    (pass.causality, pass.edges)
+    pass.finish()
 }
 
 /// The turn of a cell that is going on.
@@ -109,7 +109,7 @@ impl Memory {
             if access.reads
                 && let Some(write) = self.writes.get(&cell)
             {
-                pass.learn(id, write);
+                pass.clocks.learn(id, write);
             }
             if access.writes && pass.sharing.is_contended(cell) {
                 let object = self.object(pass, cell);
@@ -137,7 +137,7 @@ impl Memory {
                 continue;
             }
             if access.writes {
-                self.writes.insert(cell, pass.publish(id));
+                self.writes.insert(cell, pass.clocks.publish(id));
             }
             if !pass.sharing.is_contended(cell) {
                 continue;
@@ -149,16 +149,16 @@ impl Memory {
                 if access.writes {
                     turn.successor = step.map(|step| (thread.0, step));
                 } else {
-                    join(&mut turn.reads, pass.clock(thread));
+                    join(&mut turn.reads, pass.clocks.clock(thread));
                 }
-                if let Some(edges) = &mut pass.edges {
+                if let Some(edges) = pass.clocks.edges() {
                     edges.add_member(object, turn.event, id);
                 }
             }
             if access.writes
                 && let Some(step) = step
             {
-                let clock = pass.clock(thread).to_vec();
+                let clock = pass.clocks.clock(thread).to_vec();
                 let reads = clock.clone();
                 let begun = Some((thread, step));
                 let turn = Turn { begun, event: id.0, clock, reads, successor: None };
@@ -185,7 +185,7 @@ struct Locks {
 impl Locks {
     /// Taking a lock takes a turn.
     fn before(&mut self, pass: &mut Pass<'_>, handover: Option<Handover>, takes: &mut SmallVec<[Take; 1]>) {
-        if let Some(Handover::Takes(lock, mode)) = handover
+        if let Some(Handover::Takes(Section { lock, mode, .. })) = handover
             && pass.sharing.is_shared_lock(lock)
         {
             let object = *self.objects.entry(lock).or_insert_with(|| pass.causality.add_object());
@@ -197,16 +197,16 @@ impl Locks {
     fn after(&mut self, pass: &mut Pass<'_>, id: EventId, handover: Option<Handover>, step: Option<u32>) {
         let thread = pass.execution.thread(id);
         match (handover, step) {
-            (Some(Handover::Takes(lock, _)), Some(step)) => {
-                let known = pass.publish(id);
+            (Some(Handover::Takes(Section { lock, .. })), Some(step)) => {
+                let known = pass.clocks.publish(id);
                 self.taken.insert((thread, lock), (step, known));
             }
-            (Some(Handover::Gives(lock, _)), _) => {
+            (Some(Handover::Gives(Section { lock, .. })), _) => {
                 let Some((step, known)) = self.taken.remove(&(thread, lock)) else { return };
                 let Some(&object) = self.objects.get(&lock) else { return };
-                let needs = beyond(pass.clock(thread), &known.clock, ThreadId(u32::MAX));
+                let needs = beyond(pass.clocks.clock(thread), &known.clock, ThreadId(u32::MAX));
                 pass.causality.end_turn(object, thread.0, step, Over { needs, successor: None });
-                if let Some(edges) = &mut pass.edges {
+                if let Some(edges) = pass.clocks.edges() {
                     edges.add_member(object, known.event.0, id);
                 }
             }

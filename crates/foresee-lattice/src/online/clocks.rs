@@ -9,6 +9,7 @@
 
 use std::rc::Rc;
 
+use foresee_trace::synchronisation::{After, Handover, LockWalk, Section, ThreadWalk};
 use foresee_trace::{Event, LockId, Mem, Mode, Op, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -26,9 +27,8 @@ pub struct Clocks {
     newcomers: Vec<ThreadId>,
     memory: Memory,
     locks: FxHashMap<LockId, Variable>,
-    held: FxHashMap<(ThreadId, LockId), (u32, Mode)>,
-    /// Who waits for a condition, and what it knew then.
-    waiting: FxHashMap<LockId, Vec<(ThreadId, Clock)>>,
+    held: LockWalk,
+    walk: ThreadWalk<Clock>,
 }
 
 /// A relevant event.
@@ -56,8 +56,6 @@ struct Thread {
     clock: Vec<u32>,
     published: Option<Clock>,
     place: Option<usize>,
-    /// What its next event comes after: the fork, the notifies.
-    awaits: Vec<Clock>,
     is_known: bool,
     has_ended: bool,
     /// What was last said about it.
@@ -76,12 +74,6 @@ impl Thread {
 
     fn publish(&mut self) -> Clock {
         Rc::clone(self.published.get_or_insert_with(|| Rc::new(self.clock.clone())))
-    }
-
-    fn begin(&mut self) {
-        for clock in std::mem::take(&mut self.awaits) {
-            self.learn(&clock);
-        }
     }
 }
 
@@ -126,15 +118,14 @@ impl Clocks {
     pub fn event(&mut self, event: &Event<'_>, relevant: bool) -> Option<Stamp> {
         let by = event.thread;
         self.know(by);
-        self.threads[by.index()].begin();
         self.begin(by, &event.op);
-        let handover = self.handover(by, &event.op);
+        let section = self.held.event(by, &event.op).map(Handover::section);
         let access = event.op.mem().zip(event.op.access());
         let thread = &mut self.threads[by.index()];
         if let Some((mem, access)) = access {
             self.memory.before(mem, thread, access.writes);
         }
-        if let Some((lock, mode)) = handover {
+        if let Some(Section { lock, mode, .. }) = section {
             self.locks.entry(lock).or_default().before(thread, mode == Mode::Exclusive);
         }
         let stamp = relevant.then(|| {
@@ -152,7 +143,7 @@ impl Clocks {
             (_, Some((mem, access))) => self.memory.after(mem, thread, access.writes),
             _ => {}
         }
-        if let Some((lock, mode)) = handover {
+        if let Some(Section { lock, mode, .. }) = section {
             self.locks.entry(lock).or_default().after(thread, mode == Mode::Exclusive);
         }
         self.end(by, &event.op);
@@ -184,9 +175,16 @@ impl Clocks {
     fn news(&mut self, of: ThreadId) -> Option<Idle> {
         let thread = &mut self.threads[of.index()];
         let mut clock = thread.clock.clone();
-        for more in &thread.awaits {
-            join(&mut clock, more);
-        }
+        self.walk.next(of, |after| {
+            let more = match after {
+                After::Fork(fork) => std::slice::from_ref(fork),
+                After::Notifies { notifies, .. } => notifies,
+                After::Wait(_) | After::End(_) => &[],
+            };
+            for more in more {
+                join(&mut clock, more);
+            }
+        });
         let now = (clock, thread.has_ended);
         if thread.told.as_ref() == Some(&now) {
             return None;
@@ -221,72 +219,30 @@ impl Clocks {
 
     /// What rule (d) puts before an event.
     fn begin(&mut self, by: ThreadId, op: &Op<'_>) {
-        match *op {
-            Op::Join { child } => {
-                let ended = self.thread(child);
-                ended.has_ended |= ended.is_known;
-                let clock = ended.publish();
-                self.threads[by.index()].learn(&clock);
-            }
-            Op::Notify { cond, .. } => {
-                let thread = &mut self.threads[by.index()];
-                let waiting = self.waiting.get(&cond).into_iter().flatten();
-                waiting.for_each(|(_, since)| thread.learn(since));
-            }
-            _ => {}
+        if let Op::Join { child } = *op {
+            let ended = self.thread(child);
+            ended.has_ended |= ended.is_known;
         }
+        let Clocks { threads, walk, .. } = self;
+        walk.begin(by, Some(op), |after| match after {
+            After::Fork(clock) | After::Wait(clock) => threads[by.index()].learn(clock),
+            After::Notifies { notifies, .. } => {
+                notifies.iter().for_each(|clock| threads[by.index()].learn(clock));
+            }
+            After::End(child) => {
+                let clock = threads[child.index()].publish();
+                threads[by.index()].learn(&clock);
+            }
+        });
     }
 
     /// What rule (d) puts after it.
     fn end(&mut self, by: ThreadId, op: &Op<'_>) {
-        if !self.waiting.is_empty() {
-            // The thread does something: its wait, if it was in one, has returned.
-            self.waiting.values_mut().for_each(|waiting| waiting.retain(|&(who, _)| who != by));
-            self.waiting.retain(|_, waiting| !waiting.is_empty());
-        }
+        self.walk.end(by, Some(op), || self.threads[by.index()].publish());
         match *op {
-            Op::Fork { child } => {
-                let clock = self.threads[by.index()].publish();
-                if !self.thread(child).is_known {
-                    self.know(child);
-                    self.threads[child.index()].awaits.push(clock);
-                }
-            }
-            Op::Notify { cond, .. } => {
-                let clock = self.threads[by.index()].publish();
-                for (who, _) in self.waiting.get(&cond).into_iter().flatten() {
-                    self.threads[who.index()].awaits.push(Rc::clone(&clock));
-                }
-            }
-            Op::Wait { cond } => {
-                let clock = self.threads[by.index()].publish();
-                self.waiting.entry(cond).or_default().push((by, clock));
-            }
+            Op::Fork { child } => self.know(child),
             Op::ThreadEnd => self.threads[by.index()].has_ended = true,
             _ => {}
-        }
-    }
-
-    /// Which lock the event takes or gives up, not counting re-entry.
-    fn handover(&mut self, by: ThreadId, op: &Op<'_>) -> Option<(LockId, Mode)> {
-        match *op {
-            Op::Acquire { lock, mode, .. } => {
-                let (depth, _) = self.held.entry((by, lock)).or_insert((0, mode));
-                *depth += 1;
-                (*depth == 1).then_some((lock, mode))
-            }
-            Op::Release { lock, .. } => {
-                let (depth, mode) = self.held.get_mut(&(by, lock))?;
-                *depth -= 1;
-                let (left, mode) = (*depth, *mode);
-                if left > 0 {
-                    return None;
-                }
-                self.held.remove(&(by, lock));
-                Some((lock, mode))
-            }
-            Op::Wait { cond } => self.held.remove(&(by, cond)).map(|(_, mode)| (cond, mode)),
-            _ => None,
         }
     }
 }
