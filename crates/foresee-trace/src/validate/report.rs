@@ -27,7 +27,7 @@ impl Problem {
     }
 }
 
-/// What a [`Validator`] found.
+/// What a [`Validator`](super::Validator) found.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
     /// The first problems, at most [`PROBLEMS_KEPT`].
