@@ -171,7 +171,7 @@ impl machine::Machine for AtEnd<'_> {
 
     fn step(&self, state: &u32, letter: u32) -> (u32, Categories) {
         match letter {
-            END_LETTER => (*state, self.0.automaton.told(*state)),
+            END_LETTER => (*state, self.0.automaton.verdicts_of(*state)),
             letter => (self.0.automaton.next(*state, letter), Categories::NONE),
         }
     }
@@ -198,7 +198,7 @@ fn agrees_at_the_end(model: &dyn Model, definition: Causality, config: &Config, 
         };
         let kept = kept(&execution, &looked_at, model.is_relaxed(), &|e, read| oracle.depends(e, read));
         let tells =
-            |state: u32, done: usize| done == execution.len() && !property.automaton.told(state).is_empty();
+            |state: u32, done: usize| done == execution.len() && !property.automaton.verdicts_of(state).is_empty();
         let step = |&(state, done): &(u32, usize), id| {
             let next = (property.step(&state, id).0, done + 1);
             (next, tells(next.0, next.1))

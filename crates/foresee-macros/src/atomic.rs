@@ -5,7 +5,7 @@ use proc_macro::{Ident, Span, TokenStream, TokenTree};
 use crate::function::{Function, Wrong, call};
 
 pub(crate) fn annotated(argument: TokenStream, function: TokenStream) -> Result<TokenStream, Wrong> {
-    let function = Function::of(function, "atomic", "for a part of one there is `atomic!`")?;
+    let function = Function::of(function, "atomic", "use `atomic!` for a part of one")?;
     if let Some(at) = function.has("async") {
         let message = "an atomic block is one thread's, and after an `.await` another thread may go on: put `atomic!` \
                        around what is between";
@@ -28,7 +28,8 @@ fn block_name(argument: TokenStream, function: &Ident) -> Result<TokenStream, Wr
             let name = function.to_string();
             let name = name.strip_prefix("r#").unwrap_or(&name);
             let path = format!("::core::concat!(::core::module_path!(), \"::\", {name:?})");
-            path.parse().map_err(|_| Wrong::new(function.span(), "a function of this name cannot be named"))
+            path.parse()
+                .map_err(|_| Wrong::new(function.span(), "a block cannot be named after this function"))
         }
         (Some(TokenTree::Literal(name)), None) if name.to_string().starts_with('"') => {
             Ok(TokenTree::from(name).into())

@@ -12,11 +12,11 @@ const USAGE: &str =
     "expected the event: #[event(name)], #[event(name(self))] or #[event(name(self, result))]";
 
 pub(crate) fn annotated(argument: TokenStream, function: TokenStream) -> Result<TokenStream, Wrong> {
-    let function = Function::of(function, "event", "for a part of one there is `event!`")?;
+    let function = Function::of(function, "event", "use `event!` for a part of one")?;
     let Called { name, arguments } = Called::of(argument, &function)?;
     for word in ["async", "const"] {
         if let Some(at) = function.has(word) {
-            let message = format!("calls of `{word}` functions are no events: put `event!` into the body");
+            let message = format!("calls of `{word}` functions cannot be events: put `event!` into the body");
             return Err(Wrong::new(at, message));
         }
     }

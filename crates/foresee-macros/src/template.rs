@@ -6,8 +6,9 @@ use proc_macro::{Group, TokenStream, TokenTree};
 pub(crate) fn parsed(text: &str) -> TokenStream {
     // Only what this crate wrote comes here; should it be wrong, the compiler shows it where the macro is used.
     text.parse().unwrap_or_else(|_| {
-        let message =
-            TokenTree::from(proc_macro::Literal::string(&format!("foresee cannot write this: {text}")));
+        let message = TokenTree::from(proc_macro::Literal::string(&format!(
+            "foresee has generated invalid code: {text}"
+        )));
         crate::function::call("core::compile_error", message.into(), proc_macro::Span::call_site())
     })
 }

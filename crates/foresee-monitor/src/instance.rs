@@ -82,7 +82,7 @@ impl<'p> Instance<'p> {
         State { vars: self.vars.clone(), memory: None }
     }
 
-    /// An event of the property, with the values it carries; what is told.
+    /// An event of the property, with the values it carries; returns the verdicts.
     pub fn event(&self, state: &mut State, event: u32, thread: u64, args: &[u64]) -> Categories {
         let guard = self.property.events[event as usize].guard.as_ref();
         if guard.is_some_and(|guard| !guard.holds(Values { vars: &state.vars, args, thread })) {
@@ -91,7 +91,7 @@ impl<'p> Instance<'p> {
         self.step(state, event, Some(event))
     }
 
-    /// A variable of the property gets a value; what is told.
+    /// A variable of the property gets a value; returns the verdicts.
     pub fn assign(&self, state: &mut State, var: usize, value: i64) -> Categories {
         if let Some(slot) = state.vars.get_mut(var) {
             *slot = value;
@@ -111,18 +111,18 @@ impl<'p> Instance<'p> {
             Some(suffix) => Memory::Suffixes(Box::new(suffix.start())),
             None => Memory::Whole(self.machine.start()),
         });
-        let mut told = Categories::NONE;
-        let mut tell = |categories| told = told.union(categories);
+        let mut verdicts = Categories::NONE;
+        let mut report = |categories| verdicts = verdicts.union(categories);
         match (memory, &self.suffix) {
             (Memory::Suffixes(copies), Some(suffix)) => {
-                suffix.react(copies, letter, self.resets, &mut tell);
+                suffix.react(copies, letter, self.resets, &mut report);
                 // How many say something is not asked here: states that differ in it only are one.
                 copies.iter_mut().for_each(|(_, count)| *count = 1);
             }
-            (Memory::Whole(machine), _) => self.machine.react(machine, letter, self.resets, &mut tell),
+            (Memory::Whole(machine), _) => self.machine.react(machine, letter, self.resets, &mut report),
             (Memory::Suffixes(_), None) => debug_assert!(false, "a state of another instance"),
         }
-        told
+        verdicts
     }
 
     /// How many events a verdict is away, at least as far as is known.
@@ -147,7 +147,7 @@ fn distances(outlook: &Outlook, handled: Categories) -> Vec<u32> {
     while changed {
         changed = false;
         for (place, edges) in outlook.edges.iter().enumerate() {
-            let best = edges.iter().map(|&(_, to, told)| match told.meets(handled) {
+            let best = edges.iter().map(|&(_, to, verdicts)| match verdicts.meets(handled) {
                 true => 1,
                 false => distances[to as usize].saturating_add(1),
             });
@@ -177,7 +177,7 @@ mod tests {
             "cfg: S -> a S b | epsilon @match { report \"\"; } @fail { report \"\"; }",
             "fsm: s0 [a -> s1, b -> s0] s1 [b -> s2, c -> s0] s2 [a -> s1] @s2 { report \"\"; }",
         ];
-        let mut told_at_all = [0, 0];
+        let mut reported_at_all = [0, 0];
         for (body, suffix) in bodies.iter().flat_map(|body| [(body, ""), (body, "suffix ")]) {
             let spec = format!("{suffix}property P {{ event a; event b; event c; {body} }}");
             let property = &compile(&spec).unwrap_or_else(|why| panic!("{spec}: {why:#?}")).properties[0];
@@ -194,10 +194,10 @@ mod tests {
                         |verdict: crate::watch::Verdict<'_>| heard = heard.union(verdict.categories);
                     watch.event(event, 0, &[], &mut hear).unwrap();
                     assert_eq!(instance.event(&mut state, event, 0, &[]), heard, "{spec}");
-                    told_at_all[usize::from(!suffix.is_empty())] += usize::from(!heard.is_empty());
+                    reported_at_all[usize::from(!suffix.is_empty())] += usize::from(!heard.is_empty());
                 }
             }
         }
-        assert!(told_at_all[0] > 100 && told_at_all[1] > told_at_all[0], "{told_at_all:?}");
+        assert!(reported_at_all[0] > 100 && reported_at_all[1] > reported_at_all[0], "{reported_at_all:?}");
     }
 }

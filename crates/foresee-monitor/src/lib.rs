@@ -46,16 +46,16 @@ use spec::diagnostic::{Diagnostic, Severity};
 pub struct Compiled {
     /// The properties, in order.
     pub properties: Vec<property::Property>,
-    /// What is probably not meant.
+    /// What is probably not intended.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Compiles a spec file; on failure, all that is wrong with it, and the warnings too.
+/// Compiles a spec file; on failure, returns all errors and warnings.
 pub fn compile(source: &str) -> Result<Compiled, Vec<Diagnostic>> {
     compile_with(source, &spec::raw_monitors::RawMonitors::default())
 }
 
-/// The same, with monitors the program registered for `raw` bodies.
+/// The same, with the monitors that the program has registered for `raw` bodies.
 pub fn compile_with(
     source: &str,
     monitors: &spec::raw_monitors::RawMonitors,

@@ -179,7 +179,7 @@ impl Body {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Modifiers {
-    /// Only instances that bind all parameters tell their verdicts.
+    /// Only instances that bind all parameters report their verdicts.
     pub full_binding: bool,
     /// Every suffix of a slice is monitored.
     pub suffix: bool,

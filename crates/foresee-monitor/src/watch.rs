@@ -2,8 +2,8 @@
 //!
 //! A [`Watch`] holds one slicer per body and the current values of the property's variables. It looks at guards, puts
 //! the values of parameters together (the thread may be one of them), works out the letter each body reads, and hands
-//! on the verdicts. What a verdict's handler does beyond `reset` (reporting, counting, calling the program) is up to who
-//! feeds it.
+//! on the verdicts. What a verdict's handler does beyond `reset` (reporting, counting, calling the program) is up to the
+//! caller.
 
 use smallvec::SmallVec;
 use thiserror::Error;
@@ -16,7 +16,7 @@ use crate::property::{Body, Carried, Event, Letters, Machine, Property, Var};
 use crate::slice::params::{EventShape, ParamSet};
 use crate::slice::plan::{Demands, Plan};
 use crate::slice::simple::{Flat, Single};
-use crate::slice::{Size, Slicer, Told};
+use crate::slice::{Size, SliceVerdict, Slicer};
 
 /// A body has something to say about a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Running {
 
 /// A slicer of whatever monitor.
 trait Slices: std::fmt::Debug + Send {
-    fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut dyn FnMut(Told<'_>));
+    fn event(&mut self, event: u32, letter: Letter, values: &[u64], report: &mut dyn FnMut(SliceVerdict<'_>));
     fn object_gone(&mut self, object: u64) -> bool;
     fn changes(&self) -> u64;
     fn needs_known_values(&self, event: u32) -> bool;
@@ -94,8 +94,14 @@ trait Slices: std::fmt::Debug + Send {
 }
 
 impl<M: Monitor<State: Send> + Send> Slices for Slicer<M> {
-    fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
-        Slicer::event(self, event, letter, values, &mut |told| tell(told));
+    fn event(
+        &mut self,
+        event: u32,
+        letter: Letter,
+        values: &[u64],
+        report: &mut dyn FnMut(SliceVerdict<'_>),
+    ) {
+        Slicer::event(self, event, letter, values, &mut |verdict| report(verdict));
     }
 
     fn object_gone(&mut self, object: u64) -> bool {
@@ -120,8 +126,8 @@ impl<M: Monitor<State: Send> + Send> Slices for Slicer<M> {
 }
 
 impl<M: Monitor<State: Send> + Send> Slices for Single<M> {
-    fn event(&mut self, event: u32, letter: Letter, _: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
-        Single::event(self, event, letter, &mut |told| tell(told));
+    fn event(&mut self, event: u32, letter: Letter, _: &[u64], report: &mut dyn FnMut(SliceVerdict<'_>)) {
+        Single::event(self, event, letter, &mut |verdict| report(verdict));
     }
 
     fn object_gone(&mut self, _: u64) -> bool {
@@ -146,9 +152,15 @@ impl<M: Monitor<State: Send> + Send> Slices for Single<M> {
 }
 
 impl<M: Monitor<State: Send> + Send> Slices for Flat<M> {
-    fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut dyn FnMut(Told<'_>)) {
+    fn event(
+        &mut self,
+        event: u32,
+        letter: Letter,
+        values: &[u64],
+        report: &mut dyn FnMut(SliceVerdict<'_>),
+    ) {
         if let [object] = *values {
-            Flat::event(self, event, letter, object, &mut |told| tell(told));
+            Flat::event(self, event, letter, object, &mut |verdict| report(verdict));
         }
     }
 
@@ -223,14 +235,14 @@ impl<'p> Watch<'p> {
         event: u32,
         thread: u64,
         args: &[u64],
-        tell: &mut dyn FnMut(Verdict<'_>),
+        report: &mut dyn FnMut(Verdict<'_>),
     ) -> Result<(), FeedError> {
         match self.plain.get(event as usize) {
             Some(Some(arity)) if *arity as usize == args.len() => {
-                self.deliver(event, args, tell);
+                self.deliver(event, args, report);
                 Ok(())
             }
-            _ => self.event_with_care(event, thread, args, tell),
+            _ => self.event_with_care(event, thread, args, report),
         }
     }
 
@@ -240,7 +252,7 @@ impl<'p> Watch<'p> {
         event: u32,
         thread: u64,
         args: &[u64],
-        tell: &mut dyn FnMut(Verdict<'_>),
+        report: &mut dyn FnMut(Verdict<'_>),
     ) -> Result<(), FeedError> {
         let declared = self.property.events.get(event as usize).ok_or(FeedError::UnknownEvent(event))?;
         if args.len() != declared.arity {
@@ -259,13 +271,13 @@ impl<'p> Watch<'p> {
             Carried::Thread => thread,
         };
         let values: SmallVec<[u64; 4]> = declared.carried.iter().map(carried).collect();
-        self.deliver(event, &values, tell);
+        self.deliver(event, &values, report);
         Ok(())
     }
 
     /// Lets all bodies read an event that counts.
     #[inline]
-    fn deliver(&mut self, event: u32, values: &[u64], tell: &mut dyn FnMut(Verdict<'_>)) {
+    fn deliver(&mut self, event: u32, values: &[u64], report: &mut dyn FnMut(Verdict<'_>)) {
         for (body, running) in self.bodies.iter_mut().enumerate() {
             let letter = match self.reads_events {
                 true => event,
@@ -273,17 +285,17 @@ impl<'p> Watch<'p> {
             };
             match running {
                 Running::Table(single) => {
-                    single.event(event, letter, &mut |told| tell(verdict(body, told)));
+                    single.event(event, letter, &mut |verdict| report(of_body(body, verdict)));
                 }
                 Running::Other(slices) => {
-                    slices.event(event, letter, values, &mut |told| tell(verdict(body, told)));
+                    slices.event(event, letter, values, &mut |verdict| report(of_body(body, verdict)));
                 }
             }
         }
     }
 
     /// A variable of the property, by position, gets a value. Bodies that speak of variables make a step.
-    pub fn assign(&mut self, var: usize, value: i64, thread: u64, tell: &mut dyn FnMut(Verdict<'_>)) {
+    pub fn assign(&mut self, var: usize, value: i64, thread: u64, report: &mut dyn FnMut(Verdict<'_>)) {
         let Some(slot) = self.vars.get_mut(var) else { return };
         *slot = value;
         self.assignments += 1;
@@ -294,10 +306,10 @@ impl<'p> Watch<'p> {
             let letters = &self.property.bodies[body].letters;
             if let Letters::Atoms(_) = letters {
                 let letter = letters.letter(None, &self.vars);
-                let tell = &mut |told: Told<'_>| tell(verdict(body, told));
+                let report = &mut |verdict: SliceVerdict<'_>| report(of_body(body, verdict));
                 match running {
-                    Running::Table(single) => single.event(assignment, letter, tell),
-                    Running::Other(slices) => slices.event(assignment, letter, values, tell),
+                    Running::Table(single) => single.event(assignment, letter, report),
+                    Running::Other(slices) => slices.event(assignment, letter, values, report),
                 }
             }
         }
@@ -316,8 +328,8 @@ impl<'p> Watch<'p> {
     }
 }
 
-fn verdict(body: usize, told: Told<'_>) -> Verdict<'_> {
-    let Told { categories, domain, values } = told;
+fn of_body(body: usize, verdict: SliceVerdict<'_>) -> Verdict<'_> {
+    let SliceVerdict { categories, domain, values } = verdict;
     Verdict { body, categories, domain, values }
 }
 

@@ -53,20 +53,20 @@ fn verdicts(spec: &str, run: &Value) -> Vec<(u64, String)> {
             objects.len() - 1
         }) as u64
     };
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (at, event) in run["events"].as_array().unwrap().iter().enumerate() {
         let thread = number(&event[0]);
         let name = event[1].as_str().unwrap();
         let index = property.events.iter().position(|event| event.name == name).unwrap();
         let args: Vec<u64> = event[2].as_array().unwrap().iter().map(&mut number).collect();
-        let mut tell = |verdict: foresee_monitor::watch::Verdict<'_>| {
+        let mut report = |verdict: foresee_monitor::watch::Verdict<'_>| {
             for category in verdict.categories.indices() {
-                told.push((at as u64, property.bodies[verdict.body].handlers[category].category.clone()));
+                reported.push((at as u64, property.bodies[verdict.body].handlers[category].category.clone()));
             }
         };
-        watch.event(index as u32, thread, &args, &mut tell).unwrap();
+        watch.event(index as u32, thread, &args, &mut report).unwrap();
     }
-    told
+    reported
 }
 
 #[test]

@@ -187,12 +187,12 @@ fn past_formulas_hold_by_definition() {
         let word = random_word(&mut random, alphabet.letters(), 12);
         let expected = truth(&formula, &word, alphabet, 0);
         for length in 1..=word.len() {
-            let told = Categories::only(usize::from(!expected[length - 1]));
-            assert_eq!(after(&past, &word[..length]), told, "seed {seed}: {formula:?} {word:?} {length}");
+            let reported = Categories::only(usize::from(!expected[length - 1]));
+            assert_eq!(after(&past, &word[..length]), reported, "seed {seed}: {formula:?} {word:?} {length}");
             if let Some(automaton) = &automaton {
                 assert_eq!(
                     after(automaton, &word[..length]),
-                    told,
+                    reported,
                     "seed {seed}: {formula:?} {word:?} {length}"
                 );
             }
@@ -223,7 +223,7 @@ fn on_lassos(formula: &Temporal, alphabet: Alphabet, prefix: &[u32]) -> (bool, b
 fn ltl_has_three_verdicts_by_definition() {
     let names = handled(&["violation", "validation", "?"]);
     let alphabet = Alphabet::Events(2);
-    let mut told = [0; 3];
+    let mut reported = [0; 3];
     for seed in 0..1_500 {
         let mut random = Random::new(seed);
         let formula = random_temporal(&mut random, 3, true, true);
@@ -234,14 +234,14 @@ fn ltl_has_three_verdicts_by_definition() {
             (true, false) => 1,
             (true, true) => 2,
         };
-        told[verdict] += 1;
+        reported[verdict] += 1;
         assert_eq!(
             after(&automaton, &prefix),
             Categories::only(verdict),
             "seed {seed}: {formula:?} {prefix:?}"
         );
     }
-    assert!(told.iter().all(|count| *count > 100), "{told:?}");
+    assert!(reported.iter().all(|count| *count > 100), "{reported:?}");
 }
 
 fn random_grammar(random: &mut Random) -> Grammar {
@@ -381,14 +381,16 @@ fn five_formalisms_say_the_same() {
         (1, &[203, 304]),
         (2, &[304]),
     ];
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (at, (event, values)) in trace.into_iter().enumerate() {
         watch
-            .event(event, 0, values, &mut |verdict| told.push((at, verdict.body, verdict.values.to_vec())))
+            .event(event, 0, values, &mut |verdict| {
+                reported.push((at, verdict.body, verdict.values.to_vec()))
+            })
             .unwrap();
     }
     let expected: Vec<_> = (0..5).map(|body| (7, body, vec![101, 201, 302])).collect();
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }
 
 /// By hand: a past operator over a future one, whose truth is known only later.
@@ -396,18 +398,18 @@ fn five_formalisms_say_the_same() {
 fn past_operators_may_speak_of_the_future() {
     let names = handled(&["violation", "validation", "?"]);
     let (a, b) = (|| Temporal::Atom(0), || Temporal::Atom(1));
-    let told = |formula: &Temporal, word: &[u32]| {
+    let reported = |formula: &Temporal, word: &[u32]| {
         let automaton = ltl::compile(formula, Alphabet::Events(2), Handled(&names)).unwrap();
         after(&automaton, word).indices().map(|bit| names[bit].clone()).collect::<Vec<_>>()
     };
     // At the second event, the first was followed by b.
     let formula = Temporal::next(Temporal::previous(Temporal::next(b())));
-    assert_eq!(told(&formula, &[0]), ["?"]);
-    assert_eq!(told(&formula, &[0, 1]), ["validation"]);
-    assert_eq!(told(&formula, &[0, 0]), ["violation"]);
+    assert_eq!(reported(&formula, &[0]), ["?"]);
+    assert_eq!(reported(&formula, &[0, 1]), ["validation"]);
+    assert_eq!(reported(&formula, &[0, 0]), ["violation"]);
     // Whenever b comes, all so far were a or were followed by two b.
     let two = Temporal::and(Temporal::next(b()), Temporal::next(Temporal::next(b())));
     let formula = Temporal::always(Temporal::implies(b(), Temporal::historically(Temporal::or(a(), two))));
-    assert_eq!(told(&formula, &[0, 1, 1]), ["?"]);
-    assert_eq!(told(&formula, &[0, 1, 0]), ["violation"]);
+    assert_eq!(reported(&formula, &[0, 1, 1]), ["?"]);
+    assert_eq!(reported(&formula, &[0, 1, 0]), ["violation"]);
 }

@@ -10,8 +10,8 @@ use foresee_monitor::spec::raw_monitors::RawMonitors;
 use foresee_monitor::watch::{FeedError, Watch};
 use foresee_monitor::{compile, compile_with};
 
-/// The events (by number) at which something was told.
-fn told(spec: &str, events: &[(u32, u64, &[u64])]) -> Vec<usize> {
+/// The events (by number) at which something was reported.
+fn reported(spec: &str, events: &[(u32, u64, &[u64])]) -> Vec<usize> {
     let compiled = compile(spec).unwrap_or_else(|problems| panic!("{problems:#?}"));
     let mut watch = Watch::new(&compiled.properties[0], |_| None);
     let mut found = Vec::new();
@@ -41,7 +41,7 @@ fn guards_decide_which_events_count() {
         ere: push push
         @match { count; }
     }";
-    assert_eq!(told(spec, &[(0, 0, &[7, 2]), (0, 0, &[7, 1]), (0, 0, &[7, 3]), (0, 0, &[7, 4])]), [3]);
+    assert_eq!(reported(spec, &[(0, 0, &[7, 2]), (0, 0, &[7, 1]), (0, 0, &[7, 3]), (0, 0, &[7, 4])]), [3]);
 }
 
 #[test]
@@ -52,13 +52,13 @@ fn threads_can_be_parameters() {
         ere: acquire acquire
         @match { report \"{l} twice by {thread}\"; }
     }";
-    assert_eq!(told(spec, &[(0, 1, &[9]), (0, 2, &[9]), (0, 1, &[9])]), [2]);
+    assert_eq!(reported(spec, &[(0, 1, &[9]), (0, 2, &[9]), (0, 1, &[9])]), [2]);
 }
 
 #[test]
 fn perthread_monitors_see_only_their_thread() {
     let spec = "perthread property Twice(x) { event a(x); ere: a a @match { count; } }";
-    assert_eq!(told(spec, &[(0, 1, &[5]), (0, 2, &[5]), (0, 1, &[5])]), [2]);
+    assert_eq!(reported(spec, &[(0, 1, &[5]), (0, 2, &[5]), (0, 1, &[5])]), [2]);
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn unconnected_parameters_are_combined_unless_connected_is_asked_for() {
     let free = "property P(f, t) { event open(f); event start(t); event use_it(f, t);
         ere: open start use_it @match { count; } }";
     let events: [(u32, u64, &[u64]); 3] = [(0, 0, &[1]), (1, 0, &[2]), (2, 0, &[1, 2])];
-    assert_eq!(told(free, &events), [2]);
-    assert_eq!(told(&format!("connected {free}"), &events), [0; 0]);
+    assert_eq!(reported(free, &events), [2]);
+    assert_eq!(reported(&format!("connected {free}"), &events), [0; 0]);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn wrong_events_are_refused_when_fed() {
 }
 
 #[test]
-fn mistakes_are_told_with_place_expectation_and_suggestion() {
+fn mistakes_are_reported_with_place_expectation_and_suggestion() {
     let body = |body: &str| format!("property P(x) {{\n  event push(x);\n  event pop(x);\n  {body}\n}}");
     let cases: [(String, &[&str]); 12] = [
         (body("ere: push psuh pop @match { count; }"), &[
@@ -142,13 +142,13 @@ fn mistakes_are_told_with_place_expectation_and_suggestion() {
             "4:18 error: expected `)` to close the group, found `@` (expected `)` to close the group)",
         ]),
         (body("erre: push pop @match { count; }"), &[
-            "4:3 error: `erre` is no formalism (expected `event`, `var`, a formalism such as `ere:`, a handler or `}`) [did you mean `ere`?]",
+            "4:3 error: `erre` is not a formalism (expected `event`, `var`, a formalism such as `ere:`, a handler or `}`) [did you mean `ere`?]",
         ]),
         (body("ere: push pop @mtch { count; }"), &[
-            "4:18 error: no verdict here is called `mtch` (expected one of: match, fail, ?) [did you mean `match`?]",
+            "4:18 error: there is no verdict `mtch` (expected one of: match, fail, ?) [did you mean `match`?]",
         ]),
         (body("ere: push pop @match { report \"{y}\"; }"), &[
-            "4:33 error: `{y}` stands for nothing (known here: x, loc, thread, trace) [did you mean `x`?]",
+            "4:33 error: `{y}` is not a known name (known names: x, loc, thread, trace) [did you mean `x`?]",
         ]),
         (body("ltl: [](push -> <> popp) @violation { count; }"), &[
             "4:22 error: no event is called `popp` (expected an event of this property) [did you mean `pop`?]",
@@ -157,21 +157,21 @@ fn mistakes_are_told_with_place_expectation_and_suggestion() {
             "4:3 error: an operator about later events cannot be used here: `ptltl` speaks of the past; `ltl` mixes both (this body cannot be monitored)",
         ]),
         (body("fsm: s [ push -> t, push -> s, pop -> s ] t [] @fail { count; }"), &[
-            "4:23 warning: state `s` has two transitions for `push` (this one never happens: the first, to `t`, counts)",
+            "4:23 warning: state `s` has two transitions for `push` (never taken: the first one, to `t`, counts)",
         ]),
         (body("ere: push & pop @match { count; }"), &[
-            "4:20 warning: `match` can never come (no sequence of events leads to this verdict)",
+            "4:20 warning: the verdict `match` can never be reached (no sequence of events leads to this verdict)",
         ]),
         (body("ere: push+ @match { count; }"), &[
-            "3:9 warning: no body uses the event `pop` (never used) [it still counts as a step of every body; remove it if that is not meant]",
+            "3:9 warning: no body uses the event `pop` (never used) [it still counts as a step of every body; remove it if that is not intended]",
         ]),
         (body("ere: push pop"), &[
-            "4:3 warning: this `ere` body has no handler (nothing comes of its verdicts) [add one of `@match`, `@fail`, `@?`]",
+            "4:3 warning: this `ere` body has no handler (its verdicts are ignored) [add one of `@match`, `@fail`, `@?`]",
         ]),
         ("property A { ere x }\nsufix property B { }\nproperty C(c) { event e(c); ere: e @match { explode; } }".into(), &[
             "1:18 error: expected `:` after the formalism, found `x` (expected `:` after the formalism)",
-            "2:16 error: this property states nothing (needs a body such as `ere: …`)",
-            "3:45 error: `explode` is no action (expected `report`, `reset`, `count`, `abort`, `call` or `recover`)",
+            "2:16 error: this property has no body (expected a body such as `ere: …`)",
+            "3:45 error: `explode` is not an action (expected `report`, `reset`, `count`, `abort`, `call` or `recover`)",
         ]),
     ];
     for (spec, expected) in cases {
@@ -253,7 +253,7 @@ fn default_transitions_use_all_events() {
 fn calls_carry_nothing() {
     let spec = "property P(x) { event f(x) = enter(\"f\", x); ere: f @match { count; } }";
     let expected =
-        "1:41 error: `enter` carries no `x` (calls carry nothing, besides, if you like, `thread`)".to_owned();
+        "1:41 error: `enter` carries no `x` (calls carry no values; only `thread` may be named)".to_owned();
     assert_eq!(problems(spec), [expected]);
     let spec = "property P(thread) { event f(thread) = enter(\"f\", thread); ere: f @match { count; } }";
     assert_eq!(problems(spec), [""; 0]);

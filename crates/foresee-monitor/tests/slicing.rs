@@ -11,11 +11,11 @@ use foresee_monitor::formalism::{Categories, Handled, Monitor};
 use foresee_monitor::slice::params::{EventShape, ParamSet};
 use foresee_monitor::slice::plan::{Demands, Plan};
 use foresee_monitor::slice::simple::{Flat, Single};
-use foresee_monitor::slice::{Slicer, Told};
+use foresee_monitor::slice::{SliceVerdict, Slicer};
 use foresee_oracle::Random;
 use support::*;
 
-/// What the slicer is told besides the events.
+/// What the slicer learns besides the events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum How {
     Plain,
@@ -46,10 +46,11 @@ fn by_slicer<M: Monitor>(
         if how == How::Skipping && (is_idle || is_unknown) {
             continue;
         }
-        slicer.event(*event, *event, values, &mut |told| {
-            let value =
-                |param: usize| told.domain.contains(ParamSet::only(param as u8)).then(|| told.values[param]);
-            verdicts.push((at, (0..bare.params).map(value).collect(), told.categories));
+        slicer.event(*event, *event, values, &mut |reported| {
+            let value = |param: usize| {
+                reported.domain.contains(ParamSet::only(param as u8)).then(|| reported.values[param])
+            };
+            verdicts.push((at, (0..bare.params).map(value).collect(), reported.categories));
         });
         if slicer.changes() == before {
             idle_at.insert((event, values), before);
@@ -123,8 +124,8 @@ fn simple_properties_agree_with_the_definition() {
             flat = Some(Flat::new(automaton.clone(), plan));
         }
         for (at, (event, values)) in trace.iter().enumerate() {
-            let mut hear = |told: Told<'_>| {
-                verdicts.push((at, told.values.iter().copied().map(Some).collect(), told.categories));
+            let mut hear = |reported: SliceVerdict<'_>| {
+                verdicts.push((at, reported.values.iter().copied().map(Some).collect(), reported.categories));
             };
             let Some(flat) = &mut flat else {
                 single.event(*event, *event, &mut hear);
@@ -146,7 +147,7 @@ fn simple_properties_agree_with_the_definition() {
 }
 
 #[test]
-fn growing_only_what_connects_tells_nothing_the_definition_does_not() {
+fn growing_only_what_connects_reports_nothing_the_definition_does_not() {
     for seed in 0..cases() / 2 {
         let mut random = Random::new(seed ^ 0x5eed_0000);
         let bare = random_bare(&mut random);
@@ -169,7 +170,7 @@ fn suffix_monitors_agree_with_the_definition_too() {
         let automaton = random_automaton(&mut random, bare.events.len() as u32);
         let creates = creation_events(&bare, &automaton);
         let trace = random_trace(&mut random, &bare);
-        let can = automaton.can_reach(|state| !automaton.told(state).is_empty());
+        let can = automaton.can_reach(|state| !automaton.verdicts_of(state).is_empty());
         let monitor = Suffix::new(automaton, creates.clone(), can.iter().map(|can| !can).collect());
         let plan = bare.plan(&monitor);
         if plan.drops_unconnected {

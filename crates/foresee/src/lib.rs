@@ -150,7 +150,7 @@ pub mod attr {
     /// async fn f() {}
     /// ```
     ///
-    /// Nor can a `const` function be atomic, or what is no function:
+    /// Neither a `const` function nor anything that is not a function can be atomic:
     ///
     /// ```compile_fail
     /// #[foresee::attr::atomic]
@@ -274,7 +274,7 @@ macro_rules! __arguments {
 /// Names a variable and has its values recorded: reads and writes of it carry them from here on.
 ///
 /// The name is the variable as it is written, or one that is given. Parts of up to eight bytes that are accessed at once have
-/// values. Nothing is read here: an annotation is no access, and races with none. Name a variable before it is used.
+/// values. Nothing is read here: an annotation is not an access and races with nothing. Name a variable before it is used.
 ///
 /// ```
 /// use std::cell::UnsafeCell;

@@ -113,7 +113,7 @@ fn automaton(automaton: &Automaton) -> String {
     let (letters, states) = (automaton.letters(), automaton.states() as u32);
     debug_assert_eq!(automaton.start(), 0, "only a running automaton is primed");
     let next = (0..states).flat_map(|state| (0..letters).map(move |letter| automaton.next(state, letter)));
-    let verdicts = (0..states).map(|state| automaton.told(state).0);
+    let verdicts = (0..states).map(|state| automaton.verdicts_of(state).0);
     format!(
         "{{
             static NEXT: &[u32] = &[{}];

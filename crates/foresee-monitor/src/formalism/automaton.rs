@@ -70,9 +70,9 @@ impl Automaton {
         self.next[state as usize * self.letters as usize + letter as usize]
     }
 
-    /// What is said in this state.
+    /// The verdicts of this state.
     #[inline]
-    pub fn told(&self, state: u32) -> Categories {
+    pub fn verdicts_of(&self, state: u32) -> Categories {
         self.verdicts[state as usize]
     }
 
@@ -101,7 +101,7 @@ impl Automaton {
         let mut verdicts = vec![Categories::NONE; count as usize];
         for state in 0..self.states() as u32 {
             let of = class[state as usize];
-            verdicts[of as usize] = self.told(state);
+            verdicts[of as usize] = self.verdicts_of(state);
             for letter in 0..self.letters {
                 next[(of * self.letters + letter) as usize] = class[self.next(state, letter) as usize];
             }
@@ -136,9 +136,9 @@ impl Automaton {
 
     /// Sets the verdicts of every state anew.
     #[must_use]
-    pub fn with_verdicts(mut self, told: impl Fn(u32) -> Categories) -> Automaton {
+    pub fn with_verdicts(mut self, verdicts_of: impl Fn(u32) -> Categories) -> Automaton {
         for (state, verdicts) in self.verdicts.iter_mut().enumerate() {
-            *verdicts = told(state as u32);
+            *verdicts = verdicts_of(state as u32);
         }
         self
     }
@@ -170,13 +170,13 @@ impl Monitor for Automaton {
 
     #[inline]
     fn verdicts(&self, state: &u32) -> Categories {
-        self.told(*state)
+        self.verdicts_of(*state)
     }
 
     fn outlook(&self) -> Outlook {
         let edge = |state, letter| {
             let to = self.next(state, letter);
-            (letter, to, self.told(to))
+            (letter, to, self.verdicts_of(to))
         };
         let edges = |state| (0..self.letters).map(|letter| edge(state, letter)).collect();
         Outlook { start: self.start, edges: (0..self.states() as u32).map(edges).collect() }

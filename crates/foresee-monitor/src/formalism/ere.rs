@@ -3,7 +3,7 @@
 //! Compiled by derivatives (Brzozowski 1964): the derivative of an expression by an event is what must follow it, and
 //! an expression's derivatives, taken up to simple laws (associativity, commutativity and idempotence of `|` and `&`, the
 //! units of each operator), are the states of an automaton. Complement and intersection need nothing special. The
-//! automaton is then minimised; `fail` is said where no continuation matches. Complements of concatenations can need
+//! automaton is then minimised; `fail` is the verdict where no continuation matches. Complements of concatenations can need
 //! exponentially many states: past [`STATE_LIMIT`] the expression is refused.
 
 use std::collections::BTreeSet;
@@ -155,9 +155,9 @@ impl Ere {
         let (matched, failed, open) = (handled.bit("match"), handled.bit("fail"), handled.bit("?"));
         // The verdict bits play the part of acceptance while exploring.
         let accepting = super::Categories(1);
-        let told = |state: &Ere| if state.nullable() { accepting } else { super::Categories::NONE };
+        let verdicts = |state: &Ere| if state.nullable() { accepting } else { super::Categories::NONE };
         let step = |state: &Ere, event| state.derivative(event);
-        let automaton = Automaton::explore(events, STATE_LIMIT, self.clone(), step, told).ok_or(
+        let automaton = Automaton::explore(events, STATE_LIMIT, self.clone(), step, verdicts).ok_or(
             CompileError::TooBig {
                 what: "this regular expression",
                 limit: STATE_LIMIT,
@@ -166,7 +166,7 @@ impl Ere {
         )?;
         let minimal = automaton.minimised();
         let accepts: Vec<bool> =
-            (0..minimal.states() as u32).map(|state| minimal.told(state) == accepting).collect();
+            (0..minimal.states() as u32).map(|state| minimal.verdicts_of(state) == accepting).collect();
         let can = minimal.can_reach(|state| accepts[state as usize]);
         Ok(minimal.with_verdicts(|state| match (accepts[state as usize], can[state as usize]) {
             (true, _) => matched,

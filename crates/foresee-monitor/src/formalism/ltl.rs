@@ -53,21 +53,21 @@ pub fn compile(
     let start = (holds.start(), fails.start());
     let (violation, validation, open) =
         (handled.bit("violation"), handled.bit("validation"), handled.bit("?"));
-    let told = |(holding, failing): &(Nodes, Nodes)| -> Categories {
+    let verdicts = |(holding, failing): &(Nodes, Nodes)| -> Categories {
         match (holding.is_empty(), failing.is_empty()) {
             (true, _) => violation,
             (_, true) => validation,
             _ => open,
         }
     };
-    let automaton = Automaton::explore(alphabet.letters(), STATE_LIMIT, start, step, told);
+    let automaton = Automaton::explore(alphabet.letters(), STATE_LIMIT, start, step, verdicts);
     automaton.map(|automaton| automaton.minimised()).ok_or(too_big())
 }
 
 /// More guesses than this make too many letters.
 const GUESS_LIMIT: usize = 6;
 
-const CULPRIT: &str = "future operators inside of past ones";
+const CULPRIT: &str = "future operators inside past ones";
 
 /// A formula taken apart.
 #[derive(Default)]

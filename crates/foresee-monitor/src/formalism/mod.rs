@@ -90,7 +90,7 @@ pub trait Monitor: Debug {
     /// Reads one letter.
     fn step(&self, state: &mut Self::State, letter: Letter);
 
-    /// What is to be said after the events so far.
+    /// The verdicts after the events so far.
     fn verdicts(&self, state: &Self::State) -> Categories;
 
     /// What can still come of monitors like this one; see [`Outlook`].
@@ -105,20 +105,20 @@ pub trait Monitor: Debug {
         reaches(self.place(state))
     }
 
-    /// Reads one letter, tells the verdicts, and starts again after one that resets. A monitor that holds several
-    /// copies overrides it, since each copy speaks and resets for itself.
+    /// Reads one letter, reports the verdicts, and starts again after one that resets. A monitor that holds several
+    /// copies overrides it, since each copy reports and resets for itself.
     #[inline]
     fn react(
         &self,
         state: &mut Self::State,
         letter: Letter,
         resets: Categories,
-        tell: &mut impl FnMut(Categories),
+        report: &mut impl FnMut(Categories),
     ) {
         self.step(state, letter);
         let verdicts = self.verdicts(state);
         if !verdicts.is_empty() {
-            tell(verdicts);
+            report(verdicts);
             if verdicts.meets(resets) {
                 *state = self.start();
             }
@@ -126,7 +126,7 @@ pub trait Monitor: Debug {
     }
 
     /// Whether equal copies of a `suffix` monitor count as one. Copies of automata do not: each suffix that matches is
-    /// told (what RV-Monitor's users see); parsers merge, because their copies are expensive.
+    /// reported (what RV-Monitor's users see); parsers merge, because their copies are expensive.
     fn merges_suffixes(&self) -> bool {
         false
     }
@@ -138,7 +138,7 @@ pub trait Monitor: Debug {
 pub struct Outlook {
     /// Where a monitor starts.
     pub start: u32,
-    /// Per place, what an event can lead to: `(event, place, verdicts told there)`.
+    /// Per place, what an event can lead to: `(event, place, verdicts there)`.
     pub edges: Vec<Vec<(u32, u32, Categories)>>,
 }
 

@@ -59,8 +59,8 @@ impl Monitor for Raw {
     }
 
     fn verdicts(&self, state: &u64) -> Categories {
-        let told = self.monitor.verdicts(*state).iter();
-        told.fold(Categories::NONE, |all, name| all.union(Handled(&self.handled).bit(name)))
+        let verdicts = self.monitor.verdicts(*state).iter();
+        verdicts.fold(Categories::NONE, |all, name| all.union(Handled(&self.handled).bit(name)))
     }
 
     fn outlook(&self) -> Outlook {

@@ -1,7 +1,7 @@
 //! `suffix`: every suffix of the events is monitored, not only the whole.
 //!
-//! Each creation event starts a fresh copy of the monitor; every copy reads, speaks and resets on its own. Copies that
-//! can no longer say anything are dropped, and equal copies are kept as one with a count, so a finite monitor needs at
+//! Each creation event starts a fresh copy of the monitor; every copy reads, reports and resets on its own. Copies that
+//! can no longer report anything are dropped, and equal copies are kept as one with a count, so a finite monitor needs at
 //! most as many entries as it has states, however long the trace.
 
 use smallvec::SmallVec;
@@ -78,13 +78,14 @@ impl<M: Monitor> Monitor for Suffix<M> {
         state: &mut Self::State,
         letter: Letter,
         resets: Categories,
-        tell: &mut impl FnMut(Categories),
+        report: &mut impl FnMut(Categories),
     ) {
         let mut after: Copies<M::State> = SmallVec::new();
         let fresh = self.begins(letter).then(|| (self.inner.start(), 1));
         for (mut copy, count) in std::mem::take(state).into_iter().chain(fresh) {
             let count = if self.inner.merges_suffixes() { 1 } else { count };
-            self.inner.react(&mut copy, letter, resets, &mut |told| (0..count).for_each(|_| tell(told)));
+            self.inner
+                .react(&mut copy, letter, resets, &mut |verdicts| (0..count).for_each(|_| report(verdicts)));
             if self.is_dead_end(&copy) {
                 continue;
             }

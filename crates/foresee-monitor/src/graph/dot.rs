@@ -13,11 +13,11 @@ pub fn write(graphs: &[Graph]) -> String {
         let _ =
             writeln!(out, "        start_{number} [shape=point];\n        start_{number} -> s{number}_0;");
         for (nth, node) in graph.nodes.iter().enumerate() {
-            let told = node.verdicts.join(", ");
-            let (label, shape) = match told.as_str() {
+            let verdicts = node.verdicts.join(", ");
+            let (label, shape) = match verdicts.as_str() {
                 "" => (node.label.clone(), ""),
-                told if told == node.label => (node.label.clone(), ", shape=doublecircle"),
-                told => (format!("{}\n{told}", node.label), ", shape=doublecircle"),
+                verdicts if verdicts == node.label => (node.label.clone(), ", shape=doublecircle"),
+                verdicts => (format!("{}\n{verdicts}", node.label), ", shape=doublecircle"),
             };
             let _ = writeln!(out, "        s{number}_{nth} [label={}{shape}];", quoted(&label));
         }

@@ -1,4 +1,4 @@
-//! What stands at an arrow: the events, or the shortest condition over a formula's atoms that is true of exactly its letters.
+//! The labels of arrows: the events, or the shortest condition over a formula's atoms that is true of exactly its letters.
 //!
 //! A condition is made by merging letters that differ in one atom (Quine and McCluskey), and then taking terms until all letters are
 //! covered, those first that cover most. Two events never come at once, so letters that say so may be covered or not.

@@ -1,4 +1,4 @@
-//! Automata as pictures, to see whether a property says what was meant.
+//! Automata as pictures, to see whether a property states what was intended.
 //!
 //! A [`Graph`] has the states of a body's automaton and what leads from one to the other; [`dot`] writes it for Graphviz, [`svg`] lays
 //! it out and draws it. States from which no handled verdict can come are left out, unless the author wrote them down: events
@@ -87,7 +87,7 @@ impl Graph {
         let node = |(number, &state): (usize, &u32)| Node {
             label: body.states.get(state as usize).cloned().unwrap_or_else(|| number.to_string()),
             verdicts: automaton
-                .told(state)
+                .verdicts_of(state)
                 .indices()
                 .map(|bit| body.handlers[bit].category.clone())
                 .collect(),
@@ -111,7 +111,7 @@ impl Graph {
 
 /// The states to show, in the order in which they can be reached.
 fn shown_states(automaton: &Automaton, body: &Body) -> Vec<u32> {
-    let telling = automaton.can_reach(|state| !automaton.told(state).is_empty());
+    let reporting = automaton.can_reach(|state| !automaton.verdicts_of(state).is_empty());
     let written = |state: u32| body.states.get(state as usize).is_some_and(|name| name != "fail");
     let mut shown = vec![automaton.start()];
     let mut done = 0;
@@ -119,7 +119,7 @@ fn shown_states(automaton: &Automaton, body: &Body) -> Vec<u32> {
         done += 1;
         for letter in (0..automaton.letters()).filter(|letter| labels::can_come(body, *letter)) {
             let to = automaton.next(state, letter);
-            if !shown.contains(&to) && (telling[to as usize] || written(to)) {
+            if !shown.contains(&to) && (reporting[to as usize] || written(to)) {
                 shown.push(to);
             }
         }

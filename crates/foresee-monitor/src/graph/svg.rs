@@ -1,4 +1,4 @@
-//! Graphs as one SVG picture, one below the other. It needs no fonts or styles but its own, and is readable on light and dark grounds.
+//! Graphs as one SVG picture, one below the other. It brings its own styles and is readable on light and dark backgrounds.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const STYLE: &str = "text { font: 13px ui-sans-serif, system-ui, 'DejaVu Sans', 
 .edge { fill: none; stroke: #5b6675; stroke-width: 1.3 } .tip { fill: #5b6675 } \
 .label { paint-order: stroke; stroke: #fff; stroke-width: 4px; stroke-linejoin: round } \
 .state { fill: #eef3fb; stroke: #3b6fb6; stroke-width: 1.5 } \
-.telling { fill: #fdecea; stroke: #c0392b } .verdict { fill: #a32a1d; font-size: 12px }";
+.reporting { fill: #fdecea; stroke: #c0392b } .verdict { fill: #a32a1d; font-size: 12px }";
 
 /// All graphs in one document.
 pub fn write(graphs: &[Graph]) -> String {
@@ -136,8 +136,8 @@ fn path(out: &mut String, way: &str) {
 
 /// A state, and what is said there.
 fn state(out: &mut String, node: &Node, (x, y): (f64, f64), half: f64) {
-    let told = node.verdicts.join(", ");
-    let class = if told.is_empty() { "state" } else { "state telling" };
+    let verdicts = node.verdicts.join(", ");
+    let class = if verdicts.is_empty() { "state" } else { "state reporting" };
     let mut shape = |half: f64, radius: f64| {
         let (left, top, wide, high) = (x - half, y - radius, 2.0 * half, 2.0 * radius);
         let _ = writeln!(
@@ -149,12 +149,12 @@ fn state(out: &mut String, node: &Node, (x, y): (f64, f64), half: f64) {
     let mut text = |class: &str, y: f64, text: &str| {
         let _ = writeln!(out, "<text{class} x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(text));
     };
-    match told.as_str() {
+    match verdicts.as_str() {
         "" => text("", y + 4.5, &node.label),
-        told if told == node.label => text(" class=\"verdict\"", y + 4.5, told),
-        told => {
+        verdicts if verdicts == node.label => text(" class=\"verdict\"", y + 4.5, verdicts),
+        verdicts => {
             text("", y - 2.0, &node.label);
-            text(" class=\"verdict\"", y + 12.0, told);
+            text(" class=\"verdict\"", y + 12.0, verdicts);
         }
     }
 }

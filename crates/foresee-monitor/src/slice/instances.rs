@@ -1,7 +1,7 @@
 //! The instances of a property, in one slab.
 //!
-//! States, values and the rest of an instance lie in parallel arrays indexed by slot. A slot is reused after its instance
-//! went; references carry the number of the tenant they mean, so that an old reference finds nothing.
+//! States, values and the rest of an instance lie in parallel arrays indexed by slot. A slot is reused once its instance is
+//! gone; a reference carries the number of the tenant it means, so that an old reference finds nothing.
 
 use super::index::Ref;
 use super::params::ParamSet;

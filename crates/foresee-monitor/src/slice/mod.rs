@@ -16,7 +16,7 @@
 //! parameter set. Memory follows the living objects: instances go as soon as no verdict can come of them, and what is
 //! known about an object goes when it dies ([`Slicer::object_gone`]) and no instance holds it any more.
 //!
-//! Values are identities. The identity of an object that died must not be used again while instances may hold it; who
+//! Values are identities. The identity of an object that died must not be used again while instances may hold it; whoever
 //! feeds the slicer gives each life of an address its own number.
 
 pub mod event_plan;
@@ -38,10 +38,10 @@ use instances::Instances;
 use params::ParamSet;
 use plan::Plan;
 
-/// An instance has something to say.
+/// An instance has reached a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told<'a> {
-    /// What it says.
+pub struct SliceVerdict<'a> {
+    /// The verdict.
     pub categories: Categories,
     /// Which parameters its binding has values for.
     pub domain: ParamSet,
@@ -163,18 +163,30 @@ impl<M: Monitor> Slicer<M> {
     }
 
     /// An event came: `values` are those of its parameters in the order of the event, `letter` is what monitors read.
-    pub fn event(&mut self, event: u32, letter: Letter, values: &[u64], tell: &mut impl FnMut(Told<'_>)) {
+    pub fn event(
+        &mut self,
+        event: u32,
+        letter: Letter,
+        values: &[u64],
+        report: &mut impl FnMut(SliceVerdict<'_>),
+    ) {
         self.now += 1;
         let plan = &self.plan.events[event as usize];
         if plan.in_order {
-            self.event_at(event, letter, values, tell);
+            self.event_at(event, letter, values, report);
         } else {
             let key: Key = plan.order.iter().map(|&position| values[position]).collect();
-            self.event_at(event, letter, &key, tell);
+            self.event_at(event, letter, &key, report);
         }
     }
 
-    fn event_at(&mut self, event: u32, letter: Letter, key: &[u64], tell: &mut impl FnMut(Told<'_>)) {
+    fn event_at(
+        &mut self,
+        event: u32,
+        letter: Letter,
+        key: &[u64],
+        report: &mut impl FnMut(SliceVerdict<'_>),
+    ) {
         let route = &self.routes[event as usize];
         let Route { dispatch, creates, has_joins, .. } = *route;
         let keeps_time = creates || (route.watched && self.instances.len() > 0);
@@ -192,7 +204,7 @@ impl<M: Monitor> Slicer<M> {
             node = Some(self.node_for(dispatch, key));
         }
         let Some(node) = node else { return };
-        self.deliver(dispatch, node, letter, tell);
+        self.deliver(dispatch, node, letter, report);
         let node = self.indices[dispatch].node_mut(node);
         node.last = self.now;
         if creates && !begun {
@@ -298,7 +310,13 @@ impl<M: Monitor> Slicer<M> {
 
     /// Lets all instances that include the event's values read it.
     #[inline]
-    fn deliver(&mut self, dispatch: usize, node: u32, letter: Letter, tell: &mut impl FnMut(Told<'_>)) {
+    fn deliver(
+        &mut self,
+        dispatch: usize,
+        node: u32,
+        letter: Letter,
+        report: &mut impl FnMut(SliceVerdict<'_>),
+    ) {
         let Slicer { monitor, plan, indices, instances, changes, .. } = self;
         let members = &mut indices[dispatch].node_mut(node).members;
         let mut stale = false;
@@ -317,7 +335,7 @@ impl<M: Monitor> Slicer<M> {
             monitor.react(state, letter, plan.resets, &mut |categories| {
                 *changes += 1;
                 if !plan.full_binding || domain == ParamSet::first(plan.params) {
-                    tell(Told { categories, domain, values: all_values.of(member) });
+                    report(SliceVerdict { categories, domain, values: all_values.of(member) });
                 }
             });
             *changes += u64::from(*state != before);

@@ -136,9 +136,9 @@ impl Graph<'_> {
         let mut queue = VecDeque::from([(self.outlook.start, None)]);
         let mut visited = BTreeSet::from_iter(queue.iter().copied());
         while let Some((place, seen)) = queue.pop_front() {
-            for &(event, to, told) in &self.outlook.edges[place as usize] {
+            for &(event, to, verdicts) in &self.outlook.edges[place as usize] {
                 let shape = &self.events[event as usize];
-                let useful = told.meets(self.handled) || reachable[to as usize];
+                let useful = verdicts.meets(self.handled) || reachable[to as usize];
                 if !useful || (seen.is_none() && marked && !shape.creation) {
                     continue;
                 }

@@ -1,12 +1,12 @@
 //! Properties whose slices do not overlap: without parameters there is one slice, and with one parameter that every event binds, each
-//! event is of one slice. Nothing is combined then; what [`Slicer`](super::Slicer) keeps about who knows whom is not needed. Both say
-//! exactly what the slicer would.
+//! event is of one slice. Nothing is combined then; what [`Slicer`](super::Slicer) keeps to combine instances is not needed. Both report
+//! exactly the verdicts that the slicer would.
 
 use super::params::ParamSet;
 use super::plan::Plan;
 use super::reachability::Row;
 use super::table::Table;
-use super::{Size, Told};
+use super::{Size, SliceVerdict};
 use crate::formalism::{Letter, Monitor};
 
 /// The one instance of a property without parameters.
@@ -27,7 +27,7 @@ impl<M: Monitor> Single<M> {
 
     /// An event came.
     #[inline]
-    pub fn event(&mut self, event: u32, letter: Letter, tell: &mut impl FnMut(Told<'_>)) {
+    pub fn event(&mut self, event: u32, letter: Letter, report: &mut impl FnMut(SliceVerdict<'_>)) {
         if self.state.is_none() && !self.plan.events[event as usize].creates {
             return;
         }
@@ -39,7 +39,7 @@ impl<M: Monitor> Single<M> {
         let before = state.clone();
         self.monitor.react(state, letter, self.plan.resets, &mut |categories| {
             *changes += 1;
-            tell(Told { categories, domain: ParamSet::EMPTY, values: &[] });
+            report(SliceVerdict { categories, domain: ParamSet::EMPTY, values: &[] });
         });
         *changes += u64::from(*state != before);
     }
@@ -102,7 +102,13 @@ impl<M: Monitor> Flat<M> {
 
     /// An event came that binds the parameter to `object`.
     #[inline]
-    pub fn event(&mut self, event: u32, letter: Letter, object: u64, tell: &mut impl FnMut(Told<'_>)) {
+    pub fn event(
+        &mut self,
+        event: u32,
+        letter: Letter,
+        object: u64,
+        report: &mut impl FnMut(SliceVerdict<'_>),
+    ) {
         if !self.objects.is_at(self.recent, object) {
             match self.objects.position(object) {
                 Some(position) => self.recent = position,
@@ -121,7 +127,7 @@ impl<M: Monitor> Flat<M> {
         let before = state.clone();
         monitor.react(state, letter, plan.resets, &mut |categories| {
             *changes += 1;
-            tell(Told { categories, domain: ParamSet::first(1), values: &[object] });
+            report(SliceVerdict { categories, domain: ParamSet::first(1), values: &[object] });
         });
         *changes += u64::from(*state != before);
         if !monitor.any_place(state, |place| plan.can_reach_verdict(*reachability, place)) {

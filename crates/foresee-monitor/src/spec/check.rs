@@ -1,4 +1,4 @@
-//! From the syntax tree to properties: looks names up, compiles the bodies, and reports what is wrong or probably not meant.
+//! From the syntax tree to properties: looks names up, compiles the bodies, and reports what is wrong or probably not intended.
 
 use super::ast;
 use super::compile::BodyCompiler;
@@ -55,8 +55,8 @@ impl Checker<'_> {
         if ast.bodies.is_empty() {
             self.error(
                 ast.name.span.clone(),
-                "this property states nothing",
-                "needs a body such as `ere: …`",
+                "this property has no body",
+                "expected a body such as `ere: …`",
             );
         }
         if self.has_errors() {
@@ -161,22 +161,15 @@ impl Checker<'_> {
                 ast::Arg::Name(_) => None,
             });
             let Some(function) = function else {
-                let label = "needs the function's name in quotes";
-                let problem = Diagnostic::error(
-                    name.span.clone(),
-                    format!("`{}` of which function?", name.text),
-                    label,
-                );
+                let label = "expected the function's name in quotes";
+                let problem =
+                    Diagnostic::error(name.span.clone(), format!("`{}` needs a function", name.text), label);
                 self.problems.push(problem.with_help(format!("write `{}(\"function\")`", name.text)));
                 return None;
             };
             if let Some(value) = names_of(args).iter().find(|name| name.text != THREAD) {
                 let message = format!("`{}` carries no `{}`", name.text, value.text);
-                self.error(
-                    value.span.clone(),
-                    &message,
-                    "calls carry nothing, besides, if you like, `thread`",
-                );
+                self.error(value.span.clone(), &message, "calls carry no values; only `thread` may be named");
                 return None;
             }
             let make = if name.text == "enter" { Source::Enter } else { Source::Exit };
@@ -194,12 +187,12 @@ impl Checker<'_> {
                 let values = matches!(builtin, Builtin::Read | Builtin::Write) && given == 2;
                 if given != *arity && !values {
                     let message = format!("the built-in event `{known}` carries {arity} values, not {given}");
-                    self.error(name.span.clone(), &message, "besides, if you like, `thread`");
+                    self.error(name.span.clone(), &message, "`thread` may be named as well");
                 }
                 Some((Source::Builtin(*builtin), args))
             }
             None if event.source.is_some() => {
-                let message = format!("`{}` is no built-in event", name.text);
+                let message = format!("`{}` is not a built-in event", name.text);
                 let known = Builtin::ALL.iter().map(|(known, ..)| *known).chain(["enter", "exit"]);
                 let problem =
                     Diagnostic::error(name.span.clone(), message, "expected a built-in event after `=`");

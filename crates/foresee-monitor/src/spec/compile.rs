@@ -133,7 +133,7 @@ impl BodyCompiler<'_> {
             let known: Vec<&str> = meant.iter().flat_map(|body| categories(body)).collect();
             let category = &handler.category;
             if !meant.is_empty() && !known.contains(&category.text.as_str()) {
-                let message = format!("no verdict here is called `{}`", category.text);
+                let message = format!("there is no verdict `{}`", category.text);
                 let label = format!("expected one of: {}", known.join(", "));
                 let problem = Diagnostic::error(category.span.clone(), message, label);
                 problems.push(problem.with_suggestion(&category.text, known));
@@ -157,8 +157,8 @@ impl BodyCompiler<'_> {
         for part in text.split('{').skip(1) {
             let Some((name, _)) = part.split_once('}') else { continue };
             if !known.contains(&name) {
-                let message = format!("`{{{name}}}` stands for nothing");
-                let label = format!("known here: {}", known.join(", "));
+                let message = format!("`{{{name}}}` is not a known name");
+                let label = format!("known names: {}", known.join(", "));
                 problems.push(
                     Diagnostic::error(span.clone(), message, label)
                         .with_suggestion(name, known.iter().copied()),
@@ -201,7 +201,7 @@ impl BodyCompiler<'_> {
             for (event, to) in &state.transitions {
                 let to = state_number(to, &mut problems);
                 match self.event(event) {
-                    // The first transition counts; `warnings` tells about the others.
+                    // The first transition counts; `warnings` reports the others.
                     Ok(event) if transitions.iter().any(|(known, _)| *known == event) => {}
                     Ok(event) => transitions.push((event, to)),
                     Err(_) if event.text == "default" => default = Some(to),

@@ -75,7 +75,7 @@ impl Scope<'_> {
                         .map(|var| var.name.text.as_str())
                         .chain(self.carried.iter().copied());
                     let message = format!("`{}` is neither a variable nor a value of the event", name.text);
-                    let problem = Diagnostic::error(name.span.clone(), message, "not known here");
+                    let problem = Diagnostic::error(name.span.clone(), message, "unknown name");
                     return Err(problem.with_suggestion(&name.text, known));
                 }
             },

@@ -1,4 +1,4 @@
-//! What is wrong with a spec, told so that a person can mend it.
+//! What is wrong with a spec, reported so that a person can fix it.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub enum Severity {
 /// A part of the spec's text, in bytes.
 pub type Span = Range<usize>;
 
-/// One thing to tell about a spec.
+/// An error or warning about a spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How bad it is.
@@ -37,7 +37,7 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Error, message, span, label, help: None }
     }
 
-    /// Something that is probably not meant.
+    /// Something that is probably not intended.
     pub fn warning(span: Span, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message, label) }
     }

@@ -98,7 +98,7 @@ impl Lexer<'_> {
             self.token(sign.len(), Kind::Sign(sign));
         } else {
             let end = start + first.len_utf8();
-            self.problem(start..end, format!("a spec has no use for `{first}`"), "unexpected character");
+            self.problem(start..end, format!("`{first}` means nothing in a spec"), "unexpected character");
             self.at = end;
         }
     }

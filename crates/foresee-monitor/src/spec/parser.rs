@@ -246,7 +246,7 @@ impl Parser {
                 let known = FORMALISMS.into_iter().chain(["event", "creation", "var"]);
                 let label = "expected `event`, `var`, a formalism such as `ere:`, a handler or `}`";
                 let span = self.peek(0).span.clone();
-                return Err(Diagnostic::error(span, format!("`{word}` is no {what}"), label)
+                return Err(Diagnostic::error(span, format!("`{word}` is not a {what}"), label)
                     .with_suggestion(word, known));
             }
             let body = self.body()?;
@@ -354,7 +354,7 @@ impl Parser {
             "recover" => Action::Recover(self.text("the name of a recovery, in quotes")?.0),
             other => {
                 let label = "expected `report`, `reset`, `count`, `abort`, `call` or `recover`";
-                return Err(Diagnostic::error(name.span, format!("`{other}` is no action"), label)
+                return Err(Diagnostic::error(name.span, format!("`{other}` is not an action"), label)
                     .with_suggestion(other, ACTIONS));
             }
         };

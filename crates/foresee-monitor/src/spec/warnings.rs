@@ -1,4 +1,4 @@
-//! What is allowed but probably not meant: events nobody uses, verdicts that cannot come, machines with two ways.
+//! What is allowed but probably not intended: events nobody uses, unreachable verdicts, machines with two transitions for one event.
 
 use super::ast::{self, Content, Formula, Pattern};
 use super::diagnostic::Diagnostic;
@@ -6,7 +6,7 @@ use crate::formalism::automaton::Automaton;
 use crate::formalism::{Categories, Monitor};
 use crate::property::{Body, Handler, Machine, Property};
 
-/// Looks for what is probably not meant.
+/// Looks for what is probably not intended.
 pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnostic>) {
     let mut used = Vec::new();
     ast.bodies.iter().for_each(|body| used_names(&body.content, &mut used));
@@ -21,7 +21,7 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
     let all_read = ast.bodies.iter().any(reads_all);
     for event in ast.events.iter().filter(|event| !all_read && !used.contains(&event.name.text.as_str())) {
         let message = format!("no body uses the event `{}`", event.name.text);
-        let help = "it still counts as a step of every body; remove it if that is not meant";
+        let help = "it still counts as a step of every body; remove it if that is not intended";
         problems.push(Diagnostic::warning(event.name.span.clone(), message, "never used").with_help(help));
     }
     for (body, compiled) in ast.bodies.iter().zip(&property.bodies) {
@@ -29,7 +29,7 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
             let message = format!("this `{}` body has no handler", body.formalism.text);
             let known = super::compile::categories(body).join("`, `@");
             let problem =
-                Diagnostic::warning(body.formalism.span.clone(), message, "nothing comes of its verdicts");
+                Diagnostic::warning(body.formalism.span.clone(), message, "its verdicts are ignored");
             problems.push(problem.with_help(format!("add one of `@{known}`")));
         }
         if let Content::Fsm(states, _) = &body.content {
@@ -40,12 +40,12 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
         let of_bodies = || property.bodies.iter().filter_map(|body| Some((body, position(body, handler)?)));
         let comes = |(body, wanted): (&Body, Categories)| match &body.machine {
             Machine::Automaton(automaton) => {
-                reachable(automaton).iter().any(|state| automaton.told(*state).meets(wanted))
+                reachable(automaton).iter().any(|state| automaton.verdicts_of(*state).meets(wanted))
             }
             _ => true,
         };
         if of_bodies().next().is_some() && !of_bodies().any(comes) {
-            let message = format!("`{}` can never come", handler.category.text);
+            let message = format!("the verdict `{}` can never be reached", handler.category.text);
             let label = "no sequence of events leads to this verdict";
             problems.push(Diagnostic::warning(handler.category.span.clone(), message, label));
         }
@@ -83,7 +83,7 @@ fn nondeterminism(states: &[ast::FsmState], problems: &mut Vec<Diagnostic>) {
             let before = state.transitions[..index].iter().find(|(earlier, _)| earlier.text == event.text);
             if let Some((_, first)) = before {
                 let message = format!("state `{}` has two transitions for `{}`", state.name.text, event.text);
-                let label = format!("this one never happens: the first, to `{}`, counts", first.text);
+                let label = format!("never taken: the first one, to `{}`, counts", first.text);
                 let span = event.span.start..to.span.end;
                 problems.push(Diagnostic::warning(span, message, label));
             }

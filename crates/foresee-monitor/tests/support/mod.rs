@@ -43,7 +43,7 @@ impl Bare {
         (0..trace.len()).filter(belongs).skip_while(|at| !creates[trace[*at].0 as usize]).collect()
     }
 
-    fn tells(&self, binding: &Binding) -> bool {
+    fn reports(&self, binding: &Binding) -> bool {
         !self.demands.full_binding || binding.iter().all(Option::is_some)
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn creation_events(bare: &Bare, automaton: &Automaton) -> Vec<bool> {
 fn can_come_of(bare: &Bare, automaton: &Automaton, event: &EventShape) -> bool {
     let letter = bare.events.iter().position(|other| std::ptr::eq(other, event)).unwrap();
     let after = automaton.next(0, letter as u32);
-    automaton.can_reach(|state| automaton.told(state).meets(bare.demands.handled))[after as usize]
+    automaton.can_reach(|state| automaton.verdicts_of(state).meets(bare.demands.handled))[after as usize]
 }
 
 pub(crate) fn less_informative(less: &Binding, more: &Binding) -> bool {
@@ -105,14 +105,14 @@ pub(crate) fn by_definition<M: Monitor>(
         }
     }
     let mut verdicts = Vec::new();
-    for binding in bindings.iter().filter(|binding| bare.tells(binding)) {
+    for binding in bindings.iter().filter(|binding| bare.reports(binding)) {
         let mut state = monitor.start();
         let mut bound = vec![None; bare.params];
         for at in bare.slice(trace, binding, creates) {
             bound = join(&bound, &bare.binding(&trace[at])).unwrap();
-            monitor.react(&mut state, trace[at].0, bare.demands.resets, &mut |told| {
+            monitor.react(&mut state, trace[at].0, bare.demands.resets, &mut |reported| {
                 if bound == *binding {
-                    verdicts.push((at, binding.clone(), told));
+                    verdicts.push((at, binding.clone(), reported));
                 }
             });
         }
@@ -152,16 +152,17 @@ pub(crate) fn by_growth<M: Monitor>(
                 living.push(child);
             }
         }
-        for binding in living.iter().filter(|binding| bare.tells(binding) && less_informative(&own, binding))
+        for binding in
+            living.iter().filter(|binding| bare.reports(binding) && less_informative(&own, binding))
         {
             let mut state = monitor.start();
             for at in bare.slice(&trace[..=now], binding, creates) {
-                let mut tell = |told| {
+                let mut report = |reported| {
                     if at == now {
-                        verdicts.push((now, binding.clone(), told));
+                        verdicts.push((now, binding.clone(), reported));
                     }
                 };
-                monitor.react(&mut state, trace[at].0, bare.demands.resets, &mut tell);
+                monitor.react(&mut state, trace[at].0, bare.demands.resets, &mut report);
             }
         }
     }
@@ -203,11 +204,11 @@ pub(crate) fn random_automaton(random: &mut Random, letters: u32) -> Automaton {
     };
     let mut rows: Vec<_> = (0..states).map(|_| row(random)).collect();
     rows.push(vec![sink; letters as usize]);
-    let sink_tells = random.percent(25);
+    let sink_reports = random.percent(25);
     let verdicts = (0..=states)
         .map(|state| match (state == sink, random.percent(20)) {
-            (true, _) => Categories(if sink_tells { 2 } else { 0 }),
-            (false, told) => Categories(u64::from(told)),
+            (true, _) => Categories(if sink_reports { 2 } else { 0 }),
+            (false, reported) => Categories(u64::from(reported)),
         })
         .collect();
     Automaton::new(letters, &rows, verdicts)

@@ -241,7 +241,7 @@ fn call(name: &str, verdict: &Verdict<'_>) {
                 name_it(name.to_owned(), Named::Nothing);
                 let text = panic.downcast_ref::<&str>().copied();
                 let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-                let text = text.unwrap_or("with something that is no text");
+                let text = text.unwrap_or("with a value that is not a string");
                 say(&format!(
                     "the handler `{name}` of {property} ({category}) panicked: {text}. The program goes on; the handler is not \
                      called again"

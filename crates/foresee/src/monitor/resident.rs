@@ -77,7 +77,7 @@ impl Resident {
         let (states, letters) = (automaton.states() as u32, automaton.letters());
         let next =
             (0..states).flat_map(|state| (0..letters).map(move |letter| automaton.next(state, letter)));
-        let verdicts = (0..states).map(|state| automaton.told(state)).collect();
+        let verdicts = (0..states).map(|state| automaton.verdicts_of(state)).collect();
         let (next, events, resets) = (next.collect(), events?, body.resets());
         Some(Resident { number, sharing, awaits_objects, next, verdicts, events, resets })
     }
