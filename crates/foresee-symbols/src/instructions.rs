@@ -119,7 +119,7 @@ impl Instructions {
             Calls::of(code, function.start, function.is_split, &self.known)
         });
         Call {
-            tells_branches: calls.tell_branches,
+            records_branches: calls.tell_branches,
             is_atomic: calls.atomics.contains(&pc),
             argument: calls.arguments.get(&pc).copied(),
         }

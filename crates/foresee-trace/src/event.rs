@@ -164,7 +164,7 @@ pub enum Op<'a> {
     /// Several of them add up. They come directly before what they are about, in their thread: a write, a store, a
     /// read-modify-write, a branch (its value is its outcome), or an event with arguments or a value
     /// ([`Op::takes_value`]). Its value then depends on no other read of the thread, neither directly nor through what the thread
-    /// has computed; without them it may depend on all reads before. Two things are told by branches as ever: whether it is done
+    /// has computed; without them it may depend on all reads before. Two things are shown by branches as ever: whether it is done
     /// at all, and where. A read-modify-write depends on its own read in any case; and what comes from its read
     /// comes from all that it depends on, as whether it wrote may be part of its result.
     ///

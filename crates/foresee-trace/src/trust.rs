@@ -92,7 +92,7 @@ pub enum Gap {
     /// A Rust program without debug information: its locks are not recognised.
     NoDebugInfo,
     /// A raw trace that is read without the program's symbols: locks made of atomics are not recognised, and neither is what
-    /// else its code would tell.
+    /// else its code would show.
     NotSymbolised,
     /// The program has atomic operations that compilers do not instrument; which.
     UninstrumentedAtomics(String),

@@ -1,7 +1,7 @@
 //! Events of one thread as columns of small numbers.
 //!
 //! A *site* is what a place in the program does each time it runs: operation, modifier, size, location. Sites are numbered when
-//! first seen. What an event touches is foretold from what came before it ([`model`](super::model)). So an event is four
+//! first seen. What an event touches is expected from what came before it ([`model`](super::model)). So an event is four
 //! numbers, each in a column of its own, because numbers of one kind compress together:
 //!
 //! | column | holds | typical |
@@ -9,12 +9,12 @@
 //! | order | stamp minus the thread's previous stamp | small |
 //! | site | number of the site | skewed to few |
 //! | rule | for sites with a rule other than the first: number minus that of the one before, the rule | short |
-//! | target | what it touches minus what was foretold (zigzag) | 0 |
+//! | target | what it touches minus what was expected (zigzag) | 0 |
 //! | payload | values and arguments, for sites that have them | |
 //!
 //! (The rules are not of single events.) Blocks must decode alone, so each begins with a new model.
 
-use super::model::{Home, Model, Place, Rule, Rules};
+use super::model::{FirstTarget, Model, Place, Rule, Rules};
 use super::pack::{Packer, Unpacker};
 use super::sites::SiteTable;
 use super::tables::{count, end};
@@ -40,7 +40,7 @@ pub(crate) struct Encoder {
 
 /// What turns the sites and targets of a block into columns.
 #[derive(Default)]
-pub(crate) struct Foretelling {
+pub(crate) struct Expectation {
     rules: Rules,
     model: Model,
     /// The columns of sites, rules and targets.
@@ -49,22 +49,24 @@ pub(crate) struct Foretelling {
     is_there: Vec<bool>,
 }
 
-impl Foretelling {
-    fn columns(&mut self, homes: &[Home], sites: &[u32], targets: &[u64]) -> &[Vec<u8>; 3] {
-        self.rules.choose(homes, sites, targets);
+impl Expectation {
+    fn columns(&mut self, first_targets: &[FirstTarget], sites: &[u32], targets: &[u64]) -> &[Vec<u8>; 3] {
+        self.rules.choose(first_targets, sites, targets);
         self.model.begin(sites.len());
         self.is_there.clear();
-        self.is_there.resize(homes.len(), false);
+        self.is_there.resize(first_targets.len(), false);
         self.columns.iter_mut().for_each(Vec::clear);
         let [ids, rules, differences] = &mut self.columns;
         for (&site, &target) in sites.iter().zip(targets) {
             let at = site as usize;
-            let (Some(&known), Some(is_there)) = (homes.get(at), self.is_there.get_mut(at)) else { continue };
+            let (Some(&known), Some(is_there)) = (first_targets.get(at), self.is_there.get_mut(at)) else {
+                continue;
+            };
             *is_there = true;
             let place = Place { site, is_memory: known.is_memory };
-            let foretold = self.model.pass(place, self.rules.of(site), || known.home, |_| target).foretold;
+            let expected = self.model.pass(place, self.rules.of(site), || known.target, |_| target).expected;
             put(ids, u64::from(site));
-            put(differences, zigzag(target.wrapping_sub(foretold) as i64));
+            put(differences, zigzag(target.wrapping_sub(expected) as i64));
         }
         let mut last = 0;
         for (site, _) in (0_u32..).zip(&self.is_there).filter(|&(_, is_there)| *is_there) {
@@ -146,16 +148,16 @@ impl Encoder {
         self.payload.len() >= MAX_COLUMN / 2
     }
 
-    /// The columns, compressed, as the payload of an events block; `homes` are those of all sites.
+    /// The columns, compressed, as the payload of an events block; `first_targets` are those of all sites.
     pub(crate) fn compress(
         &self,
-        homes: &[Home],
-        foretelling: &mut Foretelling,
+        first_targets: &[FirstTarget],
+        expectation: &mut Expectation,
         packer: &mut Packer,
         out: &mut Vec<u8>,
     ) {
         out.clear();
-        let [sites, rules, targets] = foretelling.columns(homes, &self.sites, &self.targets);
+        let [sites, rules, targets] = expectation.columns(first_targets, &self.sites, &self.targets);
         for column in [&self.order, sites, rules, targets, &self.payload] {
             packer.pack(column, out);
         }
@@ -291,8 +293,8 @@ impl Decoder {
                 return Err(Bad::new("a site is unknown"));
             };
             let place = Place { site: id as u32, is_memory: known.site.size != 0 };
-            let foretold = |foretold: u64| foretold.wrapping_add(delta as u64);
-            let target = self.model.pass(place, rule, || sites.home(id), foretold).target;
+            let expected = |expected: u64| expected.wrapping_add(delta as u64);
+            let target = self.model.pass(place, rule, || sites.first_target(id), expected).target;
             if target >= known.limit || stamp >= MAX_STAMP {
                 return Err(Bad::new("an event's target or stamp is out of range"));
             }

@@ -15,7 +15,7 @@
 //! | facts | command line, host, …: key and value strings |
 //! | names | the names that are new since the last such block (`tables`) |
 //! | sites | the places in the program that are new (`sites`) |
-//! | events | consecutive events of **one** thread, in columns (`columns`), less what can be foretold (`model`), each with its *stamp* |
+//! | events | consecutive events of **one** thread, in columns (`columns`), less what can be expected (`model`), each with its *stamp* |
 //! | checkpoint | all events with a smaller stamp than this one's stand before it |
 //! | trust | what of the run is missing, as codes of [`Gap`](crate::Gap); the last block before the index |
 //! | index | offset and header of every block; a trailer at the very end of the file points here |
@@ -61,7 +61,7 @@ pub use crate::source::FileInfo;
 /// The first bytes of every trace file. Not text, and damaged by transfers that change line ends.
 pub const MAGIC: [u8; 8] = *b"\x89FORE\r\n\x1a";
 
-/// The format version this code reads and writes. Version 1 foretold less (`model`), version 2 had no block that says what is
+/// The format version this code reads and writes. Version 1 expected less (`model`), version 2 had no block that says what is
 /// missing.
 pub const VERSION: u16 = 3;
 

@@ -1,19 +1,19 @@
-//! Foretells what an event touches, from what its thread touched before.
+//! What an event is expected to touch, from what its thread touched before.
 //!
 //! A block has a [`Rule`] for each of its sites (`sites`), with two parts:
 //!
 //! * **in which context** what happened last time is looked up: that of the site alone, with the site before it (one place may do
-//!   several things in turn), or with the last lock or function (which tells what is protected by the lock);
+//!   several things in turn), or with the last lock or function (which shows what is protected by the lock);
 //! * **beside what** it is: a region of memory, or nothing. The fields of an object are as far from what the thread touched
 //!   just before as last time, whichever object it is.
 //!
-//! Where nothing is known yet, the site's *home* is foretold: the first thing that it ever touched. What is stored is the
-//! difference to what is foretold, which is mostly 0.
+//! Where nothing is known yet, the site's *first target* is expected: the first thing that it ever touched. What is stored is the
+//! difference to what is expected, which is mostly 0.
 //!
 //! The writer tries all rules on samples of a block, and writes down which it has taken ([`Rules`]). So a reader has nothing to
-//! find out, and what is foretold rightly, which follows no pattern, decides no branch.
+//! find out, and whether an expectation is right, which follows no pattern, decides no branch.
 
-/// How many slots a block has for what happened in some context. Contexts that share a slot only foretell worse.
+/// How many slots a block has for what happened in some context. Contexts that share a slot only make expectations worse.
 const MOST_SLOTS: usize = 1 << 12;
 const FEWEST_SLOTS: usize = 1 << 6;
 
@@ -30,12 +30,12 @@ const ALONE: u8 = 0;
 const AFTER_SITE: u8 = 1;
 const AFTER_LOCK: u8 = 2;
 
-/// How the targets of a site are foretold: the context, and beside what from the third bit on.
+/// How the targets of a site are expected: the context, and beside what from the third bit on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rule(u8);
 
 impl Rule {
-    /// Foretells what the site touched last.
+    /// Expects what the site touched last.
     pub(crate) const AGAIN: Rule = Rule(ALONE);
 
     /// As it stands in a block; whatever stands there is some rule.
@@ -48,8 +48,8 @@ impl Rule {
     }
 
     /// All that a writer tries for a site that touches such things.
-    fn candidates(is_memory: bool, home: u64) -> [Rule; RULES] {
-        let beside = (base(is_memory, home) as u8) << 2;
+    fn candidates(is_memory: bool, first_target: u64) -> [Rule; RULES] {
+        let beside = (base(is_memory, first_target) as u8) << 2;
         let again = Rule::AGAIN;
         [again, Rule(AFTER_SITE), Rule(ALONE | beside), Rule(AFTER_SITE | beside), Rule(AFTER_LOCK)]
     }
@@ -64,11 +64,11 @@ pub(crate) struct Place {
     pub(crate) is_memory: bool,
 }
 
-/// A target, and what was foretold.
+/// A target, and what was expected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touched {
     pub(crate) target: u64,
-    pub(crate) foretold: u64,
+    pub(crate) expected: u64,
 }
 
 /// What is known in a block.
@@ -102,13 +102,13 @@ impl Model {
         2 * 8 * Model::slots(events)
     }
 
-    /// The next event is at this place, and touches what `target` makes of what is foretold. `home` is asked for if nothing is known.
+    /// The next event is at this place, and touches what `target` makes of what is expected. `first_target` is asked for if nothing is known.
     #[inline(always)]
     pub(crate) fn pass(
         &mut self,
         place: Place,
         rule: Rule,
-        home: impl FnOnce() -> u64,
+        first_target: impl FnOnce() -> u64,
         target: impl FnOnce(u64) -> u64,
     ) -> Touched {
         // Branches, as what does not ask for what was touched just before need not wait for that.
@@ -122,12 +122,12 @@ impl Model {
                 &mut self.alone[at]
             }
         };
-        let foretold = if *slot == 0 { home() } else { base.wrapping_add(*slot ^ USED) };
-        let target = target(foretold);
+        let expected = if *slot == 0 { first_target() } else { base.wrapping_add(*slot ^ USED) };
+        let target = target(expected);
         *slot = target.wrapping_sub(base) ^ USED;
         self.recent[self::base(place.is_memory, target)] = target;
         self.last_site = place.site;
-        Touched { target, foretold }
+        Touched { target, expected }
     }
 }
 
@@ -159,10 +159,10 @@ pub(crate) struct Rules {
 
 /// A site as its writer knows it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Home {
+pub(crate) struct FirstTarget {
     pub(crate) is_memory: bool,
     /// The first thing that it ever touched.
-    pub(crate) home: u64,
+    pub(crate) target: u64,
 }
 
 impl Rules {
@@ -174,29 +174,29 @@ impl Rules {
 
     /// Chooses rules for the sites of the events of a block, as far as they are in the sample. Sites that are not keep
     /// theirs: blocks are much alike.
-    pub(crate) fn choose(&mut self, homes: &[Home], sites: &[u32], targets: &[u64]) {
+    pub(crate) fn choose(&mut self, first_targets: &[FirstTarget], sites: &[u32], targets: &[u64]) {
         self.costs.clear();
-        self.costs.resize(homes.len(), [0; RULES]);
+        self.costs.resize(first_targets.len(), [0; RULES]);
         for rule in 0..RULES {
             self.model.begin(sites.len() / SAMPLED);
             for (sites, targets) in sites.chunks(WINDOW).zip(targets.chunks(WINDOW)).step_by(SAMPLED) {
                 for (&site, &target) in sites.iter().zip(targets) {
                     let at = site as usize;
-                    let (Some(&known), Some(costs)) = (homes.get(at), self.costs.get_mut(at)) else {
+                    let (Some(&known), Some(costs)) = (first_targets.get(at), self.costs.get_mut(at)) else {
                         continue;
                     };
-                    let by = Rule::candidates(known.is_memory, known.home)[rule];
+                    let by = Rule::candidates(known.is_memory, known.target)[rule];
                     let place = Place { site, is_memory: known.is_memory };
-                    costs[rule] += cost(self.model.pass(place, by, || known.home, |_| target));
+                    costs[rule] += cost(self.model.pass(place, by, || known.target, |_| target));
                 }
             }
         }
-        self.chosen.resize(homes.len(), Rule::AGAIN);
-        for ((known, chosen), costs) in homes.iter().zip(&mut self.chosen).zip(&self.costs) {
+        self.chosen.resize(first_targets.len(), Rule::AGAIN);
+        for ((known, chosen), costs) in first_targets.iter().zip(&mut self.chosen).zip(&self.costs) {
             let cheapest = (0..RULES).min_by_key(|&rule| costs[rule]).unwrap_or(0);
             // Not for what may be chance.
             if 8 * costs[cheapest] < 7 * costs[0] {
-                *chosen = Rule::candidates(known.is_memory, known.home)[cheapest];
+                *chosen = Rule::candidates(known.is_memory, known.target)[cheapest];
             } else if costs[0] > 0 {
                 *chosen = Rule::AGAIN;
             }
@@ -206,7 +206,7 @@ impl Rules {
 
 /// About how many bytes a difference takes: none if there is none, as these compress well.
 fn cost(touched: Touched) -> u32 {
-    let difference = touched.target.wrapping_sub(touched.foretold) as i64;
+    let difference = touched.target.wrapping_sub(touched.expected) as i64;
     let bits = 65 - difference.unsigned_abs().leading_zeros();
     if difference == 0 { 0 } else { 1 + bits.div_ceil(7) }
 }
@@ -219,46 +219,46 @@ mod tests {
         Place { site, is_memory }
     }
 
-    /// How many targets are foretold wrongly with the rules that are chosen for them. Sites are numbered in their order.
+    /// How many targets are expected wrongly with the rules that are chosen for them. Sites are numbered in their order.
     fn wrong(events: &[(Place, u64)]) -> usize {
         let (mut rules, mut model) = (Rules::default(), Model::default());
-        let mut homes: Vec<Home> = Vec::new();
-        for &(place, home) in events {
-            if place.site as usize == homes.len() {
-                homes.push(Home { is_memory: place.is_memory, home });
+        let mut first_targets: Vec<FirstTarget> = Vec::new();
+        for &(place, target) in events {
+            if place.site as usize == first_targets.len() {
+                first_targets.push(FirstTarget { is_memory: place.is_memory, target });
             }
         }
         let sites: Vec<u32> = events.iter().map(|(place, _)| place.site).collect();
         let targets: Vec<u64> = events.iter().map(|&(_, target)| target).collect();
-        rules.choose(&homes, &sites, &targets);
+        rules.choose(&first_targets, &sites, &targets);
         model.begin(events.len());
         let is_wrong = |&&(place, target): &&(Place, u64)| {
-            model.pass(place, rules.of(place.site), || 0, |_| target).foretold != target
+            model.pass(place, rules.of(place.site), || 0, |_| target).expected != target
         };
         events.iter().filter(is_wrong).count()
     }
 
     #[test]
-    fn what_a_lock_protects_and_the_fields_of_an_object_are_foretold() {
+    fn what_a_lock_protects_and_the_fields_of_an_object_are_expected() {
         let objects = (0..8000_u64).map(|n| n.wrapping_mul(n) % 11 + 1);
         let rounds = objects.map(|lock| {
             let object = 0x5555_0000_0000 + ((lock * lock) << 12);
             [(place(0, false), lock), (place(1, true), object), (place(2, true), object + 8)]
         });
         let events: Vec<_> = rounds.flatten().collect();
-        // Which lock is taken cannot be foretold.
+        // Which lock is taken cannot be expected.
         assert!(wrong(&events) < 8000 + 100);
     }
 
     #[test]
-    fn one_place_that_does_two_things_in_turn_is_foretold() {
+    fn one_place_that_does_two_things_in_turn_is_expected() {
         let turn = [(place(0, true), 16), (place(1, true), 32), (place(1, true), 4096)];
         let events: Vec<_> = turn.into_iter().cycle().take(30_000).collect();
         assert!(wrong(&events) < 10);
     }
 
     #[test]
-    fn what_a_reader_foretells_is_what_the_writer_foretold() {
+    fn what_a_reader_expects_is_what_the_writer_expected() {
         let (mut writer, mut reader) = (Model::default(), Model::default());
         let mut random = 1_u64;
         for events in [10, 5000] {
@@ -269,8 +269,8 @@ mod tests {
                 let (place, rule) =
                     (place((random >> 40) as u32 % 300, random >> 63 == 0), Rule((random >> 50) as u8));
                 let target = ((random >> 20) % 64) << (random >> 58);
-                let difference = target.wrapping_sub(writer.pass(place, rule, || 7, |_| target).foretold);
-                let read = reader.pass(place, rule, || 7, |foretold| foretold.wrapping_add(difference));
+                let difference = target.wrapping_sub(writer.pass(place, rule, || 7, |_| target).expected);
+                let read = reader.pass(place, rule, || 7, |expected| expected.wrapping_add(difference));
                 assert_eq!(read.target, target);
             }
         }

@@ -199,7 +199,7 @@ impl TraceReader {
         Ok(table)
     }
 
-    /// Notes damage; only events with a smaller stamp than `horizon` will be delivered. The first damage is the one told.
+    /// Notes damage; only events with a smaller stamp than `horizon` will be delivered. The first damage is the one reported.
     fn damaged(&mut self, offset: u64, what: Bad, horizon: u64) {
         self.horizon = self.horizon.min(horizon);
         self.damage.get_or_insert(Damage { offset, what: what.0, delivered: 0 });

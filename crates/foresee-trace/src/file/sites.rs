@@ -1,12 +1,12 @@
 //! Sites: what a place in the program does each time it runs, numbered when first seen.
 //!
-//! A site also has a *home*, the first thing it ever touched: with that a block foretells where nothing else is known
+//! A site also has a *first target*, the first thing it ever touched: that is expected where nothing else is known
 //! ([`model`](super::model)).
 
 use rustc_hash::FxHashMap;
 
 use super::Bad;
-use super::model::Home;
+use super::model::FirstTarget;
 use super::tables::{count, end};
 use super::varint::{Cursor, put};
 use crate::flat::{Flat, Kind, PayloadShape, Target};
@@ -44,10 +44,10 @@ impl Site {
 pub(crate) struct SiteWriter {
     ids: FxHashMap<Site, u32>,
     /// By number.
-    homes: Vec<Home>,
+    first_targets: Vec<FirstTarget>,
     /// The first site at each location, in one number but for the location, and its number.
     first_at: Vec<(u64, u32)>,
-    /// Other sites that were met of late, with their locations.
+    /// Other sites that were met recently, with their locations.
     others: Vec<(u64, LocId, u32)>,
     /// Encoded sites that are in no block yet.
     fresh: Vec<u8>,
@@ -56,8 +56,8 @@ pub(crate) struct SiteWriter {
 
 impl SiteWriter {
     /// What models have to know of all sites.
-    pub(crate) fn homes(&self) -> &[Home] {
-        &self.homes
+    pub(crate) fn first_targets(&self) -> &[FirstTarget] {
+        &self.first_targets
     }
 
     /// The number of the site of an event.
@@ -97,13 +97,14 @@ impl SiteWriter {
         id
     }
 
-    fn add(&mut self, site: Site, home: u64) -> u32 {
+    fn add(&mut self, site: Site, first: u64) -> u32 {
         let id = self.ids.len() as u32;
         self.ids.insert(site, id);
-        self.homes.push(Home { is_memory: site.kind.target() == Target::Memory, home });
+        self.first_targets
+            .push(FirstTarget { is_memory: site.kind.target() == Target::Memory, target: first });
         self.fresh_count += 1;
         let flags = u64::from(site.modifier) << 1 | u64::from(site.has_payload);
-        for number in [site.kind as u64, flags, u64::from(site.size), u64::from(site.loc.0), home] {
+        for number in [site.kind as u64, flags, u64::from(site.size), u64::from(site.loc.0), first] {
             put(&mut self.fresh, number);
         }
         id
@@ -133,7 +134,7 @@ pub(crate) struct KnownSite {
 #[derive(Default)]
 pub(crate) struct SiteTable {
     sites: Vec<KnownSite>,
-    homes: Vec<u64>,
+    first_targets: Vec<u64>,
 }
 
 impl SiteTable {
@@ -150,8 +151,8 @@ impl SiteTable {
 
     /// The first thing that a site ever touched.
     #[cold]
-    pub(crate) fn home(&self, id: usize) -> u64 {
-        self.homes.get(id).copied().unwrap_or(0)
+    pub(crate) fn first_target(&self, id: usize) -> u64 {
+        self.first_targets.get(id).copied().unwrap_or(0)
     }
 
     /// Adds the contents of a sites block.
@@ -164,7 +165,7 @@ impl SiteTable {
             let (modifier, has_payload) = ((flags >> 1) as u8, flags & 1 == 1);
             let size = cursor.get_u32()?;
             let loc = LocId(cursor.get_u32()?);
-            let home = cursor.get()?;
+            let first = cursor.get()?;
             let payload_fits = match kind.payload() {
                 PayloadShape::Nothing => !has_payload,
                 PayloadShape::One | PayloadShape::Args => has_payload,
@@ -175,7 +176,7 @@ impl SiteTable {
             }
             let site = Site { kind, modifier, has_payload, size, loc };
             self.sites.push(KnownSite { site, limit: 0 });
-            self.homes.push(home);
+            self.first_targets.push(first);
         }
         end(&cursor)
     }

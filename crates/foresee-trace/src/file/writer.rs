@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use super::block::{Header, Kind};
-use super::columns::{Encoder, Foretelling};
+use super::columns::{Encoder, Expectation};
 use super::pack::Packer;
 use super::sites::SiteWriter;
 use super::tables::{Written, write_facts, write_trust};
@@ -36,7 +36,7 @@ pub struct TraceWriter<W: Write = BufWriter<File>> {
     encoders: Vec<Encoder>,
     open: usize,
     slot_of_thread: Vec<u32>,
-    foretelling: Foretelling,
+    expectation: Expectation,
     packer: Packer,
     packed: Vec<u8>,
     stamp: u64,
@@ -63,7 +63,7 @@ impl<W: Write> TraceWriter<W> {
             encoders: Vec::new(),
             open: 0,
             slot_of_thread: Vec::new(),
-            foretelling: Foretelling::default(),
+            expectation: Expectation::default(),
             packer: Packer::new(),
             packed: Vec::new(),
             stamp: 0,
@@ -119,7 +119,12 @@ impl<W: Write> TraceWriter<W> {
                 last: encoder.last,
                 ..Header::new(Kind::Events)
             };
-            encoder.compress(self.sites.homes(), &mut self.foretelling, &mut self.packer, &mut self.packed);
+            encoder.compress(
+                self.sites.first_targets(),
+                &mut self.expectation,
+                &mut self.packer,
+                &mut self.packed,
+            );
             self.slot_of_thread[encoder.thread as usize] = NO_SLOT;
             self.block(header)?;
         }

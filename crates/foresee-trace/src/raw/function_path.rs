@@ -1,4 +1,4 @@
-//! Paths of functions: a demangled name without what differs from one use of the function to the next, and what it tells.
+//! Paths of functions: a demangled name without what differs from one use of the function to the next, and what it shows.
 
 /// Crates whose code is between the user's and the lock: not what a report should point at.
 const LIBRARIES: &[&str] = &["std", "core", "alloc", "lock_api", "parking_lot", "parking_lot_core", "spin"];

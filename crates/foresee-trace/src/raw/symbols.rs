@@ -59,8 +59,8 @@ pub struct Code {
 /// What the code of a program says about the call that returns to some address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Call {
-    /// Whether the function that it is in tells its branches.
-    pub tells_branches: bool,
+    /// Whether the function that it is in records its branches.
+    pub records_branches: bool,
     /// Whether it calls for an atomic operation.
     pub is_atomic: bool,
     /// The first argument, if it is the same address whenever the call is made.

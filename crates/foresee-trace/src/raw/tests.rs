@@ -274,7 +274,7 @@ fn cut_at(cut: u64, chunks: &[Vec<u8>]) -> String {
 fn locks_given_back_after_the_cut_are_held_at_it() {
     let release = |key, detail, lock| [first_word(Tag::Release, detail, key), 9, lock];
     let write = |key| [first_word(Tag::Write, 4, key), 9, 0x100];
-    // In the file, the thread's later chunk comes first. What is before the cut is not told, but counts.
+    // In the file, the thread's later chunk comes first. What is before the cut is not delivered, but counts.
     let text = cut_at(
         20,
         &[

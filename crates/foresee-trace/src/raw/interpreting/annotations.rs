@@ -97,7 +97,7 @@ impl Annotations {
         None
     }
 
-    /// Blocks that have begun are not to end: their beginnings are not told.
+    /// Blocks that have begun are not to end: their beginnings are not in the trace.
     pub(crate) fn forget_blocks(&mut self) {
         self.said.values_mut().for_each(|said| said.blocks.clear());
     }

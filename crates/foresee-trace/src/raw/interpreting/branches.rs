@@ -11,7 +11,7 @@
 //!   program's code), and that is the one.
 //! * **Waiting.** Semaphores, barriers, pipes and the like are recorded as atomics, and a thread that waits goes on because of what it
 //!   reads there. There is a branch after every atomic read but those that the program's code itself asks for ([`Call::is_atomic`](crate::raw::Call::is_atomic)).
-//! * **Control in code without such calls**: libraries, and what the compiler was not told about. There is a branch before every
+//! * **Control in code without such calls**: libraries, and what was compiled without the option. There is a branch before every
 //!   event of such code, and before every entry and end of a function in it.
 //!
 //! A branch without a read since the last one says nothing new, and is left out. So a trace has at most one per read.
@@ -36,7 +36,7 @@ pub(crate) struct Branches {
 struct ThreadBranches {
     /// The place of the last read since the last branch.
     has_read: Option<LocId>,
-    /// Of each function that it has entered, whether it tells its branches.
+    /// Of each function that it has entered, whether it records its branches.
     calls: Vec<bool>,
 }
 
@@ -54,7 +54,7 @@ impl Branches {
         let thread = self.threads.entry(thread).or_default();
         let is_sure = match record.tag {
             Tag::Enter => {
-                thread.calls.push(naming.call(addr).tells_branches);
+                thread.calls.push(naming.call(addr).records_branches);
                 false
             }
             Tag::Exit => thread.calls.pop() == Some(true),
@@ -69,7 +69,7 @@ impl Branches {
             | Tag::Acquire
             | Tag::Release => {
                 let call = naming.call(pc);
-                call.tells_branches && call.argument == Some(addr)
+                call.records_branches && call.argument == Some(addr)
             }
             _ => false,
         };

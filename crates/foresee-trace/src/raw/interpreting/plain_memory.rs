@@ -2,7 +2,7 @@
 //!
 //! What an access may mean beside being one depends on where it is: a static has a name to be found, a write may end a lock that
 //! was there, or make an atomic's value unknown. Each is a question to a table of its own, for every access. So the addresses that
-//! have an entry in any of these tables are *marked*; all others are plain, and one look at their page tells.
+//! have an entry in any of these tables are *marked*; all others are plain, and one look at their page shows it.
 //!
 //! **Memory.** 128 bytes for each page that has something marked.
 

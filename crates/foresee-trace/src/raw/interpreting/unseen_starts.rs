@@ -1,6 +1,6 @@
 //! Threads that nobody was seen to start.
 //!
-//! The C library starts threads by means of its own: to tell of the end of an `aio_write`, of a message (`mq_notify`), of a name that was
+//! The C library starts threads by means of its own: to report the end of an `aio_write`, a message (`mq_notify`), or a name that was
 //! looked up. Somebody has called for that before, and the thread does what it does after it; but who and when, is not
 //! recorded. So such a thread is taken to begin after everything that all others have done until then: one atomic, which each
 //! of them changes in turn, and the new thread last. That orders more than need be. It may hide a race, and never makes one up.

@@ -1,9 +1,9 @@
-//! Programs that tell their branches: where the events go.
+//! Programs that record their branches: where the events go.
 
 use super::super::{Call, Code, DataSymbol, Module};
 use super::*;
 
-/// Code up to 0x100 tells its branches. The calls that return to 1 are always given 0x1000, those to 2 the lock at 0x2000.
+/// Code up to 0x100 records its branches. The calls that return to 1 are always given 0x1000, those to 2 the lock at 0x2000.
 struct Calls;
 
 impl Symbolizer for Calls {
@@ -21,14 +21,14 @@ impl Symbolizer for Calls {
             2 => Some(0x2000),
             _ => None,
         };
-        Call { tells_branches: pc <= 0x100, is_atomic: pc == 1, argument }
+        Call { records_branches: pc <= 0x100, is_atomic: pc == 1, argument }
     }
 }
 
 /// The operations of one thread that has done this, with the flag that branches are recorded or without.
-fn operations(told: bool, records: &[&[u64]]) -> Vec<String> {
+fn operations(has_branches: bool, records: &[&[u64]]) -> Vec<String> {
     let mut file = header();
-    if told {
+    if has_branches {
         let flags = RunFlags::HAS_BRANCHES.word();
         file[8 * FLAGS_WORD..][..8].copy_from_slice(&flags.to_le_bytes());
     }
@@ -70,7 +70,7 @@ fn a_block_after_a_read_is_a_branch_once() {
 #[test]
 fn what_has_another_address_depends_on_what_was_read() {
     let fixed = read_at(1, 0x1000);
-    // Another address than the code says, no known one, and code that does not tell its branches.
+    // Another address than the code says, no known one, and code that does not record its branches.
     for (pc, addr) in [(1, 0x1004), (3, 0x1000), (0x101, 0x1000)] {
         assert_eq!(branches(&[&fixed, &write_at(pc, addr), &fixed]), [0, 1, 0, 0], "{pc:x} {addr:x}");
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt as _;
 
 use super::*;
 
-/// Threads that write records with growing keys, each into chunks of its own; what they write appears when it is told to.
+/// Threads that write records with growing keys, each into chunks of its own; what they write appears when it is asked for.
 struct Program {
     file: File,
     len: u64,

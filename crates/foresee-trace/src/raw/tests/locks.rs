@@ -85,7 +85,7 @@ fn exit(key: u64) -> [u64; 1] {
 
 #[test]
 fn inlined_locks_are_held_from_the_next_event_to_the_unlock() {
-    let (lines, unclear) =
+    let (lines, unrecognised) =
         said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4), &rmw(3, 2, 0x100, 1, 0), &write(4, 4)]]);
     let lock = "l@0x100:Mutex<u8>";
     let write = "main|w([0x500..0x501])";
@@ -97,7 +97,7 @@ fn inlined_locks_are_held_from_the_next_event_to_the_unlock() {
         write,
     ];
     assert_eq!(lines, all);
-    assert_eq!(unclear, 0);
+    assert_eq!(unrecognised, 0);
 }
 
 #[test]
@@ -154,10 +154,10 @@ fn waiting_for_some_time_had_success_if_the_lock_is_given_back_next() {
 
 #[test]
 fn an_atomic_without_function_is_understood_or_counted() {
-    let (lines, unclear) =
+    let (lines, unrecognised) =
         said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4), &rmw(3, 6, 0x100, 1, 0), &write(4, 4)]]);
     assert_eq!(lines[3], "main|rel(l@0x100:Mutex<u8>)");
-    assert_eq!(unclear, 0);
-    let (_, unclear) = said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4)], &[&rmw(5, 6, 0x100, 1, 2)]]);
-    assert_eq!(unclear, 1);
+    assert_eq!(unrecognised, 0);
+    let (_, unrecognised) = said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4)], &[&rmw(5, 6, 0x100, 1, 2)]]);
+    assert_eq!(unrecognised, 1);
 }

@@ -67,7 +67,7 @@ impl Operation {
         self.function.role
     }
 
-    /// Whether what happens within is not told.
+    /// Whether what happens within is no event.
     pub(super) fn hides(&self) -> bool {
         !self.is_transparent && self.role() != Role::Foreign
     }
@@ -158,7 +158,7 @@ impl Operation {
             // Taken in a way that was not seen: then this is the atomic operation it is.
             self.is_transparent = true;
             if let Some(word) = cx.words.get_mut(&lock).filter(|word| word.is_shared) {
-                // Or shared more than once, which the beginning of the trace does not tell.
+                // Or shared more than once, which the beginning of the trace does not show.
                 word.unrecognised += u64::from(cx.is_continuation);
             }
             return;

@@ -26,7 +26,7 @@ pub(crate) struct LockRecogniser {
 
 /// What a thread is doing at some moment.
 pub(crate) struct ThreadState {
-    /// The functions it is in that have been told, and where their calls are.
+    /// The functions it is in whose entry was delivered, and where their calls are.
     pub(crate) calls: Vec<(StrId, u64)>,
     /// The locks it holds, and how.
     pub(crate) held: Vec<(u64, Mode)>,
@@ -150,7 +150,7 @@ impl LockRecogniser {
             Context { thread: number, record, naming, words, events, ahead, survey, is_continuation };
         let meaning = match record.tag {
             Tag::Frame => {
-                // Those of the thread's later chunks tell what is known.
+                // Those of the thread's later chunks repeat what is known.
                 if begins || thread.begins_with_frames {
                     thread.begins_with_frames = true;
                     thread.enter(record.words[0], record.words[1], &mut cx);
@@ -178,7 +178,7 @@ impl LockRecogniser {
         self.thread(thread).function()
     }
 
-    /// Takes the exit of a function, once it has been told.
+    /// Takes the exit of a function, once its event is made.
     pub(crate) fn pop(&mut self, thread: u64) {
         self.thread(thread).pop();
     }
@@ -191,6 +191,10 @@ impl LockRecogniser {
     /// What a thread is doing.
     pub(crate) fn state(&mut self, thread: u64) -> ThreadState {
         let thread = self.thread(thread);
-        ThreadState { calls: thread.told_calls(), held: thread.held.all(), waits_for: thread.waits_for() }
+        ThreadState {
+            calls: thread.delivered_calls(),
+            held: thread.held.all(),
+            waits_for: thread.waits_for(),
+        }
     }
 }

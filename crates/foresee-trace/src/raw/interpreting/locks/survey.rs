@@ -1,4 +1,4 @@
-//! Who held which lock when the records of a trace begin, found out by going through all of it once before it is told.
+//! Who held which lock when the records of a trace begin, found out by going through all of it once before it is delivered.
 //! [`continuation`](crate::raw::continuation) says what for.
 
 use std::collections::BTreeMap;

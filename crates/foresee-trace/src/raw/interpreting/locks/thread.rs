@@ -30,7 +30,7 @@ struct OpenCall {
     user: Option<LocId>,
     /// The nearest crate that led here, other than `core`.
     krate: StrId,
-    /// Entering was not told.
+    /// Entering it was no event.
     is_silent: bool,
     /// The address that the call returns to.
     pc: u64,
@@ -46,10 +46,10 @@ impl Thread {
         self.calls.last().map(|call| call.function)
     }
 
-    /// The functions that it has entered and that have been told, with where their calls are.
-    pub(super) fn told_calls(&self) -> Vec<(StrId, u64)> {
-        let told = self.calls.iter().filter(|call| !call.is_silent);
-        told.map(|call| (call.function, call.pc)).collect()
+    /// The functions that it is in whose entry was an event, with where their calls are.
+    pub(super) fn delivered_calls(&self) -> Vec<(StrId, u64)> {
+        let delivered = self.calls.iter().filter(|call| !call.is_silent);
+        delivered.map(|call| (call.function, call.pc)).collect()
     }
 
     /// The lock that it waits for in an operation, and how it wants it.

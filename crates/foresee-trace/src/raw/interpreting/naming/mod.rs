@@ -77,7 +77,7 @@ impl Naming {
         self.plain_memory.remap();
     }
 
-    /// The thread of this number. Two threads of the same name are told apart by their numbers.
+    /// The thread of this number. Two threads of the same name are distinguished by their numbers.
     #[inline]
     pub(crate) fn thread(&mut self, number: u64) -> ThreadId {
         match self.known_thread(number) {
@@ -173,7 +173,7 @@ impl Naming {
         }
     }
 
-    /// The same, if it was asked for of late.
+    /// The same, if it was asked for recently.
     #[inline]
     pub(crate) fn known_site(&self, pc: u64) -> Option<&CallSite> {
         self.sites.recent(pc).map(|site| &**site)

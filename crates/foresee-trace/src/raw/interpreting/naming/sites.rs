@@ -57,7 +57,7 @@ pub(crate) struct Inlined {
     /// Where the operation is called from, and whether that is a place of the user's.
     pub(crate) loc: LocId,
     pub(crate) is_users: bool,
-    /// The type of the lock, if the calls in between tell.
+    /// The type of the lock, if the calls in between show it.
     pub(crate) lock_type: Option<StrId>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Inlined {
 pub(super) struct CallSites {
     table: LockTable,
     known: FxHashMap<u64, Rc<CallSite>>,
-    /// Those that were asked for of late.
+    /// Those that were asked for recently.
     recent: Vec<Option<(u64, Rc<CallSite>)>>,
 }
 
@@ -80,7 +80,7 @@ impl CallSites {
         self.recent.fill(None);
     }
 
-    /// A site that was asked for of late.
+    /// A site that was asked for recently.
     #[inline]
     pub(super) fn recent(&self, pc: u64) -> Option<&Rc<CallSite>> {
         self.recent[recent_slot(pc)].as_ref().filter(|(known, _)| *known == pc).map(|(_, site)| site)
