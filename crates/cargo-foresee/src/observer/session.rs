@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use foresee_lattice::online::{Found, Lie, Message, Session, Stage, stages};
+use foresee_lattice::online::{Lie, Message, OnlineFinding, Session, Stage, stages};
 
 use super::address::Connection;
 use super::server::{Observer, Summary};
@@ -134,7 +134,7 @@ impl<'a> Watched<'a> {
         }
     }
 
-    fn tell(&mut self, found: Vec<Found>) {
+    fn tell(&mut self, found: Vec<OnlineFinding>) {
         if let Some(why) = self.session.doubt()
             && !self.in_doubt
         {

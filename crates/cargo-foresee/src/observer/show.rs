@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use foresee_lattice::online::{Found, Step, Witness};
+use foresee_lattice::online::{OnlineFinding, RunStep, Witness};
 use foresee_witness::judge::Certainty;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::number::grouped;
 /// Something found in a program.
 pub(crate) struct Finding {
     pub(crate) program: String,
-    pub(crate) found: Found,
+    pub(crate) found: OnlineFinding,
     /// The recording of the program may be wrong.
     pub(crate) in_doubt: bool,
 }
@@ -53,7 +53,7 @@ fn text(finding: &Finding) -> String {
     if !found.initial.is_empty() {
         let _ = write!(out, "\n      before: {}", named(&found.initial));
     }
-    let width = |of: fn(&Step) -> &str| {
+    let width = |of: fn(&RunStep) -> &str| {
         found.steps.iter().map(|step| printable(of(step)).chars().count()).max().unwrap_or(0)
     };
     let (threads, whats) = (width(|step| &step.thread), width(|step| &step.what));
@@ -109,7 +109,7 @@ pub(crate) fn document(results: &Results) -> String {
                 .collect::<serde_json::Map<_, _>>()
                 .into()
         };
-        let step = |step: &Step| {
+        let step = |step: &RunStep| {
             json!({
                 "index": step.number,
                 "thread": step.thread,
