@@ -52,7 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Dependencies that [`MAY_USE`] forbids and that are still there.
-const KNOWN_DEPENDENCIES: &[(&str, &str)] = &[("foresee-predict", "foresee-monitor")];
+const KNOWN_DEPENDENCIES: &[(&str, &str)] = &[];
 
 /// Cycles that are still there: a crate, and the modules on one cycle.
 const KNOWN_CYCLES: &[(&str, &[&str])] = &[
@@ -61,45 +61,6 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
     ("cargo-foresee", &["observer/server", "observer/session", "observer/show"]),
     ("cargo-foresee", &["report", "report/wording"]),
     ("cargo-foresee", &["report/human", "report/run"]),
-    (
-        "foresee-predict",
-        &[
-            "atomicity/predicted",
-            "atomicity/predicted/line",
-            "atomicity/predicted/several",
-            "atomicity/predicted/single",
-        ],
-    ),
-    ("foresee-predict", &["hb", "hb/sync"]),
-    ("foresee-predict", &["lattice", "property", "registry"]),
-    ("foresee-predict", &["lattice/breadth", "lattice/explorer", "lattice/trail", "lattice/walk"]),
-    (
-        "foresee-predict",
-        &["lattice/hb", "lattice/model", "lattice/pass", "lattice/slice", "lattice/sliced", "lattice/weak"],
-    ),
-    (
-        "foresee-predict",
-        &[
-            "lattice/online/intake",
-            "lattice/online/observation",
-            "lattice/online/slice",
-            "lattice/online/slices",
-        ],
-    ),
-    (
-        "foresee-predict",
-        &[
-            "reorder",
-            "reorder/build",
-            "reorder/line",
-            "reorder/order",
-            "reorder/saturate",
-            "reorder/search",
-            "reorder/window",
-        ],
-    ),
-    ("foresee-predict", &["syncp", "syncp/search"]),
-    ("foresee-predict", &["witness", "witness/claim", "witness/replay"]),
     (
         "foresee-rt",
         &[

@@ -1,10 +1,10 @@
 //! Which cuts of a level go on.
 
 use super::cut::{Layout, Packed};
-use super::explorer::Breadth;
+use super::guide::Guide;
 use super::level::Level;
 use super::machine::Machine;
-use super::walk::Guide;
+use super::options::Breadth;
 
 /// Leaves the most promising cuts of a level; whether any had to go.
 ///

@@ -196,7 +196,7 @@ impl Causality {
         thread.steps.get(number.wrapping_sub(thread.forgotten) as usize)
     }
 
-    /// The next step of a thread in a cut, if it can happen there. `done` tells how many steps of a thread are in the cut.
+    /// The next step of a thread in a cut, if it can happen there. `done` gives how many steps of a thread are in the cut.
     #[inline]
     pub fn next(&self, thread: u32, done: impl Fn(u32) -> u32 + Copy) -> Option<&Step> {
         let step = self.step(thread, done(thread))?;

@@ -3,7 +3,7 @@
 //!
 //! A thread's reads are the same in every schedule up to any of its events, so this is known before any schedule is. Of each cell
 //! that is named the last read of the thread counts; if it is one of a read-modify-write, so do the reads which that depends on. If a
-//! named cell was not read, what is said makes no sense, and counts as not said. Nothing is said in a trace without branches, in which everything depends on every read.
+//! named cell was not read, the statement makes no sense and is ignored. There is none in a trace without branches, in which everything depends on every read.
 //!
 //! **Cost.** Traces that say nothing: a look at each event. Others: one pass, and an entry for each thread and cell it reads. Of very
 //! many reads that a value comes from, it is taken to come from all.
@@ -30,7 +30,7 @@ impl Dependences {
             return dependences;
         }
         let mut last_reads: FxHashMap<(ThreadId, u32), EventId> = FxHashMap::default();
-        // Of threads that have just said something: the reads, or that it makes no sense.
+        // The statements directly before, by thread: the reads, or that they make no sense.
         let mut said: FxHashMap<ThreadId, Option<Vec<EventId>>> = FxHashMap::default();
         for id in execution.ids() {
             let thread = execution.thread(id);
@@ -66,7 +66,7 @@ impl Dependences {
         dependences
     }
 
-    /// What else comes with the result of a read; `None` if that is not said.
+    /// What else comes with the result of a read; `None` if the trace does not state it.
     fn behind(&self, execution: &Execution, read: EventId) -> Option<&[EventId]> {
         match execution.access(read) {
             Some((_, access)) if access.writes => self.reads(read),
@@ -74,7 +74,7 @@ impl Dependences {
         }
     }
 
-    /// The reads before it that the value of an event comes from; `None` if that is not said: it may be all of its thread. What the
+    /// The reads before it that the value of an event comes from; `None` if the trace does not state it: it may be all of its thread. What the
     /// event reads itself comes in addition.
     pub(crate) fn reads(&self, id: EventId) -> Option<&[EventId]> {
         self.reads.get(&id).map(Vec::as_slice)

@@ -1,8 +1,8 @@
 //! The end of a run, of which properties may say something, too (`end_program`).
 //!
 //! A run has ended when every thread has done all it did. So a property that looks at the end looks at each thread's last event as well:
-//! the lattice goes on to it, and a [slice](mod@super::slice) keeps what decides that the thread comes to it and does no more after
-//! it. Then one more step, of a thread that does nothing else, follows all others. Where it is told of, the schedule has all events.
+//! the lattice goes on to it, and a [slice](mod@super::dependence_slice) keeps what decides that the thread comes to it and does no more after
+//! it. Then one more step, of a thread that does nothing else, follows all others. Where that step has a verdict, the schedule has all events.
 
 use foresee_trace::{EventId, Execution};
 use rustc_hash::FxHashSet;

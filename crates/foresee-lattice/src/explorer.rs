@@ -10,8 +10,8 @@
 //! limit on memory is a breadth, too, and [`Report::exhaustive`] says whether anything was left out.
 //!
 //! **Events that come while it goes on.** [`Explorer::advance`] goes as far as the known steps allow: a level is left when the next
-//! step of every thread is known for all its cuts, cannot happen there yet ([`Causality::expect`]), or the thread is said to be
-//! [ended](Explorer::end). What all cuts have behind them, [`Explorer::oldest`] tells, and [`Causality::forget`] drops.
+//! step of every thread is known for all its cuts, cannot happen there yet ([`Causality::expect`]), or the thread has
+//! [ended](Explorer::end). [`Explorer::oldest`] gives the steps that all cuts have behind them; [`Causality::forget`] drops them.
 //!
 //! **Cost.** See `level`: time linear in the edges of the lattice, memory two levels, one of them twice while it is made.
 
@@ -19,30 +19,22 @@ use foresee_monitor::formalism::Categories;
 use rustc_hash::FxHashSet;
 
 use super::causality::Causality;
-use super::level::{Group, Told};
+use super::guide::Guide;
+use super::level::{Group, VerdictAt};
 use super::machine::Machine;
 use super::trail;
-use super::walk::{Guide, Walk};
-use foresee_witness::engine::Budget;
+use super::walk::Walk;
 
-/// How many cuts of a level go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Breadth {
-    /// All: the answer is exhaustive.
-    #[default]
-    All,
-    /// So many; one is the observed run.
-    Most(usize),
-}
+pub use super::options::{Breadth, Options};
 
-/// Something told, and how to get there.
+/// A reported verdict, and how to get there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// What is told.
+    /// The verdicts.
     pub categories: Categories,
-    /// The threads whose steps lead there, in order; the last one is told of.
+    /// The threads whose steps lead there, in order; the last step is the one with the verdict.
     pub path: Vec<u32>,
-    /// The event that is told of.
+    /// The event of that step.
     pub event: u32,
 }
 
@@ -63,22 +55,6 @@ pub struct Report {
     pub exhaustive: bool,
 }
 
-/// What to explore, and how far.
-pub struct Options<'a> {
-    /// How many cuts of each level go on.
-    pub breadth: Breadth,
-    /// About so many bytes for the levels; what does not fit is left out.
-    pub memory: usize,
-    /// When to stop.
-    pub budget: Budget,
-    /// The place of an event: what is told at the same place is told once.
-    pub place: &'a (dyn Fn(u32) -> u64 + Sync),
-    /// So many violations are kept.
-    pub violations: usize,
-    /// What need not be told: places and verdicts.
-    pub known: FxHashSet<(u64, Categories)>,
-}
-
 /// An exploration in progress.
 pub struct Explorer<'a, M: Machine> {
     machine: M,
@@ -86,7 +62,7 @@ pub struct Explorer<'a, M: Machine> {
     walk: Walk<M::State>,
     ended: Vec<bool>,
     known: FxHashSet<Group>,
-    told: Vec<(usize, Told<M::State>)>,
+    reported: Vec<(usize, VerdictAt<M::State>)>,
     cuts: u64,
     entries: u64,
     widest: usize,
@@ -104,7 +80,7 @@ impl<'a, M: Machine> Explorer<'a, M> {
             walk,
             ended: vec![false; threads],
             known,
-            told: Vec::new(),
+            reported: Vec::new(),
             cuts: 1,
             entries: 1,
             widest: 1,
@@ -126,14 +102,17 @@ impl<'a, M: Machine> Explorer<'a, M> {
         }
     }
 
-    /// How many places and verdicts are known, and not told again.
+    /// How many places and verdicts are known, and not reported again.
     pub fn known(&self) -> usize {
         self.known.len()
     }
 
-    /// What was told since the last call: the event, the state before it, and what. It will be missing in the report at the end.
-    pub fn take_told(&mut self) -> Vec<(u32, M::State, Categories)> {
-        self.told.drain(..).map(|(_, told)| (told.event, told.state, told.categories)).collect()
+    /// The verdicts since the last call: the event, the state before it, and the verdict. They will be missing in the report at the end.
+    pub fn take_reported(&mut self) -> Vec<(u32, M::State, Categories)> {
+        self.reported
+            .drain(..)
+            .map(|(_, reported)| (reported.event, reported.state, reported.categories))
+            .collect()
     }
 
     /// How many steps the cuts have by now.
@@ -161,9 +140,9 @@ impl<'a, M: Machine> Explorer<'a, M> {
         self.cuts
     }
 
-    /// Goes on as far as the known steps and the budget allow. Whether something new was told.
+    /// Goes on as far as the known steps and the budget allow. Whether something new was reported.
     pub fn advance(&mut self, causality: &Causality) -> bool {
-        let before = self.told.len();
+        let before = self.reported.len();
         self.ended.resize(causality.threads(), false);
         self.walk.grow(causality.threads());
         while !self.stopped && self.awaited(causality).next().is_none() {
@@ -173,10 +152,10 @@ impl<'a, M: Machine> Explorer<'a, M> {
             }
             let Explorer { machine, options, known, walk, .. } = self;
             let guide = Guide { causality, machine, options, known, within: None };
-            let Some(told) = walk.step(&guide) else { break };
-            for (group, told) in told {
-                if self.told.len() < self.options.violations && self.known.insert(group) {
-                    self.told.push((self.walk.level - 1, told));
+            let Some(reported) = walk.step(&guide) else { break };
+            for (group, reported) in reported {
+                if self.reported.len() < self.options.violations && self.known.insert(group) {
+                    self.reported.push((self.walk.level - 1, reported));
                 }
             }
             let (entries, cuts) = self.walk.size();
@@ -184,10 +163,10 @@ impl<'a, M: Machine> Explorer<'a, M> {
             self.entries += entries as u64;
             self.widest = self.widest.max(entries);
         }
-        self.told.len() > before
+        self.reported.len() > before
     }
 
-    /// What would be told if no more steps came; it is not told again. The exploration stays where it is.
+    /// What would be reported if no more steps came; it is not reported again. The exploration stays where it is.
     pub fn look_ahead(&mut self, causality: &Causality) -> Vec<(u32, M::State, Categories)> {
         let (walk, ended) = (self.walk.clone(), self.ended.clone());
         let (cuts, entries, widest, stopped) = (self.cuts, self.entries, self.widest, self.stopped);
@@ -196,7 +175,7 @@ impl<'a, M: Machine> Explorer<'a, M> {
         self.advance(causality);
         (self.walk, self.ended) = (walk, ended);
         (self.cuts, self.entries, self.widest, self.stopped) = (cuts, entries, widest, stopped);
-        self.take_told()
+        self.take_reported()
     }
 
     /// The threads that hold it up: in some cut of the level their next step, which is not known, could happen.
@@ -216,16 +195,16 @@ impl<'a, M: Machine> Explorer<'a, M> {
         self.ended.fill(true);
         self.advance(causality);
         let exhaustive = !self.walk.left_out && !self.stopped;
-        let path = |&(level, ref told): &(usize, Told<M::State>)| {
+        let path = |&(level, ref reported): &(usize, VerdictAt<M::State>)| {
             let known = &self.known;
-            let within = (!self.walk.left_out).then_some(&told.cut[..]);
+            let within = (!self.walk.left_out).then_some(&reported.cut[..]);
             let guide = Guide { causality, machine: &self.machine, options: &self.options, known, within };
-            let mut path = trail::to(&guide, level, &told.cut, &told.state)?;
-            path.push(told.thread);
-            Some(Violation { categories: told.categories, path, event: told.event })
+            let mut path = trail::to(&guide, level, &reported.cut, &reported.state)?;
+            path.push(reported.thread);
+            Some(Violation { categories: reported.categories, path, event: reported.event })
         };
         Report {
-            violations: self.told.iter().filter_map(path).collect(),
+            violations: self.reported.iter().filter_map(path).collect(),
             cuts: self.cuts,
             entries: self.entries,
             widest: self.widest,

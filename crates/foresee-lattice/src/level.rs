@@ -24,9 +24,9 @@ pub(super) struct Level<K, S> {
     pub(super) states: Vec<S>,
 }
 
-/// Something was told on the way to a new cut.
+/// A verdict on the way to a new cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Told<S> {
+pub(super) struct VerdictAt<S> {
     /// The cut before, as counts.
     pub(super) cut: Vec<u32>,
     pub(super) state: S,
@@ -37,12 +37,12 @@ pub(super) struct Told<S> {
     pub(super) categories: Categories,
 }
 
-/// What tells verdicts apart: where, and what.
+/// Verdicts that are reported once: the place and the verdict.
 pub(super) type Group = (u64, Categories);
 
-/// What was told in a piece of a level, in the order of cuts: the first of each group.
-pub(super) struct Heard<S> {
-    pub(super) told: Vec<(Group, Told<S>)>,
+/// The verdicts in a piece of a level, in the order of cuts: the first of each group.
+pub(super) struct PieceVerdicts<S> {
+    pub(super) found: Vec<(Group, VerdictAt<S>)>,
     groups: FxHashSet<Group>,
 }
 
@@ -55,9 +55,9 @@ pub(super) struct Expansion<'a, M: Machine> {
     pub(super) within: Option<&'a [u32]>,
     /// The place of an event: findings at one place are one finding.
     pub(super) place: &'a (dyn Fn(u32) -> u64 + Sync),
-    /// Whether to hear all of a group, not only the first: some cuts may not go on.
+    /// Whether to keep all of a group, not only the first: some cuts may not go on.
     pub(super) all: bool,
-    /// What was told before.
+    /// What was reported before.
     pub(super) known: &'a FxHashSet<Group>,
 }
 
@@ -85,21 +85,21 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
         start..start + count
     }
 
-    /// Whether the cut that something was told on the way to is here.
-    pub(super) fn contains(&self, layout: &Layout, told: &Told<S>) -> bool {
-        !self.find(&K::pack(layout, &told.cut).bump(layout, told.thread)).is_empty()
+    /// Whether the cut that the verdict led to is here.
+    pub(super) fn contains(&self, layout: &Layout, verdict: &VerdictAt<S>) -> bool {
+        !self.find(&K::pack(layout, &verdict.cut).bump(layout, verdict.thread)).is_empty()
     }
 
     /// The level after this one.
-    pub(super) fn next<M: Machine<State = S>>(&self, by: &Expansion<'_, M>) -> (Self, Vec<Heard<S>>) {
+    pub(super) fn next<M: Machine<State = S>>(&self, by: &Expansion<'_, M>) -> (Self, Vec<PieceVerdicts<S>>) {
         let pieces = self.len().div_ceil(PIECE);
         if pieces < 2 {
-            let (level, heard) = self.piece(by, None, None);
-            return (level, vec![heard]);
+            let (level, verdicts) = self.piece(by, None, None);
+            return (level, vec![verdicts]);
         }
         let bounds: Vec<&K> = (1..pieces).map(|n| &self.cuts[n * self.len() / pieces]).collect();
         let range = |n: usize| (n.checked_sub(1).map(|n| bounds[n]), bounds.get(n).copied());
-        let made: Vec<(Self, Heard<S>)> = (0..pieces)
+        let made: Vec<(Self, PieceVerdicts<S>)> = (0..pieces)
             .into_par_iter()
             .map(|n| {
                 let (from, to) = range(n);
@@ -110,12 +110,12 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
         let all = made.iter().map(|(piece, _)| piece.len()).sum();
         level.cuts.reserve_exact(all);
         level.states.reserve_exact(all);
-        let heard = made.into_iter().map(|(piece, heard)| {
+        let verdicts = made.into_iter().map(|(piece, verdicts)| {
             level.append(piece);
-            heard
+            verdicts
         });
-        let heard = heard.collect();
-        (level, heard)
+        let verdicts = verdicts.collect();
+        (level, verdicts)
     }
 
     /// The entries of the next level with cuts from `from` up to and without `to`.
@@ -124,17 +124,17 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
         by: &Expansion<'_, M>,
         from: Option<&K>,
         to: Option<&K>,
-    ) -> (Self, Heard<S>) {
+    ) -> (Self, PieceVerdicts<S>) {
         let mut streams: Vec<Stream<K>> =
             (0..by.layout.threads() as u32).map(|thread| self.stream(by, thread, from, to)).collect();
         streams.retain(|stream| stream.head.is_some());
         let mut level = Level::new();
-        let mut heard = Heard { told: Vec::new(), groups: FxHashSet::default() };
+        let mut verdicts = PieceVerdicts { found: Vec::new(), groups: FxHashSet::default() };
         while let Some(cut) = streams.iter().filter_map(|stream| stream.head.clone()).min() {
             let first = level.len();
             for stream in &mut streams {
                 if stream.head.as_ref() == Some(&cut) {
-                    self.step(by, stream, first, &cut, &mut level, &mut heard);
+                    self.step(by, stream, first, &cut, &mut level, &mut verdicts);
                     self.advance(by, stream);
                 }
             }
@@ -142,7 +142,7 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
                 streams.retain(|stream| stream.head.is_some());
             }
         }
-        (level, heard)
+        (level, verdicts)
     }
 
     fn stream<M: Machine<State = S>>(
@@ -194,7 +194,7 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
         first: usize,
         cut: &K,
         level: &mut Self,
-        heard: &mut Heard<S>,
+        verdicts: &mut PieceVerdicts<S>,
     ) {
         for at in stream.at..stream.next {
             let before = &self.states[at];
@@ -205,9 +205,11 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
             if !categories.is_empty() {
                 let (thread, event) = (stream.thread, stream.event);
                 let group = ((by.place)(event), categories);
-                if !by.known.contains(&group) && (by.all || heard.groups.insert(group)) {
+                if !by.known.contains(&group) && (by.all || verdicts.groups.insert(group)) {
                     let cut = by.layout.counts(&self.cuts[at]);
-                    heard.told.push((group, Told { cut, state: before.clone(), thread, event, categories }));
+                    verdicts
+                        .found
+                        .push((group, VerdictAt { cut, state: before.clone(), thread, event, categories }));
                 }
             }
             if !level.states[first..].contains(&state) {

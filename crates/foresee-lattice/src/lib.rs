@@ -6,44 +6,48 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | [`model`] | what a causality model is; [`hb`], [`weak`] and [`sliced`] are the models, each with its relation and why it is sound |
-//! | [`slice`](mod@slice) | which accesses a property depends on |
+//! | [`model`] | what a causality model is; [`hb`], [`weak`] and [`sliced`] are the models, each with its relation and why it is sound; [`model_name`] lists them |
+//! | [`dependence_slice`] | which accesses a property depends on |
 //! | `pass`, `sharing` | one pass with vector clocks, which the models have in common |
-//! | [`causality`] | what a model says: steps, what they need, the turns they take |
-//! | [`explorer`] | the way through the lattice; below it `walk` (a level and the next), `level` (the merge), [`cut`] (cuts as numbers), `breadth` |
-//! | [`words`] | how many runs there are |
+//! | [`causality`] | what a model yields: steps, what they need, the turns they take |
+//! | [`explorer`] | the way through the lattice; below it `walk` (a level and the next), `level` (the merge), [`cut`] (cuts as numbers), [`options`], `guide` and `breadth` (how far to go) |
+//! | [`run_count`] | how many runs there are |
 //! | `trail`, [`schedule`] | from a violation back to its run: steps, then all events |
 //! | [`machine`] | what runs along the ways |
-//! | `binding`, `slices`, `scene`, [`predict`] | properties with parameters, and the engine |
-//! | [`end`] | what is said of the end of a run |
+//! | `binding`, `by_binding` | properties with parameters: values of parameters, and the events of each binding |
+//! | `bound_body`, [`predict`] | a property's body and a binding as a machine, and the engine |
+//! | [`end`] | the end of a run, as a step of its own |
 //! | [`property`] | what properties say of the observed run (streaming); traces in properties' terms |
 //! | [`online`] | the same for programs that still run |
 //!
 //! What is predicted has a witness like everything else: a schedule that the checker replays, and at the end of which the property
-//! says what it is claimed to say.
+//! has the claimed verdict.
 
 mod binding;
+mod bound_body;
 mod breadth;
+mod by_binding;
 pub mod causality;
 pub mod cut;
 mod dependence;
+pub mod dependence_slice;
 pub mod end;
 pub mod explorer;
+mod guide;
 pub mod hb;
 mod level;
 pub mod machine;
 pub mod model;
+pub mod model_name;
 pub mod online;
+pub mod options;
 mod pass;
 pub mod predict;
 pub mod property;
-mod scene;
+pub mod run_count;
 pub mod schedule;
 mod sharing;
-pub mod slice;
 pub mod sliced;
-mod slices;
 mod trail;
 mod walk;
 pub mod weak;
-pub mod words;

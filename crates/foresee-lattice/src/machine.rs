@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use foresee_monitor::formalism::automaton::Automaton;
 use foresee_monitor::formalism::{Categories, Monitor};
 
-/// A monitor as the explorer needs it: states are values, a letter leads from one to the next and may have something told.
+/// A monitor as the explorer needs it: states are values, a letter leads from one to the next and may have a verdict.
 ///
 /// A cut can be reached with several states; the explorer keeps them all, each once.
 pub trait Machine: Sync {
@@ -15,10 +15,10 @@ pub trait Machine: Sync {
     /// The state before any step.
     fn start(&self) -> Self::State;
 
-    /// The state after a letter, and what is told there.
+    /// The state after a letter, and the verdicts there.
     fn step(&self, state: &Self::State, letter: u32) -> (Self::State, Categories);
 
-    /// How far off something to tell may be: the smaller, the more promising.
+    /// How far off a verdict may be: the smaller, the more promising.
     fn distance(&self, _state: &Self::State) -> u32 {
         0
     }

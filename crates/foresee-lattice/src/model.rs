@@ -25,29 +25,6 @@ pub trait Model: Sync {
     fn read(&self, execution: &Execution, letter: Letter<'_>, edges: bool) -> (Causality, Option<Edges>);
 }
 
-/// The models, as a user names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum ModelName {
-    /// [`hb`](super::hb)
-    Hb,
-    /// [`weak`](super::weak)
-    #[default]
-    Weak,
-    /// [`sliced`](super::sliced); `max`, too, means this where properties are concerned
-    Sliced,
-}
-
-impl ModelName {
-    /// The model of this name.
-    pub fn model(self) -> &'static dyn Model {
-        match self {
-            ModelName::Hb => &super::hb::HappensBefore,
-            ModelName::Weak => &super::weak::Weak,
-            ModelName::Sliced => &super::sliced::Sliced,
-        }
-    }
-}
-
 /// What comes directly after what, and what belongs to which turn.
 #[derive(Clone, Debug, Default)]
 pub struct Edges {

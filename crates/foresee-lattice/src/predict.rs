@@ -1,8 +1,8 @@
 //! The part of the engine `property` that predicts: what properties say of the runs that did not happen.
 //!
 //! For each property, body and binding: the steps of the binding's slice under the chosen [model](super::model), explored with the body's
-//! machine. What is told there, but not at the same place in the observed run, is predicted: the path becomes a schedule, the checker
-//! replays it by the rules, and the property itself, run over the schedule from its beginning, must tell the verdict at its last event,
+//! machine. What is reported there, but not at the same place in the observed run, is predicted: the path becomes a schedule, the checker
+//! replays it by the rules, and the property itself, run over the schedule from its beginning, must have the verdict at its last event,
 //! or at the [end](super::end) of a schedule of all events.
 //! So neither the explorer nor the way bindings are put together here can raise a false alarm.
 //!
@@ -18,13 +18,13 @@ use foresee_monitor::property::Property;
 use foresee_monitor::watch::Verdict;
 use foresee_trace::{EventId, Execution};
 
+use super::bound_body::{BodyMachine, BoundBody, place};
+use super::by_binding::EventsByBinding;
 use super::end::END;
 use super::explorer::{Breadth, Options, explore};
-use super::model::ModelName;
-use super::scene::{Scene, SliceMachine, place};
+use super::model_name::ModelName;
+use super::run_count;
 use super::schedule::Scheduler;
-use super::slices::Slices;
-use super::words;
 use crate::property::{Feed, Occasion, Translator, is_finding, says};
 use foresee_witness::checker::{Claim, Reads};
 use foresee_witness::engine::{Budget, Job, Outcome, WholeEngine};
@@ -58,7 +58,7 @@ pub struct PredictedVerdicts<'o> {
 }
 
 impl<'o> PredictedVerdicts<'o> {
-    /// Predicts what these properties state; they may speak of the trace, by what the user calls it.
+    /// Predicts what these properties state; `trace` is what the user calls the trace.
     pub fn new(properties: &'o [Property], trace: &'o str, prediction: Prediction) -> PredictedVerdicts<'o> {
         PredictedVerdicts { properties, trace, prediction }
     }
@@ -88,13 +88,13 @@ impl PredictedVerdicts<'_> {
         let property = &self.properties[number];
         let mut translator = Translator::new(property);
         translator.learn(job.execution.names());
-        let slices = Slices::of(job.execution, &mut translator);
-        let (bindings, complete) = slices.bindings();
+        let events = EventsByBinding::of(job.execution, &mut translator);
+        let (bindings, complete) = events.bindings();
         outcome.undecided += u64::from(!complete);
         let mut findings: Vec<Finding> = Vec::new();
         for binding in &bindings {
             let bound = binding.domain.len() == property.params.len();
-            let slice = slices.slice(binding);
+            let slice = events.events_of(binding);
             let of_several = (slice.iter().filter(|happening| happening.event != END))
                 .any(|happening| happening.thread != slice[0].thread);
             if !of_several || (property.modifiers.full_binding && !bound) {
@@ -107,7 +107,7 @@ impl PredictedVerdicts<'_> {
                 }
                 let handlers = property.bodies[body].handlers.iter().enumerate();
                 let wanted = handlers.filter(|(_, handler)| is_finding(handler));
-                let scene = Scene {
+                let bound = BoundBody {
                     property,
                     number,
                     body,
@@ -116,7 +116,7 @@ impl PredictedVerdicts<'_> {
                     slice: slice.clone(),
                     wanted: wanted.fold(Categories::NONE, |all, (nth, _)| all.union(Categories::only(nth))),
                 };
-                self.scene(job, &scene, &translator, &mut findings, outcome);
+                self.bound(job, &bound, &translator, &mut findings, outcome);
             }
         }
         findings.sort_by_key(|finding| (finding.witness().len(), finding.events.clone()));
@@ -124,16 +124,16 @@ impl PredictedVerdicts<'_> {
         outcome.findings.append(&mut findings);
     }
 
-    fn scene(
+    fn bound(
         &self,
         job: &Job<'_>,
-        scene: &Scene<'_>,
+        bound: &BoundBody<'_>,
         translator: &Translator<'_>,
         findings: &mut Vec<Finding>,
         outcome: &mut Outcome,
     ) {
         let execution = job.execution;
-        let machine = SliceMachine::new(scene, execution);
+        let machine = BodyMachine::new(bound, execution);
         let model = self.prediction.model.model();
         let (causality, _) = machine.read(model, execution, false);
         let place = |event: u32| u64::from(place(execution, EventId(event)).0);
@@ -152,7 +152,7 @@ impl PredictedVerdicts<'_> {
             return;
         }
         // A run that goes wrong and cannot go on as observed is no whole one: then the numbers would say nothing.
-        let runs = if report.exhaustive { words::count(&causality, &machine) } else { None };
+        let runs = if report.exhaustive { run_count::count(&causality, &machine) } else { None };
         let runs = runs.filter(|runs| runs.clean < runs.all);
         let (causality, edges) = machine.read(model, execution, true);
         let Some(edges) = edges else { return };
@@ -168,15 +168,15 @@ impl PredictedVerdicts<'_> {
                 continue;
             };
             for handler in violation.categories.indices() {
-                let told = Told { scene, handler, event };
-                let places = told.places(execution);
+                let reported = Told { bound, handler, event };
+                let places = reported.places(execution);
                 let is_known = job.proven.contains(FindingKind::Property, &places)
                     || findings.iter().any(|finding| finding.places == places);
-                if is_known || !told.is_told(execution, &schedule) {
+                if is_known || !reported.is_told(execution, &schedule) {
                     continue;
                 }
                 let violated =
-                    |execution: &Execution, schedule: &[EventId]| told.is_told(execution, schedule);
+                    |execution: &Execution, schedule: &[EventId]| reported.is_told(execution, schedule);
                 let looks_at = |id: EventId| machine.looks_at(id);
                 let run = PredictedRun {
                     runs: runs.map(|count| (count.all - count.clean, count.all)),
@@ -193,7 +193,7 @@ impl PredictedVerdicts<'_> {
                     reads: Reads::SameWrite,
                     places,
                     instances: 1,
-                    statement: Some((told.said(execution, translator, self.trace), run)),
+                    statement: Some((reported.said(execution, translator, self.trace), run)),
                 }));
             }
         }
@@ -202,42 +202,42 @@ impl PredictedVerdicts<'_> {
 
 /// A verdict of a handler at an event.
 struct Told<'a> {
-    scene: &'a Scene<'a>,
+    bound: &'a BoundBody<'a>,
     handler: usize,
     event: EventId,
 }
 
 impl Told<'_> {
     fn places(&self, execution: &Execution) -> Vec<Place> {
-        let Scene { number, body, .. } = *self.scene;
+        let BoundBody { number, body, .. } = *self.bound;
         let loc = place(execution, self.event);
         let mut places = vec![Place::of_verdict(number, body, self.handler), Place::new(loc, 0)];
         places.sort_unstable();
         places
     }
 
-    /// Whether the property, watching the schedule from its beginning, tells this at its last event, or at the end after all events.
+    /// Whether the property, watching the schedule from its beginning, has this verdict at its last event, or at the end after all events.
     fn is_told(&self, execution: &Execution, schedule: &[EventId]) -> bool {
-        let mut feed = Feed::new(self.scene.property);
+        let mut feed = Feed::new(self.bound.property);
         feed.learn(execution.names());
         let tells = |verdict: Verdict<'_>| {
-            verdict.body == self.scene.body && verdict.categories.meets(Categories::only(self.handler))
+            verdict.body == self.bound.body && verdict.categories.meets(Categories::only(self.handler))
         };
-        let mut told = false;
+        let mut reported = false;
         for &id in schedule {
-            told = false;
-            let _ = feed.event(&execution.event(id), &mut |verdict| told |= tells(verdict));
+            reported = false;
+            let _ = feed.event(&execution.event(id), &mut |verdict| reported |= tells(verdict));
         }
         if self.event != END {
-            return told && schedule.last() == Some(&self.event);
+            return reported && schedule.last() == Some(&self.event);
         }
-        let mut told = false;
-        feed.end(&mut |verdict| told |= tells(verdict));
-        told && schedule.len() == execution.len()
+        let mut reported = false;
+        feed.end(&mut |verdict| reported |= tells(verdict));
+        reported && schedule.len() == execution.len()
     }
 
     fn said(&self, execution: &Execution, translator: &Translator<'_>, trace: &str) -> Statement {
-        let Scene { property, body, binding, .. } = self.scene;
+        let BoundBody { property, body, binding, .. } = self.bound;
         let handler = &property.bodies[*body].handlers[self.handler];
         let thread = (self.event != END).then(|| execution.thread(self.event));
         let occasion =

@@ -52,7 +52,7 @@ impl Sharing {
         self.cells[cell as usize].user == SEVERAL
     }
 
-    /// Whether several threads access it and it has several values to tell apart.
+    /// Whether several threads access it and it has several values.
     pub(super) fn is_contended(&self, cell: u32) -> bool {
         let cell = &self.cells[cell as usize];
         cell.user == SEVERAL && cell.values > 1

@@ -1,6 +1,6 @@
 //! `sliced`: as [`weak`](super::weak), but only accesses that the property depends on count.
 //!
-//! **The relation.** That of `weak` over the accesses of the [`Slice`]; locks, forks, joins and wake-ups order as ever. Other reads may
+//! **The relation.** That of `weak` over the accesses of the [`DependenceSlice`]; locks, forks, joins and wake-ups order as ever. Other reads may
 //! read anything, other writes may come anywhere.
 //!
 //! **Why it is sound.** By induction along the schedule, each thread does the observed events as far as it goes: which
@@ -8,7 +8,7 @@
 //! branch that the thread goes on from to anything kept, are kept themselves. A kept read reads the write it read in the
 //! execution, because every write of its cell is kept and turns are not interrupted; and that write has the observed value,
 //! because the reads it depends on are kept. The same holds for the values of what the property looks at. What depends on what is
-//! said by the trace, or it is all reads of the thread before.
+//! stated by the trace; otherwise it is all reads of the thread before.
 //!
 //! The checker knows this as rule (c″) for properties: it refuses a schedule in which a branch, or something that the
 //! property looks at, depends on a read of something else.
@@ -18,8 +18,8 @@
 use foresee_trace::Execution;
 
 use super::causality::Causality;
+use super::dependence_slice::DependenceSlice;
 use super::model::{Edges, Letter, Model};
-use super::slice::Slice;
 use super::weak::read;
 
 /// The model `sliced`.
@@ -31,7 +31,7 @@ impl Model for Sliced {
     }
 
     fn read(&self, execution: &Execution, letter: Letter<'_>, edges: bool) -> (Causality, Option<Edges>) {
-        let slice = Slice::complete(execution, letter);
+        let slice = DependenceSlice::complete(execution, letter);
         read(execution, letter, edges, &|id| slice.contains(id))
     }
 

@@ -11,8 +11,9 @@
 
 use super::causality::SILENT;
 use super::cut::Packed;
+use super::guide::Guide;
 use super::machine::Machine;
-use super::walk::{Guide, Walk, front};
+use super::walk::{Walk, front};
 
 /// About so many entries are kept as landmarks.
 const LANDMARKS: usize = 1 << 21;

@@ -1,13 +1,12 @@
 //! Where an exploration is: a level, packed as it needs, and the step to the next one.
 
-use rustc_hash::FxHashSet;
-
 use super::breadth::select;
 use super::causality::Causality;
 use super::cut::{Layout, Packed, Width};
-use super::explorer::{Breadth, Options};
-use super::level::{Expansion, Group, Level, Told};
+use super::guide::Guide;
+use super::level::{Expansion, Group, Level, VerdictAt};
 use super::machine::Machine;
+use super::options::Breadth;
 
 /// Levels of any width.
 #[derive(Clone)]
@@ -42,25 +41,6 @@ pub(super) struct Walk<S> {
     pub(super) left_out: bool,
 }
 
-/// How a walk chooses its way.
-pub(super) struct Guide<'a, M: Machine> {
-    pub(super) causality: &'a Causality,
-    pub(super) machine: &'a M,
-    pub(super) options: &'a Options<'a>,
-    pub(super) known: &'a FxHashSet<Group>,
-    pub(super) within: Option<&'a [u32]>,
-}
-
-/// A level is there, the next one is made in pieces and put together, and what grows has some room to spare.
-const COPIES: usize = 4;
-
-impl<M: Machine> Guide<'_, M> {
-    /// How many entries a level may have, if a cut takes so many bytes.
-    pub(super) fn entries(&self, cut: usize, threads: usize) -> usize {
-        self.options.memory / (COPIES * (cut + self.machine.bytes(threads)))
-    }
-}
-
 impl<S: Clone + Eq + Send + Sync> Walk<S> {
     pub(super) fn start(threads: usize, state: S) -> Self {
         let layout = Layout::new(&vec![0; threads], &vec![0; threads], &vec![0; threads]);
@@ -72,7 +52,7 @@ impl<S: Clone + Eq + Send + Sync> Walk<S> {
     pub(super) fn step<M: Machine<State = S>>(
         &mut self,
         guide: &Guide<'_, M>,
-    ) -> Option<Vec<(Group, Told<S>)>> {
+    ) -> Option<Vec<(Group, VerdictAt<S>)>> {
         self.make_room(guide.causality);
         if let Some(thread) = guide.causality.observed(self.level) {
             self.observed[thread as usize] += 1;
@@ -81,20 +61,20 @@ impl<S: Clone + Eq + Send + Sync> Walk<S> {
         let place = options.place;
         let all = options.breadth != Breadth::All;
         let by = Expansion { causality, machine, layout: &self.layout, within, place, known, all };
-        let (told, next) = front!(&self.front, level => {
-            let (mut next, heard) = level.next(&by);
+        let (verdicts, next) = front!(&self.front, level => {
+            let (mut next, pieces) = level.next(&by);
             self.left_out |= select(&mut next, &self.layout, guide, &self.observed);
-            let mut told: Vec<_> = heard.into_iter().flat_map(|heard| heard.told).collect();
+            let mut verdicts: Vec<_> = pieces.into_iter().flat_map(|piece| piece.found).collect();
             // With a limited breadth, only runs that go on count: one cut per level is the observed run, no more.
-            told.retain(|(_, told)| !all || next.contains(&self.layout, told));
-            (told, Front::from(next))
+            verdicts.retain(|(_, verdict)| !all || next.contains(&self.layout, verdict));
+            (verdicts, Front::from(next))
         });
         if front!(&next, level => level.len()) == 0 {
             return None;
         }
         self.front = next;
         self.level += 1;
-        Some(told)
+        Some(verdicts)
     }
 
     /// Entries.

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use foresee_lattice::dependence_slice::DependenceSlice;
 use foresee_lattice::explorer::{self, Breadth, Report};
-use foresee_lattice::model::ModelName::{self, Hb, Sliced, Weak};
+use foresee_lattice::model_name::ModelName::{self, Hb, Sliced, Weak};
 use foresee_lattice::predict::{PredictedVerdicts, Prediction};
 use foresee_lattice::property::ObservedVerdicts;
-use foresee_lattice::slice::Slice;
-use foresee_lattice::words::{self, Count};
+use foresee_lattice::run_count::{self, Count};
 use foresee_monitor::compile;
 use foresee_monitor::formalism::Categories;
 use foresee_monitor::formalism::automaton::Automaton;
@@ -91,7 +91,7 @@ fn lattice(
         violations: 0,
         known: Default::default(),
     };
-    let runs = words::count(&causality, &nothing);
+    let runs = run_count::count(&causality, &nothing);
     (explorer::explore(&causality, &nothing, options), runs)
 }
 
@@ -173,7 +173,8 @@ fn a_write_that_nobody_reads_is_relevant() {
     let execution = example("relevance");
     let is_y = |id: EventId| [0, 5, 6].contains(&id.0);
     let letter = |id: EventId| is_y(id).then_some(0);
-    let (complete, one_pass) = (Slice::complete(&execution, &letter), Slice::one_pass(&execution, &letter));
+    let (complete, one_pass) =
+        (DependenceSlice::complete(&execution, &letter), DependenceSlice::one_pass(&execution, &letter));
     assert!(execution.ids().all(|id| complete.contains(id)));
     assert!(!one_pass.contains(EventId(4)), "the paper's one walk misses it");
     assert_eq!(complete.difference(&one_pass), 1);
@@ -235,19 +236,21 @@ fn relevance_by_explicit_dependences() {
     let trace = "\
         t1|constant\nt1|w(y=1)\nt2|constant\nt2|w(x=1)\nt2|constant\nt2|w(z=1)\nt1|r(z=1)\n\
         t1|r(x=1)\nt1|from(x)\nt1|branch\nt2|constant\nt2|w(x=0)\nt1|constant\nt1|w(y=2)\nt2|constant\nt2|w(y=3)\n";
-    let kept = |trace: &str, slice: fn(&Execution, &(dyn Fn(EventId) -> Option<u32> + Sync)) -> Slice| {
-        let execution = execution(trace);
-        let names = execution.names();
-        let named = |id: EventId| execution.op(id).mem().map(|mem| names.mem_text(mem)).unwrap_or_default();
-        let letter = |id: EventId| (named(id) == "y").then_some(0);
-        let slice = slice(&execution, &letter);
-        let accesses = execution.ids().filter(|&id| execution.access(id).is_some());
-        accesses.filter(|&id| slice.contains(id)).map(named).collect::<Vec<String>>()
-    };
-    assert_eq!(kept(trace, Slice::complete), ["y", "x", "x", "x", "y", "y"]);
-    assert_eq!(kept(trace, Slice::one_pass), ["y", "x", "x", "y", "y"], "e4 is missing");
+    let kept =
+        |trace: &str, slice: fn(&Execution, &(dyn Fn(EventId) -> Option<u32> + Sync)) -> DependenceSlice| {
+            let execution = execution(trace);
+            let names = execution.names();
+            let named =
+                |id: EventId| execution.op(id).mem().map(|mem| names.mem_text(mem)).unwrap_or_default();
+            let letter = |id: EventId| (named(id) == "y").then_some(0);
+            let slice = slice(&execution, &letter);
+            let accesses = execution.ids().filter(|&id| execution.access(id).is_some());
+            accesses.filter(|&id| slice.contains(id)).map(named).collect::<Vec<String>>()
+        };
+    assert_eq!(kept(trace, DependenceSlice::complete), ["y", "x", "x", "x", "y", "y"]);
+    assert_eq!(kept(trace, DependenceSlice::one_pass), ["y", "x", "x", "y", "y"], "e4 is missing");
     let nothing = saying_nothing(trace);
-    assert_eq!(kept(&nothing, Slice::complete), ["y", "x", "z", "z", "x", "x", "y", "y"]);
+    assert_eq!(kept(&nothing, DependenceSlice::complete), ["y", "x", "z", "z", "x", "x", "y", "y"]);
     // The second write of y may come before t2 sets z, but not before t2 sets x, nor after x is 0 again.
     let order = |first: u32, then: u32| {
         format!(

@@ -31,8 +31,8 @@ fn causality() -> Causality {
 fn machine() -> Automaton {
     let rows: Vec<Vec<u32>> =
         (0..16).map(|state| (0..4).map(|letter| (state * 5 + letter * 3 + 1) % 16).collect()).collect();
-    let told = (0..16).map(|state| if state == 11 { Categories::only(0) } else { Categories::NONE });
-    Automaton::new(4, &rows, told.collect())
+    let reported = (0..16).map(|state| if state == 11 { Categories::only(0) } else { Categories::NONE });
+    Automaton::new(4, &rows, reported.collect())
 }
 
 fn explored(threads: usize, breadth: Breadth) -> Report {

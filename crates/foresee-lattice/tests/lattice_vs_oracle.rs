@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 
 use foresee_lattice::causality::SILENT;
+use foresee_lattice::dependence_slice::DependenceSlice;
 use foresee_lattice::end::{END, end, last_events};
 use foresee_lattice::explorer::{Breadth, Options, Report, explore};
 use foresee_lattice::hb::HappensBefore;
 use foresee_lattice::machine;
 use foresee_lattice::model::Model;
 use foresee_lattice::schedule::Scheduler;
-use foresee_lattice::slice::Slice;
 use foresee_lattice::sliced::Sliced;
 use foresee_lattice::weak::Weak;
 use foresee_monitor::formalism::automaton::Automaton;
@@ -78,28 +78,28 @@ fn agrees_with_definition(model: &dyn Model, definition: Causality, config: &Con
         let counts = |id: EventId| kept[id.index()];
         let step = |state: &u32, id| property.step(state, id);
         let expected = oracle.told(definition, &counts, property.automaton.start(), step);
-        let told: BTreeSet<EventId> = report.violations.iter().map(|v| EventId(v.event)).collect();
-        assert_eq!(told, expected, "{execution:?}{:?}", property.letters);
+        let reported: BTreeSet<EventId> = report.violations.iter().map(|v| EventId(v.event)).collect();
+        assert_eq!(reported, expected, "{execution:?}{:?}", property.letters);
         shown(model, &execution, &oracle, &property, &report);
 
         let alone = self::report(model, &execution, &property, Breadth::Most(1));
         let mut state = property.automaton.start();
         let in_this_run: BTreeSet<EventId> = (execution.ids())
             .filter(|&id| {
-                let (next, told) = property.step(&state, id);
+                let (next, reported) = property.step(&state, id);
                 state = next;
-                told
+                reported
             })
             .collect();
-        let told: BTreeSet<EventId> = alone.violations.iter().map(|v| EventId(v.event)).collect();
-        assert_eq!(told, in_this_run, "breadth 1 is the observed run\n{execution:?}");
+        let reported: BTreeSet<EventId> = alone.violations.iter().map(|v| EventId(v.event)).collect();
+        assert_eq!(reported, in_this_run, "breadth 1 is the observed run\n{execution:?}");
         found += expected.len();
         observed += in_this_run.len();
     });
-    println!("{}: {found} told, {observed} of them in the observed run", model.name());
+    println!("{}: {found} reported, {observed} of them in the observed run", model.name());
 }
 
-/// Each violation has a schedule that the checker accepts and that ends with what is told. The oracle says the same.
+/// Each violation has a schedule that the checker accepts and that ends with what is reported. The oracle says the same.
 fn shown(
     model: &dyn Model,
     execution: &Execution,
@@ -118,11 +118,11 @@ fn shown(
         let schedule = scheduler.schedule(&violation.path).expect("a path");
         let violates = |_: &Execution, schedule: &[EventId]| {
             let mut state = property.automaton.start();
-            let mut told = false;
+            let mut reported = false;
             for &id in schedule {
-                (state, told) = property.step(&state, id);
+                (state, reported) = property.step(&state, id);
             }
-            told && schedule.last() == Some(&EventId(violation.event))
+            reported && schedule.last() == Some(&EventId(violation.event))
         };
         let looks_at = |id: EventId| property.letters[id.index()].is_some();
         let claim = match model.is_relaxed() {
@@ -177,7 +177,7 @@ impl machine::Machine for AtEnd<'_> {
     }
 }
 
-/// The end of a run is told of exactly if some whole run of the model ends so.
+/// The end of a run is reported exactly if some whole run of the model ends so.
 fn agrees_at_the_end(model: &dyn Model, definition: Causality, config: &Config, seeds: u64) {
     let (mut found, mut observed) = (0, 0);
     for_each_seed(seeds, |seed| {
@@ -229,7 +229,7 @@ fn agrees_at_the_end(model: &dyn Model, definition: Causality, config: &Config, 
             assert!(oracle.is_correct(&schedule), "{schedule:?}\n{execution:?}");
         }
     });
-    println!("{}: {found} told at the end, {observed} of them in the observed run", model.name());
+    println!("{}: {found} reported at the end, {observed} of them in the observed run", model.name());
 }
 
 #[test]
@@ -321,13 +321,13 @@ fn one_pass_is_part_of_the_slice() {
         let execution = random_execution(seed, &config);
         let property = Property::random(&mut Random::new(seed), &execution);
         let letter = |id: EventId| property.letters[id.index()];
-        let complete = Slice::complete(&execution, &letter);
+        let complete = DependenceSlice::complete(&execution, &letter);
         let oracle = Oracle::new(&execution);
         let by_thread = kept(&execution, &property, true, &|_, _| true);
         let kept = kept(&execution, &property, true, &|e, read| oracle.depends(e, read));
         smaller += u64::from(kept != by_thread);
         assert!(execution.ids().all(|id| complete.contains(id) == kept[id.index()]), "{execution:?}");
-        let one_pass = Slice::one_pass(&execution, &letter);
+        let one_pass = DependenceSlice::one_pass(&execution, &letter);
         assert!(execution.ids().all(|id| complete.contains(id) || !one_pass.contains(id)), "{execution:?}");
         differing += u64::from(complete != one_pass);
         all += 1;
@@ -383,7 +383,7 @@ fn clocks(
     all
 }
 
-/// With little memory, levels are cut: less is told, none of it wrong, and the answer says that it is not exhaustive.
+/// With little memory, levels are cut: less is reported, none of it wrong, and the answer says that it is not exhaustive.
 #[test]
 fn memory_only_leaves_out() {
     let mut less = 0;
@@ -396,8 +396,9 @@ fn memory_only_leaves_out() {
         // Two to eight entries of twelve bytes, in four copies.
         let memory = (2 + random.below(7)) * 4 * 12;
         let some = explore(&causality, &property.automaton, Options { memory, ..options(Breadth::All) });
-        let told = |report: &Report| -> BTreeSet<u32> { report.violations.iter().map(|v| v.event).collect() };
-        assert!(told(&some).is_subset(&told(&all)), "{execution:?}");
+        let reported =
+            |report: &Report| -> BTreeSet<u32> { report.violations.iter().map(|v| v.event).collect() };
+        assert!(reported(&some).is_subset(&reported(&all)), "{execution:?}");
         assert!(some.widest <= all.widest);
         shown(&HappensBefore, &execution, &Oracle::new(&execution), &property, &some);
         if some.cuts < all.cuts {

@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 
 use foresee_lattice::explorer::Breadth;
 use foresee_lattice::online::{
-    Act, Clocks, Ended, Found, Idle, Lie, Limits, Message, Relevant, Session, Silent, Stamp, parse, stages,
+    Act, Clocks, Ended, Idle, Lie, Limits, Message, OnlineFinding, Relevant, Session, Silent, Stamp, parse,
+    stages,
 };
 use foresee_monitor::property::Property;
 use foresee_oracle::{Config, Oracle, Random, for_each_seed, random_execution};
 use foresee_trace::{EventId, Execution};
 use foresee_witness::judge::Certainty;
 
-/// The last of three events in a row is told, if one came before it that must not.
+/// The last of three events in a row is reported, if one came before it that must not.
 const SPEC: &str = r#"
 property Order {
     event a;
@@ -93,7 +94,7 @@ fn messages(random: &mut Random, execution: &Execution, acts: &[[Option<Act>; 2]
 }
 
 /// What is found, and whether that is all.
-fn observe(messages: &[Message], limits: Limits, properties: &[Property]) -> (Vec<Found>, bool) {
+fn observe(messages: &[Message], limits: Limits, properties: &[Property]) -> (Vec<OnlineFinding>, bool) {
     observe_looking(messages, limits, properties, || false)
 }
 
@@ -103,7 +104,7 @@ fn observe_looking(
     limits: Limits,
     properties: &[Property],
     mut look: impl FnMut() -> bool,
-) -> (Vec<Found>, bool) {
+) -> (Vec<OnlineFinding>, bool) {
     let stages = stages(properties).unwrap();
     let mut session = Session::new(&stages, limits);
     let mut found = Vec::new();
@@ -124,7 +125,7 @@ fn shuffle<T>(random: &mut Random, items: &mut [T]) {
 
 type Told = BTreeSet<(String, String)>;
 
-fn told(found: &[Found]) -> Told {
+fn reported(found: &[OnlineFinding]) -> Told {
     found.iter().map(|one| (one.property.clone(), one.steps.last().unwrap().place.clone())).collect()
 }
 
@@ -137,13 +138,13 @@ fn expected(execution: &Execution, acts: &[[Option<Act>; 2]], properties: &[Prop
         let step = |state: &foresee_monitor::instance::State, id: EventId| {
             let mut next = state.clone();
             let handlers = &property.bodies[0].handlers;
-            let told = match &acts[id.index()][number] {
+            let reported = match &acts[id.index()][number] {
                 Some(Act::Event(event, args)) => instance.event(&mut next, *event, 0, args),
                 Some(Act::Assign(var, value)) => instance.assign(&mut next, *var as usize, *value),
                 None => return (next, false),
             };
             let is_wanted = |handler: usize| handlers[handler].category != "fail";
-            (next, told.indices().any(is_wanted))
+            (next, reported.indices().any(is_wanted))
         };
         let events = oracle.told(foresee_oracle::Causality::HappensBefore, &|_| true, instance.start(), step);
         all.extend(events.iter().map(|id| (property.name.clone(), id.0.to_string())));
@@ -163,7 +164,7 @@ fn any_order_of_messages_tells_what_the_definition_says() {
         let (in_order, exhaustive) = observe(&messages, Limits::default(), &properties);
         assert!(exhaustive);
         let expected = expected(&execution, &acts, &properties);
-        assert_eq!(told(&in_order), expected, "{execution:?}{messages:?}");
+        assert_eq!(reported(&in_order), expected, "{execution:?}{messages:?}");
         for found in &in_order {
             predicted += u32::from(found.certainty() == Certainty::Predicted);
             observed += u32::from(found.certainty() == Certainty::Observed);
@@ -173,7 +174,7 @@ fn any_order_of_messages_tells_what_the_definition_says() {
         let (shuffled, exhaustive) =
             observe_looking(&messages, Limits::default(), &properties, || random.percent(30));
         assert!(exhaustive);
-        assert_eq!(told(&shuffled), expected, "{execution:?}{messages:?}");
+        assert_eq!(reported(&shuffled), expected, "{execution:?}{messages:?}");
     });
     println!("{predicted} predicted, {observed} observed");
     assert!(predicted > 100 && observed > 100);
@@ -217,8 +218,8 @@ fn impatience_only_leaves_out() {
         let (all, _) = observe(&messages, Limits::default(), &properties);
         let few = Limits { patience: 1, breadth: Breadth::Most(1 + random.below(8)), ..Limits::default() };
         let (some, exhaustive) = observe(&messages, few, &properties);
-        assert!(told(&some).is_subset(&told(&all)));
-        if told(&some) != told(&all) {
+        assert!(reported(&some).is_subset(&reported(&all)));
+        if reported(&some) != reported(&all) {
             assert!(!exhaustive);
             less += 1;
         }

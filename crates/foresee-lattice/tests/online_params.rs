@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use foresee_lattice::model::ModelName;
+use foresee_lattice::model_name::ModelName;
 use foresee_lattice::online::{
-    Ended, Found, Limits, Message, Relevant, Session, Silent, Speaker, parse, stages,
+    Ended, Limits, Message, OnlineFinding, Relevant, Session, Silent, Speaker, parse, stages,
 };
 use foresee_lattice::predict::{PredictedVerdicts, Prediction};
 use foresee_lattice::property::ObservedVerdicts;
@@ -128,12 +128,12 @@ fn offline(execution: &Execution, properties: &[Property]) -> Told {
     let analysed = analysis.finish(execution.names(), Trust::whole(), &mut |_| {});
     assert!(analysed.engines.iter().all(|engine| engine.refused == 0 && engine.undecided == 0));
     let place = |loc: LocId| execution.names().location_text(loc);
-    let told = analysed.findings.iter().map(|finding| {
+    let reported = analysed.findings.iter().map(|finding| {
         let said = finding.statement.as_ref().unwrap();
         let event = foresee_trace::EventId(finding.events[0] as u32);
         (said.property.clone(), said.category.clone(), place(execution.loc(event)))
     });
-    told.collect()
+    reported.collect()
 }
 
 /// What a program that does the execution says.
@@ -175,7 +175,7 @@ fn messages(random: &mut Random, execution: &Execution, properties: &[Property])
 }
 
 struct Observed {
-    found: Vec<Found>,
+    found: Vec<OnlineFinding>,
     exhaustive: bool,
     left_out: u64,
 }
@@ -200,8 +200,8 @@ fn observe(
     Observed { found, exhaustive: session.is_exhaustive(), left_out: session.left_out() }
 }
 
-/// What is told of other runs keeps what the clocks say, of the binding's events and of all others.
-fn are_runs(messages: &[Message], found: &[Found], properties: &[Property]) {
+/// What is reported other runs keeps what the clocks say, of the binding's events and of all others.
+fn are_runs(messages: &[Message], found: &[OnlineFinding], properties: &[Property]) {
     for one in found {
         let Some(witness) = &one.witness else {
             assert_eq!(one.certainty(), Certainty::Observed);
@@ -232,10 +232,11 @@ fn are_runs(messages: &[Message], found: &[Found], properties: &[Property]) {
     }
 }
 
-fn told(observed: &Observed) -> Told {
-    let told =
-        |one: &Found| (one.property.clone(), one.category.clone(), one.steps.last().unwrap().place.clone());
-    observed.found.iter().map(told).collect()
+fn reported(observed: &Observed) -> Told {
+    let reported = |one: &OnlineFinding| {
+        (one.property.clone(), one.category.clone(), one.steps.last().unwrap().place.clone())
+    };
+    observed.found.iter().map(reported).collect()
 }
 
 fn shuffle<T>(random: &mut Random, items: &mut [T]) {
@@ -255,7 +256,7 @@ fn any_order_of_messages_tells_what_is_told_offline() {
         let mut messages = messages(&mut random, &execution, &properties);
         let in_order = observe(&messages, Limits::default(), &properties, || false);
         assert!(in_order.exhaustive);
-        assert_eq!(told(&in_order), expected, "{execution:?}");
+        assert_eq!(reported(&in_order), expected, "{execution:?}");
         for one in in_order.found.iter().filter(|one| one.witness.is_some()) {
             predicted += 1;
             of_each.insert(one.property.clone());
@@ -264,7 +265,7 @@ fn any_order_of_messages_tells_what_is_told_offline() {
         shuffle(&mut random, &mut messages);
         let shuffled = observe(&messages, Limits::default(), &properties, || random.percent(30));
         assert!(shuffled.exhaustive);
-        assert_eq!(told(&shuffled), expected, "{execution:?}");
+        assert_eq!(reported(&shuffled), expected, "{execution:?}");
     });
     println!("{predicted} predicted, of {of_each:?}");
     // Of what nothing connects, the one property tells, the other does not.
@@ -283,8 +284,8 @@ fn too_many_bindings_only_leave_out() {
         let messages = messages(&mut random, &execution, &properties);
         let few = Limits { slices: 4, weigh_after: 4, patience: 8, ..Limits::default() };
         let some = observe(&messages, few, &properties, || false);
-        assert!(told(&some).is_subset(&expected), "{execution:?}");
-        if told(&some) != expected {
+        assert!(reported(&some).is_subset(&expected), "{execution:?}");
+        if reported(&some) != expected {
             assert!(!some.exhaustive);
             less += u32::from(some.left_out > 0);
         }
@@ -319,9 +320,9 @@ fn long_execution(random: &mut Random) -> Execution {
     builder.finish(names)
 }
 
-/// Neither the messages nor the runs are kept from the beginning on: what is told is the same, and checked.
+/// Neither the messages nor the runs are kept from the beginning on: what is reported is the same, and checked.
 #[test]
-fn long_runs_tell_what_is_told_offline() {
+fn long_runs_report_what_is_reported_offline() {
     let properties = properties();
     let mut of_the_middle = 0;
     for_each_seed(8, |seed| {
@@ -335,10 +336,10 @@ fn long_runs_tell_what_is_told_offline() {
             let connects = |(property, ..): &&(String, String, String)| {
                 property != "Together" && property != "Connected"
             };
-            let told = told(&all);
-            assert!(told.is_subset(&expected));
+            let reported = reported(&all);
+            assert!(reported.is_subset(&expected));
             let (some, all_of): (Vec<_>, Vec<_>) =
-                (told.iter().filter(connects).collect(), expected.iter().filter(connects).collect());
+                (reported.iter().filter(connects).collect(), expected.iter().filter(connects).collect());
             assert_eq!(some, all_of);
             let middle = all.found.iter().filter(|one| one.witness.is_some() && !one.whole);
             of_the_middle += middle.count();

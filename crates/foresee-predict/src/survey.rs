@@ -5,7 +5,7 @@
 //! lock, or kept apart by a fork or a join, no engine has a race to predict. The answers err on the side of asking.
 //!
 //! **Cost.** One pass over the execution, some nanoseconds per event; 4 bytes per cell and 16 per kind of access to it. Per
-//! cell at most 48 kinds of accesses are told apart; a cell with more counts as open, and so does everything if time
+//! cell at most 48 kinds of accesses are distinguished; a cell with more counts as open, and so does everything if time
 //! runs out. The first open pair ends the search.
 
 use std::sync::Arc;

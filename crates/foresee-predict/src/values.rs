@@ -4,7 +4,7 @@
 
 use foresee_trace::{EventId, Execution, Op, VarId};
 
-/// Whether the execution tells where control flow depends on reads.
+/// Whether the execution records where control flow depends on reads.
 pub(crate) fn has_branches(execution: &Execution) -> bool {
     execution.ids().any(|id| execution.op(id) == Op::Branch)
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::engines::{ENGINES, EngineInfo, Options, PROPERTY, default_engines, engine};
 use foresee_lattice::explorer::Breadth;
-use foresee_lattice::model::ModelName;
+use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
 use foresee_lattice::property::Translator;
 use foresee_monitor::property::Property;

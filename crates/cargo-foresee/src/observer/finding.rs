@@ -1,6 +1,6 @@
 //! From what a session finds to a finding of the report.
 
-use foresee_lattice::online::{Found, Step};
+use foresee_lattice::online::{OnlineFinding, Step};
 
 use crate::report::build::location_from_text;
 use crate::report::model::{self, Certainty, Event, Finding, Named, Positions, Run, Witness};
@@ -12,7 +12,7 @@ const ENGINE: &str = "observe";
 const MODEL: &str = "hb";
 
 /// A finding in this program; a candidate if the recording of the program is in doubt.
-pub(super) fn finding(program: &str, found: &Found, in_doubt: bool) -> Finding {
+pub(super) fn finding(program: &str, found: &OnlineFinding, in_doubt: bool) -> Finding {
     let event = found.steps.last().map(event);
     let run = Run {
         model: MODEL.to_owned(),

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use foresee_lattice::online::{Found, Lie, Message, Session, Stage, stages};
+use foresee_lattice::online::{Lie, Message, OnlineFinding, Session, Stage, stages};
 
 use super::address::Connection;
 use super::finding::finding;
@@ -136,7 +136,7 @@ impl<'a> Watched<'a> {
         }
     }
 
-    fn report(&mut self, found: Vec<Found>) {
+    fn report(&mut self, found: Vec<OnlineFinding>) {
         if let Some(why) = self.session.doubt()
             && !self.in_doubt
         {

@@ -59,7 +59,7 @@ struct Thread {
     is_known: bool,
     has_ended: bool,
     /// What was last said about it.
-    told: Option<(Vec<u32>, bool)>,
+    reported: Option<(Vec<u32>, bool)>,
 }
 
 impl Thread {
@@ -186,12 +186,12 @@ impl Clocks {
             }
         });
         let now = (clock, thread.has_ended);
-        if thread.told.as_ref() == Some(&now) {
+        if thread.reported.as_ref() == Some(&now) {
             return None;
         }
         let clock = by_thread(&self.places, &now.0);
         let ended = now.1;
-        thread.told = Some(now);
+        thread.reported = Some(now);
         Some(Idle { thread: of.0, clock, ended })
     }
 

@@ -9,8 +9,8 @@ use std::hash::{BuildHasher as _, RandomState};
 use foresee_monitor::property::Property;
 use rustc_hash::FxHashMap;
 
+use super::limits::Limits;
 use super::message::{Act, Relevant, Silent};
-use super::observation::Limits;
 use super::records::Record;
 use crate::binding::Binding;
 

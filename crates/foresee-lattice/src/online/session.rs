@@ -2,10 +2,11 @@
 
 use foresee_monitor::property::Property;
 
-use super::found::Found;
+use super::finding::OnlineFinding;
 use super::intake::Lie;
+use super::limits::Limits;
 use super::message::Message;
-use super::observation::{Limits, Observation};
+use super::observation::Observation;
 use super::stage::{Refused, Stage};
 
 /// A stage for each property, for one program.
@@ -52,12 +53,12 @@ impl<'a> Session<'a> {
     }
 
     /// Explores as far as is known. What was found since the last call.
-    pub fn advance(&mut self) -> Vec<Found> {
+    pub fn advance(&mut self) -> Vec<OnlineFinding> {
         self.observations.iter_mut().flat_map(Observation::advance).collect()
     }
 
     /// What is found if no more messages come. Those that come are waited for all the same.
-    pub fn look_ahead(&mut self) -> Vec<Found> {
+    pub fn look_ahead(&mut self) -> Vec<OnlineFinding> {
         self.observations.iter_mut().flat_map(Observation::look_ahead).collect()
     }
 

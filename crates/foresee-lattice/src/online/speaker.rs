@@ -5,7 +5,7 @@ use foresee_trace::{Event, Names, ThreadId};
 
 use super::clocks::{Clocks, Idle, Stamp};
 use super::message::{Act, Message, Relevant, Silent};
-use crate::property::{Step, Translator};
+use crate::property::{PropertyEvent, Translator};
 
 /// Tells an observer what a program does, in the terms of one property.
 pub struct Speaker<'p> {
@@ -27,10 +27,10 @@ impl<'p> Speaker<'p> {
         self.translator.learn(names);
         let mut acts = Vec::new();
         // An event that carries too much or too little is another event of that name.
-        let _ = self.translator.event(event, |step| match step {
-            Step::Event(event, args) => acts.push(Act::Event(event, args.to_vec())),
-            Step::Assign(var, value) => acts.push(Act::Assign(var as u32, value)),
-            Step::Gone(_) => {}
+        let _ = self.translator.event(event, |happening| match happening {
+            PropertyEvent::Event(event, args) => acts.push(Act::Event(event, args.to_vec())),
+            PropertyEvent::Assign(var, value) => acts.push(Act::Assign(var as u32, value)),
+            PropertyEvent::Gone(_) => {}
         });
         let Some(Stamp { others, clock }) = self.clocks.event(event, !acts.is_empty()) else { return };
         self.promise(others, say);

@@ -6,8 +6,8 @@ use foresee_monitor::formalism::Categories;
 use foresee_monitor::instance::State;
 use foresee_monitor::property::Property;
 
+use super::recent_steps::RecentSteps;
 use super::records::Records;
-use super::way::Way;
 use super::witness::{Checked, Log, Script};
 use crate::binding::Binding;
 use crate::machine::Machine;
@@ -58,7 +58,7 @@ pub(super) struct Watcher<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Reached {
     pub(super) state: State,
-    pub(super) way: Way,
+    pub(super) recent: RecentSteps,
 }
 
 impl PartialEq for Reached {
@@ -74,18 +74,18 @@ impl Machine for Watcher<'_> {
 
     fn start(&self) -> Reached {
         let start = Checked::start(self.script);
-        Reached { state: start.state().clone(), way: Way::new(start) }
+        Reached { state: start.state().clone(), recent: RecentSteps::new(start) }
     }
 
     fn step(&self, from: &Reached, letter: u32) -> (Reached, Categories) {
         match self.records.get(letter) {
             Some(record) => {
-                let (state, told) = self.script.step(&self.binding, &from.state, &record);
-                let way = from.way.and(record, |from, steps| {
+                let (state, reported) = self.script.step(&self.binding, &from.state, &record);
+                let recent = from.recent.and(record, |from, steps| {
                     let log = self.log.read().unwrap_or_else(PoisonError::into_inner);
                     Some(from.follow(self.script, &self.binding, &log, steps).ok()?.0)
                 });
-                (Reached { state, way }, told)
+                (Reached { state, recent }, reported)
             }
             // Only what all cuts have behind them is forgotten.
             None => (from.clone(), Categories::NONE),

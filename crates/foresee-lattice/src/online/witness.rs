@@ -1,4 +1,4 @@
-//! Accepts or refuses the runs that an observer tells. Knows the messages, the property, and nothing of the lattice.
+//! Accepts or refuses the runs that an observer reports. Knows the messages, the property, and nothing of the lattice.
 //!
 //! A run is a sequence of the events that happen to one binding of the property. It is accepted if
 //! 1. it keeps each thread's order and takes a prefix of each thread: the next event of a thread is the first one after those done;
@@ -8,7 +8,7 @@
 //! If the clocks are those of [`hb`](crate::hb), then by its theorem 1 and 2 mean that the run is the relevant part of a linearisation
 //! of the causality: a correct reordering. So what is trusted is the messages and the monitor.
 //!
-//! **Where a run begins.** A program may run for days, and neither its messages nor all of a run can be kept. Runs that an observer tells
+//! **Where a run begins.** A program may run for days, and neither its messages nor all of a run can be kept. Runs that an observer reports
 //! need not share a beginning either: what all of them have behind them, they may have done in different orders, in between
 //! of what only some have done. So each run is checked piece by piece. A [`Checked`] is a point of a run: how far each thread is, and the
 //! state of the monitor. It can be made in two ways only, at the beginning of the program, and by [`Checked::follow`] from
@@ -36,7 +36,7 @@ pub(super) struct Script<'p> {
     pub(super) property: &'p Property,
     pub(super) body: usize,
     pub(super) instance: Instance<'p>,
-    /// What the user wants to be told.
+    /// What the user wants to be reported.
     wanted: Categories,
 }
 
@@ -48,39 +48,39 @@ impl<'p> Script<'p> {
         Script { property, body, instance: Instance::new(property, body), wanted }
     }
 
-    /// Those of what is told that the user wants to hear.
-    pub(super) fn wanted(&self, told: Categories) -> Categories {
-        Categories(told.0 & self.wanted.0)
+    /// The verdicts that are reported to the user.
+    pub(super) fn wanted(&self, reported: Categories) -> Categories {
+        Categories(reported.0 & self.wanted.0)
     }
 
-    /// The state after what an event is to a binding, and what is told there.
+    /// The state after what an event is to a binding, and what is reported there.
     pub(super) fn step(&self, binding: &Binding, state: &State, record: &Record) -> (State, Categories) {
-        let (mut next, mut told) = (state.clone(), Categories::NONE);
+        let (mut next, mut reported) = (state.clone(), Categories::NONE);
         for (_, act) in record.acts.iter().filter(|(part, _)| part.is_part_of(binding)) {
-            told = told.union(match act {
+            reported = reported.union(match act {
                 Act::Event(event, args) => self.instance.event(&mut next, *event, record.number.into(), args),
                 Act::Assign(var, value) => self.instance.assign(&mut next, *var as usize, *value),
             });
         }
-        (next, self.wanted(told))
+        (next, self.wanted(reported))
     }
 
-    /// What the property, watching a run from the beginning of the program, tells at its last event, whatever the binding.
-    pub(super) fn told_by_property(&self, binding: &Binding, run: &[Arc<Record>]) -> Categories {
+    /// What the property, watching a run from the beginning of the program, reports at its last event, whatever the binding.
+    pub(super) fn reported_by_property(&self, binding: &Binding, run: &[Arc<Record>]) -> Categories {
         let mut watch = Watch::new(self.property, |_| None);
-        let mut told = Categories::NONE;
+        let mut reported = Categories::NONE;
         for record in run {
-            told = Categories::NONE;
+            reported = Categories::NONE;
             let thread = u64::from(record.number);
             for (_, act) in record.acts.iter().filter(|(part, _)| part.is_part_of(binding)) {
                 feed(&mut watch, act, thread, &mut |verdict| {
                     if verdict.body == self.body {
-                        told = told.union(verdict.categories);
+                        reported = reported.union(verdict.categories);
                     }
                 });
             }
         }
-        told
+        reported
     }
 }
 
@@ -184,7 +184,7 @@ impl Checked {
         &self.state
     }
 
-    /// The point after some more events, if they are accepted, and what is told at the last of them.
+    /// The point after some more events, if they are accepted, and what is reported at the last of them.
     pub(super) fn follow(
         &self,
         script: &Script<'_>,
@@ -193,7 +193,7 @@ impl Checked {
         events: &[Arc<Record>],
     ) -> Result<(Checked, Categories), Refusal> {
         let mut done = self.done.clone();
-        let (mut state, mut told) = (self.state.clone(), Categories::NONE);
+        let (mut state, mut reported) = (self.state.clone(), Categories::NONE);
         for record in events {
             if done.len() < record.clock.len() {
                 done.resize(record.clock.len(), 0);
@@ -209,9 +209,9 @@ impl Checked {
                 }
             }
             done[own] = record.position();
-            (state, told) = script.step(binding, &state, record);
+            (state, reported) = script.step(binding, &state, record);
         }
-        Ok((Checked { done, state }, told))
+        Ok((Checked { done, state }, reported))
     }
 
     /// The run that goes on from here with these events, if it is accepted, and those of the claimed verdicts that it shows.
@@ -225,8 +225,8 @@ impl Checked {
         claimed: Categories,
         number: impl Fn(usize) -> u32,
     ) -> Result<(Witness, Categories), Refusal> {
-        let (_, told) = self.follow(script, binding, log, events)?;
-        let shown = Categories(told.0 & claimed.0);
+        let (_, reported) = self.follow(script, binding, log, events)?;
+        let shown = Categories(reported.0 & claimed.0);
         if shown.is_empty() {
             return Err(Refusal::NotShown);
         }

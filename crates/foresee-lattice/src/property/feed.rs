@@ -4,7 +4,7 @@ use foresee_monitor::property::Property;
 use foresee_monitor::watch::{FeedError, Verdict, Watch};
 use foresee_trace::{Event, Names, StrId};
 
-use super::translate::{Step, Translator};
+use super::translate::{PropertyEvent, Translator};
 
 /// One property, fed by a trace.
 #[derive(Debug)]
@@ -46,15 +46,15 @@ impl<'p> Feed<'p> {
         let Feed { translator, watch } = self;
         let thread = u64::from(event.thread.0);
         let mut fed = Ok(());
-        translator.event(event, |step| fed = apply(watch, thread, step, tell))?;
+        translator.event(event, |happening| fed = apply(watch, thread, happening, tell))?;
         fed
     }
 
     /// The trace has ended.
     pub fn end(&mut self, tell: &mut dyn FnMut(Verdict<'_>)) {
         let Feed { translator, watch } = self;
-        translator.end(|step| {
-            let fed = apply(watch, 0, step, tell);
+        translator.end(|happening| {
+            let fed = apply(watch, 0, happening, tell);
             debug_assert_eq!(fed, Ok(()));
         });
     }
@@ -64,13 +64,13 @@ impl<'p> Feed<'p> {
 fn apply(
     watch: &mut Watch<'_>,
     thread: u64,
-    step: Step<'_>,
+    happening: PropertyEvent<'_>,
     tell: &mut dyn FnMut(Verdict<'_>),
 ) -> Result<(), FeedError> {
-    match step {
-        Step::Event(event, values) => watch.event(event, thread, values, tell)?,
-        Step::Assign(var, value) => watch.assign(var, value, thread, tell),
-        Step::Gone(object) => _ = watch.object_gone(object),
+    match happening {
+        PropertyEvent::Event(event, values) => watch.event(event, thread, values, tell)?,
+        PropertyEvent::Assign(var, value) => watch.assign(var, value, thread, tell),
+        PropertyEvent::Gone(object) => _ = watch.object_gone(object),
     }
     Ok(())
 }

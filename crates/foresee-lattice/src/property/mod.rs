@@ -5,7 +5,7 @@
 //! | `translate` | from the events of a trace to those of a property: for everything that holds properties against traces |
 //! | `objects` | what properties know locks, memory and strings by |
 //! | `feed` | a property that watches a trace as it comes |
-//! | `words` | messages with the values in place of `{name}` |
+//! | `handler_text` | messages with the values in place of `{name}` |
 //!
 //! The engine feeds all properties in one pass. A verdict is a finding if its handler says more than `count` or `reset`; verdicts
 //! of one handler at one place of the program are one finding. It is observed: this very run has it, no witness is needed.
@@ -13,13 +13,13 @@
 //! Cost: that of the monitors. Memory: that of the monitors, and a little for each finding.
 
 mod feed;
+mod handler_text;
 mod objects;
 mod translate;
-mod words;
 
 pub use feed::Feed;
-pub use translate::{Step, Translator};
-pub use words::{Occasion, says, says_with};
+pub use handler_text::{Occasion, says, says_with};
+pub use translate::{PropertyEvent, Translator};
 
 use foresee_monitor::property::{Action, Handler, Property};
 use foresee_monitor::slice::params::ParamSet;
@@ -65,14 +65,14 @@ struct First {
 }
 
 impl<'o> ObservedVerdicts<'o> {
-    /// Watches these properties; they may speak of the trace, by what the user calls it.
+    /// Watches these properties; `trace` is what the user calls the trace.
     pub fn new(properties: &'o [Property], trace: &'o str) -> ObservedVerdicts<'o> {
         let feeds: Vec<Feed<'o>> = properties.iter().map(Feed::new).collect();
         let ended = vec![false; feeds.len()];
         ObservedVerdicts { properties, trace, feeds, ended, found: FxHashMap::default(), heard: Vec::new() }
     }
 
-    /// Keeps what was heard at this event.
+    /// Keeps the verdicts of this event.
     fn keep(&mut self, at: Option<(u64, ThreadId)>, loc: LocId) {
         for heard in std::mem::take(&mut self.heard) {
             let handler = handler(self.properties, &heard);
@@ -90,7 +90,7 @@ fn handler<'o>(properties: &'o [Property], heard: &Heard) -> &'o Handler {
     &properties[heard.property].bodies[heard.handled.body].handlers[heard.handled.handler]
 }
 
-/// Whether the user wants to be told: the handler does more than to count and to start again.
+/// Whether it is reported to the user: the handler does more than to count and to start again.
 pub fn is_finding(handler: &Handler) -> bool {
     handler.actions.iter().any(|action| !matches!(action, Action::Count | Action::Reset))
 }

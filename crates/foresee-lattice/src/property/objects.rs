@@ -65,7 +65,7 @@ impl Objects {
         numbered(addr, life.number)
     }
 
-    /// The lock at an address; `ended` is told of the object that was there, if it was another lock.
+    /// The lock at an address; `ended` gets the object that was there, if it was another lock.
     pub(super) fn lock_at(&mut self, addr: u64, lock: LockId, ended: impl FnOnce(u64)) -> u64 {
         let before = self.lives.get(&addr).and_then(|life| life.lock);
         if before.is_some_and(|before| before != lock) {

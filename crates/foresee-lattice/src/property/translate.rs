@@ -1,4 +1,4 @@
-//! From the events of a trace to those that a property speaks of.
+//! From the events of a trace to those of a property.
 //!
 //! A named event of the trace (`foresee::event!`, `event(…)` in text) is the property's event of that name; reads, writes, locks,
 //! threads and calls are the built-in ones. What objects are known by: [`objects`](super::objects). A write with a value to a
@@ -17,7 +17,7 @@ use super::objects::Objects;
 
 /// What happens, in the property's terms; by the thread of the trace's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum PropertyEvent<'a> {
     /// An event of the property, with what it carries.
     Event(u32, &'a [u64]),
     /// A variable of the property gets a value.
@@ -209,34 +209,41 @@ impl<'p> Translator<'p> {
     /// The next event of the trace: what it is to the property, in order. Fails, without telling the rest, for a named event with
     /// too few or too many values.
     #[inline]
-    pub fn event(&mut self, event: &Event<'_>, mut step: impl FnMut(Step<'_>)) -> Result<(), FeedError> {
+    pub fn event(
+        &mut self,
+        event: &Event<'_>,
+        mut visit: impl FnMut(PropertyEvent<'_>),
+    ) -> Result<(), FeedError> {
         match event.op {
-            Op::Named { name, args } => return self.named(name, args, &mut step),
+            Op::Named { name, args } => return self.named(name, args, &mut visit),
             Op::Enter { function } if self.wants.functions => {
-                self.entered.events(function).iter().for_each(|&event| step(Step::Event(event, &[])));
+                self.entered
+                    .events(function)
+                    .iter()
+                    .for_each(|&event| visit(PropertyEvent::Event(event, &[])));
             }
             Op::Exit { function } if self.wants.functions => {
-                self.left.events(function).iter().for_each(|&event| step(Step::Event(event, &[])));
+                self.left.events(function).iter().for_each(|&event| visit(PropertyEvent::Event(event, &[])));
             }
-            Op::Acquire { lock, .. } if self.wants.locks => self.lock(Builtin::Acquire, lock, &mut step),
-            Op::Release { lock, .. } if self.wants.locks => self.lock(Builtin::Release, lock, &mut step),
+            Op::Acquire { lock, .. } if self.wants.locks => self.lock(Builtin::Acquire, lock, &mut visit),
+            Op::Release { lock, .. } if self.wants.locks => self.lock(Builtin::Release, lock, &mut visit),
             Op::Fork { child } if self.wants.threads => {
-                self.builtin(Builtin::Fork, &[child.0.into()], &mut step);
+                self.builtin(Builtin::Fork, &[child.0.into()], &mut visit);
             }
             Op::Join { child } if self.wants.threads => {
-                self.builtin(Builtin::Join, &[child.0.into()], &mut step);
+                self.builtin(Builtin::Join, &[child.0.into()], &mut visit);
             }
-            Op::ThreadEnd if self.wants.threads => self.builtin(Builtin::EndThread, &[], &mut step),
-            Op::Free { mem } => self.free(mem, &mut step),
+            Op::ThreadEnd if self.wants.threads => self.builtin(Builtin::EndThread, &[], &mut visit),
+            Op::Free { mem } => self.free(mem, &mut visit),
             Op::Read { mem, value } | Op::Load { mem, value, .. } if self.wants.memory => {
-                self.access(Builtin::Read, mem, value, &mut step);
+                self.access(Builtin::Read, mem, value, &mut visit);
             }
             Op::Write { mem, value } | Op::Store { mem, value, .. } if self.wants.memory => {
-                self.access(Builtin::Write, mem, value, &mut step);
+                self.access(Builtin::Write, mem, value, &mut visit);
             }
             Op::Rmw { mem, values, .. } if self.wants.memory => {
-                self.access(Builtin::Read, mem, values.map(|(read, _)| read), &mut step);
-                self.access(Builtin::Write, mem, values.map(|(_, written)| written), &mut step);
+                self.access(Builtin::Read, mem, values.map(|(read, _)| read), &mut visit);
+                self.access(Builtin::Write, mem, values.map(|(_, written)| written), &mut visit);
             }
             _ => {}
         }
@@ -244,20 +251,25 @@ impl<'p> Translator<'p> {
     }
 
     /// The trace has ended.
-    pub fn end(&mut self, mut step: impl FnMut(Step<'_>)) {
-        self.builtin(Builtin::EndProgram, &[], &mut step);
+    pub fn end(&mut self, mut visit: impl FnMut(PropertyEvent<'_>)) {
+        self.builtin(Builtin::EndProgram, &[], &mut visit);
     }
 
     /// Those of the property's events that are this one and carry as many values.
-    fn builtin(&self, what: Builtin, values: &[u64], step: &mut impl FnMut(Step<'_>)) {
+    fn builtin(&self, what: Builtin, values: &[u64], visit: &mut impl FnMut(PropertyEvent<'_>)) {
         for &(builtin, event) in &self.builtin {
             if builtin == what && self.property.events[event as usize].arity == values.len() {
-                step(Step::Event(event, values));
+                visit(PropertyEvent::Event(event, values));
             }
         }
     }
 
-    fn named(&mut self, name: StrId, args: &[Arg], step: &mut impl FnMut(Step<'_>)) -> Result<(), FeedError> {
+    fn named(
+        &mut self,
+        name: StrId,
+        args: &[Arg],
+        visit: &mut impl FnMut(PropertyEvent<'_>),
+    ) -> Result<(), FeedError> {
         let events = self.named.events(name);
         if events.is_empty() {
             return Ok(());
@@ -283,44 +295,50 @@ impl<'p> Translator<'p> {
                     self.sorts[*param as usize] = Sort::Number;
                 }
             }
-            step(Step::Event(event, &values));
+            visit(PropertyEvent::Event(event, &values));
         }
         Ok(())
     }
 
-    fn lock(&mut self, what: Builtin, lock: LockId, step: &mut impl FnMut(Step<'_>)) {
+    fn lock(&mut self, what: Builtin, lock: LockId, visit: &mut impl FnMut(PropertyEvent<'_>)) {
         let object = match self.lock_places.get(lock.index()).copied().flatten() {
-            Some(addr) => self.objects.lock_at(addr, lock, |before| step(Step::Gone(before))),
+            Some(addr) => self.objects.lock_at(addr, lock, |before| visit(PropertyEvent::Gone(before))),
             None => Objects::lock(lock),
         };
-        self.builtin(what, &[object], step);
+        self.builtin(what, &[object], visit);
     }
 
-    fn free(&mut self, mem: Mem, step: &mut impl FnMut(Step<'_>)) {
+    fn free(&mut self, mem: Mem, visit: &mut impl FnMut(PropertyEvent<'_>)) {
         if self.wants.deaths {
             // The block itself counts, mentioned or not.
             self.objects.at(mem.addr);
         }
         for object in self.objects.in_block(mem) {
-            self.builtin(Builtin::EndObject, &[object], step);
-            step(Step::Gone(object));
+            self.builtin(Builtin::EndObject, &[object], visit);
+            visit(PropertyEvent::Gone(object));
             self.objects.end(object);
         }
     }
 
-    fn access(&mut self, what: Builtin, mem: Mem, value: Option<u64>, step: &mut impl FnMut(Step<'_>)) {
+    fn access(
+        &mut self,
+        what: Builtin,
+        mem: Mem,
+        value: Option<u64>,
+        visit: &mut impl FnMut(PropertyEvent<'_>),
+    ) {
         let value = value.map(|value| signed(value, mem.size));
         if self.builtin.iter().any(|(builtin, _)| *builtin == what) {
             let object = self.objects.at(mem.addr);
-            self.builtin(what, &[object], step);
+            self.builtin(what, &[object], visit);
             if let Some(value) = value {
-                self.builtin(what, &[object, value as u64], step);
+                self.builtin(what, &[object, value as u64], visit);
             }
         }
         if let (Builtin::Write, Some(value)) = (what, value)
             && let Some(variable) = self.variables.get(&mem.addr)
         {
-            step(Step::Assign(*variable, value));
+            visit(PropertyEvent::Assign(*variable, value));
         }
     }
 }

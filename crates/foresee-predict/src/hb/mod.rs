@@ -7,7 +7,7 @@
 //! **Ideas.** One pass with vector clocks; like *FastTrack* (Flanagan, Freund: *FastTrack: efficient and precise dynamic race
 //! detection*, 2009) it compares an access with one event wherever that decides for all (module `cell`). After a first race
 //! a program may take a way that it took only because of the race; *SHB* (Mathur, Kini, Viswanathan: *What happens-after the
-//! first race? Enhancing the predictive power of happens-before based dynamic race detection*, 2018) tells which of
+//! first race? Enhancing the predictive power of happens-before based dynamic race detection*, 2018) shows which of
 //! the races are real regardless: those not ordered even when every read is ordered after the write it read. Such a race
 //! is marked *schedulable*: its accesses can be put side by side in a correct reordering (the events before either of them
 //! in that order, as observed, then the two).
@@ -51,8 +51,7 @@ mod sync;
 mod tests;
 mod threads;
 
-use foresee_trace::{Event, LockId, Mem, Names, Op};
-use rustc_hash::FxHashMap;
+use foresee_trace::{Event, Mem, Names, Op};
 
 use entries::{Key, Manner};
 use foresee_witness::engine::{Outcome, StreamEngine};
@@ -60,16 +59,12 @@ use foresee_witness::judge::Place;
 pub use races::RaceCounts;
 use races::Races;
 use shadow::Shadow;
-use sync::Lock;
-use threads::Threads;
+use sync::Synchronisation;
 
 /// The engine `hb`. See the [module documentation](self).
 #[derive(Default)]
 pub struct HappensBefore {
-    threads: Threads,
-    locks: Vec<Lock>,
-    /// Which slots wait for a condition.
-    waiting: FxHashMap<LockId, Vec<u32>>,
+    sync: Synchronisation,
     shadow: Shadow,
     races: Races,
 }
@@ -94,7 +89,7 @@ impl HappensBefore {
     fn access(&mut self, slot: u32, time: u64, event: &Event<'_>, mem: Mem) {
         let Some(access) = event.op.access() else { return };
         let key = Key::new(self.races.place(event.loc, mem.addr), slot, Manner::of(access));
-        self.shadow.access(mem, key, time, self.threads.at(slot), &mut self.races);
+        self.shadow.access(mem, key, time, self.sync.threads.at(slot), &mut self.races);
     }
 }
 
@@ -102,35 +97,35 @@ impl StreamEngine for HappensBefore {
     #[inline]
     fn event(&mut self, index: u64, event: &Event<'_>) {
         let time = index + 1;
-        let slot = self.threads.slot(event.thread);
-        if self.threads.at(slot).waits_for.is_some() {
-            self.woken(slot);
+        let slot = self.sync.threads.slot(event.thread);
+        if self.sync.threads.at(slot).waits_for.is_some() {
+            self.sync.woken(slot);
         }
         match event.op {
             Op::Read { mem, .. } | Op::Write { mem, .. } | Op::Free { mem } => {
                 self.access(slot, time, event, mem);
             }
             Op::Load { mem, order, .. } => {
-                self.load(slot, mem, order);
+                self.sync.load(&mut self.shadow, slot, mem, order);
                 self.access(slot, time, event, mem);
             }
             Op::Store { mem, order, .. } => {
                 self.access(slot, time, event, mem);
-                self.store(slot, time, mem, order);
+                self.sync.store(&mut self.shadow, slot, time, mem, order);
             }
             Op::Rmw { mem, order, .. } => {
-                self.load(slot, mem, order);
+                self.sync.load(&mut self.shadow, slot, mem, order);
                 self.access(slot, time, event, mem);
-                self.update(slot, time, mem, order);
+                self.sync.update(&mut self.shadow, slot, time, mem, order);
             }
             Op::Alloc { mem } => self.shadow.forget(mem),
-            Op::Fence { order } => self.fence(slot, time, order),
-            Op::Acquire { lock, mode, .. } => self.acquire(slot, lock, mode),
-            Op::Release { lock, .. } => self.release(slot, time, lock),
-            Op::Fork { child } => self.fork(slot, time, child),
-            Op::Join { child } => self.join(slot, time, child),
-            Op::Wait { cond } => self.wait(slot, time, cond),
-            Op::Notify { cond, .. } => self.notify(slot, time, cond),
+            Op::Fence { order } => self.sync.fence(slot, time, order),
+            Op::Acquire { lock, mode, .. } => self.sync.acquire(slot, lock, mode),
+            Op::Release { lock, .. } => self.sync.release(slot, time, lock),
+            Op::Fork { child } => self.sync.fork(slot, time, child),
+            Op::Join { child } => self.sync.join(slot, time, child),
+            Op::Wait { cond } => self.sync.wait(slot, time, cond),
+            Op::Notify { cond, .. } => self.sync.notify(slot, time, cond),
             // Only thread order matters for the others.
             _ => {}
         }

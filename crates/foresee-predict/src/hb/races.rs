@@ -59,7 +59,7 @@ pub(super) struct Races {
     schedulable: Racy,
     addresses: Vec<u64>,
     address_ids: FxHashMap<u64, u32>,
-    /// Pairs that nobody has been told of.
+    /// Pairs that were not reported yet.
     news: Vec<(u32, u32)>,
 }
 

@@ -1,21 +1,31 @@
 //! What orders threads: locks, forks and joins, notifications, atomics and fences.
 
 use foresee_trace::{LockId, Mem, Mode, Order, ThreadId};
+use rustc_hash::FxHashMap;
 
-use super::HappensBefore;
 use super::knowledge::Published;
-use super::threads::Held;
+use super::shadow::Shadow;
+use super::threads::{HeldLock, Threads};
+
+/// What threads know of each other, and where they get it from.
+#[derive(Default)]
+pub(super) struct Synchronisation {
+    pub(super) threads: Threads,
+    locks: Vec<Lock>,
+    /// Which slots wait for a condition.
+    waiting: FxHashMap<LockId, Vec<u32>>,
+}
 
 /// What releases have left at a lock.
 #[derive(Default)]
-pub(super) struct Lock {
+struct Lock {
     /// By the last exclusive holder: all that follow learn it.
     exclusive: Published,
     /// By those that shared the lock since: the next exclusive holder learns it.
     shared: Published,
 }
 
-impl HappensBefore {
+impl Synchronisation {
     fn lock(&mut self, lock: LockId) -> &mut Lock {
         if self.locks.len() <= lock.index() {
             self.locks.resize_with(lock.index() + 1, Lock::default);
@@ -30,7 +40,7 @@ impl HappensBefore {
             held.depth += 1;
             return;
         }
-        thread.held.push(Held { lock, mode, depth: 1 });
+        thread.held.push(HeldLock { lock, mode, depth: 1 });
         if let Some(left) = self.locks.get(lock.index()) {
             thread.learn(&left.exclusive);
             if mode == Mode::Exclusive {
@@ -51,7 +61,7 @@ impl HappensBefore {
 
     /// Leaves the lock at this place of `held`, however often it was entered.
     fn give_up(&mut self, slot: u32, time: u64, at: usize) {
-        let Held { lock, mode, .. } = self.threads.at(slot).held.remove(at);
+        let HeldLock { lock, mode, .. } = self.threads.at(slot).held.remove(at);
         self.lock(lock);
         let (known, left) = (&self.threads.at(slot).known, &mut self.locks[lock.index()]);
         match mode {
@@ -115,9 +125,9 @@ impl HappensBefore {
     }
 
     /// An atomic read: learns what was published now, or at the next acquire fence.
-    pub(super) fn load(&mut self, slot: u32, mem: Mem, order: Order) {
+    pub(super) fn load(&mut self, shadow: &mut Shadow, slot: u32, mem: Mem, order: Order) {
         let thread = self.threads.at(slot);
-        self.shadow.published(mem, |published| {
+        shadow.published(mem, |published| {
             if order.acquires() {
                 thread.learn(published);
             } else if !published.is_known_to(&thread.known, slot) {
@@ -127,9 +137,9 @@ impl HappensBefore {
     }
 
     /// An atomic write: begins a release sequence in place of the one that was there.
-    pub(super) fn store(&mut self, slot: u32, time: u64, mem: Mem, order: Order) {
+    pub(super) fn store(&mut self, shadow: &mut Shadow, slot: u32, time: u64, mem: Mem, order: Order) {
         let thread = self.threads.at(slot);
-        self.shadow.publish(mem, |published| {
+        shadow.publish(mem, |published| {
             if order.releases() {
                 published.replace(&thread.known, slot, time);
             } else {
@@ -142,9 +152,9 @@ impl HappensBefore {
     }
 
     /// The write of a read-modify-write: continues the release sequence that is there.
-    pub(super) fn update(&mut self, slot: u32, time: u64, mem: Mem, order: Order) {
+    pub(super) fn update(&mut self, shadow: &mut Shadow, slot: u32, time: u64, mem: Mem, order: Order) {
         let thread = self.threads.at(slot);
-        self.shadow.publish(mem, |published| {
+        shadow.publish(mem, |published| {
             if order.releases() {
                 published.add(&thread.known, slot, time);
             } else if let Some(released) = thread.released_by_fence() {

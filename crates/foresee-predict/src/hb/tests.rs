@@ -77,8 +77,8 @@ fn joined_threads_leave_their_slot_to_later_ones() {
     let execution = read(&text);
     let mut engine = engine_after(&execution);
     assert_eq!(engine.racy().events, 0);
-    assert_eq!(engine.threads.slot_count(), 2);
-    assert_eq!(engine.threads.slot(execution.event(foresee_trace::EventId(0)).thread), 0);
+    assert_eq!(engine.sync.threads.slot_count(), 2);
+    assert_eq!(engine.sync.threads.slot(execution.event(foresee_trace::EventId(0)).thread), 0);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::snapshots::SnapshotId;
 const NO_SLOT: u32 = u32::MAX;
 
 /// A lock that a thread holds.
-pub(super) struct Held {
+pub(super) struct HeldLock {
     pub(super) lock: LockId,
     pub(super) mode: Mode,
     pub(super) depth: u32,
@@ -37,7 +37,7 @@ pub(super) struct Thread {
     pub(super) snapshot: Option<SnapshotId>,
     /// Its clock has changed since the snapshot.
     pub(super) outdated: bool,
-    pub(super) held: Vec<Held>,
+    pub(super) held: Vec<HeldLock>,
     pub(super) waits_for: Option<LockId>,
     pub(super) fences: Option<Box<Fences>>,
 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::locks::{LockHistory, LocksetId};
 use foresee_witness::judge::Place;
 
-/// Where and how: races are told apart by the places of two sites.
+/// Where and how: races are distinguished by the places of two sites.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Site {
     pub(super) place: Place,

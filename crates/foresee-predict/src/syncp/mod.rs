@@ -29,18 +29,16 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use foresee_trace::EventId;
-
 use crate::ideal::Ideal;
 use crate::locks::LockHistory;
 use crate::order::MustOrder;
 use crate::survey::Survey;
 use accesses::Accesses;
-use foresee_witness::checker::{Claim, Reads, Schedule};
+use foresee_witness::checker::{Claim, Reads};
 use foresee_witness::engine::{Job, Outcome, WholeEngine};
-use foresee_witness::judge::{Place, Proposal};
+use foresee_witness::judge::Proposal;
 pub use search::MAX_GROUP_PAIRS;
-use search::Search;
+use search::{Race, Search};
 
 /// The engine.
 pub struct SyncPreserving;
@@ -64,14 +62,6 @@ impl WholeEngine for SyncPreserving {
         }
         judge(job, search.races, search.undecided)
     }
-}
-
-/// A race found, not yet judged.
-struct Race {
-    places: (Place, Place),
-    first: EventId,
-    second: EventId,
-    witness: Schedule,
 }
 
 fn judge(job: &Job<'_>, mut races: Vec<Race>, undecided: u64) -> Outcome {

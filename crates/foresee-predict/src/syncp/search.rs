@@ -3,10 +3,10 @@
 use foresee_trace::{Access, EventId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Race;
 use super::accesses::{Accesses, Class, Entry};
 use crate::ideal::{Choice, Ideal};
 use crate::locks::{LockHistory, LocksetId};
+use foresee_witness::checker::Schedule;
 use foresee_witness::engine::Job;
 use foresee_witness::judge::{FindingKind, Place};
 
@@ -18,6 +18,14 @@ const LOOK_BACK: usize = 4;
 const TRIES: usize = 16;
 /// How much an event between the two accesses, which a witness lists and which may order them, costs next to one before.
 const GAP_COST: u64 = 100;
+
+/// A race found, not yet judged.
+pub(super) struct Race {
+    pub(super) places: (Place, Place),
+    pub(super) first: EventId,
+    pub(super) second: EventId,
+    pub(super) witness: Schedule,
+}
 
 pub(super) struct Search<'a> {
     job: &'a Job<'a>,

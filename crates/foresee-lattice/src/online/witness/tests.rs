@@ -25,17 +25,17 @@ fn heard() -> (Log, [Arc<Record>; 4]) {
     (log, events)
 }
 
-/// What is told at the end of a run of these events.
+/// What is reported at the end of a run of these events.
 fn follow(log: &Log, run: &[&Arc<Record>]) -> Result<bool, Refusal> {
     let property = foresee_monitor::compile(SPEC).map(|compiled| compiled.properties[0].clone());
     let Ok(property) = property else { panic!("a spec") };
     let script = Script::new(&property, 0);
     let run: Vec<Arc<Record>> = run.iter().map(|&record| Arc::clone(record)).collect();
     let binding = Binding::default();
-    let (_, told) = Checked::start(&script).follow(&script, &binding, log, &run)?;
+    let (_, reported) = Checked::start(&script).follow(&script, &binding, log, &run)?;
     // The property itself, watching the run, says the same.
-    assert_eq!(script.wanted(script.told_by_property(&binding, &run)), told);
-    Ok(!told.is_empty())
+    assert_eq!(script.wanted(script.reported_by_property(&binding, &run)), reported);
+    Ok(!reported.is_empty())
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) fn bits(mut set: Set) -> impl Iterator<Item = usize> {
 
 /// An event, as far as findings need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct EventAt {
     pub(super) index: u64,
     /// The event that began its transaction.
     pub(super) transaction: u64,
@@ -30,9 +30,9 @@ pub(super) struct Step {
     pub(super) loc: LocId,
 }
 
-impl Step {
+impl EventAt {
     /// Whether a circle that arrives here can leave by `later`, of the same thread.
-    pub(super) fn goes_on_to(self, later: Step) -> bool {
+    pub(super) fn goes_on_to(self, later: EventAt) -> bool {
         self.index <= later.index || self.transaction == later.transaction
     }
 }
@@ -41,8 +41,8 @@ impl Step {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     /// The earlier event, where it is known.
-    pub(super) from: Option<Step>,
-    pub(super) to: Step,
+    pub(super) from: Option<EventAt>,
+    pub(super) to: EventAt,
     /// What both touch.
     pub(super) target: u64,
 }
@@ -57,8 +57,8 @@ pub(super) struct History {
     shared: Set,
     /// The same, but each without the block that did the event itself: what a block takes from here came from others.
     shared_by_others: Set,
-    last_exclusive: Option<Step>,
-    last_shared: Option<Step>,
+    last_exclusive: Option<EventAt>,
+    last_shared: Option<EventAt>,
 }
 
 /// What an event takes over from a history.
@@ -89,14 +89,14 @@ impl History {
 
     /// An event that depends on `set`; `block` is the bit of the block it is in.
     #[inline]
-    pub(super) fn give(&mut self, set: Set, block: Set, exclusively: bool, step: Step) {
+    pub(super) fn give(&mut self, set: Set, block: Set, exclusively: bool, here: EventAt) {
         if exclusively {
             self.exclusive = set;
-            self.last_exclusive = Some(step);
+            self.last_exclusive = Some(here);
         } else {
             self.shared |= set;
             self.shared_by_others |= set & !block;
-            self.last_shared = Some(step);
+            self.last_shared = Some(here);
         }
     }
 
@@ -114,7 +114,7 @@ impl History {
     }
 
     /// Candidates for the event through which a block's bit came here, the likeliest first.
-    pub(super) fn sources(&self, block: Set) -> [Option<Step>; 2] {
+    pub(super) fn sources(&self, block: Set) -> [Option<EventAt>; 2] {
         [
             self.last_exclusive.filter(|_| self.exclusive & block != 0),
             self.last_shared.filter(|_| self.shared & block != 0),

@@ -31,7 +31,7 @@ pub(super) struct Memory {
     groups: Vec<Bytes>,
 }
 
-/// What [`Memory::visit`] tells of.
+/// What [`Memory::visit`] comes across.
 pub(super) enum Visit {
     /// A history of bytes the access touches.
     Touch(u32),

@@ -32,7 +32,7 @@ use foresee_trace::{Event, Mem, Mode, Names, Op, ThreadId};
 use super::blocks::{Blocks, Boundary};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::engine::{Outcome, StreamEngine};
-use history::{Edge, History, SLOTS, Set, Step, bits};
+use history::{Edge, EventAt, History, SLOTS, Set, bits};
 use memory::{Memory, Visit};
 use report::Report;
 use threads::Thread;
@@ -58,7 +58,7 @@ pub struct ObservedAtomicity {
 /// A slot for an open block.
 struct Open {
     thread: ThreadId,
-    begin: Step,
+    begin: EventAt,
     name: u64,
     /// Who depends on it.
     dependents: Vec<Dependent>,
@@ -91,8 +91,8 @@ impl ObservedAtomicity {
         }
     }
 
-    fn begin(&mut self, step: Step, name: u64) {
-        let thread = &mut self.threads[step.thread.index()];
+    fn begin(&mut self, here: EventAt, name: u64) {
+        let thread = &mut self.threads[here.thread.index()];
         thread.depth += 1;
         if thread.depth > 1 {
             return;
@@ -101,8 +101,8 @@ impl ObservedAtomicity {
             Some(slot) => slot,
             None if self.open.len() < SLOTS => {
                 self.open.push(Open {
-                    thread: step.thread,
-                    begin: step,
+                    thread: here.thread,
+                    begin: here,
                     name,
                     dependents: Vec::new(),
                     reported: false,
@@ -115,8 +115,8 @@ impl ObservedAtomicity {
             }
         };
         let open = &mut self.open[slot];
-        (open.thread, open.begin, open.name, open.reported) = (step.thread, step, name, false);
-        let thread = &mut self.threads[step.thread.index()];
+        (open.thread, open.begin, open.name, open.reported) = (here.thread, here, name, false);
+        let thread = &mut self.threads[here.thread.index()];
         thread.block = 1 << slot;
         thread.depends_on |= thread.block;
     }
@@ -208,37 +208,37 @@ impl ObservedAtomicity {
     }
 
     #[inline]
-    fn take_from(&mut self, history: u32, exclusively: bool, step: Step, target: u64) {
-        let taken = self.histories[history as usize].take(step.thread, exclusively);
-        self.take(step.thread, taken.set, taken.of_others, |engine, block| {
+    fn take_from(&mut self, history: u32, exclusively: bool, here: EventAt, target: u64) {
+        let taken = self.histories[history as usize].take(here.thread, exclusively);
+        self.take(here.thread, taken.set, taken.of_others, |engine, block| {
             let sources = engine.histories[history as usize].sources(block);
-            let from = sources.into_iter().flatten().find(|from| engine.carries(*from, step, block));
-            Edge { from, to: step, target }
+            let from = sources.into_iter().flatten().find(|from| engine.carries(*from, here, block));
+            Edge { from, to: here, target }
         });
     }
 
     /// Whether an earlier event may have brought a block's bit to `to`.
-    fn carries(&self, from: Step, to: Step, block: Set) -> bool {
+    fn carries(&self, from: EventAt, to: EventAt, block: Set) -> bool {
         let state = &self.threads[from.thread.index()];
         from.thread != to.thread && state.depends_on & block != 0
     }
 
     #[inline]
-    fn give_to(&mut self, history: u32, exclusively: bool, step: Step) {
-        let Thread { depends_on, block, .. } = self.threads[step.thread.index()];
+    fn give_to(&mut self, history: u32, exclusively: bool, here: EventAt) {
+        let Thread { depends_on, block, .. } = self.threads[here.thread.index()];
         let given = &mut self.histories[history as usize];
         let new = depends_on & !given.all();
-        given.give(depends_on, block, exclusively, step);
+        given.give(depends_on, block, exclusively, here);
         self.note(new, Dependent::History(history));
     }
 
     #[inline]
-    fn access(&mut self, mem: Mem, writes: bool, step: Step) {
+    fn access(&mut self, mem: Mem, writes: bool, here: EventAt) {
         // The map is taken out so that its walk can call the rest of the engine.
         let mut memory = std::mem::take(&mut self.memory);
         memory.visit(mem, |visit| match visit {
             Visit::Touch(history) => {
-                self.take_from(history, writes, step, mem.addr);
+                self.take_from(history, writes, here, mem.addr);
                 self.touched.push(history);
                 history
             }
@@ -251,25 +251,25 @@ impl ObservedAtomicity {
             }
         });
         self.memory = memory;
-        self.give_to_touched(writes, step);
+        self.give_to_touched(writes, here);
     }
 
     /// Gives to all bytes of the event what it took from any of them.
     #[inline]
-    fn give_to_touched(&mut self, writes: bool, step: Step) {
+    fn give_to_touched(&mut self, writes: bool, here: EventAt) {
         while let Some(history) = self.touched.pop() {
-            self.give_to(history, writes, step);
+            self.give_to(history, writes, here);
         }
     }
 
-    fn free(&mut self, mem: Mem, step: Step) {
+    fn free(&mut self, mem: Mem, here: EventAt) {
         let memory = std::mem::take(&mut self.memory);
         memory.visit_known(mem, |history| {
-            self.take_from(history, true, step, mem.addr);
+            self.take_from(history, true, here, mem.addr);
             self.touched.push(history);
         });
         self.memory = memory;
-        self.give_to_touched(true, step);
+        self.give_to_touched(true, here);
     }
 
     fn add_history(&mut self, history: History) -> u32 {
@@ -277,7 +277,7 @@ impl ObservedAtomicity {
         self.histories.len() as u32 - 1
     }
 
-    fn handover(&mut self, handover: Handover, step: Step) {
+    fn handover(&mut self, handover: Handover, here: EventAt) {
         let Section { lock, mode, .. } = handover.section();
         if self.locks.len() <= lock.index() {
             self.locks.resize(lock.index() + 1, NO_HISTORY);
@@ -286,7 +286,7 @@ impl ObservedAtomicity {
         match handover {
             Handover::Takes(_) if *history != NO_HISTORY => {
                 let history = *history;
-                self.take_from(history, mode == Mode::Exclusive, step, u64::from(lock.0));
+                self.take_from(history, mode == Mode::Exclusive, here, u64::from(lock.0));
             }
             Handover::Takes(_) => {}
             Handover::Gives(_) => {
@@ -295,25 +295,25 @@ impl ObservedAtomicity {
                     self.histories.push(History::default());
                 }
                 let history = *history;
-                self.give_to(history, mode == Mode::Exclusive, step);
+                self.give_to(history, mode == Mode::Exclusive, here);
             }
         }
     }
 
-    fn fork(&mut self, child: ThreadId, step: Step) {
+    fn fork(&mut self, child: ThreadId, here: EventAt) {
         self.know(child);
-        let set = self.threads[step.thread.index()].depends_on;
-        let to = Step { thread: child, ..step };
-        self.take(child, set, 0, |_, _| Edge { from: Some(step), to, target: u64::from(child.0) });
+        let set = self.threads[here.thread.index()].depends_on;
+        let to = EventAt { thread: child, ..here };
+        self.take(child, set, 0, |_, _| Edge { from: Some(here), to, target: u64::from(child.0) });
     }
 
-    fn join(&mut self, child: ThreadId, step: Step) {
+    fn join(&mut self, child: ThreadId, here: EventAt) {
         self.know(child);
         let Thread { depends_on, last, .. } = self.threads[child.index()];
         // A thread that did nothing orders nothing.
-        if last.is_some() && child != step.thread {
-            let edge = Edge { from: last, to: step, target: u64::from(child.0) };
-            self.take(step.thread, depends_on, depends_on, |_, _| edge);
+        if last.is_some() && child != here.thread {
+            let edge = Edge { from: last, to: here, target: u64::from(child.0) };
+            self.take(here.thread, depends_on, depends_on, |_, _| edge);
         }
     }
 
@@ -350,26 +350,26 @@ impl StreamEngine for ObservedAtomicity {
         if thread.depth == 0 {
             thread.transaction = index;
         }
-        let step = Step { index, transaction: thread.transaction, thread: event.thread, loc: event.loc };
-        thread.begins_with(step);
+        let here = EventAt { index, transaction: thread.transaction, thread: event.thread, loc: event.loc };
+        thread.begins_with(here);
         match event.op {
-            Op::Free { mem } => self.free(mem, step),
+            Op::Free { mem } => self.free(mem, here),
             Op::Alloc { mem } => self.memory.forget(mem),
             op @ (Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. }) => {
                 if let Some(handover) = self.held.event(event.thread, &op) {
-                    self.handover(handover, step);
+                    self.handover(handover, here);
                 }
             }
-            Op::Fork { child } => self.fork(child, step),
-            Op::Join { child } => self.join(child, step),
+            Op::Fork { child } => self.fork(child, here),
+            Op::Join { child } => self.join(child, here),
             op => match (op.mem(), op.access(), self.blocks.boundary(&op)) {
-                (Some(mem), Some(access), _) => self.access(mem, access.writes, step),
-                (_, _, Some(Boundary::Begin(name))) => self.begin(step, u64::from(name.0)),
+                (Some(mem), Some(access), _) => self.access(mem, access.writes, here),
+                (_, _, Some(Boundary::Begin(name))) => self.begin(here, u64::from(name.0)),
                 (_, _, Some(Boundary::End)) => self.end(event.thread),
                 _ => {}
             },
         }
-        self.threads[event.thread.index()].last = Some(step);
+        self.threads[event.thread.index()].last = Some(here);
     }
 
     fn finish(mut self: Box<Self>, _names: &Names) -> Outcome {

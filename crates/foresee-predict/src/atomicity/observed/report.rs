@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::history::{Edge, Step};
+use super::history::{Edge, EventAt};
 use crate::atomicity::ENGINE;
 use foresee_witness::judge::{Finding, FindingKind, Place};
 
@@ -14,7 +14,13 @@ pub(super) struct Report {
 
 impl Report {
     /// A violated block: where it begins, its circle if that is known, and the conflict that closed the circle.
-    pub(super) fn add(&mut self, begin: Step, name: u64, cycle: &[(Step, Step, u64)], closing: Edge) {
+    pub(super) fn add(
+        &mut self,
+        begin: EventAt,
+        name: u64,
+        cycle: &[(EventAt, EventAt, u64)],
+        closing: Edge,
+    ) {
         let mut places = vec![Place::new(begin.loc, name)];
         let mut events = Vec::with_capacity(2 * cycle.len());
         for &(from, to, target) in cycle {

@@ -2,7 +2,7 @@
 
 use foresee_trace::ThreadId;
 
-use super::history::{Edge, Set, Step};
+use super::history::{Edge, EventAt, Set};
 
 /// For so many open blocks a thread remembers how it came to depend on them.
 const MOST_KNOWN: usize = 16;
@@ -18,7 +18,7 @@ pub(super) struct Thread {
     pub(super) depth: u32,
     /// The event that began its transaction.
     pub(super) transaction: u64,
-    pub(super) last: Option<Step>,
+    pub(super) last: Option<EventAt>,
     /// The conflict by which each open block in `depends_on`, but for its own, got there; of some only, if there are
     /// [many](MOST_KNOWN).
     came_by: Vec<(usize, Edge)>,
@@ -27,9 +27,9 @@ pub(super) struct Thread {
 impl Thread {
     /// Takes note of an event. The first one is where a forked thread met what its fork brought.
     #[inline]
-    pub(super) fn begins_with(&mut self, step: Step) {
+    pub(super) fn begins_with(&mut self, here: EventAt) {
         if self.last.is_none() {
-            self.came_by.iter_mut().for_each(|(_, edge)| edge.to = step);
+            self.came_by.iter_mut().for_each(|(_, edge)| edge.to = here);
         }
     }
 
@@ -55,7 +55,7 @@ pub(super) fn circle(
     owner: ThreadId,
     slot: usize,
     closing: Edge,
-) -> Vec<(Step, Step, u64)> {
+) -> Vec<(EventAt, EventAt, u64)> {
     let mut backwards = Vec::new();
     let mut edge = closing;
     while let Some(from) = edge.from {

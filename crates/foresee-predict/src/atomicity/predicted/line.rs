@@ -15,8 +15,8 @@ use foresee_trace::{EventId, LockId, Mode, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::Circle;
-use super::scene::{Resource, Scene, Use};
+use super::circles::Circle;
+use super::index::{Resource, RunIndex, Use};
 
 /// What is to be lined up.
 pub(super) struct Question<'q> {
@@ -32,7 +32,7 @@ pub(super) struct Question<'q> {
 type Writer = Option<EventId>;
 
 struct Line<'q> {
-    scene: &'q Scene<'q>,
+    index: &'q RunIndex<'q>,
     question: &'q Question<'q>,
     /// What is left of each thread.
     left: Vec<(ThreadId, VecDeque<EventId>)>,
@@ -53,8 +53,8 @@ struct Line<'q> {
 }
 
 /// The events in an order that shows the circle, if the greedy way leads to one.
-pub(super) fn line_up(scene: &Scene<'_>, question: &Question<'_>) -> Option<Vec<EventId>> {
-    let mut line = Line::new(scene, question);
+pub(super) fn line_up(index: &RunIndex<'_>, question: &Question<'_>) -> Option<Vec<EventId>> {
+    let mut line = Line::new(index, question);
     let mut order = Vec::with_capacity(question.events.len());
     while order.len() < question.events.len() {
         let nexts = line.left.iter().filter_map(|(_, left)| left.front().copied());
@@ -66,9 +66,9 @@ pub(super) fn line_up(scene: &Scene<'_>, question: &Question<'_>) -> Option<Vec<
 }
 
 impl<'q> Line<'q> {
-    fn new(scene: &'q Scene<'_>, question: &'q Question<'_>) -> Self {
+    fn new(index: &'q RunIndex<'_>, question: &'q Question<'_>) -> Self {
         let mut line = Line {
-            scene,
+            index,
             question,
             left: Vec::new(),
             done: FxHashSet::default(),
@@ -84,13 +84,13 @@ impl<'q> Line<'q> {
         let mut walk: ThreadWalk<EventId> = ThreadWalk::new();
         let mut last_write: FxHashMap<Resource, EventId> = FxHashMap::default();
         for &id in question.events {
-            let thread = scene.execution.thread(id);
+            let thread = index.execution.thread(id);
             let place = *places.entry(thread).or_insert(line.left.len());
             if place == line.left.len() {
                 line.left.push((thread, VecDeque::new()));
             }
             line.left[place].1.push_back(id);
-            let op = scene.execution.op(id);
+            let op = index.execution.op(id);
             let mut around = SmallVec::new();
             walk.begin(thread, Some(&op), |after| match after {
                 After::Fork(&fork) => drop(line.forks.insert(id, fork)),
@@ -105,7 +105,7 @@ impl<'q> Line<'q> {
                 around.iter().for_each(|&cond| line.around_waits.entry(cond).or_default().push_back(id));
                 line.conditions.insert(id, around);
             }
-            scene.uses(id, |cell, how| {
+            index.uses(id, |cell, how| {
                 if matches!(how, Use::Reads | Use::Updates) && !question.may_change.contains(&id) {
                     let writer = last_write.get(&cell).copied();
                     line.reads.insert((id, cell), writer);
@@ -127,7 +127,7 @@ impl<'q> Line<'q> {
 
     fn threads_allow(&self, id: EventId) -> bool {
         let forked = self.forks.get(&id).is_none_or(|fork| self.done.contains(fork));
-        let joined = match self.scene.execution.op(id) {
+        let joined = match self.index.execution.op(id) {
             Op::Join { child } => self.left.iter().all(|(thread, left)| *thread != child || left.is_empty()),
             _ => true,
         };
@@ -142,7 +142,7 @@ impl<'q> Line<'q> {
 
     fn uses_allow(&self, id: EventId) -> bool {
         let mut allowed = true;
-        self.scene.uses(id, |resource, how| {
+        self.index.uses(id, |resource, how| {
             allowed &= match how {
                 Use::Takes(mode) => {
                     let &(exclusive, shared) = self.holders.get(&resource).unwrap_or(&(0, 0));
@@ -167,7 +167,7 @@ impl<'q> Line<'q> {
 
     fn happen(&mut self, id: EventId) {
         self.done.insert(id);
-        let thread = self.scene.execution.thread(id);
+        let thread = self.index.execution.thread(id);
         if let Some((_, left)) = self.left.iter_mut().find(|(of, _)| *of == thread) {
             left.pop_front();
         }
@@ -178,8 +178,8 @@ impl<'q> Line<'q> {
                 events.pop_front();
             }
         }
-        let scene = self.scene;
-        scene.uses(id, |resource, how| {
+        let index = self.index;
+        index.uses(id, |resource, how| {
             if let Some(writer) = self.reads.get(&(id, resource))
                 && let Some(readers) = self.readers.get_mut(&(resource, *writer))
             {

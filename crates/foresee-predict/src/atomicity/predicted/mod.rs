@@ -23,24 +23,20 @@
 //! when they happen, each pair of groups searched in time linear in their sizes. Lining up costs events × threads of the
 //! ideal and is given up beyond a size. Memory: 4 bytes per event of the must-order and 4 per access of shared variables.
 
+mod circles;
+mod index;
 mod line;
-mod scene;
 mod several;
 mod single;
 
-use foresee_trace::EventId;
-use rustc_hash::FxHashSet;
-
-use super::ENGINE;
 use super::blocks::Blocks;
 use crate::locks::LockHistory;
 use crate::order::MustOrder;
 use crate::survey::Survey;
+use circles::Circles;
 use foresee_witness::atomic::AtomicFunctions;
-use foresee_witness::checker::{Claim, Reads, Schedule};
 use foresee_witness::engine::{Job, Outcome, WholeEngine};
-use foresee_witness::judge::{FindingKind, Place, Proposal};
-use scene::Scene;
+use index::RunIndex;
 
 /// Predicts atomicity violations.
 pub struct PredictedAtomicity {
@@ -62,62 +58,12 @@ impl WholeEngine for PredictedAtomicity {
     fn run(&self, job: &Job<'_>) -> Outcome {
         let mut blocks = Blocks::new(self.functions.clone());
         blocks.learn(job.execution.names());
-        let mut found = Found::new(job);
+        let mut circles = Circles::new(job);
         let (order, locks) = (MustOrder::shared(job), LockHistory::shared(job));
-        if let Some(scene) = Scene::of(job.execution, &order, &locks, &blocks) {
-            single::search(&scene, &mut found);
-            several::search(&scene, &mut found);
+        if let Some(index) = RunIndex::of(job.execution, &order, &locks, &blocks) {
+            single::search(&index, &mut circles);
+            several::search(&index, &mut circles);
         }
-        found.judged()
-    }
-}
-
-/// The four events of a circle through two threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Circle {
-    /// In the block: before the others do `f1`.
-    pub(super) e1: EventId,
-    pub(super) f1: EventId,
-    pub(super) f2: EventId,
-    /// In the same block as `e1`: after the others did `f2`.
-    pub(super) e3: EventId,
-}
-
-/// What the searches found, and what they need not look for.
-struct Found<'a> {
-    job: &'a Job<'a>,
-    settled: FxHashSet<Vec<Place>>,
-    proposals: Vec<Proposal<'static>>,
-    undecided: u64,
-}
-
-impl<'a> Found<'a> {
-    fn new(job: &'a Job<'a>) -> Self {
-        Found { job, settled: FxHashSet::default(), proposals: Vec::new(), undecided: 0 }
-    }
-
-    fn is_settled(&self, places: &[Place]) -> bool {
-        self.settled.contains(places) || self.job.proven.contains(FindingKind::Atomicity, places)
-    }
-
-    fn add(&mut self, circle: Circle, places: Vec<Place>, schedule: Schedule) {
-        let Circle { e1, f1, f2, e3 } = circle;
-        self.settled.insert(places.clone());
-        self.proposals.push(Proposal {
-            engine: ENGINE,
-            claim: Claim::Atomicity { cycle: vec![(e1, f1), (f2, e3)] },
-            schedule,
-            reads: Reads::SameWrite,
-            places,
-            instances: 1,
-            statement: None,
-        });
-    }
-
-    /// What the judge accepts, in an order that depends only on the trace.
-    fn judged(self) -> Outcome {
-        let mut findings = self.job.judge.judge_all(self.proposals);
-        findings.sort_by(|a, b| (&a.events, &a.places).cmp(&(&b.events, &b.places)));
-        Outcome { findings, undecided: self.undecided }
+        circles.judged()
     }
 }

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use foresee_trace::{EventId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::circles::{Circle, Circles};
+use super::index::{Block, Resource, RunIndex, Use};
 use super::line::{Question, line_up};
-use super::scene::{Block, Resource, Scene, Use};
-use super::{Circle, Found};
 use crate::ideal::Ideal;
 use foresee_witness::checker::Schedule;
 use foresee_witness::judge::Place;
@@ -38,8 +38,8 @@ struct Used {
 }
 
 struct Search<'a, 'j> {
-    scene: &'a Scene<'a>,
-    found: &'a mut Found<'j>,
+    index: &'a RunIndex<'a>,
+    circles: &'a mut Circles<'j>,
     ideal: Ideal<'a>,
     /// What must happen for `e1`.
     start: Ideal<'a>,
@@ -55,17 +55,17 @@ enum Failure {
     TooLarge,
 }
 
-pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
-    let ideal = || Ideal::new(scene.order, scene.locks);
+pub(super) fn search(index: &RunIndex<'_>, circles: &mut Circles<'_>) {
+    let ideal = || Ideal::new(index.order, index.locks);
     let mut search = Search {
-        scene,
-        found,
+        index,
+        circles,
         ideal: ideal(),
         start: ideal(),
         attempts: FxHashMap::default(),
         given_up: FxHashSet::default(),
     };
-    for (thread, blocks) in scene.blocks.iter().enumerate() {
+    for (thread, blocks) in index.blocks.iter().enumerate() {
         let mut seen: BTreeMap<Place, u32> = BTreeMap::new();
         for block in blocks {
             let seen = seen.entry(block.place).or_default();
@@ -75,7 +75,7 @@ pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
             }
         }
     }
-    search.found.undecided += search.given_up.len() as u64;
+    search.circles.undecided += search.given_up.len() as u64;
 }
 
 impl Search<'_, '_> {
@@ -99,10 +99,10 @@ impl Search<'_, '_> {
     fn uses(&self, thread: ThreadId, block: Block) -> Vec<Used> {
         let mut uses = Vec::new();
         let mut seen = FxHashSet::default();
-        for event in self.scene.order.events(thread, block.begin.0, block.bound) {
-            let place = self.scene.place(event);
-            self.scene.uses(event, |resource, how| {
-                let shared = !self.scene.users[resource as usize].is_empty();
+        for event in self.index.order.events(thread, block.begin.0, block.bound) {
+            let place = self.index.place(event);
+            self.index.uses(event, |resource, how| {
+                let shared = !self.index.users[resource as usize].is_empty();
                 if shared && uses.len() < USES && seen.insert((place, resource, how)) {
                     uses.push(Used { event, resource, how });
                 }
@@ -116,12 +116,12 @@ impl Search<'_, '_> {
 
     /// Uses by other threads that conflict if they come before `last`.
     fn neighbours(&self, last: Used) -> Vec<Used> {
-        let thread = self.scene.execution.thread(last.event);
-        let users = &self.scene.users[last.resource as usize];
+        let thread = self.index.execution.thread(last.event);
+        let users = &self.index.users[last.resource as usize];
         let at = users.partition_point(|&user| user < last.event);
         let conflicting = |&event: &EventId| {
-            let how = self.scene.how(event, last.resource)?;
-            let other = self.scene.execution.thread(event) != thread;
+            let how = self.index.how(event, last.resource)?;
+            let other = self.index.execution.thread(event) != thread;
             (other && how.conflicts(last.how)).then_some(Used { event, resource: last.resource, how })
         };
         let near = 8 * NEIGHBOURS;
@@ -132,22 +132,22 @@ impl Search<'_, '_> {
 
     /// The uses from which a circle can go on to `f2`.
     fn way_to(&self, f2: EventId) -> Vec<Used> {
-        let scene = self.scene;
-        let thread = scene.execution.thread(f2);
-        let mut events: Vec<EventId> = match scene.block(f2) {
-            Some(block) => scene.order.events(thread, block.begin.0, block.bound).take(USES).collect(),
+        let index = self.index;
+        let thread = index.execution.thread(f2);
+        let mut events: Vec<EventId> = match index.block(f2) {
+            Some(block) => index.order.events(thread, block.begin.0, block.bound).take(USES).collect(),
             None => Vec::new(),
         };
-        let earliest = f2.0.saturating_sub((EARLIER * scene.order.threads().min(64)) as u32);
-        let earlier: Vec<EventId> = scene.order.events(thread, earliest, f2.0 + 1).collect();
+        let earliest = f2.0.saturating_sub((EARLIER * index.order.threads().min(64)) as u32);
+        let earlier: Vec<EventId> = index.order.events(thread, earliest, f2.0 + 1).collect();
         events.extend(earlier.iter().rev().take(EARLIER));
-        events.extend(scene.first(thread));
+        events.extend(index.first(thread));
         events.sort_unstable();
         events.dedup();
         let mut way = Vec::new();
         for event in events {
-            scene.uses(event, |resource, how| {
-                if !scene.users[resource as usize].is_empty() {
+            index.uses(event, |resource, how| {
+                if !index.users[resource as usize].is_empty() {
                     way.push(Used { event, resource, how });
                 }
             });
@@ -157,20 +157,20 @@ impl Search<'_, '_> {
 
     fn attempt(&mut self, block: Block, uses: [Used; 4]) {
         let [e1, f1, f2, e3] = uses.map(|used| used.event);
-        let closes = [block.place, self.scene.place(f2), self.scene.place(e3)];
+        let closes = [block.place, self.index.place(f2), self.index.place(e3)];
         let attempts = self.attempts.entry(closes).or_default();
         if *attempts >= ATTEMPTS {
             return;
         }
-        let mut places: Vec<Place> = [e1, f1].map(|event| self.scene.place(event)).to_vec();
+        let mut places: Vec<Place> = [e1, f1].map(|event| self.index.place(event)).to_vec();
         places.extend(closes);
         places.sort_unstable();
         places.dedup();
-        if self.found.is_settled(&places) {
+        if self.circles.is_settled(&places) {
             return;
         }
         *attempts += 1;
-        if self.found.job.budget.is_exhausted() {
+        if self.circles.job.budget.is_exhausted() {
             self.given_up.insert(closes);
             return;
         }
@@ -178,7 +178,7 @@ impl Search<'_, '_> {
             Ok(witness) => {
                 self.attempts.insert(closes, ATTEMPTS);
                 self.given_up.remove(&closes);
-                self.found.add(Circle { e1, f1, f2, e3 }, places, witness);
+                self.circles.add(Circle { e1, f1, f2, e3 }, places, witness);
             }
             Err(Failure::TooLarge) => {
                 self.given_up.insert(closes);
@@ -189,7 +189,7 @@ impl Search<'_, '_> {
 
     fn witness(&mut self, [first, f1, f2, last]: [Used; 4]) -> Result<Schedule, Failure> {
         let circle = Circle { e1: first.event, f1: f1.event, f2: f2.event, e3: last.event };
-        let (ours, theirs) = (self.scene.execution.thread(last.event), self.scene.execution.thread(f2.event));
+        let (ours, theirs) = (self.index.execution.thread(last.event), self.index.execution.thread(f2.event));
         let their_last = f1.event.max(f2.event);
         // An update that is its thread's last event may read something else and not write. Where its write is needed, it
         // has to read as observed; and so has a thread that is joined.
@@ -209,7 +209,7 @@ impl Search<'_, '_> {
         }
         let theirs_is_free = self.ideal.bound(theirs) <= their_last.0;
         let in_order = first.event < f1.event || (f1.event == their_last && theirs_is_free);
-        let is_access = |used: Used| self.scene.execution.access(used.event).is_some();
+        let is_access = |used: Used| self.index.execution.access(used.event).is_some();
         let their_use = if their_last == f1.event { f1 } else { f2 };
         if in_order && theirs_is_free && is_access(their_use) && is_access(last) && !our_write && !their_write
         {
@@ -243,17 +243,17 @@ impl Search<'_, '_> {
         circle: Circle,
         may_change: &[EventId],
     ) -> Option<Vec<EventId>> {
-        let scene = self.scene;
+        let index = self.index;
         let question = |first| Question { events, circle, may_change, first };
-        if let Some(order) = line_up(scene, &question(&|_| false)) {
+        if let Some(order) = line_up(index, &question(&|_| false)) {
             return Some(order);
         }
         self.start.clear();
-        self.start.raise(scene.execution.thread(circle.e1), circle.e1.0 + 1);
+        self.start.raise(index.execution.thread(circle.e1), circle.e1.0 + 1);
         if !self.start.close() {
             return None;
         }
         let start = &self.start;
-        line_up(scene, &question(&|id| id.0 < start.bound(scene.execution.thread(id))))
+        line_up(index, &question(&|id| id.0 < start.bound(index.execution.thread(id))))
     }
 }

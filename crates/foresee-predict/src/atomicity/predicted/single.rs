@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use foresee_trace::{EventId, ThreadId};
 
-use super::scene::{Block, Resource, Scene, Use};
-use super::{Circle, Found};
+use super::circles::{Circle, Circles};
+use super::index::{Block, Resource, RunIndex, Use};
 use crate::ideal::{Choice, Ideal};
 use crate::locks::LocksetId;
 use foresee_witness::judge::Place;
@@ -49,10 +49,10 @@ struct Groups {
     pairs: BTreeMap<Pair, (Vec<EventId>, Vec<EventId>)>,
 }
 
-pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
-    let mut ideal = Ideal::new(scene.order, scene.locks);
-    for cell in 0..scene.execution.cell_count() as u32 {
-        let groups = Groups::of(scene, cell);
+pub(super) fn search(index: &RunIndex<'_>, circles: &mut Circles<'_>) {
+    let mut ideal = Ideal::new(index.order, index.locks);
+    for cell in 0..index.execution.cell_count() as u32 {
+        let groups = Groups::of(index, cell);
         let mut tried = 0;
         for (pair, (last, first)) in &groups.pairs {
             for (other, events) in &groups.others {
@@ -63,13 +63,14 @@ pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
                 let mut places = vec![pair.block, pair.first, other.place, pair.last.place];
                 places.sort_unstable();
                 places.dedup();
-                if found.is_settled(&places) || scene.locks.locksets.exclude(other.lockset, pair.last.lockset)
+                if circles.is_settled(&places)
+                    || index.locks.locksets.exclude(other.lockset, pair.last.lockset)
                 {
                     continue;
                 }
                 tried += 1;
-                if tried > MOST_GROUP_PAIRS || found.job.budget.is_exhausted() {
-                    found.undecided += 1;
+                if tried > MOST_GROUP_PAIRS || circles.job.budget.is_exhausted() {
+                    circles.undecided += 1;
                     continue;
                 }
                 ideal.clear();
@@ -80,7 +81,7 @@ pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
                     let mut witness = ideal.schedule(&[e3, e2], &[pair.last.thread, other.thread]);
                     witness.push(e2);
                     witness.push(e3);
-                    found.add(Circle { e1, f1: e2, f2: e2, e3 }, places, witness);
+                    circles.add(Circle { e1, f1: e2, f2: e2, e3 }, places, witness);
                 }
             }
         }
@@ -88,21 +89,21 @@ pub(super) fn search(scene: &Scene<'_>, found: &mut Found<'_>) {
 }
 
 impl Groups {
-    fn of(scene: &Scene<'_>, cell: Resource) -> Groups {
+    fn of(index: &RunIndex<'_>, cell: Resource) -> Groups {
         let mut groups = Groups::default();
         // What the block that each thread is in did with the variable so far.
         let mut so_far: BTreeMap<ThreadId, (Block, Vec<Earlier>)> = BTreeMap::new();
-        for &id in &scene.users[cell as usize] {
-            let Some(how) = scene.how(id, cell) else { continue };
-            let thread = scene.execution.thread(id);
+        for &id in &index.users[cell as usize] {
+            let Some(how) = index.how(id, cell) else { continue };
+            let thread = index.execution.thread(id);
             let class = Class {
                 thread,
-                place: scene.place(id),
+                place: index.place(id),
                 reads: how.at_least() == Use::Reads,
-                lockset: scene.locks.held(thread, id.0),
+                lockset: index.locks.held(thread, id.0),
             };
             groups.others.entry(class).or_default().push(id);
-            let Some(block) = scene.block(id) else { continue };
+            let Some(block) = index.block(id) else { continue };
             let (current, earlier) = so_far.entry(thread).or_insert_with(|| (block, Vec::new()));
             if *current != block {
                 *current = block;

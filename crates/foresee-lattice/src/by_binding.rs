@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::binding::Binding;
 use super::end::END;
-use crate::property::{Step, Translator};
+use crate::property::{PropertyEvent, Translator};
 
 /// What an event is to the property.
 #[derive(Clone, Debug)]
@@ -28,34 +28,34 @@ pub(super) struct Happening {
 }
 
 /// All that happens, by what it happens to.
-pub(super) struct Slices {
+pub(super) struct EventsByBinding {
     by_binding: FxHashMap<Binding, Vec<Happening>>,
 }
 
 /// Of a property with more bindings than this, not all are looked at.
 const MOST_BINDINGS: usize = 100_000;
 
-impl Slices {
+impl EventsByBinding {
     /// Translates an execution. The translator has learnt its names.
-    pub(super) fn of(execution: &Execution, translator: &mut Translator<'_>) -> Slices {
+    pub(super) fn of(execution: &Execution, translator: &mut Translator<'_>) -> EventsByBinding {
         let property = translator.property();
         let mut by_binding: FxHashMap<Binding, Vec<Happening>> = FxHashMap::default();
         for id in execution.ids() {
             let event = execution.event(id);
             let thread = u64::from(event.thread.0);
             // An event that carries too much or too little is another event of that name.
-            let _ = translator.event(&event, |step| {
-                if let Some((binding, act)) = happening(property, thread, step) {
+            let _ = translator.event(&event, |what| {
+                if let Some((binding, act)) = happening(property, thread, what) {
                     by_binding.entry(binding).or_default().push(Happening { event: id, thread, act });
                 }
             });
         }
-        translator.end(|step| {
-            if let Some((binding, act)) = happening(property, 0, step) {
+        translator.end(|what| {
+            if let Some((binding, act)) = happening(property, 0, what) {
                 by_binding.entry(binding).or_default().push(Happening { event: END, thread: 0, act });
             }
         });
-        Slices { by_binding }
+        EventsByBinding { by_binding }
     }
 
     /// The bindings to look at, in a fixed order, and whether those are all.
@@ -84,7 +84,7 @@ impl Slices {
     }
 
     /// What happens to a binding, in the observed order.
-    pub(super) fn slice(&self, binding: &Binding) -> Vec<&Happening> {
+    pub(super) fn events_of(&self, binding: &Binding) -> Vec<&Happening> {
         let mut slice: Vec<&Happening> =
             binding.parts().filter_map(|part| self.by_binding.get(&part)).flatten().collect();
         // Stable: what happens at one event stays in order.
@@ -93,15 +93,15 @@ impl Slices {
     }
 }
 
-fn happening(property: &Property, thread: u64, step: Step<'_>) -> Option<(Binding, Act)> {
-    match step {
-        Step::Event(event, values) => {
+fn happening(property: &Property, thread: u64, what: PropertyEvent<'_>) -> Option<(Binding, Act)> {
+    match what {
+        PropertyEvent::Event(event, values) => {
             let binding = Binding::of_event(property, thread, event, values)?;
             Some((binding, Act::Event(event, values.into())))
         }
-        Step::Assign(var, value) => {
+        PropertyEvent::Assign(var, value) => {
             Some((Binding::of_assignment(property, thread)?, Act::Assign(var, value)))
         }
-        Step::Gone(_) => None,
+        PropertyEvent::Gone(_) => None,
     }
 }

@@ -24,12 +24,12 @@ type Cuts = Vec<Cut>;
 /// The words that lead to the same cuts, by the state of the machine after them.
 type Level<S> = FxHashMap<Cuts, Vec<(S, Count)>>;
 
-/// How many runs there are, and on how many of them nothing was told; `u64::MAX` stands for that many or more.
+/// How many runs there are, and on how many of them nothing was reported; `u64::MAX` stands for that many or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// All.
     pub all: u64,
-    /// Those on which nothing was told.
+    /// Those on which nothing was reported.
     pub clean: u64,
 }
 
@@ -37,9 +37,9 @@ impl Count {
     /// Of the one empty run.
     const ONE: Count = Count { all: 1, clean: 1 };
 
-    /// After a step that had something told, or not.
-    fn after(self, told: bool) -> Count {
-        Count { clean: if told { 0 } else { self.clean }, ..self }
+    /// After a step that had something reported, or not.
+    fn after(self, reported: bool) -> Count {
+        Count { clean: if reported { 0 } else { self.clean }, ..self }
     }
 
     /// With those that come another way.
@@ -48,7 +48,7 @@ impl Count {
     }
 }
 
-/// How many complete runs there are for the property, and on how many of them nothing is told; `None` if that takes too long.
+/// How many complete runs there are for the property, and on how many of them nothing is reported; `None` if that takes too long.
 pub fn count<M: Machine>(causality: &Causality, machine: &M) -> Option<Count> {
     let mut looked_at = 0;
     let empty: Cut = vec![0; causality.threads()].into();
@@ -62,8 +62,8 @@ pub fn count<M: Machine>(causality: &Causality, machine: &M) -> Option<Count> {
                 let reached = closed(causality, reached, &mut looked_at)?;
                 let to = next.entry(reached).or_default();
                 for (state, count) in words {
-                    let (state, told) = machine.step(state, letter);
-                    let count = count.after(told != Categories::NONE);
+                    let (state, reported) = machine.step(state, letter);
+                    let count = count.after(reported != Categories::NONE);
                     match to.iter_mut().find(|(known, _)| *known == state) {
                         Some((_, known)) => *known = known.and(count),
                         None => to.push((state, count)),
@@ -130,7 +130,7 @@ mod tests {
     use foresee_oracle::{Config, for_each_seed, random_execution};
     use foresee_trace::EventId;
 
-    use super::super::model::ModelName;
+    use super::super::model_name::ModelName;
     use super::*;
 
     /// All sequences of the property's steps, by walking every path.

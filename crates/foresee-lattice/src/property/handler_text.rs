@@ -1,4 +1,4 @@
-//! The words of a handler, with names in place of `{loc}`, `{thread}`, `{trace}` and the parameters.
+//! The text of a handler's reports, with names in place of `{loc}`, `{thread}`, `{trace}` and the parameters.
 
 use foresee_monitor::property::{Action, Handler};
 use foresee_monitor::slice::params::ParamSet;

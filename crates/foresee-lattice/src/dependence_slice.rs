@@ -14,8 +14,8 @@
 //! The trace may say which reads an outcome or a value depends on ([`Op::From`]); otherwise it is all of the thread before it.
 //!
 //! The paper walks back through the trace once, and cannot know of a write that a read kept only later makes relevant. Its slice can be
-//! too small, and then so is the causality: false alarms. [`Slice::complete`] keeps a list of work instead; each event, branch
-//! and cell is worked on once, so it is linear in the trace. [`Slice::one_pass`] is the paper's, to compare.
+//! too small, and then so is the causality: false alarms. [`DependenceSlice::complete`] keeps a list of work instead; each event, branch
+//! and cell is worked on once, so it is linear in the trace. [`DependenceSlice::one_pass`] is the paper's, to compare.
 
 use foresee_trace::{EventId, Execution, Op};
 
@@ -24,23 +24,23 @@ use crate::dependence::Dependences;
 
 /// Which events are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slice {
+pub struct DependenceSlice {
     kept: Vec<bool>,
 }
 
-impl Slice {
+impl DependenceSlice {
     /// Whether an event is kept.
     pub fn contains(&self, id: EventId) -> bool {
         self.kept[id.index()]
     }
 
     /// How many events are in one slice and not in the other.
-    pub fn difference(&self, other: &Slice) -> usize {
+    pub fn difference(&self, other: &DependenceSlice) -> usize {
         self.kept.iter().zip(&other.kept).filter(|(a, b)| a != b).count()
     }
 
     /// All that matters.
-    pub fn complete(execution: &Execution, letter: Letter<'_>) -> Slice {
+    pub fn complete(execution: &Execution, letter: Letter<'_>) -> DependenceSlice {
         let mut work = Work::new(execution);
         for id in execution.ids() {
             if letter(id).is_some() {
@@ -52,14 +52,14 @@ impl Slice {
         while let Some(task) = work.tasks.pop() {
             work.work(task);
         }
-        Slice { kept: work.kept }
+        DependenceSlice { kept: work.kept }
     }
 
     /// What one walk back through the trace finds.
-    pub fn one_pass(execution: &Execution, letter: Letter<'_>) -> Slice {
+    pub fn one_pass(execution: &Execution, letter: Letter<'_>) -> DependenceSlice {
         let facts = Facts::of(execution);
         let mut kept = vec![false; execution.len()];
-        // Writes whose values matter, and reads that values are said to come from.
+        // Writes whose values matter, and reads that values come from, where the trace states it.
         let (mut wanted, mut named) = (vec![false; execution.len()], vec![false; execution.len()]);
         let mut cells = vec![false; execution.cell_count()];
         let threads = execution.thread_count();
@@ -98,7 +98,7 @@ impl Slice {
                 facts.reads_from(id).for_each(|write| wanted[write as usize] = true);
             }
         }
-        Slice { kept }
+        DependenceSlice { kept }
     }
 }
 

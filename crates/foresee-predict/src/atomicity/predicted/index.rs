@@ -1,4 +1,4 @@
-//! What the searches need to know of the observed run.
+//! An index of the observed run: which events use which resource, and which block an event is in.
 
 use foresee_trace::{Access, EventId, Execution, LockId, Mode, Op, ThreadId};
 
@@ -68,8 +68,8 @@ pub(super) struct Block {
     pub(super) place: Place,
 }
 
-/// The observed run, prepared.
-pub(super) struct Scene<'e> {
+/// The observed run and its index.
+pub(super) struct RunIndex<'e> {
     pub(super) execution: &'e Execution,
     pub(super) order: &'e MustOrder,
     pub(super) locks: &'e LockHistory,
@@ -83,22 +83,22 @@ pub(super) struct Scene<'e> {
     lock_count: usize,
 }
 
-impl<'e> Scene<'e> {
+impl<'e> RunIndex<'e> {
     /// `None` if there is no block.
     pub(super) fn of(
         execution: &'e Execution,
         order: &'e MustOrder,
         locks: &'e LockHistory,
         boundaries: &Blocks,
-    ) -> Option<Scene<'e>> {
+    ) -> Option<RunIndex<'e>> {
         let blocks = blocks(execution, boundaries);
         if blocks.iter().all(Vec::is_empty) {
             return None;
         }
         let (ends, lock_count) = (ends(execution), lock_count(execution));
-        let mut scene = Scene { execution, order, locks, blocks, users: Vec::new(), ends, lock_count };
-        scene.list_users();
-        Some(scene)
+        let mut index = RunIndex { execution, order, locks, blocks, users: Vec::new(), ends, lock_count };
+        index.list_users();
+        Some(index)
     }
 
     /// Calls `visit` with each resource that an event uses.

@@ -10,29 +10,29 @@ use foresee_trace::{EventId, Execution, LocId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binding::Binding;
+use super::by_binding::{Act, Happening};
 use super::causality::{Causality, SILENT};
 use super::end::{END, end, last_events};
 use super::explorer::Report;
 use super::machine::Machine;
 use super::model::{Edges, Model};
-use super::slices::{Act, Happening};
 use foresee_witness::judge::{PredictedRun, RunEvent};
 
 /// A body of a property, and a binding.
-pub(super) struct Scene<'a> {
+pub(super) struct BoundBody<'a> {
     pub(super) property: &'a Property,
     pub(super) number: usize,
     pub(super) body: usize,
     pub(super) binding: &'a Binding,
     pub(super) instance: Instance<'a>,
     pub(super) slice: Vec<&'a Happening>,
-    /// What the user wants to be told.
+    /// What the user wants to be reported.
     pub(super) wanted: Categories,
 }
 
 /// A body's machine over the events of a slice.
-pub(super) struct SliceMachine<'a> {
-    scene: &'a Scene<'a>,
+pub(super) struct BodyMachine<'a> {
+    bound: &'a BoundBody<'a>,
     /// The number of an event in the slice.
     letters: FxHashMap<EventId, u32>,
     /// What happens at an event of the slice: the first of its happenings, and the first of the next.
@@ -41,18 +41,18 @@ pub(super) struct SliceMachine<'a> {
     last: FxHashSet<EventId>,
 }
 
-impl<'a> SliceMachine<'a> {
-    pub(super) fn new(scene: &'a Scene<'a>, execution: &Execution) -> Self {
+impl<'a> BodyMachine<'a> {
+    pub(super) fn new(bound: &'a BoundBody<'a>, execution: &Execution) -> Self {
         let (mut letters, mut happenings) = (FxHashMap::default(), Vec::new());
         let mut first = 0;
-        for same in scene.slice.chunk_by(|a, b| a.event == b.event) {
+        for same in bound.slice.chunk_by(|a, b| a.event == b.event) {
             letters.insert(same[0].event, happenings.len() as u32);
             happenings.push((first, first + same.len()));
             first += same.len();
         }
         let looks_at_end = letters.contains_key(&END);
         let last = if looks_at_end { last_events(execution) } else { FxHashSet::default() };
-        SliceMachine { scene, letters, happenings, last }
+        BodyMachine { bound, letters, happenings, last }
     }
 
     /// Whether the property looks at an event, or depends on its being the last of its thread.
@@ -76,17 +76,17 @@ impl<'a> SliceMachine<'a> {
         (causality, edges)
     }
 
-    /// What is told in the observed run, and where.
+    /// What is reported in the observed run, and where.
     pub(super) fn observed(&self, execution: &Execution) -> FxHashSet<(u64, Categories)> {
         let mut state = self.start();
-        let mut told = FxHashSet::default();
+        let mut reported = FxHashSet::default();
         for (letter, &(first, _)) in self.happenings.iter().enumerate() {
             let (next, categories) = self.step(&state, letter as u32);
             state = next;
-            let loc = place(execution, self.scene.slice[first].event);
-            told.insert((u64::from(loc.0), categories));
+            let loc = place(execution, self.bound.slice[first].event);
+            reported.insert((u64::from(loc.0), categories));
         }
-        told
+        reported
     }
 
     /// The run that a schedule is, in the terms of the property.
@@ -94,7 +94,7 @@ impl<'a> SliceMachine<'a> {
         let relevant: Vec<EventId> =
             schedule.iter().copied().filter(|id| self.letters.contains_key(id)).collect();
         let stay = longest_growing(&relevant);
-        let vars = &self.scene.property.vars;
+        let vars = &self.bound.property.vars;
         let named = |state: &State| {
             vars.iter().zip(state.vars()).map(|(var, &value)| (var.name.clone(), value)).collect()
         };
@@ -135,30 +135,30 @@ fn longest_growing(events: &[EventId]) -> FxHashSet<EventId> {
     std::iter::successors(ends.last().copied(), |event| before.get(event).copied().flatten()).collect()
 }
 
-impl Machine for SliceMachine<'_> {
+impl Machine for BodyMachine<'_> {
     type State = State;
 
     fn start(&self) -> State {
-        self.scene.instance.start()
+        self.bound.instance.start()
     }
 
     fn step(&self, state: &State, letter: u32) -> (State, Categories) {
         let mut next = state.clone();
-        let mut told = Categories::NONE;
+        let mut reported = Categories::NONE;
         let (first, end) = self.happenings[letter as usize];
-        for happening in &self.scene.slice[first..end] {
-            told = told.union(match &happening.act {
+        for happening in &self.bound.slice[first..end] {
+            reported = reported.union(match &happening.act {
                 Act::Event(event, args) => {
-                    self.scene.instance.event(&mut next, *event, happening.thread, args)
+                    self.bound.instance.event(&mut next, *event, happening.thread, args)
                 }
-                Act::Assign(var, value) => self.scene.instance.assign(&mut next, *var, *value),
+                Act::Assign(var, value) => self.bound.instance.assign(&mut next, *var, *value),
             });
         }
-        (next, Categories(told.0 & self.scene.wanted.0))
+        (next, Categories(reported.0 & self.bound.wanted.0))
     }
 
     fn distance(&self, state: &State) -> u32 {
-        self.scene.instance.distance(state)
+        self.bound.instance.distance(state)
     }
 
     fn bytes(&self, _: usize) -> usize {

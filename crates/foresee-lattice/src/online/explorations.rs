@@ -4,10 +4,10 @@
 //! bindings that are looked at [offline](crate::predict), too.) A new one begins with what has happened to its parts before,
 //! so the events of each binding are kept for those that are still to come.
 //!
-//! **Memory.** When there are too many slices, or they take too much, those go that nothing happened to for the longest time. A binding that
-//! is gone must not come back: its slice would begin in the middle, and tell of runs that there are not. Nor must one that it is
+//! **Memory.** When there are too many explorations, or they take too much, those go that nothing happened to for the longest time. A binding that
+//! is gone must not come back: its exploration would begin in the middle, and report runs that there are not. Nor must one that it is
 //! part of. So what is gone is remembered, in a set of fixed size that sometimes takes a new binding for one that is gone.
-//! What is not looked at is [counted](Slices::left_out).
+//! What is not looked at is [counted](Explorations::left_out).
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -15,36 +15,36 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::observation::Limits;
+use super::exploration::Exploration;
+use super::limits::Limits;
 use super::records::Record;
-use super::slice::Slice;
 use super::stage::Stage;
 use crate::binding::Binding;
 
 /// One event makes at most so many new bindings.
 const NEW_AT_ONCE: usize = 1 << 10;
 
-/// The levels of a slice may take so many bytes, however many slices there are.
+/// The levels of an exploration may take so many bytes, however many explorations there are.
 const LEAST: usize = 1 << 15;
 
-/// The slices of a property.
-pub(super) struct Slices<'a> {
+/// The explorations of a property.
+pub(super) struct Explorations<'a> {
     stage: &'a Stage<'a>,
     limits: Limits,
-    by_binding: BTreeMap<Arc<Binding>, Slice<'a>>,
+    by_binding: BTreeMap<Arc<Binding>, Exploration<'a>>,
     /// The bindings with a value of a parameter.
     with: FxHashMap<(u8, u64), FxHashSet<Arc<Binding>>>,
     gone: Gone,
     left_out: u64,
-    /// The levels of one slice may take so many bytes.
+    /// The levels of one exploration may take so many bytes.
     share: usize,
-    /// What slices that are gone have looked at.
+    /// What explorations that are gone have looked at.
     past_cuts: u64,
 }
 
-impl<'a> Slices<'a> {
-    pub(super) fn new(stage: &'a Stage<'a>, limits: Limits) -> Slices<'a> {
-        let mut slices = Slices {
+impl<'a> Explorations<'a> {
+    pub(super) fn new(stage: &'a Stage<'a>, limits: Limits) -> Explorations<'a> {
+        let mut explorations = Explorations {
             stage,
             limits,
             by_binding: BTreeMap::new(),
@@ -55,12 +55,12 @@ impl<'a> Slices<'a> {
             past_cuts: 0,
         };
         if stage.property.params.is_empty() {
-            slices.create(Arc::new(Binding::default()));
+            explorations.create(Arc::new(Binding::default()));
         }
-        slices
+        explorations
     }
 
-    /// Makes the slices that an event begins. It is not in them yet.
+    /// Makes the explorations that an event begins. It is not in them yet.
     pub(super) fn prepare(&mut self, record: &Record) {
         if self.stage.property.params.is_empty() {
             return;
@@ -75,7 +75,7 @@ impl<'a> Slices<'a> {
     /// Hands an event to those whom it concerns.
     pub(super) fn step(&mut self, record: &Arc<Record>) {
         if self.stage.property.params.is_empty() {
-            return self.by_binding.values_mut().for_each(|slice| slice.step(record));
+            return self.by_binding.values_mut().for_each(|exploration| exploration.step(record));
         }
         let mut concerned: Vec<Arc<Binding>> = Vec::new();
         for (part, _) in &record.acts {
@@ -85,25 +85,25 @@ impl<'a> Slices<'a> {
             };
             concerned.extend(some.filter(|binding| part.is_part_of(binding)).cloned());
             let can_grow = part.domain.len() < self.stage.property.params.len();
-            if let Some(slice) = self.by_binding.get_mut(part).filter(|_| can_grow) {
-                slice.keep(record, self.limits.patience);
+            if let Some(exploration) = self.by_binding.get_mut(part).filter(|_| can_grow) {
+                exploration.keep(record, self.limits.patience);
             }
         }
         concerned.sort_unstable();
         concerned.dedup();
         for binding in concerned {
-            if let Some(slice) = self.by_binding.get_mut(&binding) {
-                slice.step(record);
+            if let Some(exploration) = self.by_binding.get_mut(&binding) {
+                exploration.step(record);
             }
         }
     }
 
-    pub(super) fn get(&self, binding: &Binding) -> Option<&Slice<'a>> {
+    pub(super) fn get(&self, binding: &Binding) -> Option<&Exploration<'a>> {
         self.by_binding.get(binding)
     }
 
     /// All of them, in a fixed order.
-    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Slice<'a>> {
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Exploration<'a>> {
         self.by_binding.values_mut()
     }
 
@@ -118,26 +118,29 @@ impl<'a> Slices<'a> {
     }
 
     pub(super) fn is_exhaustive(&self) -> bool {
-        self.left_out == 0 && self.by_binding.values().all(Slice::is_exhaustive)
+        self.left_out == 0 && self.by_binding.values().all(Exploration::is_exhaustive)
     }
 
     pub(super) fn cuts(&self) -> u64 {
-        self.past_cuts + self.by_binding.values().map(Slice::cuts).sum::<u64>()
+        self.past_cuts + self.by_binding.values().map(Exploration::cuts).sum::<u64>()
     }
 
-    /// Lets slices go until those that are left fit; about how many bytes these take.
+    /// Lets explorations go until those that are left fit; about how many bytes these take.
     ///
     /// `records` is what the events take that they hold.
     pub(super) fn fit(&mut self, records: usize) -> usize {
         let most = self.limits.memory / 2;
-        let mut weight: usize = self.by_binding.values().map(Slice::weight).sum();
-        let (few, slices) = (self.len() / 2, self.limits.slices);
+        let mut weight: usize = self.by_binding.values().map(Exploration::weight).sum();
+        let (few, allowed) = (self.len() / 2, self.limits.slices);
         let fits = |weight: usize, len: usize, part: usize| {
-            weight <= most / 4 * part && len <= slices / 4 * part && (records <= most / 2 || len <= few)
+            weight <= most / 4 * part && len <= allowed / 4 * part && (records <= most / 2 || len <= few)
         };
         if !self.stage.property.params.is_empty() && !fits(weight, self.len(), 4) {
-            let mut all: Vec<_> =
-                self.by_binding.values().map(|slice| (slice.last, &slice.binding)).collect();
+            let mut all: Vec<_> = self
+                .by_binding
+                .values()
+                .map(|exploration| (exploration.last, &exploration.binding))
+                .collect();
             all.sort_unstable();
             let all: Vec<Arc<Binding>> = all.into_iter().map(|(_, binding)| Arc::clone(binding)).collect();
             // A good part at once, as this looks at all of them.
@@ -150,13 +153,13 @@ impl<'a> Slices<'a> {
         }
         let share = (most / self.len().max(1)).max(LEAST);
         self.share = share;
-        self.by_binding.values_mut().for_each(|slice| slice.limit(share));
+        self.by_binding.values_mut().for_each(|exploration| exploration.limit(share));
         weight
     }
 
-    /// Lets a slice go; how many bytes it took.
+    /// Lets an exploration go; how many bytes it took.
     fn drop(&mut self, binding: &Arc<Binding>) -> usize {
-        let Some(slice) = self.by_binding.remove(binding) else { return 0 };
+        let Some(exploration) = self.by_binding.remove(binding) else { return 0 };
         for value in binding.pairs() {
             if let Some(with) = self.with.get_mut(&value) {
                 with.remove(binding);
@@ -167,8 +170,8 @@ impl<'a> Slices<'a> {
         }
         self.gone.insert(binding);
         self.left_out += 1;
-        self.past_cuts += slice.cuts();
-        slice.weight()
+        self.past_cuts += exploration.cuts();
+        exploration.weight()
     }
 
     /// A binding that is not known, and all that it makes together with others.
@@ -199,11 +202,11 @@ impl<'a> Slices<'a> {
         new.into_iter().for_each(|binding| self.create(binding));
     }
 
-    /// Makes a slice, with what has happened to parts of the binding.
+    /// Makes an exploration, with what has happened to parts of the binding.
     fn create(&mut self, binding: Arc<Binding>) {
         let mut past: Vec<Arc<Record>> = Vec::new();
         for part in binding.parts() {
-            let own = self.by_binding.get(&part).map(Slice::own);
+            let own = self.by_binding.get(&part).map(Exploration::own);
             if matches!(own, Some(None)) || self.gone.has(&part) {
                 self.left_out += 1;
                 return;
@@ -213,12 +216,12 @@ impl<'a> Slices<'a> {
         past.sort_unstable_by_key(|record| record.step);
         // An event that is several things to the property may have happened to several parts.
         past.dedup_by_key(|record| record.step);
-        let mut slice = Slice::new(self.stage, Arc::clone(&binding), &self.limits, self.share);
-        past.iter().for_each(|record| slice.step(record));
+        let mut exploration = Exploration::new(self.stage, Arc::clone(&binding), &self.limits, self.share);
+        past.iter().for_each(|record| exploration.step(record));
         for value in binding.pairs() {
             self.with.entry(value).or_default().insert(Arc::clone(&binding));
         }
-        self.by_binding.insert(binding, slice);
+        self.by_binding.insert(binding, exploration);
     }
 }
 

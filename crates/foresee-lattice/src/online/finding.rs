@@ -14,7 +14,7 @@ use foresee_witness::judge::Certainty;
 
 /// Something that happens in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct OnlineFinding {
     /// The property.
     pub property: String,
     /// Its verdict.
@@ -23,15 +23,15 @@ pub struct Found {
     pub message: String,
     /// The values of its variables before the first step.
     pub initial: Vec<(String, i64)>,
-    /// The run up to there; the last step is told of.
-    pub steps: Vec<Step>,
+    /// The run up to there; the last step is reported.
+    pub steps: Vec<RunStep>,
     /// The run as it was checked, if the run is not the observed one.
     pub witness: Option<Witness>,
     /// Whether the steps are all, or just the last ones.
     pub whole: bool,
 }
 
-impl Found {
+impl OnlineFinding {
     /// Whether the observed run has it, or another one, which was accepted.
     pub fn certainty(&self) -> Certainty {
         if self.witness.is_some() { Certainty::Predicted } else { Certainty::Observed }
@@ -40,7 +40,7 @@ impl Found {
 
 /// A step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct RunStep {
     /// Its position among the relevant events of the observed run.
     pub number: u32,
     /// Who does it.
@@ -53,8 +53,8 @@ pub struct Step {
     pub values: Vec<(String, i64)>,
 }
 
-/// A run up to the step at which something is told.
-pub(super) struct Run<'r> {
+/// A run up to the step at which something is reported.
+pub(super) struct RunToVerdict<'r> {
     pub(super) script: &'r Script<'r>,
     pub(super) binding: &'r Binding,
     pub(super) from: &'r Checked,
@@ -62,15 +62,15 @@ pub(super) struct Run<'r> {
     pub(super) whole: bool,
 }
 
-impl Run<'_> {
-    /// What is found in it, for each handler that is told.
-    pub(super) fn found(&self, told: Categories, witness: Option<&Witness>) -> Vec<Found> {
+impl RunToVerdict<'_> {
+    /// What is found in it, for each handler that is reported.
+    pub(super) fn found(&self, reported: Categories, witness: Option<&Witness>) -> Vec<OnlineFinding> {
         let property = self.script.property;
         let handlers = &property.bodies[self.script.body].handlers;
         let (mut state, initial) = (self.from.state().clone(), named(property, self.from.state().vars()));
         let step = |record: &Arc<Record>| {
             state = self.script.step(self.binding, &state, record).0;
-            Step {
+            RunStep {
                 number: record.step,
                 thread: record.name.clone(),
                 what: self.words(record),
@@ -78,8 +78,8 @@ impl Run<'_> {
                 values: named(property, state.vars()),
             }
         };
-        let steps: Vec<Step> = self.steps.iter().map(step).collect();
-        let found = |handler: usize| Found {
+        let steps: Vec<RunStep> = self.steps.iter().map(step).collect();
+        let found = |handler: usize| OnlineFinding {
             property: property.name.clone(),
             category: handlers[handler].category.clone(),
             message: self.says(&handlers[handler]),
@@ -88,7 +88,7 @@ impl Run<'_> {
             witness: witness.cloned(),
             whole: self.whole,
         };
-        told.indices().map(found).collect()
+        reported.indices().map(found).collect()
     }
 
     fn says(&self, handler: &Handler) -> String {

@@ -12,10 +12,10 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::intake::Thread;
-use super::observation::Limits;
+use super::limits::Limits;
+use super::recent_steps;
 use super::records::Record;
 use super::stage::{Reached, Stage, Watcher};
-use super::way;
 use super::witness::Log;
 use crate::binding::Binding;
 use crate::causality::{self, Causality, Need, Needs};
@@ -27,12 +27,12 @@ use foresee_witness::engine::Budget;
 const FORGET_AFTER: usize = 256;
 
 /// The exploration of one binding.
-pub(super) struct Slice<'a> {
+pub(super) struct Exploration<'a> {
     pub(super) binding: Arc<Binding>,
     log: Arc<RwLock<Log>>,
     causality: Causality,
     tracks: Vec<Track>,
-    /// None if nothing can be told of the binding.
+    /// None if nothing can be reported the binding.
     bodies: Vec<Body<'a>>,
     patience: usize,
     /// Some runs were not looked at, as steps came too late for them.
@@ -72,15 +72,15 @@ struct Body<'a> {
     observed: Reached,
 }
 
-/// Something is told at a step.
-pub(super) struct Told {
+/// A verdict of a run that did not happen, at a step.
+pub(super) struct PredictedVerdict {
     pub(super) body: usize,
     pub(super) before: Reached,
     pub(super) step: u32,
     pub(super) categories: Categories,
 }
 
-impl<'a> Slice<'a> {
+impl<'a> Exploration<'a> {
     pub(super) fn new(stage: &'a Stage<'a>, binding: Arc<Binding>, limits: &Limits, memory: usize) -> Self {
         let log = Arc::new(RwLock::new(Log::default()));
         let body = |script| {
@@ -104,7 +104,7 @@ impl<'a> Slice<'a> {
         let is_bound = binding.domain.len() == stage.property.params.len();
         let tells = is_bound || !stage.property.modifiers.full_binding;
         let bodies = if tells { stage.scripts.iter().map(body).collect() } else { Vec::new() };
-        Slice {
+        Exploration {
             binding,
             log,
             causality: Causality::new(0),
@@ -168,13 +168,13 @@ impl<'a> Slice<'a> {
         self.bodies.get(body).map(|body| &body.observed)
     }
 
-    /// Explores as far as is known; what is told there.
-    pub(super) fn advance(&mut self, threads: &[Thread], is_over: bool) -> Vec<Told> {
-        let mut told = Vec::new();
+    /// Explores as far as is known; what is reported there.
+    pub(super) fn advance(&mut self, threads: &[Thread], is_over: bool) -> Vec<PredictedVerdict> {
+        let mut reported = Vec::new();
         if self.level() == self.causality.len() {
-            return told;
+            return reported;
         }
-        self.explore(threads, is_over, &mut told);
+        self.explore(threads, is_over, &mut reported);
         // A thread that says nothing must not hold up too much.
         while self.causality.len() - self.level() > self.patience {
             let before = self.level();
@@ -182,21 +182,26 @@ impl<'a> Slice<'a> {
                 let awaited: Vec<u32> = body.explorer.awaited(&self.causality).collect();
                 awaited.into_iter().for_each(|thread| body.explorer.end(thread));
             }
-            self.explore(threads, is_over, &mut told);
+            self.explore(threads, is_over, &mut reported);
             if self.level() == before {
                 break;
             }
         }
-        told
+        reported
     }
 
-    /// What is told if no more events come. It stays where it is.
-    pub(super) fn look_ahead(&mut self) -> Vec<Told> {
+    /// What is reported if no more events come. It stays where it is.
+    pub(super) fn look_ahead(&mut self) -> Vec<PredictedVerdict> {
         let mut all = Vec::new();
         for (body, Body { explorer, .. }) in self.bodies.iter_mut().enumerate() {
             if explorer.level() < self.causality.len() {
-                let told = explorer.look_ahead(&self.causality).into_iter();
-                all.extend(told.map(|(step, before, categories)| Told { body, before, step, categories }));
+                let reported = explorer.look_ahead(&self.causality).into_iter();
+                all.extend(reported.map(|(step, before, categories)| PredictedVerdict {
+                    body,
+                    before,
+                    step,
+                    categories,
+                }));
             }
         }
         all
@@ -237,7 +242,7 @@ impl<'a> Slice<'a> {
         &self.log
     }
 
-    fn explore(&mut self, threads: &[Thread], is_over: bool, told: &mut Vec<Told>) {
+    fn explore(&mut self, threads: &[Thread], is_over: bool, reported: &mut Vec<PredictedVerdict>) {
         self.grow(threads.len());
         for body in 0..self.bodies.len() {
             if is_over {
@@ -254,8 +259,13 @@ impl<'a> Slice<'a> {
                 let Some(old) = explorer.awaited(&self.causality).find(is_old) else { break };
                 self.learn(old, &threads[old as usize]);
             }
-            let news = self.bodies[body].explorer.take_told().into_iter();
-            told.extend(news.map(|(step, before, categories)| Told { body, before, step, categories }));
+            let news = self.bodies[body].explorer.take_reported().into_iter();
+            reported.extend(news.map(|(step, before, categories)| PredictedVerdict {
+                body,
+                before,
+                step,
+                categories,
+            }));
         }
     }
 
@@ -306,7 +316,7 @@ impl<'a> Slice<'a> {
         let level = self.level();
         self.behind.push_back((level, oldest.unwrap_or_default()));
         // All ways that lead to this level begin at that one, or later.
-        let is_past = |past: &(usize, Vec<u32>)| past.0 + way::LONGEST <= level;
+        let is_past = |past: &(usize, Vec<u32>)| past.0 + recent_steps::LONGEST <= level;
         while self.behind.get(1).is_some_and(is_past) {
             self.behind.pop_front();
         }

@@ -1,23 +1,23 @@
-//! The way that led to a state.
+//! The last steps that led to a state.
 //!
-//! A program may run for days, so the whole way from its beginning cannot be kept. Each entry of a level carries the last steps of one way
-//! to it, at most twice [`PART`], from a point that was [checked](super::witness). Ways share what they have in common. A way is no part of
-//! the state: entries with equal states are one, with the way of the first.
+//! A program may run for days, so not all steps from its beginning can be kept. Each entry of a level carries the last steps of one run
+//! to it, at most twice [`PART`], from a point that was [checked](super::witness). Entries share the steps they have in common. The steps are no
+//! part of the state: entries with equal states are one, with the steps of the first.
 
 use std::sync::Arc;
 
 use super::records::Record;
 use super::witness::Checked;
 
-/// So many steps of a way are kept, and up to as many before them.
+/// So many steps are kept, and up to as many before them.
 const PART: u32 = 32;
 
-/// A way is never longer than this.
+/// There are never more steps than this.
 pub(super) const LONGEST: usize = 2 * PART as usize;
 
-/// The last steps of a way through the lattice.
+/// The last steps of a run through the lattice.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct RecentSteps {
     part: Part,
     before: Option<Part>,
     /// Whether it has all steps.
@@ -55,10 +55,10 @@ impl Part {
     }
 }
 
-impl Way {
+impl RecentSteps {
     /// No steps yet.
-    pub(super) fn new(from: Checked) -> Way {
-        Way { part: Part::new(Arc::new(from)), before: None, whole: true, refused: false }
+    pub(super) fn new(from: Checked) -> RecentSteps {
+        RecentSteps { part: Part::new(Arc::new(from)), before: None, whole: true, refused: false }
     }
 
     /// With one more step. `check` leads from a point to the one after some steps, if they are accepted.
@@ -66,19 +66,19 @@ impl Way {
         &self,
         record: Arc<Record>,
         check: impl FnOnce(&Checked, &[Arc<Record>]) -> Option<Checked>,
-    ) -> Way {
-        let mut way = self.clone();
-        if way.part.length == PART {
-            let reached = check(&way.part.from, &way.part.steps());
-            way.refused |= reached.is_none();
-            let from = reached.map_or_else(|| Arc::clone(&way.part.from), Arc::new);
-            let full = std::mem::replace(&mut way.part, Part::new(from));
-            way.whole &= way.before.replace(full).is_none();
+    ) -> RecentSteps {
+        let mut recent = self.clone();
+        if recent.part.length == PART {
+            let reached = check(&recent.part.from, &recent.part.steps());
+            recent.refused |= reached.is_none();
+            let from = reached.map_or_else(|| Arc::clone(&recent.part.from), Arc::new);
+            let full = std::mem::replace(&mut recent.part, Part::new(from));
+            recent.whole &= recent.before.replace(full).is_none();
         }
-        let before = way.part.last.take();
-        way.part.last = Some(Arc::new(Link { record, before }));
-        way.part.length += 1;
-        way
+        let before = recent.part.last.take();
+        recent.part.last = Some(Arc::new(Link { record, before }));
+        recent.part.length += 1;
+        recent
     }
 
     /// The point at which what is kept begins, and the steps from there on; `None` if some of them were refused.
