@@ -1,6 +1,6 @@
 //! From what a session finds to a finding of the report.
 
-use foresee_lattice::online::{OnlineFinding, Step};
+use foresee_lattice::online::{OnlineFinding, RunStep};
 
 use crate::report::build::location_from_text;
 use crate::report::model::{self, Certainty, Event, Finding, Named, Positions, Run, Witness};
@@ -38,7 +38,7 @@ pub(super) fn finding(program: &str, found: &OnlineFinding, in_doubt: bool) -> F
     }
 }
 
-fn step(step: &Step) -> model::Step {
+fn step(step: &RunStep) -> model::Step {
     model::Step {
         index: step.number.into(),
         event: step.number.into(),
@@ -52,7 +52,7 @@ fn step(step: &Step) -> model::Step {
     }
 }
 
-fn event(step: &Step) -> Event {
+fn event(step: &RunStep) -> Event {
     let location = location_from_text(&step.place);
     Event {
         index: step.number.into(),
