@@ -64,6 +64,11 @@ pub fn main() -> ExitCode {
     {
         return commands::forward::run(program);
     }
+    if let [called, line @ ..] = &args[..]
+        && Path::new(called).file_name() == Some(commands::rustc::NAME.as_ref())
+    {
+        return commands::rustc::run(line);
+    }
     let (name, args) = invocation(args);
     let command = Cli::command().bin_name(name);
     let cli = match command.try_get_matches_from(args).and_then(|found| Cli::from_arg_matches(&found)) {

@@ -23,7 +23,7 @@ use variables::{Variable, Variables};
 
 use crate::TraceError;
 use crate::event::{Access, Arg, Event, Mem, Op};
-use crate::flat::{Flat, Kind, Payload, PayloadShape, Target};
+use crate::flat::{Flat, OpKind, Payload, PayloadShape, Target};
 use crate::ids::{EventId, LocId, ThreadId, VarId};
 use crate::names::Names;
 use crate::source::EventSource;
@@ -179,7 +179,7 @@ impl Execution {
     }
 
     #[inline]
-    fn payload(&self, packed: Packed, kind: Kind) -> Payload<'_> {
+    fn payload(&self, packed: Packed, kind: OpKind) -> Payload<'_> {
         if packed.payload == 0 {
             return Payload::Nothing;
         }
@@ -211,9 +211,9 @@ fn thread_of(packed: Packed) -> ThreadId {
     ThreadId(packed.head >> (KIND_BITS + MODIFIER_BITS))
 }
 
-fn kind_of(packed: Packed) -> Kind {
+fn kind_of(packed: Packed) -> OpKind {
     // The builder put it there; any number is harmless.
-    Kind::from_number((packed.head & ((1 << KIND_BITS) - 1)) as u8).unwrap_or(Kind::Branch)
+    OpKind::from_number((packed.head & ((1 << KIND_BITS) - 1)) as u8).unwrap_or(OpKind::Branch)
 }
 
 /// Builds an [`Execution`] event by event.
@@ -242,7 +242,7 @@ impl ExecutionBuilder {
         let target = if flat.kind.target() == Target::Memory {
             let mem = Mem { addr: flat.target, size: flat.size };
             let variable = match flat.kind {
-                Kind::Alloc => self.variables.allocated(mem),
+                OpKind::Alloc => self.variables.allocated(mem),
                 _ => self.variables.touched(mem),
             };
             variable?.0

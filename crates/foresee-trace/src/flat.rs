@@ -13,46 +13,46 @@ macro_rules! kinds {
         /// The operations, numbered. Numbers are part of the file format: never reuse or renumber.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
-        pub(crate) enum Kind {
+        pub(crate) enum OpKind {
             $($kind,)*
         }
 
-        impl Kind {
+        impl OpKind {
             /// All kinds, by number.
-            pub(crate) const ALL: &[Kind] = &[$(Kind::$kind,)*];
+            pub(crate) const ALL: &[OpKind] = &[$(OpKind::$kind,)*];
 
             /// The name that outputs use.
             pub(crate) fn name(self) -> &'static str {
                 match self {
-                    $(Kind::$kind => $name,)*
+                    $(OpKind::$kind => $name,)*
                 }
             }
 
             /// The word that text traces use.
             pub(crate) fn word(self) -> &'static str {
                 match self {
-                    $(Kind::$kind => $word,)*
+                    $(OpKind::$kind => $word,)*
                 }
             }
 
             /// What the target of this kind is.
             pub(crate) fn target(self) -> Target {
                 match self {
-                    $(Kind::$kind => Target::$target,)*
+                    $(OpKind::$kind => Target::$target,)*
                 }
             }
 
             /// What its modifier says.
             pub(crate) fn modifier(self) -> Modifier {
                 match self {
-                    $(Kind::$kind => Modifier::$modifier,)*
+                    $(OpKind::$kind => Modifier::$modifier,)*
                 }
             }
 
             /// Whether an operation of this kind always, sometimes or never has a payload, and of which shape.
             pub(crate) fn payload(self) -> PayloadShape {
                 match self {
-                    $(Kind::$kind => PayloadShape::$payload,)*
+                    $(OpKind::$kind => PayloadShape::$payload,)*
                 }
             }
         }
@@ -94,10 +94,10 @@ kinds! {
     Constant: "constant", "constant", Nothing, Nothing, Nothing;
 }
 
-impl Kind {
+impl OpKind {
     /// The kind with this number, if there is one.
-    pub(crate) fn from_number(n: u8) -> Option<Kind> {
-        Kind::ALL.get(usize::from(n)).copied()
+    pub(crate) fn from_number(n: u8) -> Option<OpKind> {
+        OpKind::ALL.get(usize::from(n)).copied()
     }
 }
 
@@ -155,7 +155,7 @@ impl Op<'_> {
 /// An operation without its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Flat {
-    pub(crate) kind: Kind,
+    pub(crate) kind: OpKind,
     /// The memory order, lock mode or notify flag.
     pub(crate) modifier: u8,
     /// Bytes, for operations on memory; 0 otherwise.
@@ -174,13 +174,13 @@ pub(crate) enum Payload<'a> {
 
 impl Flat {
     /// Whether kind, modifier and size go together: what comes from a file may not.
-    pub(crate) fn is_valid(kind: Kind, modifier: u8, size: u32) -> bool {
+    pub(crate) fn is_valid(kind: OpKind, modifier: u8, size: u32) -> bool {
         modifier < kind.modifier().count() && (kind.target() == Target::Memory) == (size != 0)
     }
 
     #[inline]
     pub(crate) fn of<'a>(op: &Op<'a>) -> (Flat, Payload<'a>) {
-        use Kind as K;
+        use OpKind as K;
         let memory = |kind, mem: Mem, modifier| Flat { kind, modifier, size: mem.size, target: mem.addr };
         let other = |kind, target: u32, modifier| Flat { kind, modifier, size: 0, target: u64::from(target) };
         let one = |v: Option<u64>| v.map_or(Payload::Nothing, Payload::One);
@@ -229,12 +229,16 @@ impl Flat {
     #[inline(always)]
     pub(crate) fn op(self, payload: Payload<'_>) -> Op<'_> {
         // Reads and writes differ only in their name: no jump to mispredict.
-        if self.kind as u8 <= Kind::Write as u8 {
+        if self.kind as u8 <= OpKind::Write as u8 {
             let mem = Mem { addr: self.target, size: self.size };
             let value = if let Payload::One(v) = payload { Some(v) } else { None };
-            return if self.kind == Kind::Read { Op::Read { mem, value } } else { Op::Write { mem, value } };
+            return if self.kind == OpKind::Read {
+                Op::Read { mem, value }
+            } else {
+                Op::Write { mem, value }
+            };
         }
-        use Kind as K;
+        use OpKind as K;
         let mem = Mem { addr: self.target, size: self.size };
         let target = self.target as u32;
         let (lock, cond, name, child) = (LockId(target), LockId(target), StrId(target), ThreadId(target));

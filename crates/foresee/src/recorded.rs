@@ -42,7 +42,7 @@ weak! {
 /// Calls the lock in (or that is) this object by a name: before it is used first.
 #[inline]
 pub fn name_lock<T: ?Sized>(lock: &T, name: &str) {
-    private::name_lock(private::Place::new(lock), private::Text::new(name));
+    private::name_lock(private::ObjectMemory::new(lock), private::Text::new(name));
 }
 
 /// What the macros call.
@@ -72,20 +72,20 @@ pub mod private {
     /// A piece of memory, of which the recorder will read the values: two arguments in C.
     #[repr(C)]
     #[derive(Clone, Copy)]
-    pub struct Place {
+    pub struct ObjectMemory {
         addr: usize,
         size: usize,
     }
 
-    impl Place {
+    impl ObjectMemory {
         #[inline(always)]
-        pub fn new<T: ?Sized>(object: &T) -> Place {
-            Place { addr: core::ptr::from_ref(object).expose_provenance(), size: size_of_val(object) }
+        pub fn new<T: ?Sized>(object: &T) -> ObjectMemory {
+            ObjectMemory { addr: core::ptr::from_ref(object).expose_provenance(), size: size_of_val(object) }
         }
 
         #[inline(always)]
-        pub fn of<T>(place: *const T) -> Place {
-            Place { addr: place.expose_provenance(), size: size_of::<T>() }
+        pub fn of<T>(place: *const T) -> ObjectMemory {
+            ObjectMemory { addr: place.expose_provenance(), size: size_of::<T>() }
         }
     }
 
@@ -96,8 +96,8 @@ pub mod private {
     weak! { local(Text<'_>, u64) => "foresee_local" }
     weak! { block_begin(Text<'_>) => "foresee_block_begin" }
     weak! { block_end() => "foresee_block_end" }
-    weak! { watch(Place, Text<'_>) => "foresee_watch" }
-    weak! { name_lock(Place, Text<'_>) => "foresee_name_lock" }
+    weak! { watch(ObjectMemory, Text<'_>) => "foresee_watch" }
+    weak! { name_lock(ObjectMemory, Text<'_>) => "foresee_name_lock" }
 
     /// Hands an argument of the event that follows to the recorder.
     #[inline]
@@ -149,7 +149,7 @@ macro_rules! __event {
 macro_rules! __watch {
     ($name:expr, $place:expr) => {
         $crate::private::watch(
-            $crate::private::Place::of(&raw const $place),
+            $crate::private::ObjectMemory::of(&raw const $place),
             $crate::private::Text::new($name),
         )
     };

@@ -1,6 +1,6 @@
 //! The user's project, as cargo sees it: which cargo and rustc, where builds go, what is configured.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -58,6 +58,12 @@ impl Project {
             [path.into_os_string()].into_iter().chain(args).collect()
         };
         Ok(self.config.runner(TARGET).map_err(wrong)?.map(line).unwrap_or_default())
+    }
+
+    /// The user's own wrapper of rustc, if there is one.
+    pub(crate) fn rustc_wrapper(&self) -> Option<&OsStr> {
+        let wrapper = self.config.build.rustc_wrapper.as_deref().map(Path::as_os_str);
+        wrapper.filter(|wrapper| !wrapper.is_empty())
     }
 
     /// The compiler that cargo will use.

@@ -15,7 +15,7 @@ use crate::cargo::results;
 use crate::cargo::settings::{Mode, RunnerSettings, VARIABLE};
 use crate::cli::{CargoOptions, Extent};
 use crate::commands::check::{self, Check};
-use crate::commands::runner;
+use crate::commands::{runner, rustc};
 use crate::compiler::{self, std_wraps, toolchain};
 use crate::config::{self, Settings};
 use crate::error::{self, CliError, Severity, without_code};
@@ -30,6 +30,7 @@ const RUSTFLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
 const RUSTDOCFLAGS: &str = "CARGO_ENCODED_RUSTDOCFLAGS";
 const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
 const BOOTSTRAP: &str = "RUSTC_BOOTSTRAP";
+const WRAPPER: &str = "RUSTC_WRAPPER";
 
 /// What cargo says for a mistake in its arguments.
 const CARGO_USAGE: i32 = 1;
@@ -124,16 +125,28 @@ fn instrument(command: &mut Command, project: &Project, branches: bool) -> Resul
         let users = std::env::var(config::VARIABLE).unwrap_or_default();
         command.env(config::VARIABLE, format!("{users}:branches=true"));
     }
+    let users = project.rustc_wrapper().map(OsStr::to_owned).unwrap_or_default();
+    command.env(WRAPPER, link_to_us(project, rustc::NAME)?).env(rustc::USERS, users);
     instrument_c(command, project)
+}
+
+/// This program under another name, by which it is called as a compiler.
+fn link_to_us(project: &Project, name: &str) -> Result<PathBuf, CliError> {
+    let folder = project.target_dir.join("bin");
+    let failed = |why| CliError::output(folder.display(), why);
+    let us = std::env::current_exe().map_err(failed)?;
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let link = folder.join(name);
+    if std::fs::read_link(&link).ok().as_deref() != Some(&us) {
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(&us, &link).map_err(failed)?;
+    }
+    Ok(link)
 }
 
 /// C and C++ code that build scripts compile is instrumented, too: the variables are those that the `cc` and `cmake` crates
 /// look at first. A compiler that the user has chosen for it is driven; one chosen in another way is left alone.
 fn instrument_c(command: &mut Command, project: &Project) -> Result<(), CliError> {
-    let folder = project.target_dir.join("bin");
-    let failed = |why| CliError::output(folder.display(), why);
-    let us = std::env::current_exe().map_err(failed)?;
-    std::fs::create_dir_all(&folder).map_err(failed)?;
     for ((name, _), [usual, drives]) in
         compiler::NAMES.into_iter().zip([["CC", "FORESEE_CC"], ["CXX", "FORESEE_CXX"]])
     {
@@ -148,12 +161,7 @@ fn instrument_c(command: &mut Command, project: &Project) -> Result<(), CliError
             }
             command.env(drives, users);
         }
-        let link = folder.join(name);
-        if std::fs::read_link(&link).ok().as_deref() != Some(&us) {
-            let _ = std::fs::remove_file(&link);
-            std::os::unix::fs::symlink(&us, &link).map_err(failed)?;
-        }
-        command.env(ours, link);
+        command.env(ours, link_to_us(project, name)?);
     }
     Ok(())
 }
@@ -168,8 +176,18 @@ fn set_runner(
     project: &Project,
     results: &Path,
 ) -> Result<(), CliError> {
-    let ours =
-        [RUSTFLAGS, RUSTDOCFLAGS, "RUSTFLAGS", "RUSTDOCFLAGS", RUNNER, BOOTSTRAP, config::VARIABLE, VARIABLE];
+    let ours = [
+        RUSTFLAGS,
+        RUSTDOCFLAGS,
+        "RUSTFLAGS",
+        "RUSTDOCFLAGS",
+        RUNNER,
+        BOOTSTRAP,
+        WRAPPER,
+        rustc::USERS,
+        config::VARIABLE,
+        VARIABLE,
+    ];
     let settings = RunnerSettings {
         mode,
         check: settings.clone(),

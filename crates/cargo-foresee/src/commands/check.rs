@@ -108,7 +108,7 @@ impl Check {
     /// Checks the trace at `path`: the report, which calls it `name`, and the exit code that says what is in it.
     pub(crate) fn report(&self, path: &Path, name: &str) -> Result<(Report, u8), CliError> {
         interrupt::finish_on_interrupt();
-        check(Input::open(path)?, Run::Ended, path, name, self)
+        check(Input::open(path)?, RunState::Ended, path, name, self)
     }
 
     /// The same for a run that goes on while it is checked; its trace will be at `path` when it has ended.
@@ -120,7 +120,7 @@ impl Check {
     ) -> Result<(Report, u8), CliError> {
         let mut input = Input::of(path, Box::new(live));
         input.hide_progress();
-        check(input, Run::GoesOn, path, name, self)
+        check(input, RunState::GoesOn, path, name, self)
     }
 
     /// Lines that suppressed nothing so far.
@@ -132,7 +132,7 @@ impl Check {
 
 /// Whether the checked run is over.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Run {
+enum RunState {
     Ended,
     /// The input waits for it: time does not count yet, and Ctrl-C is the program's.
     GoesOn,
@@ -140,7 +140,7 @@ enum Run {
 
 fn check(
     mut input: Input<'_>,
-    run: Run,
+    run: RunState,
     path: &Path,
     name: &str,
     Check { settings, engines, properties, suppressions, shows_progress }: &Check,
@@ -149,7 +149,7 @@ fn check(
     if !shows_progress {
         input.hide_progress();
     }
-    let goes_on = run == Run::GoesOn;
+    let goes_on = run == RunState::GoesOn;
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
     let options = Options {

@@ -10,6 +10,7 @@ mod observe;
 mod record;
 mod run;
 pub(crate) mod runner;
+pub(crate) mod rustc;
 mod spec;
 mod trace_convert;
 mod trace_dump;

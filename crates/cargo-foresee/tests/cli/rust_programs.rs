@@ -65,8 +65,8 @@ fn at_once<T: Sync>(work: &[T], count: usize, each: impl Fn(&T) + Sync) {
     });
 }
 
-const GROUPS: [&str; 8] =
-    ["atomics", "channels", "locks", "outside", "parking", "sharing", "threads", "waiting"];
+const GROUPS: [&str; 9] =
+    ["atomics", "channels", "locks", "outside", "parking", "sharing", "stealing", "threads", "waiting"];
 
 /// Nothing is found, and nothing is in doubt.
 fn nothing_is_found(built: &Built, times: usize) {

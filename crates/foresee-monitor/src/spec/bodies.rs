@@ -2,7 +2,7 @@
 //! declaration or at the closing brace; a `;` after it is allowed.
 
 use super::ast::{Body, Content, FsmState, Name, Pattern, Repeat};
-use super::lexer::Kind;
+use super::lexer::TokenKind;
 use super::parser::{FORMALISMS, Parser, Result};
 
 impl Parser {
@@ -30,13 +30,14 @@ impl Parser {
 
     pub(super) fn at_body_end(&self) -> bool {
         match &self.peek(0).kind {
-            Kind::End | Kind::Sign("@" | "}" | ";") => true,
-            Kind::Name(word) if FORMALISMS.contains(&word.as_str()) => {
-                self.is_sign(1, ":") || (matches!(self.peek(1).kind, Kind::Name(_)) && self.is_sign(2, ":"))
+            TokenKind::End | TokenKind::Sign("@" | "}" | ";") => true,
+            TokenKind::Name(word) if FORMALISMS.contains(&word.as_str()) => {
+                self.is_sign(1, ":")
+                    || (matches!(self.peek(1).kind, TokenKind::Name(_)) && self.is_sign(2, ":"))
             }
-            Kind::Name(word) => {
+            TokenKind::Name(word) => {
                 matches!(word.as_str(), "event" | "creation" | "var")
-                    && matches!(self.peek(1).kind, Kind::Name(_))
+                    && matches!(self.peek(1).kind, TokenKind::Name(_))
             }
             _ => false,
         }
@@ -99,7 +100,9 @@ impl Parser {
         let first = self.repeated()?;
         let mut all = vec![first];
         while !self.at_body_end()
-            && (matches!(self.peek(0).kind, Kind::Name(_)) || self.is_sign(0, "(") || self.is_sign(0, "~"))
+            && (matches!(self.peek(0).kind, TokenKind::Name(_))
+                || self.is_sign(0, "(")
+                || self.is_sign(0, "~"))
         {
             all.push(self.repeated()?);
         }
@@ -131,9 +134,9 @@ impl Parser {
         };
         loop {
             let repeat = match self.peek(0).kind {
-                Kind::Sign("*") => Repeat::Any,
-                Kind::Sign("+") => Repeat::Some,
-                Kind::Sign("?") => Repeat::Maybe,
+                TokenKind::Sign("*") => Repeat::Any,
+                TokenKind::Sign("+") => Repeat::Some,
+                TokenKind::Sign("?") => Repeat::Maybe,
                 _ => return Ok(pattern),
             };
             self.next();
@@ -164,7 +167,8 @@ impl Parser {
         if !is_epsilon {
             symbols.push(first);
         }
-        while matches!(self.peek(0).kind, Kind::Name(_)) && !self.is_sign(1, "->") && !self.at_body_end() {
+        while matches!(self.peek(0).kind, TokenKind::Name(_)) && !self.is_sign(1, "->") && !self.at_body_end()
+        {
             let symbol = self.name("a symbol")?;
             if symbol.text != "epsilon" {
                 symbols.push(symbol);

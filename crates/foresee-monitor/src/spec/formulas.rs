@@ -5,7 +5,7 @@
 //! and signs mean the same.
 
 use super::ast::Formula;
-use super::lexer::{Kind, Token};
+use super::lexer::{Token, TokenKind};
 use super::parser::{Parser, Result};
 use crate::operator::{Binary, Unary};
 
@@ -17,10 +17,10 @@ impl Parser {
     fn implication(&mut self) -> Result<Formula> {
         let left = self.disjunction()?;
         let operator = match &self.peek(0).kind {
-            Kind::Sign("->" | "=>") => Binary::Implies,
-            Kind::Sign("<->") => Binary::Iff,
-            Kind::Name(word) if word == "implies" => Binary::Implies,
-            Kind::Name(word) if word == "iff" => Binary::Iff,
+            TokenKind::Sign("->" | "=>") => Binary::Implies,
+            TokenKind::Sign("<->") => Binary::Iff,
+            TokenKind::Name(word) if word == "implies" => Binary::Implies,
+            TokenKind::Name(word) if word == "iff" => Binary::Iff,
             _ => return Ok(left),
         };
         self.next();
@@ -69,21 +69,21 @@ impl Parser {
         ];
         let written = operators.into_iter().find(|(written, _)| signs(written));
         written.map(|(written, operator)| (operator, written.len())).or_else(|| match &self.peek(0).kind {
-            Kind::Name(word) if word == "not" => Some((Unary::Not, 1)),
-            Kind::Name(word) if word == "o" && self.starts_operand(1) => Some((Unary::Next, 1)),
-            Kind::Name(word) if word == "start" && self.is_sign(1, "(") => Some((Unary::Start, 1)),
-            Kind::Name(word) if word == "end" && self.is_sign(1, "(") => Some((Unary::Stop, 1)),
+            TokenKind::Name(word) if word == "not" => Some((Unary::Not, 1)),
+            TokenKind::Name(word) if word == "o" && self.starts_operand(1) => Some((Unary::Next, 1)),
+            TokenKind::Name(word) if word == "start" && self.is_sign(1, "(") => Some((Unary::Start, 1)),
+            TokenKind::Name(word) if word == "end" && self.is_sign(1, "(") => Some((Unary::Stop, 1)),
             _ => None,
         })
     }
 
     fn starts_operand(&self, ahead: usize) -> bool {
         match &self.peek(ahead).kind {
-            Kind::Name(word) => {
+            TokenKind::Name(word) => {
                 !matches!(word.as_str(), "U" | "R" | "W" | "S" | "and" | "or" | "implies" | "iff")
             }
-            Kind::Number(_) | Kind::Sign("(" | "[" | "!") => true,
-            Kind::Sign("<") => self.is_sign(ahead + 1, ">") || self.is_sign(ahead + 1, "*"),
+            TokenKind::Number(_) | TokenKind::Sign("(" | "[" | "!") => true,
+            TokenKind::Sign("<") => self.is_sign(ahead + 1, ">") || self.is_sign(ahead + 1, "*"),
             _ => false,
         }
     }
@@ -98,12 +98,12 @@ impl Parser {
     fn comparison(&mut self) -> Result<Formula> {
         let left = self.sum()?;
         let operator = match self.peek(0).kind {
-            Kind::Sign("==" | "=") => Binary::Eq,
-            Kind::Sign("!=") => Binary::Ne,
-            Kind::Sign("<=") => Binary::Le,
-            Kind::Sign(">=") => Binary::Ge,
-            Kind::Sign("<") => Binary::Lt,
-            Kind::Sign(">") => Binary::Gt,
+            TokenKind::Sign("==" | "=") => Binary::Eq,
+            TokenKind::Sign("!=") => Binary::Ne,
+            TokenKind::Sign("<=") => Binary::Le,
+            TokenKind::Sign(">=") => Binary::Ge,
+            TokenKind::Sign("<") => Binary::Lt,
+            TokenKind::Sign(">") => Binary::Gt,
             _ => return Ok(left),
         };
         self.next();
@@ -114,8 +114,8 @@ impl Parser {
         let mut left = self.product()?;
         loop {
             let operator = match self.peek(0).kind {
-                Kind::Sign("+") => Binary::Add,
-                Kind::Sign("-") => Binary::Sub,
+                TokenKind::Sign("+") => Binary::Add,
+                TokenKind::Sign("-") => Binary::Sub,
                 _ => return Ok(left),
             };
             self.next();
@@ -127,9 +127,9 @@ impl Parser {
         let mut left = self.operand()?;
         loop {
             let operator = match self.peek(0).kind {
-                Kind::Sign("*") => Binary::Mul,
-                Kind::Sign("/") => Binary::Div,
-                Kind::Sign("%") => Binary::Rem,
+                TokenKind::Sign("*") => Binary::Mul,
+                TokenKind::Sign("/") => Binary::Div,
+                TokenKind::Sign("%") => Binary::Rem,
                 _ => return Ok(left),
             };
             self.next();
@@ -140,22 +140,22 @@ impl Parser {
     fn operand(&mut self) -> Result<Formula> {
         let Token { kind, span: start } = self.peek(0).clone();
         match kind {
-            Kind::Sign("-") => {
+            TokenKind::Sign("-") => {
                 self.next();
                 let inner = self.nested(Parser::operand)?;
                 Ok(Formula::Unary(Unary::Minus, Box::new(inner)))
             }
-            Kind::Number(number) => {
+            TokenKind::Number(number) => {
                 self.next();
                 Ok(Formula::Number(number, start))
             }
-            Kind::Sign("(") => {
+            TokenKind::Sign("(") => {
                 self.next();
                 let inner = self.formula()?;
                 self.expect(")", "to close the parenthesis")?;
                 Ok(inner)
             }
-            Kind::Sign("[") => {
+            TokenKind::Sign("[") => {
                 self.next();
                 let from = self.formula()?;
                 self.expect(",", "in the interval `[p, q)`")?;

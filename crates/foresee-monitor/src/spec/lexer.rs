@@ -8,7 +8,7 @@ use super::diagnostic::{Diagnostic, Span};
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A word.
     Name(String),
     /// A whole number.
@@ -25,7 +25,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// Where.
     pub span: Span,
 }
@@ -50,7 +50,7 @@ pub fn tokens(source: &str) -> (Vec<Token>, Vec<Comment>, Vec<Diagnostic>) {
     while lexer.at < source.len() {
         lexer.next();
     }
-    lexer.tokens.push(Token { kind: Kind::End, span: source.len()..source.len() });
+    lexer.tokens.push(Token { kind: TokenKind::End, span: source.len()..source.len() });
     (lexer.tokens, lexer.comments, lexer.problems)
 }
 
@@ -82,11 +82,11 @@ impl Lexer<'_> {
             }
         } else if first.is_alphabetic() || first == '_' {
             let length = while_(|c| c.is_alphanumeric() || c == '_');
-            self.token(length, Kind::Name(rest[..length].to_owned()));
+            self.token(length, TokenKind::Name(rest[..length].to_owned()));
         } else if first.is_ascii_digit() {
             let length = while_(|c| c.is_alphanumeric() || c == '_');
             match parse_number(&rest[..length]) {
-                Some(number) => self.token(length, Kind::Number(number)),
+                Some(number) => self.token(length, TokenKind::Number(number)),
                 None => {
                     self.problem(start..start + length, "not a number", "a whole number of at most 64 bits");
                     self.at += length;
@@ -95,7 +95,7 @@ impl Lexer<'_> {
         } else if first == '"' {
             self.text();
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            self.token(sign.len(), Kind::Sign(sign));
+            self.token(sign.len(), TokenKind::Sign(sign));
         } else {
             let end = start + first.len_utf8();
             self.problem(start..end, format!("`{first}` means nothing in a spec"), "unexpected character");
@@ -109,7 +109,7 @@ impl Lexer<'_> {
         let mut letters = self.source[start + 1..].char_indices();
         while let Some((offset, letter)) = letters.next() {
             match letter {
-                '"' => return self.token(offset + 2, Kind::Text(text)),
+                '"' => return self.token(offset + 2, TokenKind::Text(text)),
                 '\n' => break,
                 '\\' => match letters.next() {
                     None | Some((_, '\n')) => break,
@@ -125,7 +125,7 @@ impl Lexer<'_> {
         self.at = end;
     }
 
-    fn token(&mut self, length: usize, kind: Kind) {
+    fn token(&mut self, length: usize, kind: TokenKind) {
         self.tokens.push(Token { kind, span: self.at..self.at + length });
         self.at += length;
     }

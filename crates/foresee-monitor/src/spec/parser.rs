@@ -6,7 +6,7 @@
 
 use super::ast::{self, Arg, Event, Handler, Name, Property, Var};
 use super::diagnostic::{Diagnostic, Span};
-use super::lexer::{Comment, Kind, Token, tokens};
+use super::lexer::{Comment, Token, TokenKind, tokens};
 use crate::property::Action;
 
 /// What parsing found.
@@ -25,7 +25,7 @@ pub fn parse(source: &str) -> Parsed {
     let (tokens, comments, mut problems) = tokens(source);
     let mut parser = Parser { tokens, at: 0, depth: 0 };
     let mut properties = Vec::new();
-    while !parser.is_at(&Kind::End) {
+    while !parser.is_at(&TokenKind::End) {
         match parser.property() {
             Ok(property) => properties.push(property),
             Err(problem) => {
@@ -60,16 +60,16 @@ impl Parser {
         &self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
     }
 
-    pub(super) fn is_at(&self, kind: &Kind) -> bool {
+    pub(super) fn is_at(&self, kind: &TokenKind) -> bool {
         self.peek(0).kind == *kind
     }
 
     pub(super) fn is_sign(&self, ahead: usize, sign: &str) -> bool {
-        matches!(self.peek(ahead).kind, Kind::Sign(this) if this == sign)
+        matches!(self.peek(ahead).kind, TokenKind::Sign(this) if this == sign)
     }
 
     pub(super) fn is_word(&self, ahead: usize, word: &str) -> bool {
-        matches!(&self.peek(ahead).kind, Kind::Name(this) if this == word)
+        matches!(&self.peek(ahead).kind, TokenKind::Name(this) if this == word)
     }
 
     pub(super) fn next(&mut self) -> Token {
@@ -103,11 +103,11 @@ impl Parser {
     pub(super) fn unexpected(&self, wanted: &str) -> Diagnostic {
         let token = self.peek(0);
         let found = match &token.kind {
-            Kind::Name(name) => format!("`{name}`"),
-            Kind::Number(number) => format!("`{number}`"),
-            Kind::Text(_) => "a text".to_owned(),
-            Kind::Sign(sign) => format!("`{sign}`"),
-            Kind::End => "the end of the file".to_owned(),
+            TokenKind::Name(name) => format!("`{name}`"),
+            TokenKind::Number(number) => format!("`{number}`"),
+            TokenKind::Text(_) => "a text".to_owned(),
+            TokenKind::Sign(sign) => format!("`{sign}`"),
+            TokenKind::End => "the end of the file".to_owned(),
         };
         Diagnostic::error(
             token.span.clone(),
@@ -118,7 +118,7 @@ impl Parser {
 
     pub(super) fn name(&mut self, what: &str) -> Result<Name> {
         match &self.peek(0).kind {
-            Kind::Name(text) => {
+            TokenKind::Name(text) => {
                 let text = text.clone();
                 Ok(Name { text, span: self.next().span })
             }
@@ -128,7 +128,7 @@ impl Parser {
 
     pub(super) fn text(&mut self, what: &str) -> Result<(String, Span)> {
         match &self.peek(0).kind {
-            Kind::Text(text) => {
+            TokenKind::Text(text) => {
                 let text = text.clone();
                 Ok((text, self.next().span))
             }
@@ -163,15 +163,15 @@ impl Parser {
     fn skip_to_property(&mut self) {
         let mut braces = 0usize;
         self.depth = 0;
-        while !self.is_at(&Kind::End) {
+        while !self.is_at(&TokenKind::End) {
             match &self.peek(0).kind {
-                Kind::Sign("{") => braces += 1,
-                Kind::Sign("}") => braces = braces.saturating_sub(1),
-                Kind::Name(name) if name == "property" && braces == 0 => return,
+                TokenKind::Sign("{") => braces += 1,
+                TokenKind::Sign("}") => braces = braces.saturating_sub(1),
+                TokenKind::Name(name) if name == "property" && braces == 0 => return,
                 // Within an unclosed brace, `property NAME {` or `property NAME (` can only be the next property.
-                Kind::Name(name)
+                TokenKind::Name(name)
                     if name == "property"
-                        && matches!(self.peek(1).kind, Kind::Name(_))
+                        && matches!(self.peek(1).kind, TokenKind::Name(_))
                         && (self.is_sign(2, "{") || self.is_sign(2, "(")) =>
                 {
                     return;
@@ -233,9 +233,9 @@ impl Parser {
             let bodies = property.bodies.len();
             handler.group = if last.end == bodies { last } else { last.end..bodies };
             property.handlers.push(handler);
-        } else if let Kind::Name(word) = &self.peek(0).kind {
-            let is_body =
-                self.is_sign(1, ":") || (matches!(self.peek(1).kind, Kind::Name(_)) && self.is_sign(2, ":"));
+        } else if let TokenKind::Name(word) = &self.peek(0).kind {
+            let is_body = self.is_sign(1, ":")
+                || (matches!(self.peek(1).kind, TokenKind::Name(_)) && self.is_sign(2, ":"));
             let is_formalism = FORMALISMS.contains(&word.as_str());
             if is_formalism && !is_body {
                 self.next();
@@ -280,7 +280,7 @@ impl Parser {
         if self.takes("(") && !self.takes(")") {
             loop {
                 args.push(match &self.peek(0).kind {
-                    Kind::Text(text) => Arg::Text(text.clone(), self.next().span),
+                    TokenKind::Text(text) => Arg::Text(text.clone(), self.next().span),
                     _ => Arg::Name(self.name("a parameter")?),
                 });
                 if !self.takes(",") {
@@ -305,7 +305,7 @@ impl Parser {
     fn initial(&mut self) -> Result<i64> {
         let minus = self.takes("-");
         match self.peek(0).kind.clone() {
-            Kind::Number(number) => {
+            TokenKind::Number(number) => {
                 self.next();
                 Ok(if minus { number.wrapping_neg() } else { number })
             }

@@ -8,7 +8,7 @@ use foresee_witness::judge::Place;
 
 /// Where and how: races are distinguished by the places of two sites.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Site {
+pub(super) struct AccessSite {
     pub(super) place: Place,
     pub(super) access: Access,
 }
@@ -29,7 +29,7 @@ pub(super) struct Entry {
 
 /// All accesses to the cells that can race.
 pub(super) struct Accesses {
-    pub(super) sites: Vec<Site>,
+    pub(super) sites: Vec<AccessSite>,
     pub(super) classes: Vec<Class>,
     /// The cells that can race: where their entries are.
     pub(super) cells: Vec<std::ops::Range<usize>>,
@@ -82,7 +82,7 @@ impl Accesses {
                     let thread = execution.thread(id);
                     let lockset = held.before(thread, id);
                     let place = Place::of_access(execution, id, var);
-                    interner.class(self, thread, Site { place, access }, lockset)
+                    interner.class(self, thread, AccessSite { place, access }, lockset)
                 });
                 let range = &mut self.cells[number as usize];
                 self.entries[range.end] = Entry { class, event: id };
@@ -112,7 +112,7 @@ impl Accesses {
         &self.classes[entry.class as usize]
     }
 
-    fn site(&self, entry: Entry) -> Site {
+    fn site(&self, entry: Entry) -> AccessSite {
         self.sites[self.class(entry).site as usize]
     }
 }
@@ -127,7 +127,7 @@ struct Interner {
 }
 
 impl Interner {
-    fn class(&mut self, all: &mut Accesses, thread: ThreadId, site: Site, lockset: LocksetId) -> u32 {
+    fn class(&mut self, all: &mut Accesses, thread: ThreadId, site: AccessSite, lockset: LocksetId) -> u32 {
         let Access { reads, writes, atomic } = site.access;
         let key = (site.place, u8::from(reads) | u8::from(writes) << 1 | u8::from(atomic) << 2);
         *self.classes.entry((thread, key, lockset)).or_insert_with(|| {

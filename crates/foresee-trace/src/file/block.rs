@@ -10,7 +10,7 @@ const BLOCK_MAGIC: [u8; 4] = *b"FTbk";
 /// What a block holds. Numbers are part of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     Facts = 1,
     Names = 2,
     Sites = 3,
@@ -20,9 +20,9 @@ pub(crate) enum Kind {
     Trust = 7,
 }
 
-impl Kind {
-    fn from_number(n: u8) -> Option<Kind> {
-        use Kind::*;
+impl BlockKind {
+    fn from_number(n: u8) -> Option<BlockKind> {
+        use BlockKind::*;
         [Facts, Names, Sites, Events, Checkpoint, Index, Trust].into_iter().find(|&kind| kind as u8 == n)
     }
 }
@@ -30,7 +30,7 @@ impl Kind {
 /// The header of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) kind: Kind,
+    pub(crate) kind: BlockKind,
     /// Whose events.
     pub(crate) thread: u32,
     /// How many.
@@ -45,7 +45,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn new(kind: Kind) -> Header {
+    pub(crate) fn new(kind: BlockKind) -> Header {
         Header { kind, thread: 0, events: 0, first: 0, last: 0, length: 0, crc: 0 }
     }
 
@@ -72,7 +72,7 @@ impl Header {
             return Err(Bad::new("the checksum of a block header is wrong"));
         }
         let header = Header {
-            kind: Kind::from_number(bytes[4]).ok_or_else(|| Bad::new("a block of unknown kind"))?,
+            kind: BlockKind::from_number(bytes[4]).ok_or_else(|| Bad::new("a block of unknown kind"))?,
             thread: le32(bytes, 8),
             events: le32(bytes, 12),
             first: le64(bytes, 16),

@@ -14,14 +14,14 @@
 //!
 //! (The rules are not of single events.) Blocks must decode alone, so each begins with a new model.
 
-use super::model::{FirstTarget, Model, Place, Rule, Rules};
+use super::model::{FirstTarget, MemorySlot, Model, Rule, Rules};
 use super::pack::{Packer, Unpacker};
 use super::sites::SiteTable;
 use super::tables::{count, end};
 use super::varint::{Cursor, put, unzigzag, zigzag};
 use super::{Bad, MAX_COLUMN, MAX_STAMP};
 use crate::event::{Arg, Op};
-use crate::flat::{Flat, Kind, Payload, PayloadShape};
+use crate::flat::{Flat, OpKind, Payload, PayloadShape};
 use crate::ids::{LocId, StrId};
 use crate::names::Names;
 
@@ -63,7 +63,7 @@ impl Expectation {
                 continue;
             };
             *is_there = true;
-            let place = Place { site, is_memory: known.is_memory };
+            let place = MemorySlot { site, is_memory: known.is_memory };
             let expected = self.model.pass(place, self.rules.of(site), || known.target, |_| target).expected;
             put(ids, u64::from(site));
             put(differences, zigzag(target.wrapping_sub(expected) as i64));
@@ -292,7 +292,7 @@ impl Decoder {
             let (Some(known), Some(&rule)) = (sites.get(id), self.rules.get(id)) else {
                 return Err(Bad::new("a site is unknown"));
             };
-            let place = Place { site: id as u32, is_memory: known.site.size != 0 };
+            let place = MemorySlot { site: id as u32, is_memory: known.site.size != 0 };
             let expected = |expected: u64| expected.wrapping_add(delta as u64);
             let target = self.model.pass(place, rule, || sites.first_target(id), expected).target;
             if target >= known.limit || stamp >= MAX_STAMP {
@@ -326,7 +326,7 @@ impl Decoder {
 
 #[cold]
 fn read_payload(
-    kind: Kind,
+    kind: OpKind,
     cursor: &mut Cursor<'_>,
     names: &Names,
     values: &mut Vec<u64>,

@@ -8,7 +8,7 @@ use std::io::Write as _;
 
 use foresee_oracle::Random;
 
-use super::block::{HEADER_LEN, Header, Kind};
+use super::block::{BlockKind, HEADER_LEN, Header};
 use super::pack::{Packer, Unpacker};
 use super::scan::{find_blocks, trailer};
 use super::varint::{Cursor, put};
@@ -71,7 +71,7 @@ fn sealed(start: &[u8], blocks: &[(Header, Vec<Vec<u8>>)]) -> Vec<u8> {
         index.extend_from_slice(&header.encode());
     }
     let at = out.len() as u64;
-    Header::new(Kind::Index).write(&index, &mut out).unwrap();
+    Header::new(BlockKind::Index).write(&index, &mut out).unwrap();
     out.extend_from_slice(&trailer(at));
     out
 }
@@ -97,7 +97,7 @@ fn resealing_changes_nothing() {
 fn changed_contents_with_correct_checksums() {
     let bytes = valid_file();
     let blocks = unpacked(&bytes);
-    assert!(blocks.iter().any(|(header, _)| header.kind == Kind::Sites) && HEADER_LEN == 48);
+    assert!(blocks.iter().any(|(header, _)| header.kind == BlockKind::Sites) && HEADER_LEN == 48);
     let mut random = Random::new(11);
     for _ in 0..20_000 {
         let mut blocks = blocks.clone();
@@ -141,10 +141,10 @@ fn a_bomb_is_refused() {
     let mut payload = Vec::new();
     Packer::new().pack(&vec![0; MAX_COLUMN], &mut payload);
     assert!(payload.len() < 10_000, "compresses well");
-    blocks.retain(|(header, _)| header.kind != Kind::Events && header.kind != Kind::Checkpoint);
+    blocks.retain(|(header, _)| header.kind != BlockKind::Events && header.kind != BlockKind::Checkpoint);
     let mut out = sealed(&bytes, &blocks);
     // A table that decompresses to far more than its size.
-    let table = Header::new(Kind::Names);
+    let table = Header::new(BlockKind::Names);
     out.truncate(START_LEN as usize);
     table.write(&payload, &mut out).unwrap();
     let mut reader = TraceReader::new(as_file(&out)).unwrap();

@@ -8,7 +8,7 @@
 //! block     = header[48] payload                      header and payload each with a CRC-32
 //! ```
 //!
-//! Numbers are little-endian. The blocks (`block::Kind`):
+//! Numbers are little-endian. The blocks (`block::BlockKind`):
 //!
 //! | block | payload |
 //! |---|---|

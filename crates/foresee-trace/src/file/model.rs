@@ -59,7 +59,7 @@ const RULES: usize = 5;
 
 /// What a model has to know of a site.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct MemorySlot {
     pub(crate) site: u32,
     pub(crate) is_memory: bool,
 }
@@ -106,7 +106,7 @@ impl Model {
     #[inline(always)]
     pub(crate) fn pass(
         &mut self,
-        place: Place,
+        place: MemorySlot,
         rule: Rule,
         first_target: impl FnOnce() -> u64,
         target: impl FnOnce(u64) -> u64,
@@ -186,7 +186,7 @@ impl Rules {
                         continue;
                     };
                     let by = Rule::candidates(known.is_memory, known.target)[rule];
-                    let place = Place { site, is_memory: known.is_memory };
+                    let place = MemorySlot { site, is_memory: known.is_memory };
                     costs[rule] += cost(self.model.pass(place, by, || known.target, |_| target));
                 }
             }
@@ -215,12 +215,12 @@ fn cost(touched: Touched) -> u32 {
 mod tests {
     use super::*;
 
-    fn place(site: u32, is_memory: bool) -> Place {
-        Place { site, is_memory }
+    fn place(site: u32, is_memory: bool) -> MemorySlot {
+        MemorySlot { site, is_memory }
     }
 
     /// How many targets are expected wrongly with the rules that are chosen for them. Sites are numbered in their order.
-    fn wrong(events: &[(Place, u64)]) -> usize {
+    fn wrong(events: &[(MemorySlot, u64)]) -> usize {
         let (mut rules, mut model) = (Rules::default(), Model::default());
         let mut first_targets: Vec<FirstTarget> = Vec::new();
         for &(place, target) in events {
@@ -232,7 +232,7 @@ mod tests {
         let targets: Vec<u64> = events.iter().map(|&(_, target)| target).collect();
         rules.choose(&first_targets, &sites, &targets);
         model.begin(events.len());
-        let is_wrong = |&&(place, target): &&(Place, u64)| {
+        let is_wrong = |&&(place, target): &&(MemorySlot, u64)| {
             model.pass(place, rules.of(place.site), || 0, |_| target).expected != target
         };
         events.iter().filter(is_wrong).count()

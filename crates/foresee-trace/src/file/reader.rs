@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
-use super::block::{HEADER_LEN, Kind};
+use super::block::{BlockKind, HEADER_LEN};
 use super::columns::{Decoder, Record};
 use super::merge::{MAX_STREAMS, Tournament};
 use super::pack::Unpacker;
@@ -154,29 +154,29 @@ impl TraceReader {
         let header = block.header;
         self.info.blocks += 1;
         match header.kind {
-            Kind::Facts => {
+            BlockKind::Facts => {
                 let table = self.table(&block)?;
                 self.facts.extend(read_facts(&table)?);
             }
-            Kind::Trust => {
+            BlockKind::Trust => {
                 let table = self.table(&block)?;
                 self.trust = Some(read_trust(&table)?);
             }
-            Kind::Names => {
+            BlockKind::Names => {
                 let table = self.table(&block)?;
                 read_names(&table, &mut self.names)?;
             }
-            Kind::Sites => {
+            BlockKind::Sites => {
                 let table = self.table(&block)?;
                 self.sites.read(&table)?;
             }
-            Kind::Checkpoint => {
+            BlockKind::Checkpoint => {
                 if header.first > MAX_STAMP || header.last != self.info.events {
                     return Err(Bad::new("a checkpoint makes no sense"));
                 }
                 self.checkpoints.push((header.last, header.first));
             }
-            Kind::Events => {
+            BlockKind::Events => {
                 let known = (header.thread as usize) < self.names.threads().len();
                 if !known || header.first > header.last || header.last >= MAX_STAMP || header.events == 0 {
                     return Err(Bad::new("an events block makes no sense"));
@@ -185,7 +185,7 @@ impl TraceReader {
                 self.info.event_bytes += HEADER_LEN as u64 + u64::from(header.length);
                 self.blocks.push(block);
             }
-            Kind::Index => return Err(Bad::new("an index in the middle of the file")),
+            BlockKind::Index => return Err(Bad::new("an index in the middle of the file")),
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use super::block::{HEADER_LEN, Header, Kind, is_intact, le32, le64};
+use super::block::{BlockKind, HEADER_LEN, Header, is_intact, le32, le64};
 use super::{Bad, START_LEN};
 
 const TRAILER_LEN: usize = 24;
@@ -59,7 +59,7 @@ fn from_index(file: &File, len: u64) -> Result<Vec<BlockRef>, Bad> {
         return Err(Bad::new("no trailer"));
     }
     let index = header_at(file, le64(&end, 0), trailer_at)?;
-    if index.header.kind != Kind::Index {
+    if index.header.kind != BlockKind::Index {
         return Err(Bad::new("no index"));
     }
     let mut payload = Vec::new();
@@ -89,7 +89,7 @@ fn block_by_block(file: &File, len: u64) -> Layout {
     let damage = loop {
         match header_at(file, offset, len) {
             // All blocks are there; only the way to find them fast is damaged.
-            Ok(block) if block.header.kind == Kind::Index => break None,
+            Ok(block) if block.header.kind == BlockKind::Index => break None,
             Ok(block) => {
                 offset += HEADER_LEN as u64 + u64::from(block.header.length);
                 blocks.push(block);

@@ -9,7 +9,7 @@ use super::Bad;
 use super::model::FirstTarget;
 use super::tables::{count, end};
 use super::varint::{Cursor, put};
-use crate::flat::{Flat, Kind, PayloadShape, Target};
+use crate::flat::{Flat, OpKind, PayloadShape, Target};
 use crate::ids::LocId;
 use crate::names::Names;
 
@@ -18,15 +18,15 @@ const OTHERS: usize = 1 << 10;
 
 /// What a place in the program does each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Site {
-    pub(crate) kind: Kind,
+pub(crate) struct EventSite {
+    pub(crate) kind: OpKind,
     pub(crate) modifier: u8,
     pub(crate) has_payload: bool,
     pub(crate) size: u32,
     pub(crate) loc: LocId,
 }
 
-impl Site {
+impl EventSite {
     #[inline]
     fn slot(&self) -> usize {
         (8 * self.loc.index() + self.kind as usize + 3 * self.size.trailing_zeros() as usize) % OTHERS
@@ -42,7 +42,7 @@ impl Site {
 /// The sites a writer has met.
 #[derive(Default)]
 pub(crate) struct SiteWriter {
-    ids: FxHashMap<Site, u32>,
+    ids: FxHashMap<EventSite, u32>,
     /// By number.
     first_targets: Vec<FirstTarget>,
     /// The first site at each location, in one number but for the location, and its number.
@@ -63,7 +63,7 @@ impl SiteWriter {
     /// The number of the site of an event.
     #[inline]
     pub(crate) fn id(&mut self, loc: LocId, flat: Flat, has_payload: bool) -> u32 {
-        let site = Site { kind: flat.kind, modifier: flat.modifier, has_payload, size: flat.size, loc };
+        let site = EventSite { kind: flat.kind, modifier: flat.modifier, has_payload, size: flat.size, loc };
         // Often a location is one site: look there before hashing.
         match self.first_at.get(loc.index()) {
             Some(&(first, id)) if first == site.without_location() => id,
@@ -71,7 +71,7 @@ impl SiteWriter {
         }
     }
 
-    fn find(&mut self, site: Site, target: u64) -> u32 {
+    fn find(&mut self, site: EventSite, target: u64) -> u32 {
         let key = site.without_location();
         match self.others.get(site.slot()) {
             Some(&(other, loc, id)) if other == key && loc == site.loc => id,
@@ -80,7 +80,7 @@ impl SiteWriter {
     }
 
     #[cold]
-    fn look_up(&mut self, site: Site, key: u64, target: u64) -> u32 {
+    fn look_up(&mut self, site: EventSite, key: u64, target: u64) -> u32 {
         let id = match self.ids.get(&site) {
             Some(&id) => id,
             None => self.add(site, target),
@@ -97,7 +97,7 @@ impl SiteWriter {
         id
     }
 
-    fn add(&mut self, site: Site, first: u64) -> u32 {
+    fn add(&mut self, site: EventSite, first: u64) -> u32 {
         let id = self.ids.len() as u32;
         self.ids.insert(site, id);
         self.first_targets
@@ -125,7 +125,7 @@ impl SiteWriter {
 /// A site with what a reader checks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownSite {
-    pub(crate) site: Site,
+    pub(crate) site: EventSite,
     /// Targets must be smaller.
     pub(crate) limit: u64,
 }
@@ -159,7 +159,7 @@ impl SiteTable {
     pub(crate) fn read(&mut self, payload: &[u8]) -> Result<(), Bad> {
         let mut cursor = Cursor::new(payload);
         for _ in 0..count(&mut cursor)? {
-            let kind = u8::try_from(cursor.get()?).ok().and_then(Kind::from_number);
+            let kind = u8::try_from(cursor.get()?).ok().and_then(OpKind::from_number);
             let kind = kind.ok_or_else(|| Bad::new("an operation is unknown"))?;
             let flags = cursor.get_u32()?;
             let (modifier, has_payload) = ((flags >> 1) as u8, flags & 1 == 1);
@@ -174,7 +174,7 @@ impl SiteTable {
             if flags > 0xff || !Flat::is_valid(kind, modifier, size) || !payload_fits {
                 return Err(Bad::new("a site makes no sense"));
             }
-            let site = Site { kind, modifier, has_payload, size, loc };
+            let site = EventSite { kind, modifier, has_payload, size, loc };
             self.sites.push(KnownSite { site, limit: 0 });
             self.first_targets.push(first);
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::block::{Header, Kind};
+use super::block::{BlockKind, Header};
 use super::columns::{Encoder, Expectation};
 use super::pack::Packer;
 use super::sites::SiteWriter;
@@ -74,7 +74,7 @@ impl<W: Write> TraceWriter<W> {
         start[..8].copy_from_slice(&MAGIC);
         start[8..10].copy_from_slice(&VERSION.to_le_bytes());
         writer.out.write_all(&start)?;
-        writer.table(Kind::Facts, &write_facts(facts))?;
+        writer.table(BlockKind::Facts, &write_facts(facts))?;
         Ok(writer)
     }
 
@@ -105,10 +105,10 @@ impl<W: Write> TraceWriter<W> {
             if payload.len() > MAX_COLUMN {
                 return Err(TraceError::TooLarge { what: "names" });
             }
-            self.table(Kind::Names, &payload)?;
+            self.table(BlockKind::Names, &payload)?;
         }
         if let Some(payload) = self.sites.update() {
-            self.table(Kind::Sites, &payload)?;
+            self.table(BlockKind::Sites, &payload)?;
         }
         for slot in 0..self.open {
             let encoder = &self.encoders[slot];
@@ -117,7 +117,7 @@ impl<W: Write> TraceWriter<W> {
                 events: encoder.events,
                 first: encoder.first,
                 last: encoder.last,
-                ..Header::new(Kind::Events)
+                ..Header::new(BlockKind::Events)
             };
             encoder.compress(
                 self.sites.first_targets(),
@@ -131,11 +131,11 @@ impl<W: Write> TraceWriter<W> {
         self.open = 0;
         self.in_segment = 0;
         self.packed.clear();
-        self.block(Header { first: self.stamp, last: self.stamp, ..Header::new(Kind::Checkpoint) })?;
+        self.block(Header { first: self.stamp, last: self.stamp, ..Header::new(BlockKind::Checkpoint) })?;
         Ok(())
     }
 
-    fn table(&mut self, kind: Kind, payload: &[u8]) -> Result<(), TraceError> {
+    fn table(&mut self, kind: BlockKind, payload: &[u8]) -> Result<(), TraceError> {
         self.packed.clear();
         self.packer.pack(payload, &mut self.packed);
         self.block(Header::new(kind))
@@ -172,15 +172,15 @@ impl<W: Write> EventSink for TraceWriter<W> {
     }
 
     fn fact(&mut self, key: &str, value: &str) -> Result<(), TraceError> {
-        self.table(Kind::Facts, &write_facts(&vec![(key.to_owned(), value.to_owned())]))
+        self.table(BlockKind::Facts, &write_facts(&vec![(key.to_owned(), value.to_owned())]))
     }
 
     fn finish(&mut self, names: &Names, trust: &Trust) -> Result<(), TraceError> {
         self.checkpoint(names)?;
-        self.table(Kind::Trust, &write_trust(trust))?;
+        self.table(BlockKind::Trust, &write_trust(trust))?;
         let index_at = self.offset;
         self.packed = std::mem::take(&mut self.blocks);
-        self.block(Header::new(Kind::Index))?;
+        self.block(Header::new(BlockKind::Index))?;
         self.out.write_all(&super::scan::trailer(index_at))?;
         self.out.flush()?;
         Ok(())

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::fault::Fault;
 use crate::event::Order;
-use crate::flat::{Kind, Modifier};
+use crate::flat::{Modifier, OpKind};
 
 /// The kind of operation that a word stands for.
-pub(super) fn kind(word: &str) -> Result<Kind, Fault<'_>> {
-    Kind::ALL.iter().copied().find(|kind| kind.word() == word).ok_or_else(|| {
-        let words: Vec<&'static str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+pub(super) fn kind(word: &str) -> Result<OpKind, Fault<'_>> {
+    OpKind::ALL.iter().copied().find(|kind| kind.word() == word).ok_or_else(|| {
+        let words: Vec<&'static str> = OpKind::ALL.iter().map(|kind| kind.word()).collect();
         Fault {
             at: word,
             expected: Cow::Owned(format!("an operation ({})", words.join(", "))),
@@ -19,7 +19,7 @@ pub(super) fn kind(word: &str) -> Result<Kind, Fault<'_>> {
 }
 
 /// The name of a kind's modifier, by its number; an empty name is never written.
-pub(super) fn modifier_name(kind: Kind, number: u8) -> Option<&'static str> {
+pub(super) fn modifier_name(kind: OpKind, number: u8) -> Option<&'static str> {
     let number = usize::from(number);
     match kind.modifier() {
         Modifier::Nothing => None,
@@ -31,7 +31,7 @@ pub(super) fn modifier_name(kind: Kind, number: u8) -> Option<&'static str> {
 }
 
 /// The number of a modifier: `text` is what comes after the dot, `None` without one.
-pub(super) fn modifier(kind: Kind, text: Option<&str>) -> Result<u8, Fault<'_>> {
+pub(super) fn modifier(kind: OpKind, text: Option<&str>) -> Result<u8, Fault<'_>> {
     let Some(text) = text else {
         let has_order = modifier_name(kind, Order::default() as u8) == Some(Order::default().name());
         return Ok(if has_order { Order::default() as u8 } else { 0 });
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_a_word_of_its_own() {
-        for &known in Kind::ALL {
+        for &known in OpKind::ALL {
             assert_eq!(kind(known.word()).unwrap(), known);
         }
     }

@@ -8,7 +8,7 @@ use super::memory::{split_pair, split_range, split_value};
 use super::number::{is_number, number, value_bits};
 use super::{directive, keyword};
 use crate::event::{Arg, Event, Mem};
-use crate::flat::{Flat, Kind, Payload, PayloadShape, Target};
+use crate::flat::{Flat, OpKind, Payload, PayloadShape, Target};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
 use crate::source::Facts;
@@ -42,7 +42,7 @@ impl Parser {
             trust: Trust::whole(),
             thread: ThreadId(0),
             loc: LocId::UNKNOWN,
-            flat: Flat { kind: Kind::Branch, modifier: 0, size: 0, target: 0 },
+            flat: Flat { kind: OpKind::Branch, modifier: 0, size: 0, target: 0 },
             values: Values::Nothing,
             args: Vec::new(),
         }
@@ -97,10 +97,10 @@ impl Parser {
     fn operation<'a>(&mut self, thread: &'a str, text: &'a str) -> Result<(), Fault<'a>> {
         let (word, argument) = split_argument(text)?;
         let (kind, modifier) = match word {
-            "r" => (Kind::Read, 0),
-            "w" => (Kind::Write, 0),
-            "acq" => (Kind::Acquire, 0),
-            "rel" => (Kind::Release, 0),
+            "r" => (OpKind::Read, 0),
+            "w" => (OpKind::Write, 0),
+            "acq" => (OpKind::Acquire, 0),
+            "rel" => (OpKind::Release, 0),
             _ => {
                 let (word, modifier) = word.split_once('.').map_or((word, None), |(w, m)| (w, Some(m)));
                 let kind = keyword::kind(word)?;

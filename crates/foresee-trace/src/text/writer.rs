@@ -12,7 +12,7 @@ use super::memory::escape_variable;
 use super::parser::is_bare_number;
 use crate::TraceError;
 use crate::event::{Arg, Event, Mem, signed};
-use crate::flat::{Flat, Kind, Payload, Target};
+use crate::flat::{Flat, OpKind, Payload, Target};
 use crate::ids::{LocId, StrId};
 use crate::names::{Names, Symbol};
 use crate::source::{EventSink, Facts};
@@ -156,8 +156,8 @@ impl<W: Write> TextWriter<W> {
         self.text.push_str(rest.as_str());
     }
 
-    fn write_name(&mut self, kind: Kind, name: &str) {
-        let has_args = matches!(kind, Kind::Call | Kind::Return | Kind::Named);
+    fn write_name(&mut self, kind: OpKind, name: &str) {
+        let has_args = matches!(kind, OpKind::Call | OpKind::Return | OpKind::Named);
         escape(&mut self.text, name, |_, c| has_args && (c == ',' || c.is_whitespace()));
     }
 

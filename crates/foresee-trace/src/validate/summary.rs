@@ -2,7 +2,7 @@
 
 use super::distinct::Distinct;
 use crate::event::Event;
-use crate::flat::{Flat, Kind};
+use crate::flat::{Flat, OpKind};
 use crate::names::Names;
 
 /// A number of things; an estimate where an exact count would need too much memory.
@@ -17,7 +17,7 @@ pub struct Count {
 /// Counts the events of a trace by kind, and what they use.
 #[derive(Default)]
 pub struct Summary {
-    kinds: [u64; Kind::ALL.len()],
+    kinds: [u64; OpKind::ALL.len()],
     threads: Used,
     locks: Used,
     locations: Used,
@@ -77,7 +77,7 @@ impl Summary {
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         (0u8..)
             .zip(self.kinds)
-            .filter_map(|(n, count)| Some((Kind::from_number(n)?.name(), count)))
+            .filter_map(|(n, count)| Some((OpKind::from_number(n)?.name(), count)))
             .filter(|k| k.1 > 0)
     }
 
@@ -104,7 +104,7 @@ impl Summary {
 
     /// How many events order threads: locks, forks, joins, waits, atomics, fences.
     pub fn synchronisation(&self) -> u64 {
-        use Kind::*;
+        use OpKind::*;
         let kinds = [
             Load,
             Store,

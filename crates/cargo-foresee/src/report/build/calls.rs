@@ -82,7 +82,7 @@ pub(super) fn stack(names: &Names, at: LocId, calls: impl Iterator<Item = Frame>
 
 /// A place in the user's own code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+pub(super) enum UsersPlace {
     Line(LocId),
     /// Somewhere in a function.
     Function(StrId),
@@ -91,7 +91,7 @@ pub(super) enum Place {
 
 /// Where the user's own code was: the innermost place that is neither in a library without lines nor in Rust's own; or the
 /// innermost function that was recorded, which libraries are not.
-pub(super) fn place_of_user(names: &Names, loc: LocId, stack: &[Frame]) -> Place {
+pub(super) fn place_of_user(names: &Names, loc: LocId, stack: &[Frame]) -> UsersPlace {
     let is_users = |&loc: &LocId| {
         let at = names.location_at(loc);
         at.line != 0 && !names.str(at.file).starts_with("/rustc/")
@@ -100,10 +100,10 @@ pub(super) fn place_of_user(names: &Names, loc: LocId, stack: &[Frame]) -> Place
     let line = stack.iter().map(|frame| frame.loc).find(is_users).filter(|_| own.line != 0);
     let function = stack.iter().map(|frame| frame.function).find(|&function| function != own.function);
     match (line, function) {
-        _ if is_users(&loc) => Place::Line(loc),
-        (Some(line), _) => Place::Line(line),
-        (None, Some(function)) => Place::Function(function),
-        (None, None) => Place::Unknown,
+        _ if is_users(&loc) => UsersPlace::Line(loc),
+        (Some(line), _) => UsersPlace::Line(line),
+        (None, Some(function)) => UsersPlace::Function(function),
+        (None, None) => UsersPlace::Unknown,
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use foresee_trace::{Event, LocId, LockId, Mem, Names, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
-use super::calls::{ContextId, Contexts, Frame, Place, place_of_user};
+use super::calls::{ContextId, Contexts, Frame, UsersPlace, place_of_user};
 
 /// So many freed blocks are remembered.
 const MOST_FREED: usize = 1 << 16;
@@ -44,7 +44,7 @@ pub(crate) struct Moment {
 
 impl Moment {
     /// Where in the user's own code.
-    pub(super) fn place(&self, names: &Names) -> Place {
+    pub(super) fn place(&self, names: &Names) -> UsersPlace {
         place_of_user(names, self.loc, &self.stack)
     }
 }
@@ -81,7 +81,7 @@ pub(super) struct MemoryMap {
 /// Where a lock lies, as far as it is the same in every run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Home {
-    Heap(Place),
+    Heap(UsersPlace),
     Stack(ThreadId),
 }
 
@@ -203,14 +203,14 @@ impl Memory {
 }
 
 /// Folders are left out: the next run may be in another one.
-fn heap_block(names: &Names, place: Place) -> String {
+fn heap_block(names: &Names, place: UsersPlace) -> String {
     match place {
-        Place::Line(loc) => {
+        UsersPlace::Line(loc) => {
             let at = names.location_at(loc);
             let file = names.str(at.file);
             format!("heap block from {}:{}", file.rsplit('/').next().unwrap_or(file), at.line)
         }
-        Place::Function(name) => format!("heap block from {}", names.str(name)),
-        Place::Unknown => "heap block".to_owned(),
+        UsersPlace::Function(name) => format!("heap block from {}", names.str(name)),
+        UsersPlace::Unknown => "heap block".to_owned(),
     }
 }

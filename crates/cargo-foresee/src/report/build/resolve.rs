@@ -2,7 +2,7 @@
 
 use foresee_trace::{Event, LocId, LockId, Mem, Mode, Names, StrId, ThreadId};
 
-use super::calls::{Frame, Place, stack};
+use super::calls::{Frame, UsersPlace, stack};
 use super::details::{Collected, Details, lock, target};
 use super::memory;
 use crate::report::model;
@@ -90,12 +90,12 @@ impl Resolver<'_> {
 
     fn moment(&self, moment: &memory::Moment) -> model::Moment {
         let origin = match moment.place(self.names) {
-            Place::Line(loc) => Some(self.location(loc)),
-            Place::Function(name) => Some(model::Location {
+            UsersPlace::Line(loc) => Some(self.location(loc)),
+            UsersPlace::Function(name) => Some(model::Location {
                 function: Some(self.names.str(name).to_owned()),
                 ..model::Location::default()
             }),
-            Place::Unknown => None,
+            UsersPlace::Unknown => None,
         };
         model::Moment {
             thread: self.thread(moment.thread),

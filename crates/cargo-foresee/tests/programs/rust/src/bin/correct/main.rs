@@ -8,6 +8,7 @@ mod locks;
 mod outside;
 mod parking;
 mod sharing;
+mod stealing;
 mod threads;
 mod waiting;
 
@@ -21,6 +22,7 @@ const GROUPS: &[(&str, &[Program])] = &[
     ("outside", outside::ALL),
     ("parking", parking::ALL),
     ("sharing", sharing::ALL),
+    ("stealing", stealing::ALL),
     ("threads", threads::ALL),
     ("waiting", waiting::ALL),
 ];
