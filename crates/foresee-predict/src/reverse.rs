@@ -11,7 +11,7 @@
 use foresee_trace::{EventId, ThreadId};
 
 use crate::candidates::Effort;
-use crate::deadlock::{Cycle, DeadlockSearch};
+use crate::deadlock::{DeadlockSearch, LockCycle};
 use crate::races::Method;
 use crate::reorder::{Answer, Facts, Observed, Question, Search, answer};
 use crate::survey::Survey;
@@ -37,7 +37,7 @@ pub(crate) const METHOD: Method = Method {
     is_complete: false,
 };
 
-/// For each circle of lock requests, so many choices of its requests are tried.
+/// For each cycle of lock requests, so many choices of its requests are tried.
 const CHOICES: usize = 32;
 
 impl WholeEngine for Reverse {
@@ -53,11 +53,11 @@ impl WholeEngine for Reverse {
     }
 }
 
-/// Tries the circles that sync-preserving prediction could not show.
+/// Tries the cycles that sync-preserving prediction could not show.
 fn deadlocks(job: &Job<'_>, outcome: &mut Outcome) {
     let search = DeadlockSearch::shared(job);
-    let is_open = |cycle: &&Cycle| !job.proven.contains(FindingKind::Deadlock, &cycle.places);
-    let cycles: Vec<&Cycle> = search.unproven.iter().filter(is_open).collect();
+    let is_open = |cycle: &&LockCycle| !job.proven.contains(FindingKind::Deadlock, &cycle.places);
+    let cycles: Vec<&LockCycle> = search.unproven.iter().filter(is_open).collect();
     if cycles.is_empty() || job.budget.is_exhausted() {
         outcome.undecided += cycles.len() as u64;
         return;
@@ -85,8 +85,8 @@ fn deadlocks(job: &Job<'_>, outcome: &mut Outcome) {
     }
 }
 
-/// Ways to choose one request for each step of a circle, by different threads; the first ones of each thread first.
-fn choices(cycle: &Cycle) -> Vec<Vec<EventId>> {
+/// Ways to choose one request for each step of a cycle, by different threads; the first ones of each thread first.
+fn choices(cycle: &LockCycle) -> Vec<Vec<EventId>> {
     let mut chosen: Vec<Vec<(ThreadId, EventId)>> = vec![Vec::new()];
     for step in &cycle.requests {
         let mut longer = Vec::new();
@@ -107,7 +107,7 @@ fn choices(cycle: &Cycle) -> Vec<Vec<EventId>> {
     chosen.into_iter().map(|choice| choice.into_iter().map(|(_, request)| request).collect()).collect()
 }
 
-/// A schedule after which each of these threads is about to take a lock that the next one holds, around in a circle.
+/// A schedule after which each of these threads is about to take a lock that the next one holds, in a cycle.
 /// The events are as in [`Claim::Deadlock`]. The judge has not seen it.
 pub fn deadlock_schedule(observed: Observed<'_>, blocked: &[EventId]) -> Option<Schedule> {
     let first = blocked.iter().min()?;

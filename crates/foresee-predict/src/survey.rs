@@ -1,7 +1,7 @@
 //! What there is to ask of an execution: one cheap pass that spares engines that could not find anything new.
 //!
 //! Most traces leave little open. Without an atomic block no block is violated; without a lock taken while another is held
-//! there is no circle of locks; and if every pair of places that could race is already proven, or guarded by a common
+//! there is no cycle of locks; and if every pair of places that could race is already proven, or guarded by a common
 //! lock, or kept apart by a fork or a join, no engine has a race to predict. The answers err on the side of asking.
 //!
 //! **Cost.** One pass over the execution, some nanoseconds per event; 4 bytes per cell and 16 per kind of access to it. Per

@@ -4,14 +4,14 @@
 //! of its own. A schedule orders transaction A before B where an event of A comes before an event of B that conflicts
 //! with it (a common byte and one writes, whether atomic or plain; a release before an acquire of the same lock, unless
 //! both share it; a fork and the child's events; a thread's events and its join) or that is of the same thread. The schedule
-//! is *conflict serialisable* if that order has no circle. A circle goes through at least one block, and that block is
+//! is *conflict serialisable* if that order has no cycle. A cycle goes through at least one block, and that block is
 //! not atomic.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`blocks`] | what begins and ends a block: annotations, and functions named in the configuration |
-//! | [`observed`] | the circles of the observed run, in one pass |
-//! | [`predicted`] | the circles of other schedules of the same program, each with a witness |
+//! | [`observed`] | the cycles of the observed run, in one pass |
+//! | [`predicted`] | the cycles of other schedules of the same program, each with a witness |
 
 pub mod blocks;
 #[cfg(test)]

@@ -70,7 +70,7 @@ fn handovers(execution: &Execution) -> Vec<Option<(bool, LockId, Mode)>> {
     execution.ids().map(handover).collect()
 }
 
-/// The transactions on a circle, by building their whole order.
+/// The transactions on a cycle, by building their whole order.
 fn naive(execution: &Execution, functions: &AtomicFunctions) -> Vec<usize> {
     let (transactions, handovers) = (transactions(execution, functions), handovers(execution));
     let conflict = |a: EventId, b: EventId| {
@@ -141,7 +141,7 @@ fn observed_violations_are_exactly_those_that_there_are() {
             }
         }
     });
-    println!("{violated} executions violated; {findings} findings, {complete} with their circle");
+    println!("{violated} executions violated; {findings} findings, {complete} with their cycle");
     if std::env::var_os("FORESEE_TEST_SEED").is_none() {
         assert!(violated > 100 && complete * 10 > findings * 9);
     }

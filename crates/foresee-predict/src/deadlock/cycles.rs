@@ -1,8 +1,8 @@
-//! Circles of patterns.
+//! Cycles of patterns.
 //!
 //! The graph has an edge from a pattern to the lock it requests and from a lock to the patterns that hold it, so it is
 //! linear in the patterns and their held locks. Its strongly connected components (Tarjan 1972) come first: most programs
-//! have none of more than one pattern. Within a component, circles are enumerated by length: short ones are what people fix
+//! have none of more than one pattern. Within a component, cycles are enumerated by length: short ones are what people fix
 //! first.
 
 use foresee_trace::LockId;
@@ -11,20 +11,20 @@ use rustc_hash::FxHashMap;
 use super::dependencies::Dependencies;
 use crate::locks::{LockHistory, exclude};
 
-/// The enumeration of circles ends after so many steps.
+/// The enumeration of cycles ends after so many steps.
 pub const MAX_STEPS: usize = 1_000_000;
-/// The enumeration ends after so many circles.
+/// The enumeration ends after so many cycles.
 pub const MAX_CYCLES: usize = 2_000;
 
-/// Circles of patterns: each requests a lock that the next one holds, the last one that the first one holds.
-pub(super) struct Cycles {
+/// Cycles of patterns: each requests a lock that the next one holds, the last one that the first one holds.
+pub(super) struct PatternCycles {
     pub(super) cycles: Vec<Vec<usize>>,
     /// Whether these are all.
     pub(super) complete: bool,
 }
 
-impl Cycles {
-    pub(super) fn of(dependencies: &Dependencies, locks: &LockHistory) -> Cycles {
+impl PatternCycles {
+    pub(super) fn of(dependencies: &Dependencies, locks: &LockHistory) -> PatternCycles {
         let mut holders: FxHashMap<LockId, Vec<usize>> = FxHashMap::default();
         for (number, pattern) in dependencies.patterns.iter().enumerate() {
             for &(lock, _) in locks.locksets.get(pattern.held) {
@@ -46,7 +46,7 @@ impl Cycles {
             cycles: Vec::new(),
         };
         let complete = enumeration.run();
-        Cycles { cycles: enumeration.cycles, complete }
+        PatternCycles { cycles: enumeration.cycles, complete }
     }
 }
 
@@ -62,7 +62,7 @@ struct Enumeration<'a> {
 }
 
 impl Enumeration<'_> {
-    /// Whether all circles were found.
+    /// Whether all cycles were found.
     fn run(&mut self) -> bool {
         let mut sizes: FxHashMap<usize, usize> = FxHashMap::default();
         for &component in &self.component {
@@ -91,7 +91,7 @@ impl Enumeration<'_> {
         self.steps > MAX_STEPS || self.cycles.len() >= MAX_CYCLES
     }
 
-    /// Completes the path to circles of this length, whose first pattern is the smallest. Whether there is a path so long.
+    /// Completes the path to cycles of this length, whose first pattern is the smallest. Whether there is a path so long.
     fn extend(&mut self, length: usize) -> bool {
         let (first, last) = (self.path[0], self.path[self.path.len() - 1]);
         if self.path.len() == length {

@@ -1,13 +1,13 @@
-//! Deadlock prediction: threads that can come to wait for each other in a circle.
+//! Deadlock prediction: threads that can come to wait for each other in a cycle.
 //!
 //! **Idea** (Tunç, Mathur, Pavlogiannis, Viswanathan, *Sound Dynamic Deadlock Prediction in Linear Time*, PLDI 2023). A
 //! *dependency* is a request for a lock while holding others. Dependencies that agree in lock, held locks and place form a
-//! *pattern*; circles of patterns, each requesting what the next one holds, are found without looking at single events.
-//! Then, for each circle, a [sync-preserving ideal](crate::ideal) that is about to do one request of each pattern, by
-//! different threads, proves the deadlock: growing it passes every request at most once, so a circle costs the sum of
+//! *pattern*; cycles of patterns, each requesting what the next one holds, are found without looking at single events.
+//! Then, for each cycle, a [sync-preserving ideal](crate::ideal) that is about to do one request of each pattern, by
+//! different threads, proves the deadlock: growing it passes every request at most once, so a cycle costs the sum of
 //! its requests, not the product.
 //!
-//! **What is no deadlock.** Two of the held sets have a lock in common that excludes (a gate); a thread twice in the circle;
+//! **What is no deadlock.** Two of the held sets have a lock in common that excludes (a gate); a thread twice in the cycle;
 //! a shared request of a lock that is held shared; re-entry, which is no request; a try-lock, which does not wait; a lock given up by a wait, which is not
 //! held. A request is the acquire event; a request event before it is optional. Where the run ended before the lock
 //! was got, the request event stands for it.
@@ -18,11 +18,11 @@
 //! **Observed deadlocks**: the run ended with requests that wait for each other; see `observed`.
 //!
 //! **Complete** for sync-preserving deadlocks within the limits below. What cannot be proven so is handed out as
-//! [`Cycle`]s for an engine that may reverse sections.
+//! [`LockCycle`]s for an engine that may reverse sections.
 //!
 //! **Cost.** One pass of a few nanoseconds per event; 4 bytes per request made while holding a lock; the must-order only if
-//! there is a circle. Circles can be exponentially many: they are enumerated by length, at most [`MAX_STEPS`] steps and
-//! [`MAX_CYCLES`] circles, and [`MAX_CASTS`] ways to choose the threads of each; proving them takes time proportional to
+//! there is a cycle. Cycles can be exponentially many: they are enumerated by length, at most [`MAX_STEPS`] steps and
+//! [`MAX_CYCLES`] cycles, and [`MAX_CASTS`] ways to choose the threads of each; proving them takes time proportional to
 //! the events at most. What is left counts as undecided.
 
 mod cycles;
@@ -40,7 +40,7 @@ use crate::ideal::{Choice, Ideal};
 use crate::locks::LockHistory;
 use crate::order::MustOrder;
 use crate::survey::Survey;
-use cycles::Cycles;
+use cycles::PatternCycles;
 pub use cycles::{MAX_CYCLES, MAX_STEPS};
 use dependencies::{Dependencies, Requests};
 use foresee_witness::checker::{Claim, Reads, Schedule};
@@ -51,9 +51,9 @@ use foresee_witness::judge::{Finding, FindingKind, Place, Proposal};
 const ROUNDS: u64 = 10_000;
 /// See [`ROUNDS`].
 const EVENTS_PER_ROUND: u64 = 50;
-/// So many ways to choose threads for a circle of patterns are tried.
+/// So many ways to choose threads for a cycle of patterns are tried.
 pub const MAX_CASTS: usize = 1000;
-/// So many requests of each thread are handed out with an unproven circle.
+/// So many requests of each thread are handed out with an unproven cycle.
 const REQUESTS_KEPT: usize = 64;
 
 /// The engine.
@@ -69,12 +69,12 @@ impl WholeEngine for Deadlocks {
     }
 }
 
-/// A circle of requests, each for a lock that the next one's thread holds, that no sync-preserving witness shows.
+/// A cycle of requests, each for a lock that the next one's thread holds, that no sync-preserving witness shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cycle {
+pub struct LockCycle {
     /// Where the requests are; sorted.
     pub places: Vec<Place>,
-    /// For each step of the circle: the threads that make such requests, and the first of these requests.
+    /// For each step of the cycle: the threads that make such requests, and the first of these requests.
     pub requests: Vec<Vec<(ThreadId, Vec<EventId>)>>,
 }
 
@@ -82,8 +82,8 @@ pub struct Cycle {
 pub struct DeadlockSearch {
     /// All deadlocks, judged.
     pub outcome: Outcome,
-    /// The circles that may be deadlocks too: without a witness, or not tried within the budget.
-    pub unproven: Vec<Cycle>,
+    /// The cycles that may be deadlocks too: without a witness, or not tried within the budget.
+    pub unproven: Vec<LockCycle>,
 }
 
 /// A deadlock found, not yet judged.
@@ -112,7 +112,7 @@ impl DeadlockSearch {
                 outcome.findings.push(Finding::observed(FindingKind::Deadlock, "deadlock", events, places));
             }
         }
-        let Cycles { cycles, complete } = Cycles::of(&dependencies, locks);
+        let PatternCycles { cycles, complete } = PatternCycles::of(&dependencies, locks);
         outcome.undecided += u64::from(!complete);
         if cycles.is_empty() {
             return DeadlockSearch { outcome, unproven: Vec::new() };
@@ -138,7 +138,7 @@ impl DeadlockSearch {
             } else {
                 outcome.undecided += u64::from(out_of_budget || cast.tried > MAX_CASTS);
                 let requests = requests.iter().map(|requests| first_of(requests)).collect();
-                unproven.push(Cycle { places, requests });
+                unproven.push(LockCycle { places, requests });
             }
         }
         outcome.findings.append(&mut judge(job, found));
@@ -172,7 +172,7 @@ fn places(job: &Job<'_>, blocked: &[EventId]) -> Vec<Place> {
     places
 }
 
-/// Gives the parts of a circle to different threads.
+/// Gives the parts of a cycle to different threads.
 struct Cast<'c, 'a> {
     ideal: &'c mut Ideal<'a>,
     requests: &'c [&'c Requests],

@@ -5,10 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::locks::{LockHistory, exclude};
 
-/// The circles of unanswered requests, each waiting for the next one's thread.
+/// The cycles of unanswered requests, each waiting for the next one's thread.
 ///
 /// Every thread waits for at most one lock. A lock held by several readers makes its waiter wait for all of them; then one
-/// circle through each request is enough. Linear in requests and holders.
+/// cycle through each request is enough. Linear in requests and holders.
 pub(super) fn deadlocks(
     execution: &Execution,
     locks: &LockHistory,
@@ -29,7 +29,7 @@ pub(super) fn deadlocks(
             .collect()
     };
 
-    let mut circles = Vec::new();
+    let mut cycles = Vec::new();
     let mut seen: FxHashSet<EventId> = FxHashSet::default();
     for &start in unanswered {
         if !seen.insert(start) {
@@ -42,11 +42,11 @@ pub(super) fn deadlocks(
                 continue;
             };
             if let Some(begin) = path.iter().position(|&(id, _)| id == next) {
-                circles.push(path[begin..].iter().map(|&(id, _)| id).collect());
+                cycles.push(path[begin..].iter().map(|&(id, _)| id).collect());
             } else if seen.insert(next) {
                 path.push((next, waits_for(next)));
             }
         }
     }
-    circles
+    cycles
 }

@@ -88,7 +88,7 @@ fn who_only_tries_does_not_wait() {
 }
 
 #[test]
-fn circles_of_three() {
+fn cycles_of_three() {
     let text = "T1|acq(a)\nT1|acq(b)\nT1|rel(b)\nT1|rel(a)\nT2|acq(b)\nT2|acq(c)\nT2|rel(c)\nT2|rel(b)\n\
                 T3|acq(c)\nT3|acq(a)\nT3|rel(a)\nT3|rel(c)";
     assert_eq!(deadlocks_of(text), [[1, 5, 9]]);

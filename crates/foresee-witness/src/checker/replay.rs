@@ -10,7 +10,7 @@ use super::values::{Reads, seen, writes_a_value, written};
 
 /// How a thread holds a lock.
 #[derive(Clone, Copy)]
-struct Held {
+struct HeldLock {
     /// Of the outermost acquire.
     mode: Mode,
     depth: u32,
@@ -44,7 +44,7 @@ pub(super) struct Replay<'a> {
     writers: FxHashMap<u32, EventId>,
     /// The same before this replay branched off: holds where `writers` has none.
     earlier_writers: Option<&'a FxHashMap<u32, EventId>>,
-    held: FxHashMap<(ThreadId, LockId), Held>,
+    held: FxHashMap<(ThreadId, LockId), HeldLock>,
     /// How many threads hold a lock exclusively, and how many share it.
     holders: FxHashMap<LockId, (u32, u32)>,
     notified_at: FxHashMap<EventId, usize>,
@@ -223,7 +223,7 @@ impl<'a> Replay<'a> {
                     return Err((Rule::Locks, why));
                 }
                 *(if mode == Mode::Exclusive { exclusive } else { shared }) += 1;
-                self.held.insert((thread, lock), Held { mode, depth: 1 });
+                self.held.insert((thread, lock), HeldLock { mode, depth: 1 });
                 Ok(Some(Handover::Takes(lock, mode)))
             }
             Op::Release { lock, .. } => match self.held.get_mut(&(thread, lock)) {
@@ -239,7 +239,7 @@ impl<'a> Replay<'a> {
     }
 
     fn give_up(&mut self, thread: ThreadId, lock: LockId) -> Option<Handover> {
-        let Held { mode, .. } = self.held.remove(&(thread, lock))?;
+        let HeldLock { mode, .. } = self.held.remove(&(thread, lock))?;
         let (exclusive, shared) = self.holders.entry(lock).or_default();
         *(if mode == Mode::Exclusive { exclusive } else { shared }) -= 1;
         Some(Handover::Gives(lock, mode))

@@ -1,7 +1,7 @@
 //! What earlier events left behind, for the transactions that come after them.
 //!
 //! A [`Set`] is a set of *open* blocks, one bit each. What matters about the past of an event is only on which open
-//! blocks it depends: a closed block can get no new edge, so no circle can be closed through its bit. A bit is therefore
+//! blocks it depends: a closed block can get no new edge, so no cycle can be closed through its bit. A bit is therefore
 //! taken out of every set the moment its block closes.
 
 use foresee_trace::{LocId, ThreadId};
@@ -31,7 +31,7 @@ pub(super) struct EventAt {
 }
 
 impl EventAt {
-    /// Whether a circle that arrives here can leave by `later`, of the same thread.
+    /// Whether a cycle that arrives here can leave by `later`, of the same thread.
     pub(super) fn goes_on_to(self, later: EventAt) -> bool {
         self.index <= later.index || self.transaction == later.transaction
     }

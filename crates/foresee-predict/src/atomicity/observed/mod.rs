@@ -2,19 +2,19 @@
 //!
 //! **Idea** (Mathur, Viswanathan, *Atomicity Checking in Linear Time using Vector Clocks*, ASPLOS 2020). Every thread, lock and
 //! variable carries what its past depends on. An event joins the past of what it conflicts with; if that past already
-//! depends on the block the event is in, a circle of transactions closes: the block is not atomic. When a block ends,
+//! depends on the block the event is in, a cycle of transactions closes: the block is not atomic. When a block ends,
 //! whatever depends on its begin depends on all of it from then on.
 //!
 //! **Deviations.** Where the paper compares vector clocks, this compares sets of *open* blocks, one bit each: the check only
 //! ever asks whether a clock has reached the begin of a block that is still open, so the rest of a clock is dead weight.
 //! When a block ends, its bit is replaced everywhere by what it depended on; each set that got the bit is on the block's
 //! list, so the end costs no more than what put it there, and nothing at all has to be searched. Blocks still open at the
-//! end of the run are ended there. After a violation the pass goes on; each further one is a circle too.
+//! end of the run are ended there. After a violation the pass goes on; each further one is a cycle too.
 //!
 //! **Exactness.** The run is conflict serialisable if and only if nothing is reported, and every reported block instance is
-//! on a circle (of the blocks on one circle, at least one is reported). Bytes are bytes: a history belongs to bytes that were
+//! on a cycle (of the blocks on one cycle, at least one is reported). Bytes are bytes: a history belongs to bytes that were
 //! always touched together (`memory`). Freeing counts as a write of the bytes that were ever touched in this
-//! life; use of other bytes after the free adds no edge, which can hide a circle but not make one. If more than 128 blocks are
+//! life; use of other bytes after the free adds no edge, which can hide a cycle but not make one. If more than 128 blocks are
 //! open at once, the further ones count as events without a block (again, nothing false) and as undecided.
 //!
 //! **Cost.** Per event the words it touches, and amortised one step per open block that a set newly depends on. Memory:
@@ -170,12 +170,12 @@ impl ObservedAtomicity {
         if let Some(edge) = edge {
             bits(new).for_each(|slot| state.came(slot, edge));
         }
-        let closes_circle = state.block & instead;
+        let closes_cycle = state.block & instead;
         self.note(new, Dependent::Thread(thread));
-        if closes_circle != 0
+        if closes_cycle != 0
             && let Some(edge) = edge
         {
-            self.violation(closes_circle, edge);
+            self.violation(closes_cycle, edge);
         }
     }
 
@@ -191,8 +191,8 @@ impl ObservedAtomicity {
     #[inline]
     fn take(&mut self, thread: ThreadId, set: Set, of_others: Set, edge: impl Fn(&Self, Set) -> Edge) {
         let state = &self.threads[thread.index()];
-        let (new, circle) = (set & !state.depends_on, of_others & state.block);
-        if new == 0 && circle == 0 {
+        let (new, cycle) = (set & !state.depends_on, of_others & state.block);
+        if new == 0 && cycle == 0 {
             return;
         }
         for slot in bits(new) {
@@ -201,9 +201,9 @@ impl ObservedAtomicity {
         }
         self.threads[thread.index()].depends_on |= new;
         self.note(new, Dependent::Thread(thread));
-        if circle != 0 {
-            let edge = edge(self, circle);
-            self.violation(circle, edge);
+        if cycle != 0 {
+            let edge = edge(self, cycle);
+            self.violation(cycle, edge);
         }
     }
 
@@ -323,7 +323,7 @@ impl ObservedAtomicity {
             return;
         }
         let (begin, name) = (open.begin, open.name);
-        let cycle = threads::circle(&self.threads, begin.thread, block.trailing_zeros() as usize, closing);
+        let cycle = threads::cycle(&self.threads, begin.thread, block.trailing_zeros() as usize, closing);
         self.report.add(begin, name, &cycle, closing);
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// A violated block: where it begins, its circle if that is known, and the conflict that closed the circle.
+    /// A violated block: where it begins, its cycle if that is known, and the conflict that closed the cycle.
     pub(super) fn add(
         &mut self,
         begin: EventAt,

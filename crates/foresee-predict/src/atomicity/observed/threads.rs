@@ -48,9 +48,9 @@ impl Thread {
     }
 }
 
-/// The circle that `closing` closes through the block in `slot` of thread `owner`: its conflicts in order, the first one
+/// The cycle that `closing` closes through the block in `slot` of thread `owner`: its conflicts in order, the first one
 /// leaving the block. Empty where a part of it is not known any more.
-pub(super) fn circle(
+pub(super) fn cycle(
     threads: &[Thread],
     owner: ThreadId,
     slot: usize,

@@ -75,7 +75,7 @@ pub(super) struct RunIndex<'e> {
     pub(super) locks: &'e LockHistory,
     /// The blocks of each thread, in order.
     pub(super) blocks: Vec<Vec<Block>>,
-    /// The events that use each resource; empty where no circle can come from: only one thread uses it, nothing writes, or
+    /// The events that use each resource; empty where no cycle can come from: only one thread uses it, nothing writes, or
     /// no block uses it.
     pub(super) users: Vec<Vec<EventId>>,
     /// The first and the last event of each thread.

@@ -1,8 +1,8 @@
-//! Lines up a set of events so that a circle's events come in its order.
+//! Lines up a set of events so that a cycle's events come in its order.
 //!
 //! A greedy replay: of the events that can happen next, the one that is wanted first happens. An event can happen if its
 //! lock is free, its read reads what it read in the observed run, its write destroys nothing that someone still has
-//! to read, and the circle allows it. Without a choice ever taken back this may get stuck where an order exists; what it
+//! to read, and the cycle allows it. Without a choice ever taken back this may get stuck where an order exists; what it
 //! returns is a correct reordering.
 //!
 //! The set must be closed under the [must-order](crate::order). Then the write that a read saw is the last one before it
@@ -15,14 +15,14 @@ use foresee_trace::{EventId, LockId, Mode, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::circles::Circle;
+use super::cycles::ConflictCycle;
 use super::index::{Resource, RunIndex, Use};
 
 /// What is to be lined up.
 pub(super) struct Question<'q> {
     /// The events, in the observed order.
     pub(super) events: &'q [EventId],
-    pub(super) circle: Circle,
+    pub(super) cycle: ConflictCycle,
     /// Last events of their threads whose reads may change.
     pub(super) may_change: &'q [EventId],
     /// All events of a thread below its bound come first where possible.
@@ -52,7 +52,7 @@ struct Line<'q> {
     conditions: FxHashMap<EventId, SmallVec<[LockId; 2]>>,
 }
 
-/// The events in an order that shows the circle, if the greedy way leads to one.
+/// The events in an order that shows the cycle, if the greedy way leads to one.
 pub(super) fn line_up(index: &RunIndex<'_>, question: &Question<'_>) -> Option<Vec<EventId>> {
     let mut line = Line::new(index, question);
     let mut order = Vec::with_capacity(question.events.len());
@@ -120,7 +120,7 @@ impl<'q> Line<'q> {
     }
 
     fn can_happen(&self, id: EventId) -> bool {
-        let Circle { e1, f1, f2, e3 } = self.question.circle;
+        let ConflictCycle { e1, f1, f2, e3 } = self.question.cycle;
         let in_turn = (id != f1 || self.done.contains(&e1)) && (id != e3 || self.done.contains(&f2));
         in_turn && self.threads_allow(id) && self.waits_allow(id) && self.uses_allow(id)
     }

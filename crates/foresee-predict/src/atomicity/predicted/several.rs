@@ -1,15 +1,15 @@
-//! Circles over two resources: `e1` and `f1` conflict about one, `f2` and `e3` about another one (or the same lock).
+//! ConflictCycles over two resources: `e1` and `f1` conflict about one, `f2` and `e3` about another one (or the same lock).
 //!
 //! Tried are the first blocks of each place and thread. For each `e3` of such a block the uses of the same resource that
 //! are nearest in the observed order stand for all others; around each, `f1` is looked for in the same block or a
-//! little earlier in the thread. One circle is enough for each block, `f2` and `e3`, by their places.
+//! little earlier in the thread. One cycle is enough for each block, `f2` and `e3`, by their places.
 
 use std::collections::BTreeMap;
 
 use foresee_trace::{EventId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::circles::{Circle, Circles};
+use super::cycles::{ConflictCycle, ConflictCycles};
 use super::index::{Block, Resource, RunIndex, Use};
 use super::line::{Question, line_up};
 use crate::ideal::Ideal;
@@ -24,7 +24,7 @@ const USES: usize = 48;
 const NEIGHBOURS: usize = 6;
 /// So many events before `f2` in its thread are tried as `f1`, where they are not in the same block.
 const EARLIER: usize = 32;
-/// So many circles that close at the same places are tried.
+/// So many cycles that close at the same places are tried.
 const ATTEMPTS: u32 = 24;
 /// Larger sets of events are not lined up anew.
 const MOST_EVENTS: usize = 2000;
@@ -39,13 +39,13 @@ struct Used {
 
 struct Search<'a, 'j> {
     index: &'a RunIndex<'a>,
-    circles: &'a mut Circles<'j>,
+    cycles: &'a mut ConflictCycles<'j>,
     ideal: Ideal<'a>,
     /// What must happen for `e1`.
     start: Ideal<'a>,
-    /// How often circles were tried that close where the block, `f2` and `e3` are; one that was found ends it.
+    /// How often cycles were tried that close where the block, `f2` and `e3` are; one that was found ends it.
     attempts: FxHashMap<[Place; 3], u32>,
-    /// Those of them for which a circle was given up.
+    /// Those of them for which a cycle was given up.
     given_up: FxHashSet<[Place; 3]>,
 }
 
@@ -55,11 +55,11 @@ enum Failure {
     TooLarge,
 }
 
-pub(super) fn search(index: &RunIndex<'_>, circles: &mut Circles<'_>) {
+pub(super) fn search(index: &RunIndex<'_>, cycles: &mut ConflictCycles<'_>) {
     let ideal = || Ideal::new(index.order, index.locks);
     let mut search = Search {
         index,
-        circles,
+        cycles,
         ideal: ideal(),
         start: ideal(),
         attempts: FxHashMap::default(),
@@ -75,7 +75,7 @@ pub(super) fn search(index: &RunIndex<'_>, circles: &mut Circles<'_>) {
             }
         }
     }
-    search.circles.undecided += search.given_up.len() as u64;
+    search.cycles.undecided += search.given_up.len() as u64;
 }
 
 impl Search<'_, '_> {
@@ -130,7 +130,7 @@ impl Search<'_, '_> {
         before.chain(after).collect()
     }
 
-    /// The uses from which a circle can go on to `f2`.
+    /// The uses from which a cycle can go on to `f2`.
     fn way_to(&self, f2: EventId) -> Vec<Used> {
         let index = self.index;
         let thread = index.execution.thread(f2);
@@ -166,11 +166,11 @@ impl Search<'_, '_> {
         places.extend(closes);
         places.sort_unstable();
         places.dedup();
-        if self.circles.is_settled(&places) {
+        if self.cycles.is_settled(&places) {
             return;
         }
         *attempts += 1;
-        if self.circles.job.budget.is_exhausted() {
+        if self.cycles.job.budget.is_exhausted() {
             self.given_up.insert(closes);
             return;
         }
@@ -178,7 +178,7 @@ impl Search<'_, '_> {
             Ok(witness) => {
                 self.attempts.insert(closes, ATTEMPTS);
                 self.given_up.remove(&closes);
-                self.circles.add(Circle { e1, f1, f2, e3 }, places, witness);
+                self.cycles.add(ConflictCycle { e1, f1, f2, e3 }, places, witness);
             }
             Err(Failure::TooLarge) => {
                 self.given_up.insert(closes);
@@ -188,7 +188,7 @@ impl Search<'_, '_> {
     }
 
     fn witness(&mut self, [first, f1, f2, last]: [Used; 4]) -> Result<Schedule, Failure> {
-        let circle = Circle { e1: first.event, f1: f1.event, f2: f2.event, e3: last.event };
+        let cycle = ConflictCycle { e1: first.event, f1: f1.event, f2: f2.event, e3: last.event };
         let (ours, theirs) = (self.index.execution.thread(last.event), self.index.execution.thread(f2.event));
         let their_last = f1.event.max(f2.event);
         // An update that is its thread's last event may read something else and not write. Where its write is needed, it
@@ -234,22 +234,22 @@ impl Search<'_, '_> {
             }
         }
         events.sort_unstable();
-        self.line_up(&events, circle, &may_change).map(Schedule::from).ok_or(Failure::None)
+        self.line_up(&events, cycle, &may_change).map(Schedule::from).ok_or(Failure::None)
     }
 
     fn line_up(
         &mut self,
         events: &[EventId],
-        circle: Circle,
+        cycle: ConflictCycle,
         may_change: &[EventId],
     ) -> Option<Vec<EventId>> {
         let index = self.index;
-        let question = |first| Question { events, circle, may_change, first };
+        let question = |first| Question { events, cycle, may_change, first };
         if let Some(order) = line_up(index, &question(&|_| false)) {
             return Some(order);
         }
         self.start.clear();
-        self.start.raise(index.execution.thread(circle.e1), circle.e1.0 + 1);
+        self.start.raise(index.execution.thread(cycle.e1), cycle.e1.0 + 1);
         if !self.start.close() {
             return None;
         }

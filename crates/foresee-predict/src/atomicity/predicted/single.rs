@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use foresee_trace::{EventId, ThreadId};
 
-use super::circles::{Circle, Circles};
+use super::cycles::{ConflictCycle, ConflictCycles};
 use super::index::{Block, Resource, RunIndex, Use};
 use crate::ideal::{Choice, Ideal};
 use crate::locks::LocksetId;
@@ -49,7 +49,7 @@ struct Groups {
     pairs: BTreeMap<Pair, (Vec<EventId>, Vec<EventId>)>,
 }
 
-pub(super) fn search(index: &RunIndex<'_>, circles: &mut Circles<'_>) {
+pub(super) fn search(index: &RunIndex<'_>, cycles: &mut ConflictCycles<'_>) {
     let mut ideal = Ideal::new(index.order, index.locks);
     for cell in 0..index.execution.cell_count() as u32 {
         let groups = Groups::of(index, cell);
@@ -63,14 +63,14 @@ pub(super) fn search(index: &RunIndex<'_>, circles: &mut Circles<'_>) {
                 let mut places = vec![pair.block, pair.first, other.place, pair.last.place];
                 places.sort_unstable();
                 places.dedup();
-                if circles.is_settled(&places)
+                if cycles.is_settled(&places)
                     || index.locks.locksets.exclude(other.lockset, pair.last.lockset)
                 {
                     continue;
                 }
                 tried += 1;
-                if tried > MOST_GROUP_PAIRS || circles.job.budget.is_exhausted() {
-                    circles.undecided += 1;
+                if tried > MOST_GROUP_PAIRS || cycles.job.budget.is_exhausted() {
+                    cycles.undecided += 1;
                     continue;
                 }
                 ideal.clear();
@@ -81,7 +81,7 @@ pub(super) fn search(index: &RunIndex<'_>, circles: &mut Circles<'_>) {
                     let mut witness = ideal.schedule(&[e3, e2], &[pair.last.thread, other.thread]);
                     witness.push(e2);
                     witness.push(e3);
-                    circles.add(Circle { e1, f1: e2, f2: e2, e3 }, places, witness);
+                    cycles.add(ConflictCycle { e1, f1: e2, f2: e2, e3 }, places, witness);
                 }
             }
         }

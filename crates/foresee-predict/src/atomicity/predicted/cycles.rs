@@ -1,4 +1,4 @@
-//! Circles through two threads, and what is proposed to the judge because of them.
+//! Cycles of conflicts through two threads, and what is proposed to the judge because of them.
 
 use foresee_trace::EventId;
 use foresee_witness::checker::{Claim, Reads, Schedule};
@@ -8,9 +8,9 @@ use rustc_hash::FxHashSet;
 
 use crate::atomicity::ENGINE;
 
-/// The four events of a circle through two threads.
+/// The four events of a cycle through two threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Circle {
+pub(super) struct ConflictCycle {
     /// In the block: before the others do `f1`.
     pub(super) e1: EventId,
     pub(super) f1: EventId,
@@ -19,25 +19,25 @@ pub(super) struct Circle {
     pub(super) e3: EventId,
 }
 
-/// The circles that the searches found, and what they need not look for.
-pub(super) struct Circles<'a> {
+/// The cycles that the searches found, and what they need not look for.
+pub(super) struct ConflictCycles<'a> {
     pub(super) job: &'a Job<'a>,
     settled: FxHashSet<Vec<Place>>,
     proposals: Vec<Proposal<'static>>,
     pub(super) undecided: u64,
 }
 
-impl<'a> Circles<'a> {
+impl<'a> ConflictCycles<'a> {
     pub(super) fn new(job: &'a Job<'a>) -> Self {
-        Circles { job, settled: FxHashSet::default(), proposals: Vec::new(), undecided: 0 }
+        ConflictCycles { job, settled: FxHashSet::default(), proposals: Vec::new(), undecided: 0 }
     }
 
     pub(super) fn is_settled(&self, places: &[Place]) -> bool {
         self.settled.contains(places) || self.job.proven.contains(FindingKind::Atomicity, places)
     }
 
-    pub(super) fn add(&mut self, circle: Circle, places: Vec<Place>, schedule: Schedule) {
-        let Circle { e1, f1, f2, e3 } = circle;
+    pub(super) fn add(&mut self, cycle: ConflictCycle, places: Vec<Place>, schedule: Schedule) {
+        let ConflictCycle { e1, f1, f2, e3 } = cycle;
         self.settled.insert(places.clone());
         self.proposals.push(Proposal {
             engine: ENGINE,
