@@ -44,10 +44,13 @@ impl Chunk {
     }
 }
 
+/// The fact that says that the program records its branches.
+const BRANCHES_FACT: &str = "branches";
+
 /// The facts that said before version 4 what flags in the header say since.
 const FLAG_FACTS: [(&str, RunFlags); 3] = [
     ("rust", RunFlags::IS_RUST),
-    ("branches", RunFlags::HAS_BRANCHES),
+    (BRANCHES_FACT, RunFlags::HAS_BRANCHES),
     ("left out", RunFlags::ACCESSES_LEFT_OUT),
 ];
 
@@ -133,6 +136,14 @@ impl Chunks {
         self.cut_chunks(bytes);
         self.maps.sort_by_key(|&(key, _)| Reverse(key));
         Ok(true)
+    }
+
+    /// Makes a fact of the flag that people want to know of.
+    pub(super) fn describe_flags(&mut self) {
+        let is_known = self.facts.iter().any(|(name, _)| name == BRANCHES_FACT);
+        if self.flags.contains(RunFlags::HAS_BRANCHES) && !is_known {
+            self.facts.push((BRANCHES_FACT.to_owned(), "yes".to_owned()));
+        }
     }
 
     /// Notes where the file is damaged; the first damage counts.
