@@ -197,8 +197,9 @@ fn agrees_at_the_end(model: &dyn Model, definition: Causality, config: &Config, 
             letters: execution.ids().map(letter).collect(),
         };
         let kept = kept(&execution, &looked_at, model.is_relaxed(), &|e, read| oracle.depends(e, read));
-        let tells =
-            |state: u32, done: usize| done == execution.len() && !property.automaton.verdicts_of(state).is_empty();
+        let tells = |state: u32, done: usize| {
+            done == execution.len() && !property.automaton.verdicts_of(state).is_empty()
+        };
         let step = |&(state, done): &(u32, usize), id| {
             let next = (property.step(&state, id).0, done + 1);
             (next, tells(next.0, next.1))
