@@ -1,5 +1,6 @@
 //! The functions of the C library that read, write, make and close descriptors. What they mean is in `channels`.
 
+mod buffers;
 mod closing;
 mod making;
 mod transfer;
