@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use crate::c_library::{descriptors, effects, ipc, process, threads};
 use crate::entry_points::entries;
-use crate::{observer, program};
 use crate::recorder::{branches, code_filter, limits, ring, session, thread, watched};
+use crate::{observer, program};
 
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
 /// the latest when the first instrumented object is initialised.

@@ -4,9 +4,7 @@ use libc::{c_int, c_void, size_t};
 
 use crate::entry_points::entries;
 use crate::program;
-use crate::real_functions::{
-    real_calloc, real_free, real_malloc, real_memalign, real_realloc, usable_size,
-};
+use crate::real_functions::{real_calloc, real_free, real_malloc, real_memalign, real_realloc, usable_size};
 use crate::recorder::accesses::{counts, read_range, write_range};
 use crate::recorder::blocks::{begins, ends};
 

@@ -77,13 +77,7 @@ extern "C-unwind" fn read_into(fd: c_int, to: *mut c_void, size: size_t, pc: u64
     filled(to, size, read_bytes(fd, to, size, pc), pc)
 }
 
-extern "C-unwind" fn read_into_at(
-    fd: c_int,
-    to: *mut c_void,
-    size: size_t,
-    at: off_t,
-    pc: u64,
-) -> ssize_t {
+extern "C-unwind" fn read_into_at(fd: c_int, to: *mut c_void, size: size_t, at: off_t, pc: u64) -> ssize_t {
     filled(to, size, read_bytes_at(fd, to, size, at, pc), pc)
 }
 
@@ -120,12 +114,7 @@ extern "C-unwind" fn receive_into_from(
     result
 }
 
-extern "C-unwind" fn read_into_parts(
-    fd: c_int,
-    to: *const iovec,
-    count: c_int,
-    pc: u64,
-) -> ssize_t {
+extern "C-unwind" fn read_into_parts(fd: c_int, to: *const iovec, count: c_int, pc: u64) -> ssize_t {
     let buffer = parts(to, usize::try_from(count).unwrap_or(0));
     described(buffer, pc);
     filled_parts(buffer, read_parts(fd, to, count, pc), pc)
@@ -143,18 +132,17 @@ extern "C-unwind" fn read_into_parts_at(
     filled_parts(buffer, read_parts_at(fd, to, count, at, pc), pc)
 }
 
-extern "C-unwind" fn receive_into_parts(
-    fd: c_int,
-    message: *mut msghdr,
-    flags: c_int,
-    pc: u64,
-) -> ssize_t {
+extern "C-unwind" fn receive_into_parts(fd: c_int, message: *mut msghdr, flags: c_int, pc: u64) -> ssize_t {
     described_message(message, pc);
     let result = filled_parts(parts_of(message), receive_message(fd, message, flags, pc), pc);
     if result >= 0 && !message.is_null() && counts(pc) {
         // SAFETY: the call has succeeded, so there is a description, which it has updated.
         let updated = unsafe { &*message };
-        write_range(updated.msg_name as u64, if updated.msg_name.is_null() { 0 } else { updated.msg_namelen.into() }, pc);
+        write_range(
+            updated.msg_name as u64,
+            if updated.msg_name.is_null() { 0 } else { updated.msg_namelen.into() },
+            pc,
+        );
         write_range(updated.msg_control as u64, updated.msg_controllen as u64, pc);
         let fields = [
             (&raw const updated.msg_namelen as u64, size_of_val(&updated.msg_namelen)),
@@ -215,12 +203,7 @@ extern "C-unwind" fn send_from_to(
     send_to(fd, from, size, flags, address, len, pc)
 }
 
-extern "C-unwind" fn write_from_parts(
-    fd: c_int,
-    from: *const iovec,
-    count: c_int,
-    pc: u64,
-) -> ssize_t {
+extern "C-unwind" fn write_from_parts(fd: c_int, from: *const iovec, count: c_int, pc: u64) -> ssize_t {
     emptied_parts(parts(from, usize::try_from(count).unwrap_or(0)), pc);
     write_parts(fd, from, count, pc)
 }
@@ -236,12 +219,7 @@ extern "C-unwind" fn write_from_parts_at(
     write_parts_at(fd, from, count, at, pc)
 }
 
-extern "C-unwind" fn send_from_parts(
-    fd: c_int,
-    message: *const msghdr,
-    flags: c_int,
-    pc: u64,
-) -> ssize_t {
+extern "C-unwind" fn send_from_parts(fd: c_int, message: *const msghdr, flags: c_int, pc: u64) -> ssize_t {
     described_message(message, pc);
     emptied_parts(parts_of(message), pc);
     send_message(fd, message, flags, pc)
@@ -295,6 +273,43 @@ extern "C-unwind" fn receive_into_checked(
     check(size, room);
     receive_into(fd, to, size, flags, pc)
 }
+
+/// Has seven arguments, the last of which is on the stack, and the return address after it.
+extern "C-unwind" fn receive_into_from_checked(
+    fd: c_int,
+    to: *mut c_void,
+    size: size_t,
+    room: size_t,
+    flags: c_int,
+    address: *mut sockaddr,
+    len: *mut socklen_t,
+    pc: u64,
+) -> ssize_t {
+    check(size, room);
+    receive_into_from(fd, to, size, flags, address, len, pc)
+}
+
+// The seventh argument is passed on, and the return address behind it.
+core::arch::global_asm!(
+    ".pushsection .text",
+    ".weak __recvfrom_chk",
+    ".type __recvfrom_chk, @function",
+    "__recvfrom_chk:",
+    ".cfi_startproc",
+    "mov rax, [rsp]",
+    "mov r10, [rsp + 8]",
+    "sub rsp, 24",
+    ".cfi_adjust_cfa_offset 24",
+    "mov [rsp], r10",
+    "mov [rsp + 8], rax",
+    "call {}",
+    "add rsp, 24",
+    ".cfi_adjust_cfa_offset -24",
+    "ret",
+    ".cfi_endproc",
+    ".popsection",
+    sym receive_into_from_checked
+);
 
 entries! {
     read => read_into, "rcx";

@@ -144,7 +144,14 @@ impl Conversions {
             None
         };
         let length = self.length();
-        Some(Conversion { letter: self.take(), length, width, precision, is_dropped: false, allocates: false })
+        Some(Conversion {
+            letter: self.take(),
+            length,
+            width,
+            precision,
+            is_dropped: false,
+            allocates: false,
+        })
     }
 
     fn next_scanned(&mut self) -> Option<Conversion> {

@@ -10,7 +10,7 @@
 //!
 //! A row makes a weak function of that name, as a program may have one of its own, which forwards its arguments to the real one.
 //! Functions that order threads as well (`read`, `pthread_…`) are elsewhere, as are the few that compilers need most (`copies`,
-//! `strings`). What is left out, and why, is in `tests/left_out.txt`; a test holds the headers of the C library against both.
+//! `strings`). What is left out, and why, is in `tests/headers/left_out.txt`; a test holds the headers of the C library against both.
 //!
 //! Costs a call that is recorded one record for each range; nothing else changes for accesses of the program itself.
 
@@ -27,6 +27,7 @@ mod values;
 
 /// Finds the functions: some may be called by signal handlers and by the children of forks, where it is too late.
 pub(crate) fn start() {
-    let tables = [fortified::ALL, paths::ALL, printed::ALL, scanned::ALL, streams::ALL, system::ALL, text::ALL];
+    let tables =
+        [fortified::ALL, paths::ALL, printed::ALL, scanned::ALL, streams::ALL, system::ALL, text::ALL];
     tables.into_iter().flatten().for_each(|real| real.prepare());
 }

@@ -1,6 +1,6 @@
 //! Files by their names, and what is known of them: `sys/stat.h`, parts of `unistd.h` and `stdlib.h`.
 
-use libc::{c_char, c_int, c_uint, gid_t, mode_t, off_t, size_t, ssize_t, timespec, uid_t};
+use libc::{c_char, c_int, c_uint, gid_t, mode_t, off_t, size_t, ssize_t, timespec, timeval, uid_t};
 
 use super::table::*;
 use crate::real_functions::{Real, call_real};
@@ -34,6 +34,11 @@ effects! {
     utimensat(at: c_int, path: Text, times: *const [timespec; 2], flags: c_int) -> c_int,
         before [reads_text(path), reads_object(times)], after |_| [];
     futimens(fd: c_int, times: *const [timespec; 2]) -> c_int, before [reads_object(times)], after |_| [];
+    utimes(path: Text, times: *const [timeval; 2]) -> c_int,
+        before [reads_text(path), reads_object(times)], after |_| [];
+    lutimes(path: Text, times: *const [timeval; 2]) -> c_int,
+        before [reads_text(path), reads_object(times)], after |_| [];
+    futimes(fd: c_int, times: *const [timeval; 2]) -> c_int, before [reads_object(times)], after |_| [];
     access(path: Text, mode: c_int) -> c_int, before [reads_text(path)], after |_| [];
     eaccess(path: Text, mode: c_int) -> c_int, before [reads_text(path)], after |_| [];
     euidaccess(path: Text, mode: c_int) -> c_int, before [reads_text(path)], after |_| [];

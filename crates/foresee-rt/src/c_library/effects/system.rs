@@ -1,6 +1,9 @@
 //! Time, names of the system, random bytes, sockets' properties, sorting: `time.h`, `sys/time.h`, `unistd.h`, `sys/socket.h`, `stdlib.h`.
 
-use libc::{c_char, c_int, c_long, c_uint, c_void, size_t, sockaddr, socklen_t, ssize_t, time_t, timespec, timeval, tm};
+use libc::{
+    c_char, c_int, c_long, c_uint, c_void, size_t, sockaddr, socklen_t, ssize_t, time_t, timespec, timeval,
+    tm,
+};
 
 use super::table::*;
 use crate::real_functions::{Real, call_real};
@@ -67,6 +70,8 @@ effects! {
         before [], after |n| [writes(to, n.max(0) as usize)];
     getentropy(to: *mut c_void, size: size_t) -> c_int,
         before [], after |failed| [writes(to, if failed == 0 { size } else { 0 })];
+    getgroups(room: c_int, to: *mut libc::gid_t) -> c_int,
+        before [], after |n| [writes(to, if room > 0 { 4 * n.max(0) as usize } else { 0 })];
     rand_r(seed: *mut c_uint) -> c_int, before [reads_object(seed)], after |_| [writes_object(seed, true)];
     getloadavg(to: *mut f64, count: c_int) -> c_int, before [], after |n| [writes(to, 8 * n.max(0) as usize)];
 

@@ -8,7 +8,8 @@ use crate::real_functions::{Real, call_real};
 /// How many bytes decide the comparison of two texts in which case makes no difference.
 fn compared(a: Text, b: Text, most: usize) -> usize {
     // SAFETY: bytes are read up to the first difference or zero byte, no more than `most`: the real function needs them, too.
-    let bytes = |i| unsafe { ((*a.add(i) as u8).to_ascii_lowercase(), (*b.add(i) as u8).to_ascii_lowercase()) };
+    let bytes =
+        |i| unsafe { ((*a.add(i) as u8).to_ascii_lowercase(), (*b.add(i) as u8).to_ascii_lowercase()) };
     (0..most).find(|&i| matches!(bytes(i), (a, b) if a != b || a == 0)).map_or(most, |i| i + 1)
 }
 
@@ -16,7 +17,6 @@ fn compared(a: Text, b: Text, most: usize) -> usize {
 fn searched(text: Text, found: *const c_char, wanted: usize) -> usize {
     if found.is_null() { size_of_text(text) } else { offset(found, text) + wanted }
 }
-
 
 /// The token that begins at a text: how many bytes are looked at, and where its end is overwritten, if it is.
 struct Token {
