@@ -49,7 +49,7 @@ pub(crate) use entries_of_six;
 
 /// As [`entries!`], for functions that a program may define itself.
 macro_rules! weak_entries {
-    ($($name:literal => $function:path, $register:literal;)*) => {
+    ($($name:expr => $function:path, $register:expr;)*) => {
         $(core::arch::global_asm!(
             ".pushsection .text",
             concat!(".weak ", $name),
@@ -63,3 +63,84 @@ macro_rules! weak_entries {
     };
 }
 pub(crate) use weak_entries;
+
+/// As [`entries_of_six!`], for functions that a program may define itself.
+macro_rules! weak_entries_of_six {
+    ($($name:expr => $function:path;)*) => {
+        $(core::arch::global_asm!(
+            ".pushsection .text",
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "push [rsp]",
+            ".cfi_adjust_cfa_offset 8",
+            "call {}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "ret",
+            ".cfi_endproc",
+            ".popsection",
+            sym $function
+        );)*
+    };
+}
+pub(crate) use weak_entries_of_six;
+
+/// Weak entry points of functions with a variable number of arguments, as the compiler would begin such a function: all registers that may
+/// hold arguments are saved, and the function gets the fixed arguments, the address of a `va_list` for the others, and the
+/// return address. `name => function, fixed arguments, "where the list goes", "where the return address goes";`
+///
+/// SAFETY of each use: the places are those of the System V arguments after the fixed ones, and the function takes these arguments.
+macro_rules! variadic_entries {
+    ($($name:literal => $function:path, $fixed:literal, $list:literal, $return:literal;)*) => {
+        $(core::arch::global_asm!(
+            ".pushsection .text",
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "push rbp",
+            ".cfi_def_cfa_offset 16",
+            ".cfi_offset rbp, -16",
+            "mov rbp, rsp",
+            ".cfi_def_cfa_register rbp",
+            // From the top: the saved registers (176 bytes), the list (24), room for an argument on the stack.
+            "sub rsp, 224",
+            "mov [rsp + 48], rdi",
+            "mov [rsp + 56], rsi",
+            "mov [rsp + 64], rdx",
+            "mov [rsp + 72], rcx",
+            "mov [rsp + 80], r8",
+            "mov [rsp + 88], r9",
+            "test al, al",
+            "je 2f",
+            "movaps [rsp + 96], xmm0",
+            "movaps [rsp + 112], xmm1",
+            "movaps [rsp + 128], xmm2",
+            "movaps [rsp + 144], xmm3",
+            "movaps [rsp + 160], xmm4",
+            "movaps [rsp + 176], xmm5",
+            "movaps [rsp + 192], xmm6",
+            "movaps [rsp + 208], xmm7",
+            "2:",
+            concat!("mov dword ptr [rsp + 16], 8 * ", $fixed),
+            "mov dword ptr [rsp + 20], 48",
+            "lea rax, [rbp + 16]",
+            "mov [rsp + 24], rax",
+            "lea rax, [rsp + 48]",
+            "mov [rsp + 32], rax",
+            concat!("lea ", $list, ", [rsp + 16]"),
+            "mov rax, [rbp + 8]",
+            concat!("mov ", $return, ", rax"),
+            "call {}",
+            "leave",
+            ".cfi_def_cfa rsp, 8",
+            "ret",
+            ".cfi_endproc",
+            ".popsection",
+            sym $function
+        );)*
+    };
+}
+pub(crate) use variadic_entries;

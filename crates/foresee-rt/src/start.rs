@@ -3,10 +3,10 @@
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use crate::c_library::{descriptors, ipc, process, threads};
+use crate::c_library::{descriptors, effects, ipc, process, threads};
 use crate::entry_points::entries;
-use crate::observer;
 use crate::recorder::{branches, code_filter, limits, ring, session, thread, watched};
+use crate::{observer, program};
 
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
 /// the latest when the first instrumented object is initialised.
@@ -24,6 +24,7 @@ fn record() {
     }
     descriptors::start();
     ipc::start();
+    effects::start();
     // What reads strings and memory comes before the recording, which would take it for the program's doing.
     watched::start();
     code_filter::start();
@@ -42,7 +43,8 @@ fn record() {
 static START: extern "C" fn(c_int, *const *const c_char) = start;
 
 /// Every instrumented object calls this before its constructors.
-extern "C" fn init(_pc: u64) {
+extern "C" fn init(pc: u64) {
+    program::add_instrumented(pc);
     record();
 }
 

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
+mod headers;
 mod never_lost;
 mod support;
 
@@ -42,6 +43,14 @@ fn copies_are_accesses() {
     each("copy.c", |program| {
         let run = program.record();
         assert!(!run.races.is_empty());
+    });
+}
+
+#[test]
+fn the_c_library_does_what_it_does_and_its_accesses_are_recorded() {
+    each("effects.c", |program| {
+        let run = program.assert_clean();
+        assert!(run.count("T", "write") > 100 && run.count("T", "read") > 100);
     });
 }
 

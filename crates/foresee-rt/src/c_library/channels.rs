@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use libc::c_int;
 
+use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::release_edge;
 use crate::recorder::status;
 
@@ -69,13 +70,16 @@ pub(crate) fn channel(fd: c_int) -> Option<u64> {
     }
 }
 
+/// Called directly: the function that programs call records what they access.
+pub(crate) static FSTAT: Real = Real::new(c"fstat");
+
 fn identify(fd: c_int) -> Option<u64> {
     // SAFETY: `stat` is a C structure of numbers, for which zeroes are valid, and which `fstat` fills. `errno` is this thread's own;
     // it is put back, as it belongs to the program.
     unsafe {
         let errno = *libc::__errno_location();
         let mut stat: libc::stat = std::mem::zeroed();
-        let failed = libc::fstat(fd, &mut stat) != 0;
+        let failed = call_real!(FSTAT, (c_int, *mut libc::stat) -> c_int, fd, &mut stat) != 0;
         *libc::__errno_location() = errno;
         match stat.st_mode & libc::S_IFMT {
             _ if failed => None,

@@ -14,7 +14,7 @@ const PLAIN: bool = true;
 const INSTRUMENTED: bool = false;
 
 fn copies<const PLAIN_CALL: bool>(to: *mut c_void, from: *const c_void, size: size_t, pc: u64) {
-    if counts(pc) && !(PLAIN_CALL && program::is_rust()) {
+    if counts(pc) && !(PLAIN_CALL && program::is_rust_library(pc)) {
         read_range(from as u64, size as u64, pc);
         write_range(to as u64, size as u64, pc);
     }
@@ -51,7 +51,7 @@ extern "C" fn fill<const PLAIN_CALL: bool>(
     pc: u64,
 ) -> *mut c_void {
     static REAL: Real = Real::new(c"memset");
-    if counts(pc) && !(PLAIN_CALL && program::is_rust()) {
+    if counts(pc) && !(PLAIN_CALL && program::is_rust_library(pc)) {
         write_range(to as u64, size as u64, pc);
     }
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.

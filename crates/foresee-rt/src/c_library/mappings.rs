@@ -10,6 +10,7 @@ use libc::{c_int, c_void, off_t, size_t};
 
 use crate::entry_points::{entries, entries_of_six};
 use crate::real_functions::{Real, call_real};
+use crate::recorder::accesses::{counts, read_range, write_range};
 use crate::recorder::thread::always;
 
 const PAGE: u64 = 4096;
@@ -57,7 +58,8 @@ extern "C-unwind" fn unmap(at: *mut c_void, size: size_t, pc: u64) -> c_int {
     unsafe { call_real!(REAL, (*mut c_void, size_t) -> c_int, at, size) }
 }
 
-/// As with `realloc`, the old mapping ends and the new one begins even where they are the same bytes.
+/// As with `realloc`, the old mapping ends and the new one begins even where they are the same bytes, and the contents move: they are
+/// read in the old one and written in the new one, as far as both reach.
 extern "C-unwind" fn remap(
     old: *mut c_void,
     old_size: size_t,
@@ -67,6 +69,8 @@ extern "C-unwind" fn remap(
     pc: u64,
 ) -> *mut c_void {
     static REAL: Real = Real::new(c"mremap");
+    let moved = if counts(pc) { old_size.min(size) as u64 } else { 0 };
+    read_range(old as u64, moved, pc);
     ends(old, old_size, pc);
     // SAFETY: forwards the caller's own arguments; the real function uses the last one only if the flags say that it is there.
     let new = unsafe {
@@ -79,8 +83,11 @@ extern "C-unwind" fn remap(
     if new == libc::MAP_FAILED {
         // The old mapping lives on.
         begins(old, old_size, pc);
+        write_range(old as u64, moved, pc);
+    } else {
+        begins(new, size, pc);
+        write_range(new as u64, moved, pc);
     }
-    begins(new, size, pc);
     new
 }
 

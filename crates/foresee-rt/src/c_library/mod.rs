@@ -10,7 +10,7 @@
 //! | `locks`, `conditions`, `semaphores`, `once` | what programs synchronise by |
 //! | `channels`, `descriptors`, `ipc` | what threads hand over through the kernel: pipes, sockets, messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
-//! | `copies`, `strings` | functions that access the program's memory |
+//! | `copies`, `strings`, `effects` | functions that access the program's memory |
 //! | `jumps` | `longjmp` |
 
 mod allocation;
@@ -18,6 +18,7 @@ mod channels;
 mod conditions;
 mod copies;
 pub(crate) mod descriptors;
+pub(crate) mod effects;
 pub(crate) mod ipc;
 mod jumps;
 mod locks;

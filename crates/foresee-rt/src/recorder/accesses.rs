@@ -41,8 +41,8 @@ pub(crate) extern "C" fn write_range(addr: u64, size: u64, pc: u64) {
     }
 }
 
-/// Whether what a function of the C library accesses on behalf of its caller is to be recorded: the program itself called it, not a
-/// library, which may order what it does in ways that are not seen; and the runtime is not calling it for itself.
+/// Whether what a function of the C library accesses on behalf of its caller is to be recorded: instrumented code called it, not
+/// another library, which may order what it does in ways that are not seen; and the runtime is not calling it for itself.
 pub(crate) fn counts(pc: u64) -> bool {
-    status::recording() && program::has_code_at(pc) && accessing(|_| ()).is_some()
+    status::recording() && program::is_instrumented_at(pc) && accessing(|_| ()).is_some()
 }

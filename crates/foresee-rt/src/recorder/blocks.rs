@@ -15,6 +15,7 @@ use libc::c_void;
 use super::status;
 use super::thread::{always, position};
 use crate::program;
+use crate::real_functions::usable_size;
 
 /// What Rust code has asked the allocator for; zeroes where it has not.
 #[derive(Clone, Copy)]
@@ -79,7 +80,7 @@ fn has_ended(block: *mut c_void) -> bool {
 pub(crate) fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
     if !block.is_null() && status::recording() {
         // SAFETY: the allocator has just given this block.
-        let size = unsafe { libc::malloc_usable_size(block) };
+        let size = unsafe { usable_size(block) };
         let (size, pc) = asked_for(block, size).unwrap_or((size, pc));
         always(|local| local.plain(Tag::Alloc, 0, [pc, block as u64, size as u64]));
     }
@@ -88,7 +89,7 @@ pub(crate) fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
 
 /// A block's life ends, by a call of `free` or `realloc`.
 pub(crate) fn ends(block: *mut c_void, pc: u64) {
-    ends_as(if is_rust_library(pc) { Tag::Alloc } else { Tag::Free }, block, pc);
+    ends_as(if program::is_rust_library(pc) { Tag::Alloc } else { Tag::Free }, block, pc);
 }
 
 /// A block's life ends, which this record says.
@@ -96,16 +97,9 @@ pub(crate) fn ends_as(tag: Tag, block: *mut c_void, pc: u64) {
     if !block.is_null() && status::recording() && !has_ended(block) {
         // SAFETY: the program passes the block to `free`, so it is the allocator's; otherwise the call that follows would be just as
         // undefined as this one.
-        let size = unsafe { libc::malloc_usable_size(block) };
+        let size = unsafe { usable_size(block) };
         if size > 0 {
             always(|local| local.stamped(tag, 0, [pc, block as u64, size as u64]));
         }
     }
-}
-
-/// Whether this may be Rust's library. It is linked into the program without instrumentation, so what orders its
-/// accesses is not seen, and they must not be either: the end of its memory is only the begin of a new life. Rust code that is
-/// instrumented frees by other functions. C code in a Rust program cannot be distinguished from the library.
-fn is_rust_library(pc: u64) -> bool {
-    program::has_code_at(pc) && program::is_rust()
 }

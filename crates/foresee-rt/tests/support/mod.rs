@@ -13,7 +13,7 @@ use foresee_witness::engine::StreamEngine as _;
 use foresee_witness::judge::Finding;
 
 /// The static library, built as the driver builds it.
-fn runtime() -> &'static Path {
+pub(crate) fn runtime() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let status = Command::new(env!("CARGO")).args(["build", "-q", "-p", "foresee-rt"]).status().unwrap();

@@ -7,6 +7,7 @@ use crate::c_library::channels::{OF_SIGNALS, OF_SOCKETS, channel, closes, new_ch
 use crate::c_library::ipc::around_file_lock;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
+use crate::recorder::accesses::{counts, write_range};
 use crate::recorder::edges::acquire_edge;
 use crate::recorder::trace_file;
 
@@ -68,23 +69,31 @@ makers! {
 static PIPE: Real = Real::new(c"pipe");
 static PIPE2: Real = Real::new(c"pipe2");
 
+/// The two ends of something new are written to the program's memory.
+fn ends_written(ends: *const [c_int; 2], pc: u64) {
+    if counts(pc) {
+        write_range(ends as u64, size_of::<[c_int; 2]>() as u64, pc);
+    }
+}
+
 /// Both ends of a pipe are new.
-fn pipe_made(result: c_int, ends: *const [c_int; 2]) -> c_int {
+fn pipe_made(result: c_int, ends: *const [c_int; 2], pc: u64) -> c_int {
     if result == 0 {
+        ends_written(ends, pc);
         // SAFETY: the real function has succeeded, so it has written both ends there.
         unsafe { *ends }.into_iter().for_each(|end| set_channel(end, 0));
     }
     result
 }
 
-extern "C-unwind" fn make_pipe(ends: *mut [c_int; 2], _pc: u64) -> c_int {
+extern "C-unwind" fn make_pipe(ends: *mut [c_int; 2], pc: u64) -> c_int {
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    pipe_made(unsafe { call_real!(PIPE, (*mut [c_int; 2]) -> c_int, ends) }, ends)
+    pipe_made(unsafe { call_real!(PIPE, (*mut [c_int; 2]) -> c_int, ends) }, ends, pc)
 }
 
-extern "C-unwind" fn make_pipe_with(ends: *mut [c_int; 2], flags: c_int, _pc: u64) -> c_int {
+extern "C-unwind" fn make_pipe_with(ends: *mut [c_int; 2], flags: c_int, pc: u64) -> c_int {
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    pipe_made(unsafe { call_real!(PIPE2, (*mut [c_int; 2], c_int) -> c_int, ends, flags) }, ends)
+    pipe_made(unsafe { call_real!(PIPE2, (*mut [c_int; 2], c_int) -> c_int, ends, flags) }, ends, pc)
 }
 
 static DUP2: Real = Real::new(c"dup2");
@@ -141,7 +150,7 @@ extern "C-unwind" fn make_pair(
     kind: c_int,
     protocol: c_int,
     ends: *mut [c_int; 2],
-    _pc: u64,
+    pc: u64,
 ) -> c_int {
     // SAFETY: forwards the caller's own arguments; if the real function succeeds, it has written both ends.
     unsafe {
@@ -151,6 +160,7 @@ extern "C-unwind" fn make_pair(
             domain, kind, protocol, ends
         );
         if result == 0 {
+            ends_written(ends, pc);
             let channel = new_channel();
             for end in *ends {
                 set_channel(end, channel);

@@ -5,16 +5,15 @@ use libc::{
 };
 
 use crate::c_library::channels::{channel, gives};
-use crate::entry_points::{entries, entries_of_six, weak_entries};
+use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
-use crate::recorder::accesses::{counts, read_range, write_range};
 use crate::recorder::edges::acquire_edge;
 
 /// Functions `C name (arguments after the descriptor)`, after which the calling thread knows what was given.
 macro_rules! takers {
     ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, if $success:expr;)*) => {
         $(static $real: Real = Real::new($name);
-        extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+        pub(super) extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
             // Before the call: during it, the descriptor may be closed and its number be another's.
             let channel = channel(fd);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
@@ -32,7 +31,7 @@ macro_rules! takers {
 macro_rules! givers {
     ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         $(static $real: Real = Real::new($name);
-        extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+        pub(super) extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
             gives(fd, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) }
@@ -44,6 +43,7 @@ takers! {
     READ read_bytes of c"read" (to: *mut c_void, size: size_t) -> ssize_t, if |n| n >= 0;
     PREAD read_bytes_at of c"pread" (to: *mut c_void, size: size_t, at: off_t) -> ssize_t, if |n| n >= 0;
     READV read_parts of c"readv" (parts: *const iovec, count: c_int) -> ssize_t, if |n| n >= 0;
+    PREADV read_parts_at of c"preadv" (parts: *const iovec, count: c_int, at: off_t) -> ssize_t, if |n| n >= 0;
     RECV receive_bytes of c"recv" (to: *mut c_void, size: size_t, flags: c_int) -> ssize_t, if |n| n >= 0;
     RECVFROM receive_from of c"recvfrom" (
         to: *mut c_void, size: size_t, flags: c_int, address: *mut sockaddr, len: *mut socklen_t
@@ -71,6 +71,7 @@ givers! {
     WRITE write_bytes of c"write" (from: *const c_void, size: size_t) -> ssize_t;
     PWRITE write_bytes_at of c"pwrite" (from: *const c_void, size: size_t, at: off_t) -> ssize_t;
     WRITEV write_parts of c"writev" (parts: *const iovec, count: c_int) -> ssize_t;
+    PWRITEV write_parts_at of c"pwritev" (parts: *const iovec, count: c_int, at: off_t) -> ssize_t;
     SEND send_bytes of c"send" (from: *const c_void, size: size_t, flags: c_int) -> ssize_t;
     SENDTO send_to of c"sendto" (
         from: *const c_void, size: size_t, flags: c_int, address: *const sockaddr, len: socklen_t
@@ -87,80 +88,19 @@ givers! {
     ) -> c_int;
 }
 
-/// The bytes themselves are accesses, too.
-extern "C-unwind" fn read_into(fd: c_int, to: *mut c_void, size: size_t, pc: u64) -> ssize_t {
-    let result = read_bytes(fd, to, size, pc);
-    if result > 0 && counts(pc) {
-        write_range(to as u64, result as u64, pc);
-    }
-    result
-}
-
-extern "C-unwind" fn receive_into(
-    fd: c_int,
-    to: *mut c_void,
-    size: size_t,
-    flags: c_int,
-    pc: u64,
-) -> ssize_t {
-    let result = receive_bytes(fd, to, size, flags, pc);
-    if result > 0 && counts(pc) {
-        write_range(to as u64, (result as u64).min(size as u64), pc);
-    }
-    result
-}
-
-extern "C-unwind" fn write_from(fd: c_int, from: *const c_void, size: size_t, pc: u64) -> ssize_t {
-    if counts(pc) {
-        read_range(from as u64, size as u64, pc);
-    }
-    write_bytes(fd, from, size, pc)
-}
-
-extern "C-unwind" fn send_from(
-    fd: c_int,
-    from: *const c_void,
-    size: size_t,
-    flags: c_int,
-    pc: u64,
-) -> ssize_t {
-    if counts(pc) {
-        read_range(from as u64, size as u64, pc);
-    }
-    send_bytes(fd, from, size, flags, pc)
-}
-
 /// The functions that signal handlers and the children of forks may call.
-pub(super) const CALLED_EARLY: [&Real; 8] =
-    [&READ, &READV, &WRITE, &WRITEV, &SEND, &RECV, &CONNECT, &SHUTDOWN];
+pub(super) const CALLED_EARLY: [&Real; 11] =
+    [&READ, &READV, &PREAD, &RECVMSG, &SENDMSG, &WRITE, &WRITEV, &SEND, &RECV, &CONNECT, &SHUTDOWN];
 
 entries! {
-    read => read_into, "rcx";
-    pread => read_bytes_at, "r8";
-    pread64 => read_bytes_at, "r8";
-    readv => read_parts, "rcx";
-    recv => receive_into, "r8";
-    recvmsg => receive_message, "rcx";
     recvmmsg => receive_messages, "r9";
-    eventfd_read => read_event, "rdx";
     epoll_wait => wait_for_events, "r8";
     epoll_pwait => wait_for_events_masked, "r9";
-    write => write_from, "rcx";
-    pwrite => write_bytes_at, "r8";
-    pwrite64 => write_bytes_at, "r8";
-    writev => write_parts, "rcx";
-    send => send_from, "r8";
-    sendmsg => send_message, "rcx";
     sendmmsg => send_messages, "r8";
     shutdown => shut_down, "rdx";
     eventfd_write => write_event, "rdx";
     epoll_ctl => change_interest, "r8";
     connect => connect_to, "rcx";
-}
-
-entries_of_six! {
-    recvfrom => receive_from;
-    sendto => send_to;
 }
 
 // A program may have functions of its own by these names.

@@ -3,30 +3,20 @@
 //! A program that calls `pthread_mutex_lock` reaches this crate's function of that name, as it is linked before the C library. To do
 //! what was asked for, ours calls the *real* one. There are two kinds:
 //!
-//! * [`Real`]: functions of shared libraries, found by the dynamic linker as the next ones of their name. The allocator's have second
-//!   names besides, so nothing has to be looked up for them, and `malloc` works from the first instruction on.
+//! * [`Real`]: functions of shared libraries, found by the dynamic linker as the next ones of their name. The allocator's are in
+//!   [`allocator`], as all of them have to be of one library.
 //! * [`std_functions!`]: functions of Rust's library, which is linked statically. The driver gives each a second name,
 //!   `foresee_real_…`; where it has not, as in a C program, that name is a stub that nobody calls.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use libc::{c_void, size_t};
+use libc::c_void;
 
 use crate::message::say;
 
-unsafe extern "C" {
-    #[link_name = "__libc_malloc"]
-    pub(crate) fn real_malloc(size: size_t) -> *mut c_void;
-    #[link_name = "__libc_free"]
-    pub(crate) fn real_free(block: *mut c_void);
-    #[link_name = "__libc_calloc"]
-    pub(crate) fn real_calloc(count: size_t, size: size_t) -> *mut c_void;
-    #[link_name = "__libc_realloc"]
-    pub(crate) fn real_realloc(block: *mut c_void, size: size_t) -> *mut c_void;
-    #[link_name = "__libc_memalign"]
-    pub(crate) fn real_memalign(align: size_t, size: size_t) -> *mut c_void;
-}
+pub(crate) mod allocator;
+pub(crate) use allocator::{real_calloc, real_free, real_malloc, real_memalign, real_realloc, usable_size};
 
 /// A function of a shared library, looked up when it is first needed.
 pub(crate) struct Real {
@@ -52,15 +42,25 @@ impl Real {
         if found.is_null() { self.find() } else { found }
     }
 
-    #[cold]
-    fn find(&self) -> *mut c_void {
+    /// Looks the function up, so that [`Real::address`] need not: for functions that signal handlers and the children of forks may
+    /// call, where it is too late. A C library that lacks the function is no reason to end: nobody will call it.
+    pub(crate) fn prepare(&self) {
+        self.found.store(self.look_up(), Relaxed);
+    }
+
+    fn look_up(&self) -> *mut c_void {
         // SAFETY: both calls take a handle that always exists and names that end in a zero byte.
-        let found = unsafe {
+        unsafe {
             let versioned = self.version.map_or(std::ptr::null_mut(), |v| {
                 libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), v.as_ptr())
             });
             if versioned.is_null() { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } else { versioned }
-        };
+        }
+    }
+
+    #[cold]
+    fn find(&self) -> *mut c_void {
+        let found = self.look_up();
         if found.is_null() {
             say(&[b"foresee: the C library has no function ", self.name.to_bytes(), b"\n"]);
             // SAFETY: ends the process; there are no preconditions. There is nothing to forward to.

@@ -1,0 +1,33 @@
+//! What functions of the C library read and write through the pointers that they are given.
+//!
+//! The C library is not instrumented: without its accesses a trace shows a buffer that nobody filled, and a decision that rests on
+//! nothing. So each function that instrumented code calls is recorded as accesses to the bytes that it must touch: reads before
+//! the call, writes after it, as far as the result says. The files of this module are tables of such functions, one row each:
+//!
+//! ```text
+//! name(arguments) -> result, before [accesses], after |result| [accesses];
+//! ```
+//!
+//! A row makes a weak function of that name, as a program may have one of its own, which forwards its arguments to the real one.
+//! Functions that order threads as well (`read`, `pthread_…`) are elsewhere, as are the few that compilers need most (`copies`,
+//! `strings`). What is left out, and why, is in `tests/headers/left_out.txt`; a test holds the headers of the C library against both.
+//!
+//! Costs a call that is recorded one record for each range; nothing else changes for accesses of the program itself.
+
+mod formats;
+mod fortified;
+mod paths;
+mod printed;
+mod scanned;
+mod streams;
+mod system;
+mod table;
+mod text;
+mod values;
+
+/// Finds the functions: some may be called by signal handlers and by the children of forks, where it is too late.
+pub(crate) fn start() {
+    let tables =
+        [fortified::ALL, paths::ALL, printed::ALL, scanned::ALL, streams::ALL, system::ALL, text::ALL];
+    tables.into_iter().flatten().for_each(|real| real.prepare());
+}

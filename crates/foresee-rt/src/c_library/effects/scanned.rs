@@ -1,0 +1,31 @@
+//! Formatted input: `scanf` and the like. They write to their arguments, as many as they say.
+
+use libc::{FILE, c_int};
+
+use super::formats::{List, Scanned};
+use super::table::*;
+use crate::entry_points::variadic_entries;
+use crate::real_functions::{Real, call_real};
+
+effects! {
+    vscanf(format: Text, list: List) -> c_int, before [reads_text(format)], after |n| [Scanned(format, list, n)];
+    vfscanf(stream: *mut FILE, format: Text, list: List) -> c_int,
+        before [reads_text(format)], after |n| [Scanned(format, list, n)];
+    vsscanf(text: Text, format: Text, list: List) -> c_int,
+        before [reads_text(text), reads_text(format)], after |n| [Scanned(format, list, n)];
+    __isoc99_vscanf(format: Text, list: List) -> c_int,
+        before [reads_text(format)], after |n| [Scanned(format, list, n)];
+    __isoc99_vfscanf(stream: *mut FILE, format: Text, list: List) -> c_int,
+        before [reads_text(format)], after |n| [Scanned(format, list, n)];
+    __isoc99_vsscanf(text: Text, format: Text, list: List) -> c_int,
+        before [reads_text(text), reads_text(format)], after |n| [Scanned(format, list, n)];
+}
+
+variadic_entries! {
+    "scanf" => vscanf::recorded, 1, "rsi", "rdx";
+    "fscanf" => vfscanf::recorded, 2, "rdx", "rcx";
+    "sscanf" => vsscanf::recorded, 2, "rdx", "rcx";
+    "__isoc99_scanf" => __isoc99_vscanf::recorded, 1, "rsi", "rdx";
+    "__isoc99_fscanf" => __isoc99_vfscanf::recorded, 2, "rdx", "rcx";
+    "__isoc99_sscanf" => __isoc99_vsscanf::recorded, 2, "rdx", "rcx";
+}

@@ -1,0 +1,101 @@
+//! Numbers from texts: `strtol`, `atoi` and the like.
+//!
+//! How far a text is read is known from where the number ends, so the real function is always asked for that, even where the program
+//! is not interested. `atoi` is `strtol` in base ten, by the standard.
+
+use std::ffi::{c_int, c_long, c_longlong, c_ulong, c_ulonglong};
+
+use super::table::*;
+use crate::entry_points::weak_entries;
+use crate::real_functions::{Real, call_real};
+
+/// Has a number read; `real` gets the address at which to say where it ends.
+fn reads_number<N>(text: Text, end: *mut Text, pc: u64, real: impl FnOnce(*mut Text) -> N) -> N {
+    // It stays null if the base makes no sense: then nothing is read.
+    let mut stop = std::ptr::null();
+    let number = real(&mut stop);
+    if !end.is_null() && !stop.is_null() {
+        // SAFETY: the program passes the address of a pointer for the end.
+        unsafe { *end = stop };
+    }
+    if !stop.is_null() && is_recorded(pc) {
+        reads(text, offset(stop, text) + 1).record(pc);
+        writes_object(end, true).record(pc);
+    }
+    number
+}
+
+/// Functions `name(text, end, base) -> number`, and `name(text)` that are the same in base ten.
+macro_rules! integers {
+    ($($name:ident $(, $short:ident as $small:ty)*: $number:ty;)*) => {
+        $(mod $name {
+            use super::*;
+
+            static REAL: Real = Real::new(c_name(concat!(stringify!($name), "\0")));
+
+            extern "C" fn recorded(text: Text, end: *mut Text, base: c_int, pc: u64) -> $number {
+                // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+                reads_number(text, end, pc, |end| unsafe {
+                    call_real!(REAL, (Text, *mut Text, c_int) -> $number, text, end, base)
+                })
+            }
+
+            weak_entries! {
+                stringify!($name) => recorded, "rcx";
+            }
+
+            $(mod $short {
+                use super::*;
+
+                extern "C" fn in_base_ten(text: Text, pc: u64) -> $small {
+                    recorded(text, std::ptr::null_mut(), 10, pc) as $small
+                }
+
+                weak_entries! {
+                    stringify!($short) => in_base_ten, "rsi";
+                }
+            })*
+        })*
+    };
+}
+
+/// Functions `name(text, end) -> number`.
+macro_rules! floats {
+    ($($name:ident: $number:ty;)*) => {
+        $(mod $name {
+            use super::*;
+
+            pub(super) extern "C" fn recorded(text: Text, end: *mut Text, pc: u64) -> $number {
+                static REAL: Real = Real::new(c_name(concat!(stringify!($name), "\0")));
+                // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+                reads_number(text, end, pc, |end| unsafe {
+                    call_real!(REAL, (Text, *mut Text) -> $number, text, end)
+                })
+            }
+
+            weak_entries! {
+                stringify!($name) => recorded, "rdx";
+            }
+        })*
+    };
+}
+
+integers! {
+    strtol, atoi as c_int, atol as c_long: c_long;
+    strtoll, atoll as c_longlong: c_longlong;
+    strtoul: c_ulong;
+    strtoull: c_ulonglong;
+}
+
+floats! {
+    strtof: f32;
+    strtod: f64;
+}
+
+extern "C" fn read_float(text: Text, pc: u64) -> f64 {
+    strtod::recorded(text, std::ptr::null_mut(), pc)
+}
+
+weak_entries! {
+    "atof" => read_float, "rsi";
+}
