@@ -63,3 +63,26 @@ macro_rules! weak_entries {
     };
 }
 pub(crate) use weak_entries;
+
+/// As [`entries_of_six!`], for functions that a program may define itself.
+macro_rules! weak_entries_of_six {
+    ($($name:literal => $function:path;)*) => {
+        $(core::arch::global_asm!(
+            ".pushsection .text",
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "push [rsp]",
+            ".cfi_adjust_cfa_offset 8",
+            "call {}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "ret",
+            ".cfi_endproc",
+            ".popsection",
+            sym $function
+        );)*
+    };
+}
+pub(crate) use weak_entries_of_six;
