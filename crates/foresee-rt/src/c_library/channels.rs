@@ -24,7 +24,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
-use libc::c_int;
+use libc::{c_int, c_void};
 
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
@@ -157,6 +157,38 @@ fn has_children() -> bool {
 /// Whether another process may have the descriptor, or its other end.
 fn is_shared(fd: c_int, channel: u64) -> bool {
     has_children() && (channel == OF_SOCKETS || forks_before(fd) < FORKS.load(SeqCst))
+}
+
+/// The field of a lock or semaphore of the C library by which it knows whether processes share it.
+#[derive(Clone, Copy)]
+pub(crate) struct SharingField {
+    pub(crate) offset: usize,
+    pub(crate) mask: u32,
+}
+
+impl SharingField {
+    fn says_shared(self, object: *const c_void) -> bool {
+        // SAFETY: the caller passes an initialised object of the C library's type that has this field, aligned for it; other threads
+        // do not change the field, but may change its other bits.
+        has_children()
+            && unsafe { AtomicU32::from_ptr(object.byte_add(self.offset).cast_mut().cast()) }.load(Relaxed)
+                & self.mask
+                != 0
+    }
+}
+
+/// What the thread did can be learnt through other processes, if they have the object.
+pub(crate) fn gives_to_processes(object: *const c_void, field: SharingField, pc: u64) {
+    if field.says_shared(object) {
+        release_edge(OF_PROCESSES, pc);
+    }
+}
+
+/// The thread learns what other processes were given, if they have the object.
+pub(crate) fn takes_from_processes(object: *const c_void, field: SharingField, pc: u64) {
+    if field.says_shared(object) {
+        acquire_edge(OF_PROCESSES, pc);
+    }
 }
 
 /// Somebody asks to be notified of changes of files.
