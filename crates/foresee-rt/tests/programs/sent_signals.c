@@ -19,7 +19,7 @@ static void handle(int signal) {
     handled = 1;
 }
 static void signals_thread(void) { check(pthread_kill(receiver, SIGUSR1) == 0); }
-static void spins(void) { while (!handled) {} }
+static void spins(void) { while (!handled) usleep(10); }
 static void sets_timer(void) {
     struct itimerval soon = {{0, 0}, {0, 1000}};
     check(setitimer(ITIMER_REAL, &soon, 0) == 0);
@@ -34,7 +34,7 @@ static void waits_for_alarm(void) {
 
 static void (*give)(void);
 static void *giver(void *unused) {
-    usleep(2000);
+    usleep(500);
     data = 7;
     give();
     return unused;
@@ -60,7 +60,7 @@ int main(void) {
     struct sigaction action = {.sa_handler = handle}, found;
     check(sigaction(SIGUSR1, &action, 0) == 0);
     check(sigaction(SIGUSR1, 0, &found) == 0 && found.sa_handler == handle);
-    for (int i = 0; i < 20; i++) hand_over(signals_thread, spins);
+    for (int i = 0; i < 5; i++) hand_over(signals_thread, spins);
     check(signal(SIGUSR1, SIG_IGN) == handle);
     check(signal(SIGUSR1, handle) == SIG_IGN);
     hand_over(signals_thread, spins);
