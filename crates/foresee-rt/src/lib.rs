@@ -55,7 +55,7 @@
 //!
 //! # Known limits
 //!
-//! What happens in a signal handler that interrupts the runtime is not recorded; nor are the threads of a process that forks
+//! What a signal handler accesses that interrupts the runtime is not recorded; nor are the threads of a process that forks
 //! by `clone` itself. Streams of the C library (`fprintf` to a pipe of one's own) make no edges, descriptors do. Code of clang makes
 //! no call when an exception passes a function that catches others: that function stays among the thread's calls.
 

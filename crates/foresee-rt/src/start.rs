@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use crate::c_library::{descriptors, effects, ipc, process, threads};
+use crate::c_library::{descriptors, effects, ipc, process, signals, threads};
 use crate::entry_points::entries;
 use crate::recorder::{branches, code_filter, limits, ring, session, thread, watched};
 use crate::{observer, program};
@@ -25,6 +25,8 @@ fn record() {
     descriptors::start();
     ipc::start();
     effects::start();
+    signals::start();
+    process::find_functions();
     // What reads strings and memory comes before the recording, which would take it for the program's doing.
     watched::start();
     code_filter::start();

@@ -118,6 +118,26 @@ fn cpp_threads_statics_and_futures() {
 }
 
 #[test]
+fn readiness_and_moved_data_order() {
+    each("readiness.c", |program| drop(program.assert_clean()));
+}
+
+#[test]
+fn a_poll_of_something_else_orders_nothing() {
+    each("poll_race.c", |program| assert!(!program.record().races.is_empty()));
+}
+
+#[test]
+fn other_processes_hand_over() {
+    each("children.c", |program| drop(program.assert_clean()));
+}
+
+#[test]
+fn signals_hand_over_to_their_handlers() {
+    each("sent_signals.c", |program| drop(program.assert_clean()));
+}
+
+#[test]
 fn fifty_named_threads() {
     each("fifty.c", |program| {
         let run = program.assert_clean();

@@ -12,17 +12,22 @@
 //! | `signalfd` | that of all signals |
 //! | other kinds without a file | one for all |
 //!
+//! What is given to a channel may come out of another: of an epoll that watches the descriptor, or of the descriptor that a
+//! thread splices to. Such channels are *relays*: whoever gives to the first gives to the second, too (`relay`). And what is given
+//! to another process may come out of anything that processes share: once the process has children, descriptors that existed
+//! before are one channel more, together with all sockets and the end of a child (`OF_PROCESSES`).
+//!
 //! Other names of a descriptor (`dup`, `fcntl`) have its channel; one that was sent through a socket has that of its kind.
 //! That gives edges which are not there (a reader need not have read what the writer wrote). They hide races, they never invent
 //! one. A descriptor's channel is asked for once (`fstat`) and kept until the descriptor is closed, or its number is
 //! given out again: then a read or a write costs one record more.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
-use libc::c_int;
+use libc::{c_int, c_void};
 
 use crate::real_functions::{Real, call_real};
-use crate::recorder::edges::release_edge;
+use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
 
 /// The channel of each descriptor; 0: not known yet.
@@ -35,7 +40,26 @@ pub(crate) const OF_SOCKETS: u64 = 1 << 52;
 const OF_THE_REST: u64 = 1 << 53;
 pub(crate) const OF_SIGNALS: u64 = 1 << 54;
 pub(crate) const OF_TIMERS: u64 = 1 << 54 | 8;
+pub(crate) const OF_PROCESSES: u64 = 1 << 54 | 16;
+pub(crate) const OF_FILE_CHANGES: u64 = 1 << 54 | 24;
+pub(crate) const OF_AIO: u64 = 1 << 54 | 40;
+/// Where relays meet that share a place in the table.
+const OF_RELAYS: u64 = 1 << 54 | 32;
 const OF_IPC: u64 = 1 << 55;
+
+/// How often this process has made another one.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+/// The number of forks before each descriptor was made, as far as its making was seen.
+static MADE_AFTER: [AtomicU32; 1 << 14] = [const { AtomicU32::new(0) }; 1 << 14];
+
+/// Which channel gets what is given to a channel, by the hash of the latter; 0: none.
+static RELAYS: [AtomicU64; 1 << 10] = [const { AtomicU64::new(0) }; 1 << 10];
+/// Whether a place in the table stands for several relays.
+static RELAYS_MEET: AtomicBool = AtomicBool::new(false);
+/// A longer chain of relays is not followed; nor is one that ends in itself.
+const LONGEST_CHAIN: usize = 4;
+/// Whether anybody asked to be notified of changes of files.
+static FILES_ARE_WATCHED: AtomicBool = AtomicBool::new(false);
 
 /// Of a set of semaphores or a queue of messages of System V, by its id; they have their ids from the same numbers.
 pub(crate) fn of_ipc(id: c_int) -> u64 {
@@ -48,7 +72,7 @@ pub(crate) fn new_channel() -> u64 {
     OF_THEIR_OWN | NEXT.fetch_add(8, Relaxed)
 }
 
-pub(crate) fn set_channel(fd: c_int, channel: u64) {
+fn set_channel(fd: c_int, channel: u64) {
     if let Some(slot) = usize::try_from(fd).ok().and_then(|fd| CHANNELS.get(fd)) {
         slot.store(channel, SeqCst);
     }
@@ -101,10 +125,156 @@ pub(crate) fn closes_all(first: u32, last: u32, pc: u64) {
     }
 }
 
+/// A descriptor of this channel was made just now.
+pub(crate) fn made(fd: c_int, channel: u64) {
+    set_channel(fd, channel);
+    set_forks_before(fd, FORKS.load(SeqCst));
+}
+
+/// A descriptor was made that is another name of `original`.
+pub(crate) fn made_as(fd: c_int, original: c_int, channel: u64) {
+    set_channel(fd, channel);
+    set_forks_before(fd, forks_before(original));
+}
+
+fn set_forks_before(fd: c_int, forks: u32) {
+    if let Some(slot) = usize::try_from(fd).ok().and_then(|fd| MADE_AFTER.get(fd)) {
+        slot.store(forks, SeqCst);
+    }
+}
+
+fn forks_before(fd: c_int) -> u32 {
+    usize::try_from(fd).ok().and_then(|fd| MADE_AFTER.get(fd)).map_or(0, |slot| slot.load(SeqCst))
+}
+
+/// This process is about to make another one: what it has done so far, the other one's end comes after.
+pub(crate) fn forks(pc: u64) {
+    FORKS.fetch_add(1, SeqCst);
+    release_edge(OF_PROCESSES, pc);
+}
+
+/// Whether this process has made others.
+fn has_children() -> bool {
+    FORKS.load(SeqCst) > 0
+}
+
+/// Whether another process may have the descriptor, or its other end.
+fn is_shared(fd: c_int, channel: u64) -> bool {
+    has_children() && (channel == OF_SOCKETS || forks_before(fd) < FORKS.load(SeqCst))
+}
+
+/// The field of a lock or semaphore of the C library by which it knows whether processes share it.
+#[derive(Clone, Copy)]
+pub(crate) struct SharingField {
+    pub(crate) offset: usize,
+    pub(crate) mask: u32,
+}
+
+impl SharingField {
+    fn says_shared(self, object: *const c_void) -> bool {
+        // SAFETY: the caller passes an initialised object of the C library's type that has this field, aligned for it; other threads
+        // do not change the field, but may change its other bits.
+        has_children()
+            && unsafe { AtomicU32::from_ptr(object.byte_add(self.offset).cast_mut().cast()) }.load(Relaxed)
+                & self.mask
+                != 0
+    }
+}
+
+/// What the thread did can be learnt through other processes, if they have the object.
+pub(crate) fn gives_to_processes(object: *const c_void, field: SharingField, pc: u64) {
+    if field.says_shared(object) {
+        release_edge(OF_PROCESSES, pc);
+    }
+}
+
+/// The thread learns what other processes were given, if they have the object.
+pub(crate) fn takes_from_processes(object: *const c_void, field: SharingField, pc: u64) {
+    if field.says_shared(object) {
+        acquire_edge(OF_PROCESSES, pc);
+    }
+}
+
+/// Somebody asks to be notified of changes of files.
+pub(crate) fn watch_files() {
+    FILES_ARE_WATCHED.store(true, SeqCst);
+}
+
+/// The thread is about to change a file, or which files there are.
+pub(crate) fn changes_files(pc: u64) {
+    if FILES_ARE_WATCHED.load(Relaxed) {
+        release_edge(OF_FILE_CHANGES, pc);
+    }
+}
+
+fn relay_of(channel: u64) -> &'static AtomicU64 {
+    let hash = channel.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
+    &RELAYS[hash as usize % RELAYS.len()]
+}
+
+/// From now on, what is given to `from` is given to `to`; and so is what was given to it before.
+pub(crate) fn relay(from: u64, to: u64, pc: u64) {
+    if from == to {
+        return;
+    }
+    let place = relay_of(from);
+    loop {
+        let known = place.load(SeqCst);
+        if known == to || known == OF_RELAYS {
+            return;
+        }
+        let new = if known == 0 { to } else { OF_RELAYS };
+        // Before the table says so: whoever takes looks at it after what was given through the table.
+        RELAYS_MEET.fetch_or(new == OF_RELAYS, SeqCst);
+        if place.compare_exchange(known, new, SeqCst, SeqCst).is_ok() {
+            break;
+        }
+    }
+    acquire_edge(from, pc);
+    release_edge(to, pc);
+}
+
+/// Whoever takes from the channel may learn what was done so far.
+fn give_to(channel: u64, pc: u64) {
+    release_edge(channel, pc);
+    let mut last = channel;
+    for _ in 0..LONGEST_CHAIN {
+        last = relay_of(last).load(SeqCst);
+        if last == 0 || last == channel {
+            break;
+        }
+        release_edge(last, pc);
+    }
+    if channel & OF_FILES != 0 {
+        changes_files(pc);
+    }
+}
+
 /// Whoever reads from the descriptor may learn what was done so far.
 pub(crate) fn gives(fd: c_int, pc: u64) {
     if let Some(channel) = channel(fd) {
-        release_edge(channel, pc);
+        give_to(channel, pc);
+        if is_shared(fd, channel) {
+            release_edge(OF_PROCESSES, pc);
+        }
+    }
+}
+
+/// The thread has learnt from the descriptor, which had this channel, what was given to it.
+pub(crate) fn takes(fd: c_int, channel: u64, pc: u64) {
+    acquire_edge(channel, pc);
+    if RELAYS_MEET.load(SeqCst) {
+        acquire_edge(OF_RELAYS, pc);
+    }
+    if is_shared(fd, channel) {
+        acquire_edge(OF_PROCESSES, pc);
+    }
+}
+
+/// The same where the channel was not asked for before.
+pub(crate) fn learns(fd: c_int, pc: u64) {
+    if let Some(channel) = channel(fd) {
+        takes(fd, channel, pc);
     }
 }
 

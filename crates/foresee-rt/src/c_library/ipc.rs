@@ -1,77 +1,28 @@
 //! Other ways in which the kernel or the C library hands over from thread to thread: semaphores and messages of System V, message
-//! queues, signals that are waited for, locks on files, timers.
+//! queues, locks on files, timers.
 //!
 //! As with descriptors (`channels`), each is an object with edges: whoever gives releases before the call, whoever gets
-//! acquires after a call that succeeded. One object stands for all signals, and one for all timers; a lock on a file belongs to the
-//! file. Edges that are not there hide races, they never invent one.
-//!
-//! A handler of a signal runs in the middle of what its thread does, and has no edge of its own: what it reads of
-//! another thread's must be atomic, as the language wants it.
+//! acquires after a call that succeeded. One object stands for all timers; a lock on a file belongs to the file. Edges that are not
+//! there hide races, they never invent one.
 
-use libc::{c_int, c_long, c_void, pid_t, pthread_t, siginfo_t, sigset_t, sigval, size_t, ssize_t, timespec};
+use libc::{c_int, c_long, c_void, size_t, ssize_t, timespec};
 
 use super::channels::{OF_SIGNALS, OF_TIMERS, channel, gives, of_ipc};
+use super::handing_over::{givers, takers};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, release_edge, take_edge};
-
-/// Functions `C name (arguments)` that give to an object before they are called.
-macro_rules! givers {
-    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, $object:expr;)*) => {
-        $(static $real: Real = Real::new($name);
-        extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> $result {
-            release_edge($object, pc);
-            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-            unsafe { call_real!($real, ($($ty),*) -> $result, $($arg),*) }
-        })*
-    };
-}
-
-/// Functions that get from an object, if they succeed.
-macro_rules! takers {
-    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, $object:expr, if $success:expr;)*) => {
-        $(static $real: Real = Real::new($name);
-        extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> $result {
-            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-            let result = unsafe { call_real!($real, ($($ty),*) -> $result, $($arg),*) };
-            let success: fn($result) -> bool = $success;
-            if success(result) {
-                acquire_edge($object, pc);
-            }
-            result
-        })*
-    };
-}
 
 givers! {
     MSGSND send_message of c"msgsnd" (
         queue: c_int, message: *const c_void, size: size_t, flags: c_int
     ) -> c_int, of_ipc(queue);
-    KILL signal_process of c"kill" (process: pid_t, signal: c_int) -> c_int, OF_SIGNALS;
-    KILLPG signal_group of c"killpg" (group: pid_t, signal: c_int) -> c_int, OF_SIGNALS;
-    PTHREAD_KILL signal_thread of c"pthread_kill" (thread: pthread_t, signal: c_int) -> c_int, OF_SIGNALS;
-    RAISE signal_itself of c"raise" (signal: c_int) -> c_int, OF_SIGNALS;
-    SIGQUEUE signal_with_value of c"sigqueue" (process: pid_t, signal: c_int, value: sigval) -> c_int, OF_SIGNALS;
-    TIMER_SETTIME set_timer of c"timer_settime" (
-        timer: *mut c_void, flags: c_int, new: *const c_void, old: *mut c_void
-    ) -> c_int, OF_TIMERS;
 }
 
 takers! {
     MSGRCV receive_message of c"msgrcv" (
         queue: c_int, message: *mut c_void, size: size_t, kind: c_long, flags: c_int
     ) -> ssize_t, of_ipc(queue), if |n| n >= 0;
-    SIGWAIT wait_for_signal of c"sigwait" (
-        set: *const sigset_t, signal: *mut c_int
-    ) -> c_int, OF_SIGNALS, if |failed| failed == 0;
-    SIGWAITINFO wait_for_signal_info of c"sigwaitinfo" (
-        set: *const sigset_t, info: *mut siginfo_t
-    ) -> c_int, OF_SIGNALS, if |signal| signal > 0;
-    SIGTIMEDWAIT wait_for_signal_until of c"sigtimedwait" (
-        set: *const sigset_t, info: *mut siginfo_t, timeout: *const timespec
-    ) -> c_int, OF_SIGNALS, if |signal| signal > 0;
-    SIGSUSPEND suspend of c"sigsuspend" (set: *const sigset_t) -> c_int, OF_SIGNALS, if |_| true;
-    PAUSE pause_thread of c"pause" () -> c_int, OF_SIGNALS, if |_| true;
 }
 
 /// What one of the operations of a `semop` does to its semaphore.
@@ -217,11 +168,31 @@ extern "C-unwind" fn make_timer(clock: c_int, event: *const c_void, timer: *mut 
     real((&raw const event_of_thread).cast())
 }
 
-/// Finds the functions that signal handlers may call: looking for them then is too late.
-pub(crate) fn start() {
-    for real in [&KILL, &KILLPG, &PTHREAD_KILL, &RAISE, &SIGQUEUE, &SIGSUSPEND, &PAUSE, &TIMER_SETTIME] {
-        real.address();
+static TIMER_SETTIME: Real = Real::new(c"timer_settime");
+
+/// A timer begins a thread, or sends a signal.
+extern "C-unwind" fn set_timer(
+    timer: *mut c_void,
+    flags: c_int,
+    new: *const c_void,
+    old: *mut c_void,
+    pc: u64,
+) -> c_int {
+    release_edge(OF_TIMERS, pc);
+    release_edge(OF_SIGNALS, pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    unsafe {
+        call_real!(
+            TIMER_SETTIME,
+            (*mut c_void, c_int, *const c_void, *mut c_void) -> c_int,
+            timer, flags, new, old
+        )
     }
+}
+
+/// Finds the function that signal handlers may call: looking for it then is too late.
+pub(crate) fn start() {
+    TIMER_SETTIME.address();
 }
 
 // A program may have functions of its own by these names.
@@ -231,16 +202,6 @@ weak_entries! {
     "semop" => operate, "rcx";
     "semtimedop" => operate_until, "r8";
     "semctl" => control_semaphores, "r8";
-    "kill" => signal_process, "rdx";
-    "killpg" => signal_group, "rdx";
-    "pthread_kill" => signal_thread, "rdx";
-    "raise" => signal_itself, "rsi";
-    "sigqueue" => signal_with_value, "rcx";
-    "sigwait" => wait_for_signal, "rdx";
-    "sigwaitinfo" => wait_for_signal_info, "rdx";
-    "sigtimedwait" => wait_for_signal_until, "rcx";
-    "sigsuspend" => suspend, "rsi";
-    "pause" => pause_thread, "rdi";
     "flock" => lock_file, "rdx";
     "lockf" => lock_part, "rcx";
     "lockf64" => lock_part, "rcx";

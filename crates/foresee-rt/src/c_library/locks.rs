@@ -5,13 +5,29 @@
 use foresee_format::{AS_HELD, EXCLUSIVE, SHARED};
 use libc::{c_int, c_void, timespec};
 
+use super::channels::{SharingField, gives_to_processes, takes_from_processes};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::locks::{released, requested, tried};
 
-/// Functions that take a lock and nothing else: `function of "C name", mode, may block`.
+/// A mutex has the bit among those of its kind, a reader-writer lock a field of its own.
+const MUTEX: Option<SharingField> = Some(SharingField { offset: 16, mask: 128 });
+const RWLOCK: Option<SharingField> = Some(SharingField { offset: 28, mask: u32::MAX });
+/// A lock that does not know, or is never shared between processes.
+const UNKNOWN: Option<SharingField> = None;
+
+/// Records the result of an attempt to lock, and what came through other processes that have the lock.
+fn got(result: c_int, lock: *mut c_void, mode: u8, sharing: Option<SharingField>, pc: u64) -> c_int {
+    tried(result, lock, mode, pc);
+    if let (0, Some(field)) = (result, sharing) {
+        takes_from_processes(lock, field, pc);
+    }
+    result
+}
+
+/// Functions that take a lock and nothing else: `function of "C name", mode, who shares it, may block`.
 macro_rules! lockers {
-    ($($function:ident of $name:literal, $mode:expr, $blocks:literal;)*) => {
+    ($($function:ident of $name:literal, $mode:expr, $sharing:expr, $blocks:literal;)*) => {
         $(extern "C-unwind" fn $function(lock: *mut c_void, pc: u64) -> c_int {
             static REAL: Real = Real::new($name);
             if $blocks {
@@ -19,46 +35,46 @@ macro_rules! lockers {
             }
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe { call_real!(REAL, (*mut c_void) -> c_int, lock) };
-            tried(result, lock, $mode, pc)
+            got(result, lock, $mode, $sharing, pc)
         })*
     };
 }
 
 lockers! {
-    mutex_lock of c"pthread_mutex_lock", EXCLUSIVE, true;
-    mutex_trylock of c"pthread_mutex_trylock", EXCLUSIVE, false;
-    rwlock_rdlock of c"pthread_rwlock_rdlock", SHARED, true;
-    rwlock_tryrdlock of c"pthread_rwlock_tryrdlock", SHARED, false;
-    rwlock_wrlock of c"pthread_rwlock_wrlock", EXCLUSIVE, true;
-    rwlock_trywrlock of c"pthread_rwlock_trywrlock", EXCLUSIVE, false;
-    spin_lock of c"pthread_spin_lock", EXCLUSIVE, true;
-    spin_trylock of c"pthread_spin_trylock", EXCLUSIVE, false;
-    c11_lock of c"mtx_lock", EXCLUSIVE, true;
-    c11_trylock of c"mtx_trylock", EXCLUSIVE, false;
+    mutex_lock of c"pthread_mutex_lock", EXCLUSIVE, MUTEX, true;
+    mutex_trylock of c"pthread_mutex_trylock", EXCLUSIVE, MUTEX, false;
+    rwlock_rdlock of c"pthread_rwlock_rdlock", SHARED, RWLOCK, true;
+    rwlock_tryrdlock of c"pthread_rwlock_tryrdlock", SHARED, RWLOCK, false;
+    rwlock_wrlock of c"pthread_rwlock_wrlock", EXCLUSIVE, RWLOCK, true;
+    rwlock_trywrlock of c"pthread_rwlock_trywrlock", EXCLUSIVE, RWLOCK, false;
+    spin_lock of c"pthread_spin_lock", EXCLUSIVE, UNKNOWN, true;
+    spin_trylock of c"pthread_spin_trylock", EXCLUSIVE, UNKNOWN, false;
+    c11_lock of c"mtx_lock", EXCLUSIVE, UNKNOWN, true;
+    c11_trylock of c"mtx_trylock", EXCLUSIVE, UNKNOWN, false;
 }
 
-/// Functions that wait for a lock until some time: `function of "C name", mode`.
+/// Functions that wait for a lock until some time: `function of "C name", mode, who shares it`.
 macro_rules! timed_lockers {
-    ($($function:ident of $name:literal, $mode:expr;)*) => {
+    ($($function:ident of $name:literal, $mode:expr, $sharing:expr;)*) => {
         $(extern "C-unwind" fn $function(lock: *mut c_void, until: *const timespec, pc: u64) -> c_int {
             static REAL: Real = Real::new($name);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe { call_real!(REAL, (*mut c_void, *const timespec) -> c_int, lock, until) };
-            tried(result, lock, $mode, pc)
+            got(result, lock, $mode, $sharing, pc)
         })*
     };
 }
 
 timed_lockers! {
-    mutex_timedlock of c"pthread_mutex_timedlock", EXCLUSIVE;
-    c11_timedlock of c"mtx_timedlock", EXCLUSIVE;
-    rwlock_timedrdlock of c"pthread_rwlock_timedrdlock", SHARED;
-    rwlock_timedwrlock of c"pthread_rwlock_timedwrlock", EXCLUSIVE;
+    mutex_timedlock of c"pthread_mutex_timedlock", EXCLUSIVE, MUTEX;
+    c11_timedlock of c"mtx_timedlock", EXCLUSIVE, UNKNOWN;
+    rwlock_timedrdlock of c"pthread_rwlock_timedrdlock", SHARED, RWLOCK;
+    rwlock_timedwrlock of c"pthread_rwlock_timedwrlock", EXCLUSIVE, RWLOCK;
 }
 
 /// The same by a given clock.
 macro_rules! clock_lockers {
-    ($($function:ident of $name:literal, $mode:expr;)*) => {
+    ($($function:ident of $name:literal, $mode:expr, $sharing:expr;)*) => {
         $(extern "C-unwind" fn $function(
             lock: *mut c_void,
             clock: c_int,
@@ -70,21 +86,24 @@ macro_rules! clock_lockers {
             let result = unsafe {
                 call_real!(REAL, (*mut c_void, c_int, *const timespec) -> c_int, lock, clock, until)
             };
-            tried(result, lock, $mode, pc)
+            got(result, lock, $mode, $sharing, pc)
         })*
     };
 }
 
 clock_lockers! {
-    mutex_clocklock of c"pthread_mutex_clocklock", EXCLUSIVE;
-    rwlock_clockrdlock of c"pthread_rwlock_clockrdlock", SHARED;
-    rwlock_clockwrlock of c"pthread_rwlock_clockwrlock", EXCLUSIVE;
+    mutex_clocklock of c"pthread_mutex_clocklock", EXCLUSIVE, MUTEX;
+    rwlock_clockrdlock of c"pthread_rwlock_clockrdlock", SHARED, RWLOCK;
+    rwlock_clockwrlock of c"pthread_rwlock_clockwrlock", EXCLUSIVE, RWLOCK;
 }
 
 macro_rules! unlockers {
-    ($($function:ident of $name:literal, $mode:expr;)*) => {
+    ($($function:ident of $name:literal, $mode:expr, $sharing:expr;)*) => {
         $(extern "C-unwind" fn $function(lock: *mut c_void, pc: u64) -> c_int {
             static REAL: Real = Real::new($name);
+            if let Some(field) = $sharing {
+                gives_to_processes(lock, field, pc);
+            }
             released(lock, $mode, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             unsafe { call_real!(REAL, (*mut c_void) -> c_int, lock) }
@@ -93,10 +112,10 @@ macro_rules! unlockers {
 }
 
 unlockers! {
-    mutex_unlock of c"pthread_mutex_unlock", EXCLUSIVE;
-    rwlock_unlock of c"pthread_rwlock_unlock", AS_HELD;
-    spin_unlock of c"pthread_spin_unlock", EXCLUSIVE;
-    c11_unlock of c"mtx_unlock", EXCLUSIVE;
+    mutex_unlock of c"pthread_mutex_unlock", EXCLUSIVE, MUTEX;
+    rwlock_unlock of c"pthread_rwlock_unlock", AS_HELD, RWLOCK;
+    spin_unlock of c"pthread_spin_unlock", EXCLUSIVE, UNKNOWN;
+    c11_unlock of c"mtx_unlock", EXCLUSIVE, UNKNOWN;
 }
 
 /// A stream's lock, which the thread may hold more than once. Code that compilers inline (`putc_unlocked`) accesses the stream

@@ -6,19 +6,22 @@
 //!
 //! | modules | hold |
 //! |---|---|
-//! | `threads`, `process` | threads that begin, end and are joined; `fork`, libraries that are loaded |
+//! | `threads`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
 //! | `locks`, `conditions`, `semaphores`, `once` | what programs synchronise by |
-//! | `channels`, `descriptors`, `ipc` | what threads hand over through the kernel: pipes, sockets, messages, signals, timers |
+//! | `channels`, `descriptors`, `aio` | what threads hand over through descriptors: pipes, sockets, files |
+//! | `ipc`, `signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
 //! | `copies`, `strings`, `effects` | functions that access the program's memory |
 //! | `jumps` | `longjmp` |
 
+mod aio;
 mod allocation;
 mod channels;
 mod conditions;
 mod copies;
 pub(crate) mod descriptors;
 pub(crate) mod effects;
+mod handing_over;
 pub(crate) mod ipc;
 mod jumps;
 mod locks;
@@ -27,5 +30,6 @@ mod new_delete;
 mod once;
 pub(crate) mod process;
 mod semaphores;
+pub(crate) mod signals;
 mod strings;
 pub(crate) mod threads;

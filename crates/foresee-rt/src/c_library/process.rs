@@ -1,13 +1,15 @@
-//! What changes the process as a whole: forks, and libraries that are loaded and unloaded.
+//! What changes the process as a whole: forks, children that end, and libraries that are loaded and unloaded.
 //!
-//! The end of the process needs nothing: the file is valid at every moment. `posix_spawn` and `system` do not come here, and need
-//! not: what they start is another program at once.
+//! The end of the process needs nothing: the file is valid at every moment. What `posix_spawn` starts is another program at once, and
+//! is not recorded. But whatever a child is, it may hand over what it is given by one thread to another (`channels`), and whoever
+//! waits for its end comes after what made it end: its fork, what it was given, the signals that it was sent.
 
 use foresee_format::Tag;
 use libc::{c_char, c_int, c_void, pid_t};
 
+use super::channels::{OF_PROCESSES, OF_SIGNALS, forks};
 use super::threads;
-use crate::entry_points::entries;
+use crate::entry_points::{entries, weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::{atomics, held_locks, order, session, status, thread, thread_handles};
@@ -22,10 +24,14 @@ unsafe extern "C" {
 /// Has [`forked`] run in the child of every fork, those of the C library included (`daemon`, `forkpty`).
 pub(crate) fn start() {
     if status::recording() {
-        // SAFETY: the handler has the signature that is asked for, and is there as long as the process. Without it, a child would
-        // write to the parent's trace.
-        unsafe { __register_atfork(None, None, Some(forked), std::ptr::null_mut()) };
+        // SAFETY: the handlers have the signature that is asked for, and are there as long as the process. Without the second one, a
+        // child would write to the parent's trace.
+        unsafe { __register_atfork(Some(about_to_fork), None, Some(forked), std::ptr::null_mut()) };
     }
+}
+
+unsafe extern "C" fn about_to_fork() {
+    forks(about_to_fork as *const () as u64);
 }
 
 /// The child of a fork is a run of its own, with a trace of its own. It begins with the thread that forked, which holds the
@@ -51,6 +57,82 @@ unsafe extern "C" fn forked() {
 extern "C-unwind" fn fork_instead(_pc: u64) -> pid_t {
     // SAFETY: has no preconditions. It differs from `vfork` in that memory is not shared, on which a program must not rely.
     unsafe { libc::fork() }
+}
+
+/// Functions that start another program.
+macro_rules! spawners {
+    ($($function:ident of $name:literal;)*) => {
+        $(extern "C-unwind" fn $function(
+            child: *mut pid_t,
+            path: *const c_char,
+            actions: *const c_void,
+            attributes: *const c_void,
+            arguments: *const c_void,
+            environment: *const c_void,
+            pc: u64,
+        ) -> c_int {
+            static REAL: Real = Real::new($name);
+            forks(pc);
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            unsafe {
+                call_real!(
+                    REAL,
+                    (*mut pid_t, *const c_char, *const c_void, *const c_void, *const c_void, *const c_void) -> c_int,
+                    child, path, actions, attributes, arguments, environment
+                )
+            }
+        })*
+    };
+}
+
+spawners! {
+    spawn of c"posix_spawn";
+    spawn_by_name of c"posix_spawnp";
+}
+
+/// A child has ended, or stopped, or goes on.
+fn child_changed(pc: u64) {
+    acquire_edge(OF_PROCESSES, pc);
+    acquire_edge(OF_SIGNALS, pc);
+}
+
+/// Functions that wait for a child, and whether a result says that one has changed.
+macro_rules! waiters {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, if $success:expr;)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> $result {
+            // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+            let result = unsafe { call_real!($real, ($($ty),*) -> $result, $($arg),*) };
+            let success: fn($result) -> bool = $success;
+            if success(result) {
+                child_changed(pc);
+            }
+            result
+        })*
+    };
+}
+
+waiters! {
+    WAIT wait_for_any of c"wait" (status: *mut c_int) -> pid_t, if |child| child > 0;
+    WAITPID wait_for of c"waitpid" (
+        child: pid_t, status: *mut c_int, options: c_int
+    ) -> pid_t, if |child| child > 0;
+    WAIT3 wait_for_any_with_usage of c"wait3" (
+        status: *mut c_int, options: c_int, usage: *mut c_void
+    ) -> pid_t, if |child| child > 0;
+    WAIT4 wait_for_with_usage of c"wait4" (
+        child: pid_t, status: *mut c_int, options: c_int, usage: *mut c_void
+    ) -> pid_t, if |child| child > 0;
+    WAITID wait_for_change of c"waitid" (
+        kind: c_int, id: c_int, info: *mut c_void, options: c_int
+    ) -> c_int, if |failed| failed == 0;
+}
+
+/// Finds the functions that signal handlers may call: looking for them then is too late.
+pub(crate) fn find_functions() {
+    for real in [&WAIT, &WAITPID, &WAIT3, &WAIT4, &WAITID] {
+        real.address();
+    }
 }
 
 /// Stands for the lock of the loader, by which it orders those who load and unload: memory of a library that is gone may be
@@ -88,4 +170,18 @@ entries! {
     vfork => fork_instead, "rdi";
     dlopen => load_library, "rdx";
     dlclose => unload_library, "rsi";
+}
+
+// A program may have functions of its own by these names.
+weak_entries! {
+    "wait" => wait_for_any, "rsi";
+    "waitpid" => wait_for, "rcx";
+    "wait3" => wait_for_any_with_usage, "rcx";
+    "wait4" => wait_for_with_usage, "r8";
+    "waitid" => wait_for_change, "r8";
+}
+
+weak_entries_of_six! {
+    "posix_spawn" => spawn;
+    "posix_spawnp" => spawn_by_name;
 }

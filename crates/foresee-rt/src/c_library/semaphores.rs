@@ -7,9 +7,12 @@
 
 use libc::{c_int, c_void, timespec};
 
+use super::channels::{SharingField, gives_to_processes, takes_from_processes};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, both_edges, release_edge, take_edge};
+
+const SEMAPHORE_SHARING: SharingField = SharingField { offset: 8, mask: u32::MAX };
 
 extern "C-unwind" fn barrier_wait(barrier: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"pthread_barrier_wait");
@@ -23,6 +26,7 @@ extern "C-unwind" fn barrier_wait(barrier: *mut c_void, pc: u64) -> c_int {
 extern "C-unwind" fn semaphore_post(semaphore: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"sem_post");
     release_edge(semaphore as u64, pc);
+    gives_to_processes(semaphore, SEMAPHORE_SHARING, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     unsafe { call_real!(REAL, (*mut c_void) -> c_int, semaphore) }
 }
@@ -30,6 +34,7 @@ extern "C-unwind" fn semaphore_post(semaphore: *mut c_void, pc: u64) -> c_int {
 fn took(result: c_int, semaphore: *mut c_void, pc: u64) -> c_int {
     if result == 0 {
         take_edge(semaphore as u64, pc);
+        takes_from_processes(semaphore, SEMAPHORE_SHARING, pc);
     }
     result
 }

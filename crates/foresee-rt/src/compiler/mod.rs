@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `accesses` | the ABI of ThreadSanitizer: reads and writes, functions entered and left |
 //! | `atomics`, `atomics128` | its atomic operations and fences |
+//! | `atomics_of_any_size` | atomic operations that are left to `libatomic` |
 //! | `coverage` | the coverage callback at the beginning of each basic block |
 //! | `annotations`, `fibers` | what programs say to ThreadSanitizer by calls of their own |
 //!
@@ -13,5 +14,6 @@ mod accesses;
 mod annotations;
 mod atomics;
 mod atomics128;
+mod atomics_of_any_size;
 mod coverage;
 mod fibers;

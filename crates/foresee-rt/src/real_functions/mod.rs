@@ -23,16 +23,24 @@ pub(crate) struct Real {
     name: &'static CStr,
     /// Old versions of condition variables have another layout and come first in an unversioned search.
     version: Option<&'static CStr>,
+    /// The library that has the function, for one that the program may be linked without.
+    library: Option<&'static CStr>,
     found: AtomicPtr<c_void>,
 }
 
 impl Real {
     pub(crate) const fn new(name: &'static CStr) -> Real {
-        Real { name, version: None, found: AtomicPtr::new(std::ptr::null_mut()) }
+        Real { name, version: None, library: None, found: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
     pub(crate) const fn versioned(name: &'static CStr, version: &'static CStr) -> Real {
-        Real { name, version: Some(version), found: AtomicPtr::new(std::ptr::null_mut()) }
+        Real { name, version: Some(version), library: None, found: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// A function that is looked for in `library` if the program's libraries lack it: ours of the same name made the linker think
+    /// that the library is not needed.
+    pub(crate) const fn of_library(name: &'static CStr, library: &'static CStr) -> Real {
+        Real { name, version: None, library: Some(library), found: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
     /// The address of the function. A program that calls a function which its libraries lack would not have started.
@@ -50,11 +58,19 @@ impl Real {
 
     fn look_up(&self) -> *mut c_void {
         // SAFETY: both calls take a handle that always exists and names that end in a zero byte.
-        unsafe {
+        let found = unsafe {
             let versioned = self.version.map_or(std::ptr::null_mut(), |v| {
                 libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), v.as_ptr())
             });
             if versioned.is_null() { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } else { versioned }
+        };
+        match self.library {
+            // SAFETY: both calls take names that end in a zero byte. A null handle would stand for the program, and so for ours.
+            Some(library) if found.is_null() => unsafe {
+                let handle = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
+                if handle.is_null() { found } else { libc::dlsym(handle, self.name.as_ptr()) }
+            },
+            _ => found,
         }
     }
 

@@ -3,7 +3,10 @@
 use libc::{c_char, c_int, c_uint, c_void, sockaddr, socklen_t};
 
 use super::closing::no_descriptor;
-use crate::c_library::channels::{OF_SIGNALS, OF_SOCKETS, channel, closes, new_channel, set_channel};
+use crate::c_library::channels::{
+    OF_FILE_CHANGES, OF_SIGNALS, OF_SOCKETS, changes_files, channel, closes, made, made_as, new_channel,
+    watch_files,
+};
 use crate::c_library::ipc::around_file_lock;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
@@ -20,7 +23,7 @@ macro_rules! makers {
             let fd = unsafe { call_real!($real, ($($ty),*) -> c_int, $($arg),*) };
             let channel: fn(c_int, u64) -> u64 = $channel;
             if fd >= 0 {
-                set_channel(fd, channel(made_from!($($arg)*), pc));
+                made(fd, channel(made_from!($($arg)*), pc));
             }
             fd
         })*
@@ -38,14 +41,16 @@ fn accepted(_listener: c_int, pc: u64) -> u64 {
     OF_SOCKETS
 }
 
+/// A descriptor is made that reports changes of files.
+fn file_watcher(_flags: c_int, _pc: u64) -> u64 {
+    watch_files();
+    OF_FILE_CHANGES
+}
+
 /// What a new descriptor is, is asked for when it is used first. Whatever had its number before may have been closed without a
 /// call of ours, by a system call or inside of the C library.
 fn unknown(_from: c_int, _pc: u64) -> u64 {
     0
-}
-
-fn same(fd: c_int, _pc: u64) -> u64 {
-    channel(fd).unwrap_or(0)
 }
 
 makers! {
@@ -56,14 +61,49 @@ makers! {
     ACCEPT4 accept_one_with of c"accept4" (
         fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int
     ), accepted;
-    DUP duplicate of c"dup" (fd: c_int), same;
-    OPEN open_file of c"open" (path: *const c_char, flags: c_int, mode: c_uint), unknown;
-    OPENAT open_file_at of c"openat" (at: c_int, path: *const c_char, flags: c_int, mode: c_uint), unknown;
-    CREAT create_file of c"creat" (path: *const c_char, mode: c_uint), unknown;
     SOCKET make_socket of c"socket" (domain: c_int, kind: c_int, protocol: c_int), unknown;
     MEMFD make_memory_file of c"memfd_create" (name: *const c_char, flags: c_uint), unknown;
     TIMERFD make_timer of c"timerfd_create" (clock: c_int, flags: c_int), unknown;
     SIGNALFD make_signal_reader of c"signalfd" (fd: c_int, set: *const c_void, flags: c_int), |_, _| OF_SIGNALS;
+    INOTIFY_INIT1 make_file_watcher_with of c"inotify_init1" (flags: c_int), file_watcher;
+    FANOTIFY_INIT make_mount_watcher of c"fanotify_init" (flags: c_uint, of_files: c_uint), file_watcher;
+}
+
+extern "C-unwind" fn make_file_watcher(pc: u64) -> c_int {
+    make_file_watcher_with(0, pc)
+}
+
+/// Functions that open a file, which may be made or emptied by that.
+macro_rules! openers {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*);)*) => {
+        $(static $real: Real = Real::new($name);
+        extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> c_int {
+            changes_files(pc);
+            // SAFETY: forwards the caller's own arguments, in the registers in which a variadic function expects them.
+            let fd = unsafe { call_real!($real, ($($ty),*) -> c_int, $($arg),*) };
+            if fd >= 0 {
+                made(fd, 0);
+            }
+            fd
+        })*
+    };
+}
+
+openers! {
+    OPEN open_file of c"open" (path: *const c_char, flags: c_int, mode: c_uint);
+    OPENAT open_file_at of c"openat" (at: c_int, path: *const c_char, flags: c_int, mode: c_uint);
+    CREAT create_file of c"creat" (path: *const c_char, mode: c_uint);
+}
+
+static DUP: Real = Real::new(c"dup");
+
+extern "C-unwind" fn duplicate(fd: c_int, _pc: u64) -> c_int {
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(DUP, (c_int) -> c_int, fd) };
+    if result >= 0 {
+        made_as(result, fd, channel(fd).unwrap_or(0));
+    }
+    result
 }
 
 static PIPE: Real = Real::new(c"pipe");
@@ -81,7 +121,7 @@ fn pipe_made(result: c_int, ends: *const [c_int; 2], pc: u64) -> c_int {
     if result == 0 {
         ends_written(ends, pc);
         // SAFETY: the real function has succeeded, so it has written both ends there.
-        unsafe { *ends }.into_iter().for_each(|end| set_channel(end, 0));
+        unsafe { *ends }.into_iter().for_each(|end| made(end, 0));
     }
     result
 }
@@ -110,7 +150,7 @@ fn duplicate_as(fd: c_int, to: c_int, pc: u64, real: impl FnOnce() -> c_int) -> 
     }
     let result = real();
     if result >= 0 {
-        set_channel(to, channel.unwrap_or(0));
+        made_as(to, fd, channel.unwrap_or(0));
     }
     result
 }
@@ -138,7 +178,7 @@ extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) 
         _ => real(),
     };
     if result >= 0 && matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
-        set_channel(result, same(fd, pc));
+        made_as(result, fd, channel(fd).unwrap_or(0));
     }
     result
 }
@@ -163,7 +203,7 @@ extern "C-unwind" fn make_pair(
             ends_written(ends, pc);
             let channel = new_channel();
             for end in *ends {
-                set_channel(end, channel);
+                made(end, channel);
             }
         }
         result
@@ -200,6 +240,9 @@ weak_entries! {
     "memfd_create" => make_memory_file, "rdx";
     "timerfd_create" => make_timer, "rdx";
     "signalfd" => make_signal_reader, "rcx";
+    "inotify_init" => make_file_watcher, "rdi";
+    "inotify_init1" => make_file_watcher_with, "rsi";
+    "fanotify_init" => make_mount_watcher, "rdx";
     "pipe" => make_pipe, "rsi";
     "pipe2" => make_pipe_with, "rdx";
 }

@@ -4,10 +4,9 @@ use libc::{
     c_char, c_int, c_uint, c_void, iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t,
 };
 
-use crate::c_library::channels::{channel, gives};
+use crate::c_library::channels::{channel, gives, takes};
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
-use crate::recorder::edges::acquire_edge;
 
 /// Functions `C name (arguments after the descriptor)`, after which the calling thread knows what was given.
 macro_rules! takers {
@@ -20,7 +19,7 @@ macro_rules! takers {
             let result = unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) };
             let success: fn($result) -> bool = $success;
             if let Some(channel) = channel && success(result) {
-                acquire_edge(channel, pc);
+                takes(fd, channel, pc);
             }
             result
         })*
@@ -59,12 +58,9 @@ takers! {
     MQ_TIMEDRECEIVE receive_from_queue_until of c"mq_timedreceive" (
         to: *mut c_char, size: size_t, priority: *mut c_uint, until: *const libc::timespec
     ) -> ssize_t, if |n| n >= 0;
-    EPOLL_WAIT wait_for_events of c"epoll_wait" (
-        events: *mut c_void, count: c_int, timeout: c_int
-    ) -> c_int, if |n| n > 0;
-    EPOLL_PWAIT wait_for_events_masked of c"epoll_pwait" (
-        events: *mut c_void, count: c_int, timeout: c_int, mask: *const c_void
-    ) -> c_int, if |n| n > 0;
+    PREADV2 read_parts_at_with of c"preadv2" (
+        parts: *const iovec, count: c_int, at: off_t, flags: c_int
+    ) -> ssize_t, if |n| n >= 0;
 }
 
 givers! {
@@ -80,7 +76,14 @@ givers! {
     SENDMMSG send_messages of c"sendmmsg" (messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int;
     SHUTDOWN shut_down of c"shutdown" (how: c_int) -> c_int;
     EVENTFD_WRITE write_event of c"eventfd_write" (value: u64) -> c_int;
-    EPOLL_CTL change_interest of c"epoll_ctl" (operation: c_int, of: c_int, event: *mut c_void) -> c_int;
+    TIMERFD_SETTIME set_timer of c"timerfd_settime" (
+        flags: c_int, new: *const c_void, old: *mut c_void
+    ) -> c_int;
+    VMSPLICE give_pages of c"vmsplice" (parts: *const iovec, count: size_t, flags: c_uint) -> ssize_t;
+    PWRITEV2 write_parts_at_with of c"pwritev2" (
+        parts: *const iovec, count: c_int, at: off_t, flags: c_int
+    ) -> ssize_t;
+    FTRUNCATE set_length of c"ftruncate" (len: off_t) -> c_int;
     CONNECT connect_to of c"connect" (address: *const sockaddr, len: socklen_t) -> c_int;
     MQ_SEND send_to_queue of c"mq_send" (from: *const c_char, size: size_t, priority: c_uint) -> c_int;
     MQ_TIMEDSEND send_to_queue_until of c"mq_timedsend" (
@@ -94,17 +97,22 @@ pub(super) const CALLED_EARLY: [&Real; 11] =
 
 entries! {
     recvmmsg => receive_messages, "r9";
-    epoll_wait => wait_for_events, "r8";
-    epoll_pwait => wait_for_events_masked, "r9";
     sendmmsg => send_messages, "r8";
     shutdown => shut_down, "rdx";
     eventfd_write => write_event, "rdx";
-    epoll_ctl => change_interest, "r8";
     connect => connect_to, "rcx";
 }
 
 // A program may have functions of its own by these names.
 weak_entries! {
+    "timerfd_settime" => set_timer, "r8";
+    "vmsplice" => give_pages, "r8";
+    "preadv2" => read_parts_at_with, "r9";
+    "preadv64v2" => read_parts_at_with, "r9";
+    "pwritev2" => write_parts_at_with, "r9";
+    "pwritev64v2" => write_parts_at_with, "r9";
+    "ftruncate" => set_length, "rdx";
+    "ftruncate64" => set_length, "rdx";
     "mq_send" => send_to_queue, "r8";
     "mq_timedsend" => send_to_queue_until, "r9";
     "mq_receive" => receive_from_queue, "r8";

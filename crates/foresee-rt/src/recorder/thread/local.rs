@@ -9,6 +9,7 @@ use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
 
 use crate::recorder::frames::Frames;
+use crate::recorder::status;
 use crate::recorder::watched::Unsettled;
 
 /// The thread is inside of the runtime: what happens now is the runtime's own doing, or a signal handler's.
@@ -64,6 +65,15 @@ pub(crate) struct Local {
     pub(super) branch_end: Cell<*mut u64>,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
     pub(super) unsettled: Cell<Option<Unsettled>>,
+    /// What a signal handler could not record as it interrupted the runtime, to be recorded next.
+    pub(super) postponed: Cell<Option<Postponed>>,
+}
+
+/// A load that is recorded later than it was done.
+#[derive(Clone, Copy)]
+pub(crate) struct Postponed {
+    pub(crate) detail: u8,
+    pub(crate) words: [u64; 3],
 }
 
 thread_local! {
@@ -83,6 +93,7 @@ thread_local! {
             near: Near::nowhere(),
             branch_end: Cell::new(std::ptr::null_mut()),
             unsettled: Cell::new(None),
+            postponed: Cell::new(None),
         }
     };
 }
@@ -113,6 +124,15 @@ pub(crate) fn abandon() {
 /// From here on, this thread is the runtime's own.
 pub(crate) fn silence() {
     LOCAL.with(|local| local.enter(INSIDE));
+}
+
+/// A signal handler that interrupted the runtime has this recorded before whatever its thread records next.
+pub(crate) fn postpone(load: Postponed) {
+    LOCAL.with(|local| {
+        if local.postponed.replace(Some(load)).is_none() {
+            status::begin_to_wait_for_thread();
+        }
+    });
 }
 
 /// Begins to ignore something; each is ended once.
@@ -157,6 +177,9 @@ impl Local {
         compiler_fence(SeqCst);
         if state & UNSETTLED != 0 {
             self.settle();
+        }
+        if self.postponed.get().is_some() {
+            self.record_postponed();
         }
         true
     }

@@ -10,7 +10,7 @@
 //! | `suspended` | fibers: threads of the trace that do not run at the moment |
 //!
 //! **Entering.** Whoever records something *enters* the runtime for that time, and a thread that is inside does not enter again: a
-//! signal handler that interrupts it does its operation unrecorded. So no record is ever written in the middle of another.
+//! signal handler that interrupts it does its operation unrecorded, but for what it learns from whoever sent the signal, which is recorded next. So no record is ever written in the middle of another.
 
 mod chunks;
 mod local;
@@ -21,7 +21,8 @@ mod suspended;
 
 pub(crate) use chunks::{start, start_over};
 pub(crate) use local::{
-    Ignored, Local, abandon, begin_ignoring, depth, end_ignoring, is_inside, position, silence,
+    Ignored, Local, Postponed, abandon, begin_ignoring, depth, end_ignoring, is_inside, position, postpone,
+    silence,
 };
 pub(crate) use near_records::{
     AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once, leave_to,
