@@ -110,12 +110,11 @@ unsafe fn names_our_functions(mut dynamic: *const [u64; 2], base: u64) -> bool {
     }
     // The loader has made it an address, unless the section cannot be written.
     let at = if strings < base { base + strings } else { strings };
+    if strings == 0 {
+        return false;
+    }
     // SAFETY: the object is loaded, with so many bytes of names at this address.
-    let names = if strings == 0 {
-        &[]
-    } else {
-        unsafe { std::slice::from_raw_parts(at as *const u8, size as usize) }
-    };
+    let names = unsafe { std::slice::from_raw_parts(at as *const u8, size as usize) };
     names.windows(FIRST_CALLED.len()).any(|name| name == FIRST_CALLED)
 }
 
