@@ -40,44 +40,82 @@ fn is_in_instrumented_library(pc: u64) -> bool {
     known.take_while(|(from, _)| *from != 0).any(|(from, to)| (from..to).contains(&pc))
 }
 
-/// The object that has this code is instrumented: its initialiser says so.
-pub(crate) fn add_instrumented(pc: u64) {
-    if is_instrumented_at(pc) {
-        return;
-    }
-    let mut search = Segment { pc, found: None };
-    // SAFETY: `Segment::find` has the signature that is asked for, and gets the address of `search`, which outlives the call.
-    unsafe { libc::dl_iterate_phdr(Some(Segment::find), (&raw mut search).cast()) };
-    let Some((from, to)) = search.found else { return };
-    // Initialisers run one after the other, under the loader's lock.
-    if let Some([free_from, free_to]) = LIBRARIES.iter().find(|[from, _]| from.load(Relaxed) == 0) {
-        free_to.store(to, Relaxed);
-        free_from.store(from, Release);
-    }
+/// Looks for instrumented libraries among the objects that were loaded since the last time. Their initialisers call this, under the
+/// loader's lock; they may jump here, so that a return address does not say which object calls.
+pub(crate) fn find_instrumented_libraries() {
+    // SAFETY: `add_if_instrumented` has the signature that is asked for, and needs no data.
+    unsafe { libc::dl_iterate_phdr(Some(add_if_instrumented), std::ptr::null_mut()) };
 }
 
-/// A search for the segment of an object that an address is in.
-struct Segment {
-    pc: u64,
-    found: Option<(u64, u64)>,
+unsafe extern "C" fn add_if_instrumented(
+    info: *mut libc::dl_phdr_info,
+    _: usize,
+    _: *mut c_void,
+) -> libc::c_int {
+    static SEEN: AtomicU64 = AtomicU64::new(0);
+    // SAFETY: `info` and its headers are the C library's for the time of this call.
+    let (info, headers) = unsafe {
+        let info = &*info;
+        (info, std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()))
+    };
+    // The program itself comes first: if nothing was loaded since, there is nothing new behind it.
+    let is_program = headers.iter().any(|header| header.p_type == libc::PT_INTERP);
+    if is_program {
+        return (SEEN.swap(info.dlpi_adds, Relaxed) == info.dlpi_adds).into();
+    }
+    let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) else { return 0 };
+    // SAFETY: the object is loaded, and this is where its headers say that its dynamic section is.
+    if !unsafe { names_our_functions((info.dlpi_addr + dynamic.p_vaddr) as *const [u64; 2], info.dlpi_addr) }
+    {
+        return 0;
+    }
+    let is_code =
+        |header: &&libc::Elf64_Phdr| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0;
+    for segment in headers.iter().filter(is_code) {
+        let from = info.dlpi_addr + segment.p_vaddr;
+        if is_in_instrumented_library(from) {
+            continue;
+        }
+        if let Some([free_from, free_to]) = LIBRARIES.iter().find(|[from, _]| from.load(Relaxed) == 0) {
+            free_to.store(from + segment.p_memsz, Relaxed);
+            free_from.store(from, Release);
+        }
+    }
+    0
 }
 
-impl Segment {
-    unsafe extern "C" fn find(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> libc::c_int {
-        // SAFETY: `info` and its headers are the C library's for the time of this call; `search` is `add_instrumented`'s variable.
-        let (info, headers, search) = unsafe {
-            let info = &*info;
-            let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-            (info, headers, &mut *search.cast::<Segment>())
-        };
-        let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
-        let mut ranges = loaded.map(|header| {
-            let from = info.dlpi_addr + header.p_vaddr;
-            (from, from + header.p_memsz)
-        });
-        search.found = ranges.find(|(from, to)| (*from..*to).contains(&search.pc));
-        search.found.is_some().into()
+/// Whether an object's symbols include the function that instrumented code calls first.
+///
+/// # Safety
+///
+/// `dynamic` is the dynamic section of an object that is loaded at `base`.
+unsafe fn names_our_functions(mut dynamic: *const [u64; 2], base: u64) -> bool {
+    /// `DT_STRTAB` and `DT_STRSZ`.
+    const STRINGS: u64 = 5;
+    const SIZE: u64 = 10;
+    const FIRST_CALLED: &[u8] = b"\0__tsan_init\0";
+    let (mut strings, mut size) = (0, 0);
+    // SAFETY: a dynamic section ends with a zero tag.
+    unsafe {
+        while let [tag, value] = *dynamic
+            && tag != 0
+        {
+            match tag {
+                STRINGS => strings = value,
+                SIZE => size = value,
+                _ => {}
+            }
+            dynamic = dynamic.add(1);
+        }
     }
+    // The loader has made it an address, unless the section cannot be written.
+    let at = if strings < base { base + strings } else { strings };
+    if strings == 0 {
+        return false;
+    }
+    // SAFETY: the object is loaded, with so many bytes of names at this address.
+    let names = unsafe { std::slice::from_raw_parts(at as *const u8, size as usize) };
+    names.windows(FIRST_CALLED.len()).any(|name| name == FIRST_CALLED)
 }
 
 /// Whether the program is linked with Rust's library.

@@ -45,8 +45,8 @@ fn record() {
 static START: extern "C" fn(c_int, *const *const c_char) = start;
 
 /// Every instrumented object calls this before its constructors.
-extern "C" fn init(pc: u64) {
-    program::add_instrumented(pc);
+extern "C" fn init(_pc: u64) {
+    program::find_instrumented_libraries();
     record();
 }
 

@@ -102,7 +102,7 @@ impl Conversions {
         self.number()
     }
 
-    fn to_next(&mut self) -> Option<()> {
+    fn skip_to_conversion(&mut self) -> Option<()> {
         loop {
             match self.take() {
                 0 => return None,
@@ -131,7 +131,7 @@ impl Conversions {
     }
 
     fn next_printed(&mut self, list: &mut Arguments) -> Option<Conversion> {
-        self.to_next()?;
+        self.skip_to_conversion()?;
         while b"-+ #0'I".contains(&self.peek()) {
             self.take();
         }
@@ -155,7 +155,7 @@ impl Conversions {
     }
 
     fn next_scanned(&mut self) -> Option<Conversion> {
-        self.to_next()?;
+        self.skip_to_conversion()?;
         let is_dropped = self.takes(b'*');
         while b"'I".contains(&self.peek()) {
             self.take();

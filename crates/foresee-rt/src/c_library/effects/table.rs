@@ -117,6 +117,7 @@ macro_rules! effects {
 
             pub(super) static REAL: Real = Real::new(c_name(concat!(stringify!($name), "\0")));
 
+            #[allow(clippy::let_unit_value)]
             pub(super) extern "C-unwind" fn recorded($($arg: $ty,)* pc: u64) -> $ret {
                 let is_recorded = is_recorded(pc);
                 if is_recorded {
