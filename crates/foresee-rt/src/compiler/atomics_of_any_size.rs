@@ -19,7 +19,7 @@ const LARGEST: size_t = 16;
 const LARGEST_LOG2: u8 = 4;
 
 fn is_largest(size: size_t, at: *mut c_void) -> bool {
-    size == LARGEST && at as usize % LARGEST == 0
+    size == LARGEST && (at as usize).is_multiple_of(LARGEST)
 }
 
 extern "C" fn load(size: size_t, at: *mut c_void, result: *mut c_void, order: c_int, pc: u64) {
