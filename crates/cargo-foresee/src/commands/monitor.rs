@@ -17,7 +17,7 @@ use crate::number::grouped;
 use crate::report::build::event_of;
 use crate::report::format::ReportFormat;
 use crate::report::human;
-use crate::report::model::{self, Finding, Report};
+use crate::report::model::{self, Certainty, Finding, Report, Stats};
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 use crate::{exit, specs, stdout};
@@ -91,15 +91,29 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         show_new(args, &mut findings, &input)?;
     }
     input.warn_of_damage();
-    if input.source().trust().spoils(Spoils::WholeRun) {
-        let message =
-            format!("{trace}: the beginning of the run is missing: what properties report is not certain");
+    let trust = input.source().trust();
+    for gap in trust.gaps() {
+        let message = match gap.spoils() {
+            Spoils::EndOfRun => continue,
+            Spoils::WholeRun => {
+                format!("{trace}: the beginning of the run is missing: what properties report is not certain")
+            }
+            Spoils::Everything | Spoils::Predictions => {
+                format!("{trace}: {gap}; what properties report is not proven")
+            }
+        };
         error::print(Severity::Warning, &message);
+        findings.iter_mut().for_each(|finding| finding.certainty = Certainty::Candidate);
     }
     if args.format == ReportFormat::Human {
         error::print(Severity::Note, &counts.summary(&trace));
     } else {
-        let mut report = Report::new(findings, counts.stats(&trace, started));
+        let stats = Stats {
+            damage: input.source().damage().map(ToString::to_string),
+            missing: trust.gaps().iter().map(ToString::to_string).collect(),
+            ..counts.stats(&trace, started)
+        };
+        let mut report = Report::new(findings, stats);
         report.number();
         let here =
             std::env::current_dir().map_or_else(|_| Viewpoint::default(), |here| Viewpoint::new(&here));
