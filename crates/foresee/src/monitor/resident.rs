@@ -82,23 +82,23 @@ impl Resident {
         Some(Resident { number, sharing, awaits_objects, next, verdicts, events, resets })
     }
 
-    /// Makes the step, if the instance is in its object.
+    /// Makes the step, if the instance is in its object, and hands a verdict on.
     #[inline]
-    pub(super) fn step(&self, index: u32, keys: &[Key<'_>]) -> Outcome {
+    pub(super) fn step(&self, index: u32, keys: &[Key<'_>], report: impl FnOnce(Pending)) -> bool {
         let event = &self.events[index as usize];
-        let Some(life) = keys[event.position].life() else { return Outcome::Elsewhere };
-        let Some(tag) = self.tag() else { return Outcome::Elsewhere };
+        let Some(life) = keys[event.position].life() else { return false };
+        let Some(tag) = self.tag() else { return false };
         let place = &life.states[self.number.index() % 2];
         let mut now = place.load(Ordering::Relaxed);
         loop {
             let state = match now {
-                0 if !event.creates => return Outcome::Done,
+                0 if !event.creates => return true,
                 0 => 0,
-                _ if now & !u64::from(u32::MAX) != tag => return Outcome::Elsewhere,
+                _ if now & !u64::from(u32::MAX) != tag => return false,
                 _ => now as u32,
             };
             if event.guard.as_ref().is_some_and(|guard| !holds(guard, keys)) {
-                return Outcome::Done;
+                return true;
             }
             let next = self.next[state as usize * self.events.len() + index as usize];
             let verdicts = self.verdicts[next as usize];
@@ -117,10 +117,10 @@ impl Resident {
             if now == 0 && self.awaits_objects {
                 life.make_known_to(self.number.bit());
             }
-            if verdicts.is_empty() {
-                return Outcome::Done;
+            if !verdicts.is_empty() {
+                report(pending(verdicts, keys[event.position].value));
             }
-            return Outcome::Verdict(pending(verdicts, keys[event.position].value));
+            return true;
         }
     }
 
@@ -134,16 +134,6 @@ impl Resident {
         let number = u64::from(self.number.counted_from_one());
         (number < 1 << 12 && thread < 1 << 20).then_some(number << 52 | thread << 32)
     }
-}
-
-/// What became of an event.
-pub(super) enum Outcome {
-    /// The instance is not in its object.
-    Elsewhere,
-    /// The step is made, if there was one to make.
-    Done,
-    /// The step is made and has led to a verdict.
-    Verdict(Pending),
 }
 
 #[cold]

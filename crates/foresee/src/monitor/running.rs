@@ -26,7 +26,7 @@ use super::instances::{Input, Instances};
 use super::key::Key;
 use super::message::say;
 use super::number::Number;
-use super::resident::{Outcome, Resident};
+use super::resident::Resident;
 use super::tables;
 use super::thread::{thread_name, thread_number};
 
@@ -94,12 +94,9 @@ impl Running {
 
     #[inline]
     pub(super) fn event(&'static self, event: u32, keys: &[Key<'_>], at: &'static Location<'static>) {
-        if let Some(resident) = &self.resident {
-            match resident.step(event, keys) {
-                Outcome::Elsewhere => {}
-                Outcome::Done => return,
-                Outcome::Verdict(verdict) => return self.handlers.handle(Vec::from([verdict]), at),
-            }
+        let handle = |verdict| self.handlers.handle(Vec::from([verdict]), at);
+        if self.resident.as_ref().is_some_and(|resident| resident.step(event, keys, handle)) {
+            return;
         }
         if !self.idle.is_idle(event, keys) {
             self.react(Input::Event(event, keys), at);
