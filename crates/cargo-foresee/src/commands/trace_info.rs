@@ -52,7 +52,9 @@ fn human(name: &str, input: &Input<'_>, summary: &Summary, verdict: &Verdict) ->
     let events = summary.events();
     let form = match input.source().file_info() {
         Some(info) => format!("binary trace, format version {}", info.version),
-        None => "text trace".to_owned(),
+        // Only text has lines.
+        None if input.source().line().is_some() => "text trace".to_owned(),
+        None => "raw trace".to_owned(),
     };
     let size = size(input);
     let _ = writeln!(text, "{name}: {form}, {}", bytes(size));

@@ -147,7 +147,7 @@ pub(super) enum Refusal {
     NotShown,
 }
 
-/// A run that was accepted: only [`Checked::shows`] makes one. Threads are the program's, by number.
+/// A run that was accepted: only the checker of this module makes one. Threads are the program's, by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
     after: Vec<(u32, u32)>,

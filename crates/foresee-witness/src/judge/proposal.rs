@@ -14,7 +14,7 @@ pub struct Proposal<'c> {
     pub schedule: Schedule,
     /// Which rule about reads the schedule keeps.
     pub reads: Reads,
-    /// Where it is: see [`Finding::places`].
+    /// Where it is: see [`Finding::places`](super::Finding::places).
     pub places: Vec<Place>,
     /// How many dynamic instances there are.
     pub instances: u64,
