@@ -85,7 +85,7 @@ pub struct LockCycle {
 pub struct DeadlockSearch {
     /// All deadlocks, judged.
     pub outcome: Outcome,
-    /// The cycles that may be deadlocks too: without a witness, or not tried within the budget.
+    /// The cycles that were tried and may be deadlocks too.
     pub unproven: Vec<LockCycle>,
 }
 
@@ -126,21 +126,24 @@ impl DeadlockSearch {
         let rounds = ROUNDS + job.execution.len() as u64 / EVENTS_PER_ROUND;
         let (mut found, mut unproven) = (Vec::new(), Vec::new());
         let mut first_requests: FxHashMap<usize, Arc<FirstRequests>> = FxHashMap::default();
-        for cycle in &cycles {
+        for (nth, cycle) in cycles.iter().enumerate() {
             let mut places: Vec<Place> = cycle.iter().map(|&p| dependencies.patterns[p].place).collect();
             places.sort_unstable();
             if settled.contains(&places) || job.proven.contains(FindingKind::Deadlock, &places) {
                 continue;
             }
+            if ideal.rounds() > rounds || job.budget.is_exhausted() {
+                outcome.undecided += (cycles.len() - nth) as u64;
+                break;
+            }
             let requests: Vec<&Requests> =
                 cycle.iter().map(|&p| &dependencies.patterns[p].requests).collect();
             let mut cast = Cast { ideal: &mut ideal, requests: &requests, choices: Vec::new(), tried: 0 };
-            let out_of_budget = cast.ideal.rounds() > rounds || job.budget.is_exhausted();
-            if !out_of_budget && let Some((blocked, witness)) = cast.search() {
+            if let Some((blocked, witness)) = cast.search() {
                 settled.insert(places.clone());
                 found.push(Deadlock { places, blocked, witness });
             } else {
-                outcome.undecided += u64::from(out_of_budget || cast.tried > MAX_CASTS);
+                outcome.undecided += u64::from(cast.tried > MAX_CASTS);
                 let requests = cycle.iter().map(|&p| {
                     let first = || Arc::new(first_of(&dependencies.patterns[p].requests));
                     Arc::clone(first_requests.entry(p).or_insert_with(first))
