@@ -26,7 +26,7 @@ pub(super) struct BoundBody<'a> {
     pub(super) binding: &'a Binding,
     pub(super) instance: Instance<'a>,
     pub(super) slice: Vec<&'a Happening>,
-    /// What the user wants to be reported.
+    /// The verdicts that are reported to the user.
     pub(super) wanted: Categories,
 }
 

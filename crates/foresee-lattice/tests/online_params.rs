@@ -200,7 +200,7 @@ fn observe(
     Observed { found, exhaustive: session.is_exhaustive(), left_out: session.left_out() }
 }
 
-/// What is reported other runs keeps what the clocks say, of the binding's events and of all others.
+/// The other runs that are reported keep the order of the clocks, of the binding's events and of all others.
 fn are_runs(messages: &[Message], found: &[OnlineFinding], properties: &[Property]) {
     for one in found {
         let Some(witness) = &one.witness else {

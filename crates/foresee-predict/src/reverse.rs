@@ -85,13 +85,13 @@ fn deadlocks(job: &Job<'_>, outcome: &mut Outcome) {
     }
 }
 
-/// Ways to choose one request for each step of a cycle, by different threads; the first ones of each thread first.
+/// Ways to choose one request of each pattern of a cycle, by different threads; the first ones of each thread first.
 fn choices(cycle: &LockCycle) -> Vec<Vec<EventId>> {
     let mut chosen: Vec<Vec<(ThreadId, EventId)>> = vec![Vec::new()];
-    for step in &cycle.requests {
+    for pattern in &cycle.requests {
         let mut longer = Vec::new();
         for so_far in &chosen {
-            for (thread, requests) in step {
+            for (thread, requests) in pattern.iter() {
                 if so_far.iter().all(|(taken, _)| taken != thread) {
                     longer.extend(requests.iter().take(4).map(|&request| {
                         let mut next = so_far.clone();

@@ -34,7 +34,7 @@ pub struct Clocks {
 /// A relevant event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// What is to be said before it: who else is there.
+    /// What is to be announced before it: who else is there.
     pub others: Vec<Idle>,
     /// How many relevant events of each thread come before it or are it.
     pub clock: Vec<(u32, u32)>,
@@ -58,8 +58,8 @@ struct Thread {
     place: Option<usize>,
     is_known: bool,
     has_ended: bool,
-    /// What was last said about it.
-    reported: Option<(Vec<u32>, bool)>,
+    /// What was last announced about it.
+    announced: Option<(Vec<u32>, bool)>,
 }
 
 impl Thread {
@@ -171,7 +171,7 @@ impl Clocks {
         news
     }
 
-    /// What is to be said about a thread, if it was not said before.
+    /// What is to be announced about a thread, if it was not announced before.
     fn news(&mut self, of: ThreadId) -> Option<Idle> {
         let thread = &mut self.threads[of.index()];
         let mut clock = thread.clock.clone();
@@ -186,12 +186,12 @@ impl Clocks {
             }
         });
         let now = (clock, thread.has_ended);
-        if thread.reported.as_ref() == Some(&now) {
+        if thread.announced.as_ref() == Some(&now) {
             return None;
         }
         let clock = by_thread(&self.places, &now.0);
         let ended = now.1;
-        thread.reported = Some(now);
+        thread.announced = Some(now);
         Some(Idle { thread: of.0, clock, ended })
     }
 

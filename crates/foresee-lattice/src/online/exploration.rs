@@ -1,6 +1,6 @@
 //! What happens to one binding of a property's parameters, and all ways in which it could have happened.
 //!
-//! A slice has those of the relevant events that happen to the binding or to a part of it. Clocks count relevant events of all bindings;
+//! The binding's slice are those of the relevant events that happen to the binding or to a part of it. Clocks count relevant events of all bindings;
 //! what a clock counts of a slice follows from where the slice's events are among them. So nothing more need be sent for a
 //! property with parameters than for one without, which has one slice with everything in it.
 
@@ -32,12 +32,12 @@ pub(super) struct Exploration<'a> {
     log: Arc<RwLock<Log>>,
     causality: Causality,
     tracks: Vec<Track>,
-    /// None if nothing can be reported the binding.
+    /// None if the property reports nothing about such a binding.
     bodies: Vec<Body<'a>>,
     patience: usize,
     /// Some runs were not looked at, as steps came too late for them.
     missed: bool,
-    /// What all cuts had behind them, at levels from which ways still begin.
+    /// What all cuts had behind them, at levels from which recent steps still begin.
     behind: VecDeque<(usize, Vec<u32>)>,
     /// The events that happen to the binding itself; `None` if they were too many to keep.
     own: Option<Vec<Arc<Record>>>,
@@ -45,7 +45,7 @@ pub(super) struct Exploration<'a> {
     pub(super) last: u32,
 }
 
-/// A thread's part of a slice.
+/// A thread's part of the slice.
 #[derive(Default)]
 struct Track {
     /// The steps that are not forgotten, and how many are.
@@ -307,7 +307,7 @@ impl<'a> Exploration<'a> {
             .collect()
     }
 
-    /// Forgets what the points at which ways begin have behind them.
+    /// Forgets what the points at which recent steps begin have behind them.
     fn forget(&mut self) {
         let oldest = self.bodies.iter().map(|body| body.explorer.oldest()).reduce(|mut all, more| {
             all.iter_mut().zip(more).for_each(|(all, more)| *all = (*all).min(more));
@@ -315,7 +315,7 @@ impl<'a> Exploration<'a> {
         });
         let level = self.level();
         self.behind.push_back((level, oldest.unwrap_or_default()));
-        // All ways that lead to this level begin at that one, or later.
+        // The recent steps of all entries of this level begin at that one, or later.
         let is_past = |past: &(usize, Vec<u32>)| past.0 + recent_steps::LONGEST <= level;
         while self.behind.get(1).is_some_and(is_past) {
             self.behind.pop_front();

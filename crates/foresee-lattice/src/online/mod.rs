@@ -1,7 +1,7 @@
 //! The lattice of a program that still runs.
 //!
 //! Beside the program, [`Clocks`] turn its events, in one pass, into messages (event, thread, clock) for each event that a property looks at:
-//! the multithreaded vector clocks of [`hb`](super::hb). The messages may take any way, and arrive in any order. The
+//! the multithreaded vector clocks of [`hb`](super::hb). The messages may arrive in any order. The
 //! observer puts them in order again (they are numbered), makes steps of them, and explores as far as they allow.
 //!
 //! | file | what is there |

@@ -54,7 +54,7 @@ pub(super) struct Watcher<'a> {
     pub(super) log: Arc<RwLock<Log>>,
 }
 
-/// A state, and a way to it.
+/// A state, and the last steps that led to it.
 #[derive(Clone, Debug)]
 pub(super) struct Reached {
     pub(super) state: State,
@@ -97,7 +97,7 @@ impl Machine for Watcher<'_> {
     }
 
     fn bytes(&self, threads: usize) -> usize {
-        // With what the entry alone has of its way: a step, and the points at which its two parts begin.
+        // With what the entry alone has of its recent steps: a step, and the points at which its two parts begin.
         size_of::<Reached>() + 320 + threads * 8
     }
 }

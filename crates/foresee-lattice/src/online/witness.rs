@@ -36,7 +36,7 @@ pub(super) struct Script<'p> {
     pub(super) property: &'p Property,
     pub(super) body: usize,
     pub(super) instance: Instance<'p>,
-    /// What the user wants to be reported.
+    /// The verdicts that are reported to the user.
     wanted: Categories,
 }
 

@@ -34,7 +34,7 @@ mod tests;
 use std::sync::Arc;
 
 use foresee_trace::{EventId, ThreadId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ideal::{Choice, Ideal};
 use crate::locks::LockHistory;
@@ -69,20 +69,23 @@ impl WholeEngine for Deadlocks {
     }
 }
 
+/// The first requests of a pattern by each thread.
+pub type FirstRequests = Vec<(ThreadId, Vec<EventId>)>;
+
 /// A cycle of requests, each for a lock that the next one's thread holds, that no sync-preserving witness shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockCycle {
     /// Where the requests are; sorted.
     pub places: Vec<Place>,
-    /// For each step of the cycle: the threads that make such requests, and the first of these requests.
-    pub requests: Vec<Vec<(ThreadId, Vec<EventId>)>>,
+    /// For each request of the cycle: the threads that make such requests, and the first of these requests.
+    pub requests: Vec<Arc<FirstRequests>>,
 }
 
 /// What was found, and what is left for an engine that may reverse sections.
 pub struct DeadlockSearch {
     /// All deadlocks, judged.
     pub outcome: Outcome,
-    /// The cycles that may be deadlocks too: without a witness, or not tried within the budget.
+    /// The cycles that were tried and may be deadlocks too.
     pub unproven: Vec<LockCycle>,
 }
 
@@ -122,23 +125,30 @@ impl DeadlockSearch {
         let mut ideal = Ideal::new(&order, locks);
         let rounds = ROUNDS + job.execution.len() as u64 / EVENTS_PER_ROUND;
         let (mut found, mut unproven) = (Vec::new(), Vec::new());
-        for cycle in &cycles {
+        let mut first_requests: FxHashMap<usize, Arc<FirstRequests>> = FxHashMap::default();
+        for (nth, cycle) in cycles.iter().enumerate() {
             let mut places: Vec<Place> = cycle.iter().map(|&p| dependencies.patterns[p].place).collect();
             places.sort_unstable();
             if settled.contains(&places) || job.proven.contains(FindingKind::Deadlock, &places) {
                 continue;
             }
+            if ideal.rounds() > rounds || job.budget.is_exhausted() {
+                outcome.undecided += (cycles.len() - nth) as u64;
+                break;
+            }
             let requests: Vec<&Requests> =
                 cycle.iter().map(|&p| &dependencies.patterns[p].requests).collect();
             let mut cast = Cast { ideal: &mut ideal, requests: &requests, choices: Vec::new(), tried: 0 };
-            let out_of_budget = cast.ideal.rounds() > rounds || job.budget.is_exhausted();
-            if !out_of_budget && let Some((blocked, witness)) = cast.search() {
+            if let Some((blocked, witness)) = cast.search() {
                 settled.insert(places.clone());
                 found.push(Deadlock { places, blocked, witness });
             } else {
-                outcome.undecided += u64::from(out_of_budget || cast.tried > MAX_CASTS);
-                let requests = requests.iter().map(|requests| first_of(requests)).collect();
-                unproven.push(LockCycle { places, requests });
+                outcome.undecided += u64::from(cast.tried > MAX_CASTS);
+                let requests = cycle.iter().map(|&p| {
+                    let first = || Arc::new(first_of(&dependencies.patterns[p].requests));
+                    Arc::clone(first_requests.entry(p).or_insert_with(first))
+                });
+                unproven.push(LockCycle { places, requests: requests.collect() });
             }
         }
         outcome.findings.append(&mut judge(job, found));
@@ -146,7 +156,7 @@ impl DeadlockSearch {
     }
 }
 
-fn first_of(requests: &Requests) -> Vec<(ThreadId, Vec<EventId>)> {
+fn first_of(requests: &Requests) -> FirstRequests {
     (requests.iter())
         .map(|(thread, events)| (*thread, events.iter().copied().take(REQUESTS_KEPT).collect()))
         .collect()
