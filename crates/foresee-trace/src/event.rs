@@ -174,6 +174,17 @@ pub enum Op<'a> {
     /// The same where the value comes from nothing that the thread has read: a constant. Together with [`From`](Op::From) it adds
     /// nothing.
     Constant,
+    /// The thread ran, since its last event, code whose accesses to memory are not in the trace: *blind* code.
+    ///
+    /// What it read and wrote is not known. It may have been anything that the locks held here protect, so a critical section with such
+    /// an event keeps its place among the sections of its lock; and all that the thread has read before counts as used. If the code
+    /// also `orders`, it may have synchronised with other threads in ways that are not in the trace either (atomics of its own, a
+    /// system call): such events keep their order.
+    Blind {
+        /// What ran: the name of a function.
+        code: StrId,
+        orders: bool,
+    },
     /// Entered a function.
     Enter { function: StrId },
     /// Left a function.

@@ -92,6 +92,7 @@ kinds! {
     Free: "free", "free", Memory, Nothing, Nothing;
     From: "from", "from", Memory, Nothing, Nothing;
     Constant: "constant", "constant", Nothing, Nothing, Nothing;
+    Blind: "blind", "blind", String, Orders, Nothing;
 }
 
 impl OpKind {
@@ -113,6 +114,8 @@ pub(crate) enum Modifier {
     ModeAndTried,
     /// Whether all are woken.
     All,
+    /// Whether it may have synchronised.
+    Orders,
 }
 
 impl Modifier {
@@ -121,7 +124,7 @@ impl Modifier {
         match self {
             Modifier::Nothing => 1,
             Modifier::Order => Order::ALL.len() as u8,
-            Modifier::Mode | Modifier::All => 2,
+            Modifier::Mode | Modifier::All | Modifier::Orders => 2,
             Modifier::ModeAndTried => 4,
         }
     }
@@ -156,7 +159,7 @@ impl Op<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Flat {
     pub(crate) kind: OpKind,
-    /// The memory order, lock mode or notify flag.
+    /// The memory order, lock mode or flag.
     pub(crate) modifier: u8,
     /// Bytes, for operations on memory; 0 otherwise.
     pub(crate) size: u32,
@@ -221,6 +224,7 @@ impl Flat {
             Op::Free { mem } => (memory(K::Free, mem, 0), Payload::Nothing),
             Op::From { mem } => (memory(K::From, mem, 0), Payload::Nothing),
             Op::Constant => (other(K::Constant, 0, 0), Payload::Nothing),
+            Op::Blind { code, orders } => (other(K::Blind, code.0, u8::from(orders)), Payload::Nothing),
         }
     }
 
@@ -283,6 +287,7 @@ impl Flat {
             K::Free => Op::Free { mem },
             K::From => Op::From { mem },
             K::Constant => Op::Constant,
+            K::Blind => Op::Blind { code: name, orders: self.modifier != 0 },
         }
     }
 }

@@ -30,6 +30,7 @@
 //! | `fence`, with a memory order; `thread_begin` `thread_end` `branch` `constant` | none |
 //! | `req` `acq` `rel`, each also `.shared`; `acq.try` `acq.try_shared` (would not have waited) | a lock |
 //! | `wait`, `notify`, `notify.all` | a lock or condition |
+//! | `blind`, `blind.orders` (may have synchronised) | the code that ran, or none |
 //! | `fork` `join` | a thread; the field also writes `T7\|fork(9)` for T9 |
 //! | `begin` `end` (atomic blocks), `enter` `exit`, `commit` `commit_begin` `commit_end` | a name, or none |
 //! | `call` `return` `event` | `name, argument, …`: numbers, `"strings"`, objects `@12` |

@@ -230,7 +230,7 @@ type Draft = (u8, usize, usize, usize, u64, u64, Vec<(u8, i64, usize)>);
 
 fn draft() -> impl Strategy<Value = Draft> {
     let args = prop::collection::vec((0..3u8, any::<i64>(), 0..8usize), 0..4);
-    (0..31u8, 0..8usize, 0..8usize, 0..9usize, any::<u64>(), any::<u64>(), args)
+    (0..32u8, 0..8usize, 0..8usize, 0..9usize, any::<u64>(), any::<u64>(), args)
 }
 
 /// What the drafts choose from: one name list, used for everything.
@@ -310,7 +310,8 @@ fn event_of<'a>(world: &World, draft: &Draft, args: &'a mut Vec<Arg>) -> Event<'
         27 => Op::Alloc { mem },
         28 => Op::Free { mem },
         29 => Op::From { mem },
-        _ => Op::Constant,
+        30 => Op::Constant,
+        _ => Op::Blind { code: name, orders: part % 2 == 0 },
     };
     Event { thread: ThreadId((who % count) as u32), loc: world.locations[part % count], op }
 }

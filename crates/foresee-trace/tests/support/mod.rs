@@ -56,7 +56,7 @@ pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static>
     }
     .map(|v| foresee_trace::bits(v as i64, mem.size));
     let args = &ARGS[..random.below(7)];
-    let op = match random.below(31) {
+    let op = match random.below(32) {
         0 => Op::Read { mem, value },
         1 => Op::Write { mem, value },
         2 => Op::Load { mem, order, value },
@@ -87,7 +87,8 @@ pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static>
         27 => Op::Alloc { mem },
         28 => Op::Free { mem },
         29 => Op::From { mem },
-        _ => Op::Constant,
+        30 => Op::Constant,
+        _ => Op::Blind { code: name, orders: mode == Mode::Shared },
     };
     Event { thread, loc, op }
 }

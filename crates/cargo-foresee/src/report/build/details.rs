@@ -212,6 +212,7 @@ pub(crate) fn target(names: &Names, op: &Op<'_>) -> String {
         | Op::CommitBegin { name }
         | Op::CommitEnd { name }
         | Op::Named { name, .. }
+        | Op::Blind { code: name, .. }
         | Op::Local { name, .. } => names.str(name).to_owned(),
         _ => match (op.mem(), lock(op)) {
             (Some(mem), _) => names.mem_text(mem),
