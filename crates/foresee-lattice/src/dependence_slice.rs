@@ -4,8 +4,9 @@
 //! **What is kept**, and why:
 //! * the events that the property looks at;
 //! * *control*: a branch, if its thread goes on to a kept event: with another outcome it might do something else. With it, the
-//!   reads that its outcome depends on. ([`Op::Branch`] has the contract; in a trace without
-//!   branches every event counts as one.) Locks, forks, joins and waits count as kept here: others depend on them. A join also
+//!   reads that its outcome depends on. Blind code counts as a branch that depends on all reads before it. ([`Op::Branch`] has the contract; in a trace without
+//!   branches every event counts as one.) Locks, forks, joins, waits and blind code that may have
+//!   synchronised count as kept here: others depend on them. A join also
 //!   needs its thread to come to its end;
 //! * *data*: the write that a kept read read, if it read one; and the reads that its value depends on. The same for what the
 //!   property looks at, whose values count;
@@ -75,14 +76,14 @@ impl DependenceSlice {
             let read =
                 access.is_some_and(|(_, access)| access.reads) && (reads_matter[thread] || named[id.index()]);
             let valued = letter(id).is_some() || wanted[id.index()];
-            let controls = goes_on[thread] && (op == Op::Branch || !facts.has_branches);
+            let controls = (goes_on[thread] || synchronises(&op)) && (is_branch(&op) || !facts.has_branches);
             if valued || controls {
                 match facts.dependences.reads(id) {
                     Some(reads) => reads.iter().for_each(|read| named[read.index()] = true),
                     None => reads_matter[thread] = true,
                 }
             }
-            if !(valued || relevant || read || controls && op == Op::Branch || synchronises(&op)) {
+            if !(valued || relevant || read || controls && is_branch(&op) || synchronises(&op)) {
                 continue;
             }
             kept[id.index()] = true;
@@ -112,7 +113,13 @@ fn synchronises(op: &Op<'_>) -> bool {
             | Op::Join { .. }
             | Op::Wait { .. }
             | Op::Notify { .. }
+            | Op::Blind { orders: true, .. }
     )
+}
+
+/// Whether control flow depends on reads here.
+fn is_branch(op: &Op<'_>) -> bool {
+    matches!(op, Op::Branch | Op::Blind { .. })
 }
 
 /// What is known of the execution beforehand.
@@ -193,7 +200,7 @@ impl<'e> Work<'e> {
         for id in execution.ids() {
             let thread = &mut threads[execution.thread(id).index()];
             thread.last = Some(id);
-            if execution.op(id) == Op::Branch {
+            if is_branch(&execution.op(id)) {
                 thread.branches.push(id.0);
             }
             let Some((var, access)) = execution.access(id) else { continue };

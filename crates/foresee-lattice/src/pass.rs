@@ -1,7 +1,7 @@
 //! One pass over an execution with a vector clock per thread: what all causality models have in common.
 //!
 //! A clock counts steps: `clock[t]` is how many steps of thread t are known to come before. Thread order, fork, join and
-//! wake-up are the same in every model (rule (d)); what memory and locks do is up to the model, which calls
+//! wake-up (rule (d)) and what blind code keeps in place (rule (f)) are the same in every model; what memory and locks do is up to the model, which calls
 //! [`Clocks::learn`] where one event must come after another.
 //!
 //! If asked for, the pass also writes down the direct edges between events of different threads, from which
@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use foresee_trace::synchronisation::{After, Handover, LockWalk, ThreadWalk};
+use foresee_trace::synchronisation::{After, Handover, ThreadWalk};
 use foresee_trace::{EventId, Execution, Op, ThreadId};
 use smallvec::SmallVec;
 
@@ -48,7 +48,6 @@ pub(super) struct Pass<'e> {
     pub(super) clocks: Clocks<'e>,
     letter: Letter<'e>,
     walk: ThreadWalk<Known>,
-    locks: LockWalk,
 }
 
 impl<'e> Pass<'e> {
@@ -69,17 +68,16 @@ impl<'e> Pass<'e> {
             clocks: Clocks { execution, threads: vec![thread; threads], edges },
             letter,
             walk: ThreadWalk::new(),
-            locks: LockWalk::new(),
         }
     }
 
-    /// Before anything else is done about an event: what rule (d) puts before it, and the lock that it takes or gives.
+    /// Before anything else is done about an event: what rules (d) and (f) put before it, and the lock that it takes or gives.
     pub(super) fn begin(&mut self, id: EventId) -> Option<Handover> {
         let Pass { execution, sharing, clocks, walk, .. } = self;
         let thread = execution.thread(id);
         let op = synchronisation_of(execution, id);
-        walk.begin(thread, op.as_ref(), |after| match after {
-            After::Fork(fork) => clocks.learn(id, fork),
+        let handover = walk.begin(thread, op.as_ref(), |after| match after {
+            After::Fork(before) | After::Section(before) | After::Order(before) => clocks.learn(id, before),
             After::Notifies { notifies, .. } => notifies.iter().for_each(|notify| clocks.learn(id, notify)),
             // A wait that did not return need not have happened.
             After::Wait(wait) if sharing.is_last(execution, wait.event) => {}
@@ -92,10 +90,10 @@ impl<'e> Pass<'e> {
             }
         });
         clocks.threads[thread.index()].last = Some(id);
-        self.locks.event(thread, &op?)
+        handover
     }
 
-    /// After everything else was done about an event: what rule (d) puts after it.
+    /// After everything else was done about an event: what rules (d) and (f) put after it.
     pub(super) fn end(&mut self, id: EventId) {
         let op = synchronisation_of(self.execution, id);
         self.walk.end(self.execution.thread(id), op.as_ref(), || self.clocks.publish(id));

@@ -29,6 +29,8 @@ pub struct Config {
     pub local: u32,
     /// Weight of branches.
     pub branches: u32,
+    /// Percentage of executions with blind code.
+    pub blind: u32,
     /// Percentage of writes, branches and other events with a value before which it is said where the value comes from.
     pub dependences: u32,
     /// Percentage of executions whose first thread forks, and maybe joins, the others.
@@ -64,6 +66,7 @@ impl Default for Config {
             allocation: 1,
             local: 2,
             branches: 0,
+            blind: 40,
             dependences: 0,
             forked: 50,
             lock_heavy: 25,

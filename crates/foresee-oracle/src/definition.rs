@@ -12,6 +12,7 @@ impl Facts<'_> {
                 self.keeps_locks(schedule, i)
                     && (self.reads_as_observed(schedule, i) || self.is_exempt(schedule, i))
                     && self.keeps_fork_join_and_wait(schedule, i)
+                    && self.keeps_blind_code(schedule, i)
             })
     }
 
@@ -70,11 +71,16 @@ impl Facts<'_> {
     fn is_exempt(&self, schedule: &[usize], i: usize) -> bool {
         let thread = self.thread(schedule[i]);
         if self.rule == Rule::ReadsBeforeBranches {
-            let depends = |&e: &usize| self.op(e) == Op::Branch && self.depends[e].contains(&schedule[i]);
+            let depends = |&e: &usize| self.is_branch(e) && self.depends[e].contains(&schedule[i]);
             return !schedule[i + 1..].iter().any(depends);
         }
         let joins = |e: usize| matches!(self.op(e), Op::Join { child } if child.index() == thread);
         schedule[i + 1..].iter().all(|&e| self.thread(e) != thread) && !schedule.iter().any(|&e| joins(e))
+    }
+
+    /// (f) What the event comes after because of blind code is before it.
+    fn keeps_blind_code(&self, schedule: &[usize], i: usize) -> bool {
+        self.blind[schedule[i]].iter().all(|before| schedule[..i].contains(before))
     }
 
     /// (d) The thread was forked before; a joined thread has done all its events; a wait that the event ends was woken

@@ -31,6 +31,8 @@ pub(crate) struct Facts<'e> {
     pub(crate) forks: Vec<Option<usize>>,
     /// For each event that is a wait which returned: the notifies that came meanwhile.
     pub(crate) wakeups: Vec<Vec<usize>>,
+    /// What each event must come after because of blind code.
+    pub(crate) blind: Vec<Vec<usize>>,
     /// The locks that each thread holds after each prefix of its events. This depends on the thread alone.
     pub(crate) held: Vec<Vec<Vec<(LockId, Mode)>>>,
 }
@@ -48,16 +50,56 @@ impl<'e> Facts<'e> {
         let fork_of = |t| {
             events.clone().find(|&e| matches!(op(execution, e), Op::Fork { child } if child.index() == t))
         };
-        Facts {
+        let mut facts = Facts {
             execution,
             rule,
+            blind: Vec::new(),
             touches: events.clone().map(|e| touch(execution, e)).collect(),
             depends: events.clone().map(|e| depends(execution, e)).collect(),
             forks: (0..by_thread.len()).map(fork_of).collect(),
             wakeups: events.clone().map(|e| wakeups(execution, e)).collect(),
             by_thread,
             held,
-        }
+        };
+        facts.blind = events.map(|e| facts.before_blind(e)).collect();
+        facts
+    }
+
+    /// (f) What an event must come after because of blind code. Of a section that blind code is in, or that comes after one with blind
+    /// code: the ends of sections of other threads before it that it excludes; of blind code that may have synchronised: all such
+    /// code before it.
+    fn before_blind(&self, event: usize) -> Vec<usize> {
+        let [held, after] = self.held_around(event);
+        let is_blind = matches!(self.op(event), Op::Blind { .. });
+        let taken = after.iter().filter(|taken| !held.contains(taken));
+        let sections: Vec<(LockId, Mode)> = if is_blind { held.to_vec() } else { taken.copied().collect() };
+        let orders = |e: usize| matches!(self.op(e), Op::Blind { orders: true, .. });
+        let keeps_place = |e: usize| {
+            self.thread(e) != self.thread(event)
+                && self.given(e).is_some_and(|(lock, mode)| {
+                    sections.iter().any(|&(mine, my_mode)| mine == lock && exclude(mode, my_mode))
+                        && (is_blind || self.ends_blind_section(e, lock))
+                })
+        };
+        (0..event).filter(|&e| keeps_place(e) || (orders(e) && orders(event))).collect()
+    }
+
+    /// The lock that an event gives up.
+    fn given(&self, event: usize) -> Option<(LockId, Mode)> {
+        let [before, after] = self.held_around(event);
+        before.iter().copied().find(|held| !after.contains(held))
+    }
+
+    /// Whether there is blind code in the section of the lock that ends with this event.
+    fn ends_blind_section(&self, end: usize, lock: LockId) -> bool {
+        let inside = |&e: &usize| self.held_around(e).iter().all(|held| held.iter().any(|&(l, _)| l == lock));
+        let earlier = self.by_thread[self.thread(end)].iter().rev().copied().filter(|&e| e < end);
+        earlier.take_while(inside).any(|e| matches!(self.op(e), Op::Blind { .. }))
+    }
+
+    /// Whether control flow depends on reads here.
+    pub(crate) fn is_branch(&self, event: usize) -> bool {
+        matches!(self.op(event), Op::Branch | Op::Blind { .. })
     }
 
     pub(crate) fn thread(&self, event: usize) -> usize {

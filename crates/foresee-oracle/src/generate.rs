@@ -30,6 +30,9 @@ pub fn arbitrary_execution(config: Config) -> impl Strategy<Value = Execution> {
 /// In how many turns without an event the program counts as stuck.
 const PATIENCE: u32 = 200;
 
+/// Percentage of turns that run blind code, in executions that have any.
+const BLIND: u32 = 12;
+
 fn execution(seed: u64, events: usize, config: &Config) -> Execution {
     let mut run = Run::new(seed, config);
     let (mut idle, mut thread) = (0, 0);
@@ -84,6 +87,7 @@ struct Run<'c> {
     /// Percentage of turns in a critical section after which the same thread goes on.
     stay_in_section: u32,
     with_values: bool,
+    with_blind: bool,
     bytes: BTreeMap<u64, u8>,
 }
 
@@ -128,6 +132,7 @@ impl<'c> Run<'c> {
             lock_heavy,
             stay_in_section: if lock_heavy { 90 } else { 40 },
             with_values: random.percent(config.values),
+            with_blind: random.percent(config.blind),
             bytes: BTreeMap::new(),
             random,
         }
@@ -193,6 +198,9 @@ impl<'c> Run<'c> {
         if let Some(done) = self.fork_or_join(t) {
             return Some(done);
         }
+        if self.with_blind && self.random.percent(BLIND) {
+            return self.blind(t);
+        }
         let c = self.config;
         let locking = if self.lock_heavy { 8 * c.locking } else { c.locking };
         let weights = [c.plain, c.atomics, locking, c.waiting, c.blocks, c.allocation, c.local, c.branches];
@@ -212,6 +220,12 @@ impl<'c> Run<'c> {
             6 => self.local(t),
             _ => self.emit(t, Op::Branch),
         }
+    }
+
+    fn blind(&mut self, t: usize) -> Turn {
+        let code = self.names.intern("unseen");
+        let orders = self.random.percent(30);
+        self.emit(t, Op::Blind { code, orders })
     }
 
     fn fork_or_join(&mut self, t: usize) -> Turn {

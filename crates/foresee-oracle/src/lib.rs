@@ -26,6 +26,8 @@
 //! * An exempt read-modify-write that reads another write than observed wrote something unknown or nothing: a later read
 //!   that is not exempt must not read it, and in races and conflicts it counts as an atomic load.
 //!
+//! * Rule (f) is about the outermost acquire of a section and the event that gives the lock up; blind code counts as a branch.
+//!
 //! * With [`Oracle::by_branches`], a changed read does not stop its thread before the next branch that depends on it; what the
 //!   thread writes from there on, if it depends on the read, is unknown, but for freed memory, and its read-modify-writes count as
 //!   atomic loads. What depends on what is said in the trace ([`Op::From`](foresee_trace::Op::From)), or it is all reads before.

@@ -97,14 +97,14 @@ impl Facts<'_> {
         self.thread(a) == self.thread(b) || conflicts || locks || self.is_synchronised(a, b)
     }
 
-    /// Fork, join and wake-up, directly.
+    /// Fork, join, wake-up and blind code, directly.
     fn is_synchronised(&self, a: usize, b: usize) -> bool {
         let forked = self.forks[self.thread(b)] == Some(a);
         let joined = matches!(self.op(b), Op::Join { child } if child.index() == self.thread(a));
         let wakes = self.wakeups[a].contains(&b);
         let last = self.by_thread[self.thread(b)].iter().rev().find(|&&e| e < b);
         let woken = last.is_some_and(|&wait| self.wakeups[wait].contains(&a));
-        forked || joined || wakes || woken
+        forked || joined || wakes || woken || self.blind[b].contains(&a)
     }
 
     /// The locks that an event takes or gives up.

@@ -53,7 +53,8 @@ impl Facts<'_> {
         let can = self.may_go_on(state, self.thread(event))
             && self.may_branch(state, event)
             && self.may_join(state, event)
-            && self.may_lock(state, event);
+            && self.may_lock(state, event)
+            && self.blind[event].iter().all(|&before| has(state.done, before));
         if !can {
             return None;
         }
@@ -106,7 +107,7 @@ impl Facts<'_> {
     }
 
     fn may_branch(&self, state: &State, event: usize) -> bool {
-        self.op(event) != Op::Branch || !self.depends_on_changed(state, event)
+        !self.is_branch(event) || !self.depends_on_changed(state, event)
     }
 
     fn depends_on_changed(&self, state: &State, event: usize) -> bool {

@@ -80,8 +80,8 @@ impl<'a> Ideal<'a> {
         }
     }
 
-    /// Adds what an event needs to read as observed, but not the event.
-    pub fn raise_reads(&mut self, thread: ThreadId, event: EventId) {
+    /// Adds what an event needs to be done as observed (a read: the write), but not the event.
+    pub fn raise_needs(&mut self, thread: ThreadId, event: EventId) {
         self.raise(thread, event.0);
         let order = self.order;
         for (other, bound) in order.needs(thread, event.0 + 1) {

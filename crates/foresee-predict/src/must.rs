@@ -1,7 +1,8 @@
-//! Clocks of the order that every correct reordering keeps: thread order, reads-from, fork, join and wake-up.
+//! Clocks of the order that every correct reordering keeps: thread order, reads-from, fork, join and wake-up, and what blind code keeps
+//! in place.
 //!
 //! For one pass through the observed order: after [`MustClocks::begin`], the question is whether an earlier event must
-//! come before the one at hand. Critical sections do not count: this is the *weak* causality.
+//! come before the one at hand. Critical sections without blind code do not count: this is the *weak* causality.
 //!
 //! A thread's clock says for other threads how far this thread depends on them. Writes keep a reference to the clock of
 //! their thread, which is copied only when the thread learns something new after that.
@@ -13,10 +14,10 @@
 use std::rc::Rc;
 
 use foresee_trace::synchronisation::{After, ThreadWalk};
-use foresee_trace::{EventId, Execution, Op, ThreadId, VarId};
+use foresee_trace::{EventId, Execution, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::values::{has_branches, written};
+use crate::values::{has_blind, has_branches, is_branch, written};
 use foresee_witness::checker::Reads;
 
 /// How many other threads a clock knows at most.
@@ -46,6 +47,8 @@ pub struct MustClocks<'e> {
     by_branches: bool,
     /// What each thread will depend on then.
     read: Vec<Clock>,
+    /// Whether atomic reads read the same write whatever the value is.
+    has_blind: bool,
     /// Values written, and whether more than once.
     values: FxHashMap<(VarId, u64), bool>,
 }
@@ -63,6 +66,7 @@ impl<'e> MustClocks<'e> {
             reads,
             by_branches: reads == Reads::Relaxed && has_branches(execution),
             read: vec![Clock::default(); execution.thread_count()],
+            has_blind: reads == Reads::Relaxed && has_blind(execution),
             values: FxHashMap::default(),
         }
     }
@@ -74,7 +78,9 @@ impl<'e> MustClocks<'e> {
         self.threads[thread.index()].get_or_insert_default();
         let op = self.execution.access(id).is_none().then(|| self.execution.op(id));
         self.walk.begin(thread, op.as_ref(), |after| match after {
-            After::Fork(fork) => learn(&mut self.threads, thread, fork),
+            After::Fork(before) | After::Section(before) | After::Order(before) => {
+                learn(&mut self.threads, thread, before);
+            }
             After::Notifies { notifies, .. } => {
                 notifies.iter().for_each(|notify| learn(&mut self.threads, thread, notify));
             }
@@ -106,7 +112,7 @@ impl<'e> MustClocks<'e> {
                 for cell in cells.clone() {
                     if let Some(write) = self.writes[cell].as_ref()
                         && !has_learnt(&self.threads, thread, write)
-                        && !self.is_one_of_many(EventId(write.event))
+                        && (self.has_blind && access.atomic || !self.is_one_of_many(EventId(write.event)))
                     {
                         let write = write.clone();
                         if self.by_branches {
@@ -129,7 +135,7 @@ impl<'e> MustClocks<'e> {
             return;
         }
         let op = self.execution.op(id);
-        if op == Op::Branch && self.by_branches {
+        if self.by_branches && is_branch(self.execution, id) {
             let read = std::mem::take(&mut self.read[thread.index()]);
             if let Some(clock) = &mut self.threads[thread.index()] {
                 merge_all(clock, thread, &read);

@@ -1,4 +1,5 @@
-//! What must come before what in every correct reordering: thread order, reads-from, fork, join and wake-up.
+//! What must come before what in every correct reordering: thread order, reads-from, fork, join and wake-up, and what blind code keeps in
+//! place.
 //!
 //! A set of events that is closed under this order and kept in the observed order satisfies every rule of the soundness
 //! contract but the one about locks. Engines ask: *if these events of a thread happen, which events of other threads must
@@ -143,6 +144,9 @@ impl Builder {
             }
             // A wait that did not return need not have happened.
             After::Wait(_) => {}
+            After::Section(before) | After::Order(before) => {
+                self.edge(thread, id.0, execution.thread(*before), before.0);
+            }
         }
     }
 

@@ -9,6 +9,21 @@ pub(crate) fn has_branches(execution: &Execution) -> bool {
     execution.ids().any(|id| execution.op(id) == Op::Branch)
 }
 
+/// Whether control flow depends on reads here. Blind code counts as a branch.
+pub(crate) fn is_branch(execution: &Execution, id: EventId) -> bool {
+    matches!(execution.op(id), Op::Branch | Op::Blind { .. })
+}
+
+/// Whether there is blind code.
+pub(crate) fn has_blind(execution: &Execution) -> bool {
+    execution.ids().any(|id| matches!(execution.op(id), Op::Blind { .. }))
+}
+
+/// Whether the event is an atomic access.
+pub(crate) fn is_atomic(execution: &Execution, id: EventId) -> bool {
+    execution.access(id).is_some_and(|(_, access)| access.atomic)
+}
+
 /// Whether what the event writes, if it writes, may depend on what its thread has read.
 pub(crate) fn writes_a_value(execution: &Execution, id: EventId) -> bool {
     !matches!(execution.op(id), Op::Free { .. })

@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use foresee_trace::synchronisation::{After, Handover, LockWalk, Section, ThreadWalk};
+use foresee_trace::synchronisation::{After, Handover, Section, ThreadWalk};
 use foresee_trace::{Event, LockId, Mem, Mode, Op, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -27,7 +27,6 @@ pub struct Clocks {
     newcomers: Vec<ThreadId>,
     memory: Memory,
     locks: FxHashMap<LockId, Variable>,
-    held: LockWalk,
     walk: ThreadWalk<Clock>,
 }
 
@@ -118,8 +117,7 @@ impl Clocks {
     pub fn event(&mut self, event: &Event<'_>, relevant: bool) -> Option<Stamp> {
         let by = event.thread;
         self.know(by);
-        self.begin(by, &event.op);
-        let section = self.held.event(by, &event.op).map(Handover::section);
+        let section = self.begin(by, &event.op).map(Handover::section);
         let access = event.op.mem().zip(event.op.access());
         let thread = &mut self.threads[by.index()];
         if let Some((mem, access)) = access {
@@ -179,7 +177,7 @@ impl Clocks {
             let more = match after {
                 After::Fork(fork) => std::slice::from_ref(fork),
                 After::Notifies { notifies, .. } => notifies,
-                After::Wait(_) | After::End(_) => &[],
+                After::Wait(_) | After::End(_) | After::Section(_) | After::Order(_) => &[],
             };
             for more in more {
                 join(&mut clock, more);
@@ -217,15 +215,17 @@ impl Clocks {
         })
     }
 
-    /// What rule (d) puts before an event.
-    fn begin(&mut self, by: ThreadId, op: &Op<'_>) {
+    /// What rules (d) and (f) put before an event, and the lock that it takes or gives.
+    fn begin(&mut self, by: ThreadId, op: &Op<'_>) -> Option<Handover> {
         if let Op::Join { child } = *op {
             let ended = self.thread(child);
             ended.has_ended |= ended.is_known;
         }
         let Clocks { threads, walk, .. } = self;
         walk.begin(by, Some(op), |after| match after {
-            After::Fork(clock) | After::Wait(clock) => threads[by.index()].learn(clock),
+            After::Fork(clock) | After::Wait(clock) | After::Section(clock) | After::Order(clock) => {
+                threads[by.index()].learn(clock);
+            }
             After::Notifies { notifies, .. } => {
                 notifies.iter().for_each(|clock| threads[by.index()].learn(clock));
             }
@@ -233,10 +233,10 @@ impl Clocks {
                 let clock = threads[child.index()].publish();
                 threads[by.index()].learn(&clock);
             }
-        });
+        })
     }
 
-    /// What rule (d) puts after it.
+    /// What rules (d) and (f) put after it.
     fn end(&mut self, by: ThreadId, op: &Op<'_>) {
         self.walk.end(by, Some(op), || self.threads[by.index()].publish());
         match *op {

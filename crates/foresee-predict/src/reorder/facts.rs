@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use foresee_trace::synchronisation::{self, After, Handover, LockWalk, ThreadWalk};
+use foresee_trace::synchronisation::{self, After, Handover, ThreadWalk};
 use foresee_trace::{EventId, Execution, LockId, Mode, Op, VarId};
 use foresee_witness::engine::Job;
 use rustc_hash::FxHashMap;
 
-use crate::values::{seen, written};
+use crate::values::{is_atomic, seen, written};
 
 /// Stands for "no event" and "no section"; an execution has fewer of them.
 pub(super) const NONE: u32 = u32::MAX;
@@ -38,6 +38,9 @@ pub struct Facts {
     notifies: FxHashMap<LockId, Vec<u32>>,
     /// For the event after a wait: which of the condition's notifies came while it waited.
     woken_by: FxHashMap<u32, (LockId, Range<usize>)>,
+    /// Events and what they come after because of blind code, in order.
+    blind: Vec<(u32, u32)>,
+    has_blind: bool,
     pub(super) sections: Vec<Section>,
     has_branches: bool,
     /// The writes of each value to each variable, in order, where values were recorded.
@@ -71,24 +74,27 @@ impl Facts {
             forks: FxHashMap::default(),
             notifies: FxHashMap::default(),
             woken_by: FxHashMap::default(),
+            blind: Vec::new(),
+            has_blind: false,
             values: FxHashMap::default(),
             has_branches: false,
             sections: Vec::new(),
             by_lock: FxHashMap::default(),
         };
         let mut last_write = vec![NONE; execution.cell_count()];
-        let (mut locks, mut threads) = (LockWalk::new(), ThreadWalk::new());
+        let mut walk = ThreadWalk::new();
         let mut joins = Vec::new();
         for id in execution.ids() {
             let thread = execution.thread(id);
             let access = execution.access(id);
             let op = access.is_none().then(|| execution.op(id));
-            threads.begin(thread, op.as_ref(), |after| match after {
+            let handover = walk.begin(thread, op.as_ref(), |after| match after {
                 After::Fork(&fork) => drop(facts.forks.insert(thread.0, fork)),
                 After::Notifies { cond, earlier, notifies } if !notifies.is_empty() => {
                     facts.woken_by.insert(id.0, (cond, earlier..earlier + notifies.len()));
                 }
                 After::End(child) => joins.push((id.0, child)),
+                After::Section(&before) | After::Order(&before) => facts.blind.push((id.0, before)),
                 After::Notifies { .. } | After::Wait(_) => {}
             });
             let events = &mut facts.threads[thread.index()];
@@ -114,12 +120,13 @@ impl Facts {
             match op {
                 Op::Notify { cond, .. } => facts.notifies.entry(cond).or_default().push(id.0),
                 Op::Branch => facts.has_branches = true,
+                Op::Blind { .. } => facts.has_blind = true,
                 _ => {}
             }
-            if let Some(handover) = locks.event(thread, &op) {
+            if let Some(handover) = handover {
                 facts.handover(id.0, thread.0, handover);
             }
-            threads.end(thread, Some(&op), || id.0);
+            walk.end(thread, Some(&op), || id.0);
         }
         for (join, child) in joins {
             facts.link[join as usize] = facts.threads[child.index()].last().copied().unwrap_or(NONE);
@@ -168,6 +175,12 @@ impl Facts {
             .unwrap_or(&[])
     }
 
+    /// What has to come before `event` because of blind code.
+    fn before_blind(&self, event: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self.blind.partition_point(|&(of, _)| of < event);
+        self.blind[first..].iter().take_while(move |&&(of, _)| of == event).map(|&(_, before)| before)
+    }
+
     /// Whether values were recorded.
     pub fn has_values(&self) -> bool {
         !self.values.is_empty()
@@ -210,6 +223,9 @@ impl<'f> Observed<'f> {
         if !self.facts.woken_by.is_empty() {
             self.facts.wakeups(event).iter().copied().for_each(&mut visit);
         }
+        if self.facts.has_blind {
+            self.facts.before_blind(event).for_each(&mut visit);
+        }
         if let Op::Join { .. } = self.execution.op(id)
             && let Some(last) = some(self.facts.link[event as usize])
         {
@@ -228,8 +244,11 @@ impl<'f> Observed<'f> {
         }
     }
 
-    /// The bytes that an event reads and the value it saw there.
+    /// The bytes that an event reads and the value it saw there, if another write of that value would do as well.
     pub(super) fn seen(&self, event: u32) -> Option<(VarId, u64)> {
+        if self.facts.has_blind && is_atomic(self.execution, EventId(event)) {
+            return None;
+        }
         let write =
             if self.facts.torn.contains_key(&event) { None } else { some(self.facts.link[event as usize]) };
         seen(self.execution, EventId(event), write.map(EventId))

@@ -5,11 +5,11 @@
 //! Where control flow is known, only reads before a branch of their thread *count*, and those before a write that a read
 //! that counts is to read: such a write must have its value.
 
-use foresee_trace::{EventId, Op};
+use foresee_trace::EventId;
 use rustc_hash::FxHashMap;
 
 use super::facts::Observed;
-use crate::values::writes_a_value;
+use crate::values::{is_branch, writes_a_value};
 use foresee_witness::checker::Reads;
 
 /// Why a set cannot grow.
@@ -190,7 +190,7 @@ impl<'f> Needs<'f> {
     }
 
     pub(super) fn is_branch(&self, event: u32) -> bool {
-        self.observed.execution.op(EventId(event)) == Op::Branch
+        is_branch(self.observed.execution, EventId(event))
     }
 
     /// Makes a thread part of the set, if only with no events.

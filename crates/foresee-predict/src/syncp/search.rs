@@ -273,7 +273,7 @@ impl<'a> Search<'a> {
         loop {
             let (thread, events) = choices[update];
             let Some(&event) = events.get(picks[update]) else { return false };
-            self.ideal.raise_reads(thread, event);
+            self.ideal.raise_needs(thread, event);
             if !self.ideal.first_free(choices, picks) {
                 return false;
             }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::event::{Mode, Op};
-use crate::ids::{LockId, ThreadId};
+use crate::ids::{LockId, StrId, ThreadId};
 
 const LOCK: LockId = LockId(0);
 const COND: LockId = LockId(1);
@@ -28,9 +28,12 @@ fn walk(events: &[(u32, Op<'_>)]) -> Vec<Vec<String>> {
                 After::Notifies { earlier, notifies, .. } => format!("{notifies:?} after {earlier}"),
                 After::Wait(wait) => format!("wait {wait}"),
                 After::End(child) => format!("end of {}", child.0),
+                After::Section(end) => format!("section {end}"),
+                After::Order(last) => format!("order {last}"),
             });
         });
         walk.end(thread(by), Some(op), || id);
+        after.sort();
         after
     };
     events.iter().enumerate().map(step).collect()
@@ -98,4 +101,50 @@ fn what_follows_a_wait_comes_after_the_notifies_meanwhile() {
     assert_eq!(after[6], ["wait 3"]);
     assert_eq!(after[7], ["[4, 6] after 2"]);
     assert_eq!(after[9], ["[] after 5"]);
+}
+
+fn blind(orders: bool) -> Op<'static> {
+    Op::Blind { code: StrId::EMPTY, orders }
+}
+
+#[test]
+fn a_section_with_blind_code_keeps_its_place() {
+    let exclusive = acquire(LOCK, Mode::Exclusive);
+    let section = |by, inside: &[Op<'static>]| -> Vec<(u32, Op<'static>)> {
+        [&[exclusive], inside, &[release(LOCK)]].concat().into_iter().map(|op| (by, op)).collect()
+    };
+    let events =
+        [section(0, &[]), section(1, &[]), section(2, &[blind(false), blind(false)]), section(1, &[])];
+    let after = walk(&[events.concat(), section(0, &[blind(false)])].concat());
+    assert_eq!(after[5], ["section 1", "section 3"]);
+    assert_eq!(after[8], ["section 7"], "an acquire after a section with blind code");
+    assert_eq!(after[10], ["section 7"]);
+    assert_eq!(after[11], ["section 9"], "what is older is known through the section of blind code");
+    assert!([0, 1, 2, 3, 4, 6, 7, 9, 12].iter().all(|&event: &usize| after[event].is_empty()));
+}
+
+#[test]
+fn sections_that_share_a_lock_are_not_ordered() {
+    let (shared, exclusive) = (acquire(LOCK, Mode::Shared), acquire(LOCK, Mode::Exclusive));
+    let events = [
+        (0, shared),
+        (1, shared),
+        (0, release(LOCK)),
+        (1, blind(false)),
+        (1, Op::Wait { cond: LOCK }),
+        (2, shared),
+        (2, release(LOCK)),
+        (3, exclusive),
+        (3, blind(false)),
+    ];
+    let after = walk(&events);
+    assert!(after[..7].iter().all(Vec::is_empty));
+    assert_eq!(after[7], ["section 4"]);
+    assert_eq!(after[8], ["section 2", "section 4", "section 6"]);
+}
+
+#[test]
+fn blind_code_that_may_synchronise_keeps_its_order() {
+    let events = [(0, blind(true)), (1, blind(false)), (1, blind(true)), (1, blind(true)), (0, blind(true))];
+    assert_eq!(walk(&events), [vec![], vec![], vec!["order 0"], vec![], vec!["order 3"]]);
 }

@@ -1,11 +1,13 @@
-//! Rule (d): which event comes after which events of other threads, by fork, join, wait and notify.
+//! Rules (d) and (f): which event comes after which events of other threads, by fork, join, wait and notify, and by blind code.
 
 use rustc_hash::FxHashMap;
 
+use super::blind::BlindWalk;
+use super::locks::{Handover, LockWalk};
 use crate::event::Op;
 use crate::ids::{LockId, ThreadId};
 
-/// Follows forks, joins, waits and notifies through a run.
+/// Follows forks, joins, waits, notifies and blind code through a run, and locks as [`LockWalk`] does.
 ///
 /// Around each event, call [`begin`](ThreadWalk::begin) and [`end`](ThreadWalk::end). What is known of an event that others may come after
 /// is a note `N` of the caller: its id, or a clock.
@@ -14,6 +16,10 @@ pub struct ThreadWalk<N> {
     threads: Vec<Next<N>>,
     /// The conditions that threads wait for, or that were waited for or notified before.
     conditions: FxHashMap<LockId, Condition<N>>,
+    locks: LockWalk,
+    /// What the event that has begun does to a lock.
+    handover: Option<Handover>,
+    blind: BlindWalk<N>,
 }
 
 /// What a thread's next event comes after.
@@ -61,23 +67,38 @@ pub enum After<'w, N> {
     Wait(&'w N),
     /// A join: the last event of this thread, if it has done any.
     End(ThreadId),
+    /// Blind code in a critical section, or a section that comes after one with blind code: the end of a section of another thread.
+    Section(&'w N),
+    /// Blind code that may have synchronised: the last such code of another thread.
+    Order(&'w N),
 }
 
 impl<N> Default for ThreadWalk<N> {
     fn default() -> Self {
-        ThreadWalk { threads: Vec::new(), conditions: FxHashMap::default() }
+        ThreadWalk {
+            threads: Vec::new(),
+            conditions: FxHashMap::default(),
+            locks: LockWalk::new(),
+            handover: None,
+            blind: BlindWalk::default(),
+        }
     }
 }
 
-impl<N> ThreadWalk<N> {
+impl<N: Clone> ThreadWalk<N> {
     /// Nothing has happened.
     pub fn new() -> ThreadWalk<N> {
         ThreadWalk::default()
     }
 
-    /// The thread is about to do an event: `op`, or an access to memory. Visits what that comes after.
+    /// The thread is about to do an event: `op`, or an access to memory. Visits what that comes after. Whether it takes or gives a lock.
     #[inline]
-    pub fn begin(&mut self, thread: ThreadId, op: Option<&Op<'_>>, mut visit: impl FnMut(After<'_, N>)) {
+    pub fn begin(
+        &mut self,
+        thread: ThreadId,
+        op: Option<&Op<'_>>,
+        mut visit: impl FnMut(After<'_, N>),
+    ) -> Option<Handover> {
         if !matches!(self.threads.get(thread.index()), Some(Next::Any)) {
             self.next(thread, &mut visit);
             self.go_on(thread);
@@ -88,8 +109,21 @@ impl<N> ThreadWalk<N> {
                 let waiting = self.conditions.get(cond).map_or(&[][..], |condition| &condition.waiting);
                 waiting.iter().for_each(|(_, wait)| visit(After::Wait(wait)));
             }
+            Some(&Op::Blind { orders, .. }) => {
+                self.blind.run(thread, &self.locks, |given| visit(After::Section(given)));
+                self.blind
+                    .last_order(thread)
+                    .filter(|_| orders)
+                    .into_iter()
+                    .for_each(|last| visit(After::Order(last)));
+            }
             _ => {}
         }
+        self.handover = self.locks.event(thread, op?);
+        if let Some(Handover::Takes(section)) = self.handover {
+            self.blind.take(thread, section, |given| visit(After::Section(given)));
+        }
+        self.handover
     }
 
     /// What a thread's next event comes after, whatever it will be.
@@ -107,7 +141,10 @@ impl<N> ThreadWalk<N> {
 
     /// The thread has done its event: `op`, or an access to memory. Asks for the note of what others may come after.
     #[inline]
-    pub fn end(&mut self, thread: ThreadId, op: Option<&Op<'_>>, note: impl FnOnce() -> N) {
+    pub fn end(&mut self, thread: ThreadId, op: Option<&Op<'_>>, mut note: impl FnMut() -> N) {
+        if let Some(Handover::Gives(section)) = self.handover.take() {
+            self.blind.give(thread, section, note());
+        }
         match op {
             Some(&Op::Fork { child }) => {
                 if let fork @ Next::First(None) = self.thread(child) {
@@ -128,6 +165,7 @@ impl<N> ThreadWalk<N> {
                     condition.notifies.push(note());
                 }
             }
+            Some(Op::Blind { orders: true, .. }) => self.blind.order(thread, note()),
             _ => {}
         }
     }

@@ -37,7 +37,7 @@ impl Exempt {
         let (mut from, mut but) = (FxHashMap::default(), FxHashSet::default());
         for (position, id) in existing(execution, schedule) {
             let from = from.entry(execution.thread(id)).or_insert(0);
-            if execution.op(id) == Op::Branch {
+            if let Op::Branch | Op::Blind { .. } = execution.op(id) {
                 match dependences.reads(id) {
                     Some(reads) => but.extend(reads),
                     None => *from = position + 1,

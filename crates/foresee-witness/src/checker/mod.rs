@@ -16,7 +16,11 @@
 //! * (e) exempt from (c): a read that is its thread's last event in the schedule, where nothing depends on its value. A
 //!   later join of the thread would (the thread, with another value, might not have ended there), and so would being
 //!   blocked at its next event in a deadlock: neither thread is exempt. Nor is any thread if a property is claimed of a schedule of all
-//!   events: it may be about the end of the run, and then all threads have ended there.
+//!   events: it may be about the end of the run, and then all threads have ended there;
+//! * (f) blind code ([`Op::Blind`]) may have read and written what the locks protect that its thread holds. It comes after all
+//!   sections of these locks by other threads that came before it in the execution, unless both share the lock; and an outermost acquire comes
+//!   after all sections of its lock with blind code, by other threads, that came before it, unless both share. Blind code that may have synchronised
+//!   comes after all such code that came before it.
 //!
 //! An exempt read-modify-write that reads another write than observed writes something unknown, or nothing (a
 //! compare-exchange would fail). Hence what it wrote is never what a later read observed, and in claims it counts as an
@@ -29,6 +33,7 @@
 //! claim, with memory for the threads, locks and cells of the schedule only; a wait costs one step for each notify that came
 //! while it waited.
 
+mod blind;
 mod claim;
 mod dependence;
 mod exempt;

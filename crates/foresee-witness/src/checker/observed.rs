@@ -5,6 +5,7 @@ use std::ops::Range;
 use foresee_trace::{EventId, Execution, LockId, Op, StrId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::blind::BlindCode;
 use super::dependence::Dependences;
 
 /// Stands for "no event"; an execution has fewer events than that.
@@ -30,6 +31,8 @@ pub(super) struct Observed {
     pub(super) has_branches: bool,
     /// Where values come from, as far as that is said.
     pub(super) dependences: Dependences,
+    /// Where blind code keeps things in place.
+    pub(super) blind: BlindCode,
     /// Functions whose calls are atomic blocks.
     pub(super) atomic_functions: FxHashSet<StrId>,
 }
@@ -40,6 +43,7 @@ impl Observed {
             next: vec![NONE; execution.len()],
             read_from: vec![NONE; execution.len()],
             dependences: Dependences::of(execution),
+            blind: BlindCode::of(execution),
             ..Observed::default()
         };
         let mut last_write = vec![NONE; execution.cell_count()];

@@ -17,6 +17,8 @@ pub enum Rule {
     Threads,
     /// (e) Only a last read whose value nothing depends on may read another write.
     Exemption,
+    /// (f) Critical sections with blind code, and blind code that may have synchronised, keep their place.
+    Blind,
 }
 
 impl fmt::Display for Rule {
@@ -27,6 +29,7 @@ impl fmt::Display for Rule {
             Rule::Reads => "(c), reads",
             Rule::Threads => "(d), forks, joins and waits",
             Rule::Exemption => "(e), last reads",
+            Rule::Blind => "(f), blind code",
         })
     }
 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::exempt::Exempt;
 use super::observed::Observed;
 use super::refusal::{Refusal, Rule, describe};
-use super::values::{Reads, seen, writes_a_value, written};
+use super::values::{Reads, is_atomic, seen, writes_a_value, written};
 
 /// How a thread holds a lock.
 #[derive(Clone, Copy)]
@@ -113,6 +113,9 @@ impl<'a> Replay<'a> {
     /// Rule (c′): whether the read sees the observed value in this write.
     fn is_same_value(&self, read: EventId, now: Option<EventId>) -> bool {
         let Some(now) = now.filter(|_| self.reads == Reads::Relaxed) else { return false };
+        if self.observed.blind.exists() && is_atomic(self.execution, read) {
+            return false;
+        }
         let saw = seen(self.execution, read, self.observed.only_write(read));
         saw.is_some() && saw == written(self.execution, now)
     }
@@ -153,6 +156,7 @@ impl<'a> Replay<'a> {
         let Event { thread, op, .. } = self.execution.event(id);
         self.threads(id, thread, op)?;
         let handover = self.locks(id, thread, op)?;
+        self.blind_code(id, thread, op, handover)?;
         self.memory(id, thread, may_change)?;
         if let Op::Notify { .. } = op {
             self.notified_at.insert(id, position);
@@ -243,6 +247,41 @@ impl<'a> Replay<'a> {
         let (exclusive, shared) = self.holders.entry(lock).or_default();
         *(if mode == Mode::Exclusive { exclusive } else { shared }) -= 1;
         Some(Handover::Gives(lock, mode))
+    }
+
+    /// Rule (f).
+    fn blind_code(
+        &self,
+        id: EventId,
+        thread: ThreadId,
+        op: Op<'_>,
+        handover: Option<Handover>,
+    ) -> Result<(), Broken> {
+        let blind = &self.observed.blind;
+        if !blind.exists() {
+            return Ok(());
+        }
+        let broken = |why: String| Err((Rule::Blind, format!("{} {why}", describe(self.execution, id))));
+        let missing = |end: &EventId| !self.is_done(*end);
+        if let Some(Handover::Takes(lock, mode)) = handover
+            && let Some(end) = blind.before_acquire(id, thread, lock, mode).find(missing)
+        {
+            return broken(format!("comes before a section with blind code that ended with event {}", end.0));
+        }
+        let Op::Blind { orders, .. } = op else { return Ok(()) };
+        let mut held = self.held.iter().filter(|((of, _), _)| *of == thread);
+        let end =
+            held.find_map(|(&(_, lock), held)| blind.before_blind(id, thread, lock, held.mode).find(missing));
+        if let Some(end) = end {
+            return broken(format!(
+                "is in a section that comes before one of the same lock that ended with event {}",
+                end.0
+            ));
+        }
+        match blind.last_order(id).filter(|last| orders && missing(last)) {
+            Some(last) => broken(format!("comes before other blind code, event {}", last.0)),
+            None => Ok(()),
+        }
     }
 
     /// Rules (c) and (e).

@@ -5,10 +5,12 @@
 //! gives the observed value it does the observed events, with the observed values; and the other write did write its
 //! observed value, because its thread, by the same argument on a shorter schedule, did as observed. A read-modify-write
 //! that reads the same value writes the same one. So the schedule is a run of the program, though not one that rule
-//! (c) knows. Values that were not recorded are unknown, and so is what was there initially.
+//! (c) knows. Values that were not recorded are unknown, and so is what was there initially. If the execution has blind code
+//! ([`Op::Blind`]), atomic reads are excepted: a spin lock made of atomics is a critical section that nobody knows, and the rule that keeps those
+//! with blind code in place would be lost with the write that was read.
 //!
 //! **By control flow (c″)** (Huang, Meredith, Roşu, "Maximal sound predictive race detection with control flow
-//! abstraction", 2014). A branch, and the value of a write, *depend* on all reads of their thread before them, or where the trace
+//! abstraction", 2014). A branch (blind code counts as one that depends on all reads of its thread before it), and the value of a write, *depend* on all reads of their thread before them, or where the trace
 //! says which ([`Op::From`]), on those alone. If the execution has [branch](Op::Branch) events, a read that no branch of the
 //! schedule depends on may read anything: it is *changed* then. The value of a write that depends on a changed read is unknown: a
 //! read that a branch depends on must not read it, and one that reads it all the same is changed, too. *Argument,* by induction on
@@ -43,6 +45,11 @@ pub enum Reads {
 /// Whether the execution tells where control flow depends on reads.
 pub(super) fn has_branches(execution: &Execution) -> bool {
     execution.ids().any(|id| execution.op(id) == Op::Branch)
+}
+
+/// Whether the event is an atomic access.
+pub(super) fn is_atomic(execution: &Execution, id: EventId) -> bool {
+    execution.access(id).is_some_and(|(_, access)| access.atomic)
 }
 
 /// Whether what the event writes, if it writes, may depend on what its thread has read.

@@ -44,8 +44,8 @@ struct Line<'q> {
     writers: FxHashMap<Resource, EventId>,
     /// How many threads hold a lock exclusively, and how many share it.
     holders: FxHashMap<Resource, (u32, u32)>,
-    /// The fork that a thread's first event comes after.
-    forks: FxHashMap<EventId, EventId>,
+    /// The fork that a thread's first event comes after, and what events come after because of blind code.
+    before: FxHashMap<EventId, SmallVec<[EventId; 1]>>,
     /// Waits, notifies and what follows a wait keep their order.
     around_waits: FxHashMap<LockId, VecDeque<EventId>>,
     /// The conditions of these.
@@ -76,7 +76,7 @@ impl<'q> Line<'q> {
             readers: FxHashMap::default(),
             writers: FxHashMap::default(),
             holders: FxHashMap::default(),
-            forks: FxHashMap::default(),
+            before: FxHashMap::default(),
             around_waits: FxHashMap::default(),
             conditions: FxHashMap::default(),
         };
@@ -93,7 +93,9 @@ impl<'q> Line<'q> {
             let op = index.execution.op(id);
             let mut around = SmallVec::new();
             walk.begin(thread, Some(&op), |after| match after {
-                After::Fork(&fork) => drop(line.forks.insert(id, fork)),
+                After::Fork(&before) | After::Section(&before) | After::Order(&before) => {
+                    line.before.entry(id).or_default().push(before);
+                }
                 After::Notifies { cond, .. } => around.push(cond),
                 After::Wait(_) | After::End(_) => {}
             });
@@ -126,12 +128,12 @@ impl<'q> Line<'q> {
     }
 
     fn threads_allow(&self, id: EventId) -> bool {
-        let forked = self.forks.get(&id).is_none_or(|fork| self.done.contains(fork));
+        let in_place = self.before.get(&id).into_iter().flatten().all(|before| self.done.contains(before));
         let joined = match self.index.execution.op(id) {
             Op::Join { child } => self.left.iter().all(|(thread, left)| *thread != child || left.is_empty()),
             _ => true,
         };
-        forked && joined
+        in_place && joined
     }
 
     fn waits_allow(&self, id: EventId) -> bool {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use foresee_trace::{EventId, ThreadId};
+use foresee_trace::{EventId, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cycles::{ConflictCycle, ConflictCycles};
@@ -200,8 +200,9 @@ impl Search<'_, '_> {
         self.ideal.clear();
         for (thread, event, write) in [(ours, last.event, our_write), (theirs, their_last, their_write)] {
             self.ideal.raise(thread, event.0);
-            if write {
-                self.ideal.raise_reads(thread, event);
+            // An acquire may have to come after sections with blind code.
+            if write || matches!(self.index.execution.op(event), Op::Acquire { .. }) {
+                self.ideal.raise_needs(thread, event);
             }
         }
         if !self.ideal.close() || self.ideal.bound(ours) > last.event.0 {
