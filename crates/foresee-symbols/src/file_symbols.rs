@@ -14,12 +14,16 @@
 //! Each file is read once, when the first address in it is asked for. A file that has gone or is no ELF file has no names.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use addr2line::Loader;
-use foresee_trace::raw::{Call, Code, DataSymbol, Module, Origin, SourceLocation, Symbolizer};
+use foresee_trace::raw::{
+    BlindCode, Call, Code, DataSymbol, Module, Origin, Position, Recording, SourceLocation, Symbolizer,
+};
 use object::{Object as _, ObjectSegment as _};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::blind::{FileCode, FileId, ProgramCode};
 use crate::demangle::demangled;
 use crate::image::{Image, statics};
 use crate::instructions::Instructions;
@@ -34,6 +38,7 @@ pub struct FileSymbols {
     files: FxHashMap<String, Option<LoadedFile>>,
     /// Files that were reported to be gone.
     gone: FxHashSet<String>,
+    code: ProgramCode,
     report: Option<fn(&MissingFile<'_>)>,
 }
 
@@ -56,6 +61,31 @@ impl FileSymbols {
             self.files.insert(path.to_owned(), LoadedFile::read(Path::new(path)));
         }
         self.files.get_mut(path)?.as_mut()
+    }
+
+    /// The code of the file that has the instruction before `pc`, and what to take from addresses to get those of the file.
+    fn code_of(&mut self, modules: &[Module], pc: u64) -> Option<(FileId, u64)> {
+        let inside = pc.checked_sub(1)?;
+        let module = modules.iter().find(|module| (module.start..module.end).contains(&inside))?;
+        for module in modules {
+            if let Some(file) = self.file(&module.path) {
+                let image = Rc::clone(&file.image);
+                self.code.file(&module.path, || FileCode::of(&image));
+            }
+        }
+        let bias = self.file(&module.path)?.bias(module)?;
+        let file = self.code.file(&module.path, || None)?;
+        Some((file, bias))
+    }
+
+    fn is_prebuilt(&mut self, modules: &[Module], pc: u64) -> bool {
+        let module = modules.iter().find(|module| (module.start..module.end).contains(&(pc - 1)));
+        let origin = module.and_then(|module| {
+            let file = self.file(&module.path)?;
+            let bias = file.bias(module)?;
+            Some(file.prebuilt.origin((pc - 1).wrapping_sub(bias)))
+        });
+        origin.is_some_and(|origin| origin != Origin::Program)
     }
 
     fn report_if_gone(&mut self, path: &str) {
@@ -105,6 +135,28 @@ impl Symbolizer for FileSymbols {
         known.unwrap_or_default()
     }
 
+    fn recording(&mut self, modules: &[Module], pc: u64) -> Recording {
+        let Some((file, bias)) = self.code_of(modules, pc) else { return Recording::System };
+        let address = pc.wrapping_sub(bias);
+        match self.code.recording(file, address) {
+            Recording::Instrumented(start) => Recording::Instrumented(start.wrapping_add(bias)),
+            // What came with the toolchain is part of the system, too.
+            Recording::Blind(_) if self.is_prebuilt(modules, pc) => Recording::System,
+            known => known,
+        }
+    }
+
+    fn blind(&mut self, modules: &[Module], from: u64, to: Position) -> Option<BlindCode> {
+        let (file, bias) = self.code_of(modules, from)?;
+        let from = from.wrapping_sub(bias);
+        let to = match to {
+            Position::At(address) => Position::At(address.wrapping_sub(bias)),
+            Position::Exit => Position::Exit,
+        };
+        let function = self.code.instrumented(file, from)?;
+        self.code.between(file, function, from, to)
+    }
+
     fn unseen(&self) -> Option<&'static str> {
         let mut known = self.files.values().flatten();
         let any = known.any(|file| file.prebuilt.has_unseen_atomics());
@@ -127,7 +179,7 @@ struct LoadedFile {
     data: Vec<DataSymbol>,
     lines: Option<Loader>,
     prebuilt: Prebuilt,
-    image: Image,
+    image: Rc<Image>,
     /// Decoded when they are first asked for.
     instructions: Option<Option<Instructions>>,
 }
@@ -147,7 +199,7 @@ impl LoadedFile {
             lines: Loader::new(path).ok(),
             prebuilt: Prebuilt::of(&file),
             instructions: None,
-            image,
+            image: Rc::new(image),
         })
     }
 

@@ -9,10 +9,12 @@
 //! | [`file_symbols`] | from addresses of a run to names and lines: the [`Symbolizer`](foresee_trace::raw::Symbolizer) of raw traces |
 //! | [`prebuilt`] | which code came with the toolchain, without instrumentation |
 //! | [`instructions`] | which calls always get the same address |
+//! | `blind` | which code ran that the trace does not show |
 //! | [`recorded_code`] | from patterns of function names to the table of code that is recorded |
 //! | [`watched_statics`] | from names of statics to what the runtime watches |
 //! | [`open`](open()) | any trace from a path, raw ones with symbols |
 
+mod blind;
 pub mod demangle;
 pub mod file_symbols;
 pub mod image;

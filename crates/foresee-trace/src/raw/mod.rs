@@ -23,7 +23,9 @@ pub use function_path::{function_path, is_library_function};
 pub use lock_table::{LockTable, Role};
 pub use modules::Module;
 pub use reader::RawReader;
-pub use symbols::{Call, Code, DataSymbol, NoSymbols, Origin, SourceLocation, Symbolizer};
+pub use symbols::{
+    BlindCode, Call, Code, DataSymbol, NoSymbols, Origin, Position, Recording, SourceLocation, Symbolizer,
+};
 
 #[cfg(test)]
 mod tests;

@@ -67,6 +67,36 @@ pub struct Call {
     pub argument: Option<u64>,
 }
 
+/// Code that ran and whose accesses or orders are not in the trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlindCode {
+    /// Which code: a function, and what it does.
+    pub code: String,
+    /// Whether it may also have ordered threads.
+    pub orders: bool,
+}
+
+/// Whether code records what it does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Recording {
+    /// It is built with instrumentation; the first address of its function.
+    Instrumented(u64),
+    /// It is not, and nothing is known of what it does.
+    Blind(BlindCode),
+    /// It is part of the system or of the runtime: what it does is known where it is called.
+    #[default]
+    System,
+}
+
+/// A place that a call of a function has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Position {
+    /// The call that returns to this address.
+    At(u64),
+    /// Its end.
+    Exit,
+}
+
 /// Finds the names of code and data of a program that ran.
 pub trait Symbolizer {
     /// What is at `pc`, an address within an instruction (the return address of a call less one).
@@ -78,6 +108,17 @@ pub trait Symbolizer {
     /// What its code says about the call that returns to `pc`.
     fn call(&mut self, _modules: &[Module], _pc: u64) -> Call {
         Call::default()
+    }
+
+    /// Whether the function records what it does that has the call which returns to `pc`.
+    fn recording(&mut self, _modules: &[Module], _pc: u64) -> Recording {
+        Recording::System
+    }
+
+    /// The blind code that may have run in a function that is built with instrumentation, after a call in it returned to `from` and
+    /// before it came to `to`, if it recorded nothing in between.
+    fn blind(&mut self, _modules: &[Module], _from: u64, _to: Position) -> Option<BlindCode> {
+        None
     }
 
     /// Whether it finds names at all.

@@ -8,6 +8,7 @@
 //! | [`locks`] | which atomics are operations on locks |
 //! | [`atomic_values`], [`plain_values`] | which values the recorded operations explain |
 //! | [`annotations`] | what the program says itself |
+//! | [`blind`] | where threads ran code that records nothing |
 //! | [`branches`] | where control flow depended on what a thread has read |
 //! | [`unseen_starts`] | which threads nobody was seen to start |
 //! | [`plain_memory`] | which memory none of these has anything to say about |
@@ -19,6 +20,7 @@
 
 mod annotations;
 mod atomic_values;
+mod blind;
 mod branches;
 mod locks;
 mod naming;
@@ -32,6 +34,7 @@ use rustc_hash::FxHashMap;
 
 use self::annotations::Annotations;
 use self::atomic_values::AtomicValues;
+use self::blind::BlindWalk;
 use self::branches::Branches;
 use self::locks::{LockAction, LockEvent, LockRecogniser, Meaning, ThreadState};
 use self::naming::{CallSite, Naming};
@@ -57,6 +60,7 @@ pub(crate) struct Interpreter {
     plain_values: PlainValues,
     annotations: Annotations,
     branches: Branches,
+    blind: BlindWalk,
     starts: UnseenStarts,
     lines: KnownLines,
 }
@@ -82,6 +86,7 @@ impl Interpreter {
             plain_values: PlainValues::default(),
             annotations: Annotations::default(),
             branches: Branches::default(),
+            blind: BlindWalk::default(),
             starts: UnseenStarts::default(),
             lines: KnownLines::default(),
         }
@@ -89,7 +94,7 @@ impl Interpreter {
 
     /// The event of a record of a thread, if it is the usual thing: an access of which nothing is to be asked but where it is.
     #[inline]
-    pub(crate) fn plain(&self, thread: u64, record: &Record) -> Option<Event<'static>> {
+    pub(crate) fn plain(&self, number: u64, record: &Record) -> Option<Event<'static>> {
         let [pc, addr, ..] = record.words;
         let op = match record.tag {
             Tag::Read | Tag::Write => of_memory(record, addr)?,
@@ -97,15 +102,15 @@ impl Interpreter {
             _ => return None,
         };
         let site = self.naming.known_site(pc)?;
-        let loc = self.locks.place_apart(thread, site)?;
+        let loc = self.locks.place_apart(number, site)?;
         let mem = op.mem()?;
-        let thread = self.naming.known_thread(thread)?;
+        let thread = self.naming.known_thread(number)?;
         let is_plain = site.is_counted.get()
             && site.origin == Origin::Program
             && mem.size > 0
             && !self.branches.are_recorded
             && self.naming.plain_memory.is_surely_plain(mem);
-        is_plain.then_some(Event { thread, loc, op })
+        (is_plain && self.blind.passes(number, pc, site)).then_some(Event { thread, loc, op })
     }
 
     /// Adds the events of a record of a thread to `events`: none, or it and what it says about locks. `ahead` is what the thread does
@@ -124,6 +129,10 @@ impl Interpreter {
             _ => Some(self.naming.site(record.words[0])),
         };
         let site = site.as_deref();
+        let blind = self.blind.record(thread, record, site, &mut self.naming);
+        let blind = blind.map(|(code, orders)| Op::Blind { code, orders });
+        events.extend(blind.map(|op| Event { thread: id, loc: LocId::UNKNOWN, op }));
+        let first = events.len();
         let mut lock_events = std::mem::take(&mut self.lock_events);
         let meaning = self.locks.record(thread, record, site, ahead, &mut self.naming, &mut lock_events);
         if self.branches.are_recorded {
@@ -134,6 +143,9 @@ impl Interpreter {
         for event in lock_events.drain(..) {
             let op = self.lock_operation(event);
             events.push(Event { thread: id, loc: event.loc, op });
+            // A lock may be known to be held only after blind code has run under it.
+            let again = blind.filter(|_| matches!(op, Op::Acquire { .. }));
+            events.extend(again.map(|op| Event { thread: id, loc: LocId::UNKNOWN, op }));
         }
         self.lock_events = lock_events;
         if let Some((loc, op)) = self.event(thread, record, site, meaning) {
@@ -145,6 +157,11 @@ impl Interpreter {
         }
         if record.tag == Tag::Exit {
             self.locks.pop(thread);
+        }
+        let synchronises =
+            |event: &Event<'_>| !matches!(event.op, Op::Blind { .. }) && synchronises(&event.op);
+        if events[first..].iter().any(synchronises) {
+            self.blind.synchronised(thread);
         }
         if let Some(others) = self.starts.record(thread, record, next) {
             for one in others.into_iter().chain([thread]) {
@@ -306,6 +323,7 @@ impl Interpreter {
     /// Files are mapped as this copy of `/proc/self/maps` says, from now on.
     pub(crate) fn remap(&mut self, maps: &str) {
         self.naming.remap(maps);
+        self.blind.remap();
     }
 
     /// What the file's header says: what threads are called, and whether the program records its branches.
@@ -384,6 +402,20 @@ impl Interpreter {
     pub(crate) fn lacks_debug_info(&self) -> bool {
         2 * self.lines.unknown > self.lines.sites
     }
+}
+
+/// Whether an operation may have to do with what other threads do.
+fn synchronises(op: &Op<'_>) -> bool {
+    !matches!(
+        op,
+        Op::Read { .. }
+            | Op::Write { .. }
+            | Op::Enter { .. }
+            | Op::Exit { .. }
+            | Op::Alloc { .. }
+            | Op::Free { .. }
+            | Op::Branch
+    )
 }
 
 impl KnownLines {

@@ -19,7 +19,7 @@ use crate::ids::{LockId, StrId, ThreadId};
 use crate::names::Names;
 use crate::raw::function_path::{function_path, is_library_path, lock_type};
 use crate::raw::lock_table::LockTable;
-use crate::raw::symbols::{Call, Symbolizer};
+use crate::raw::symbols::{Call, Position, Symbolizer};
 
 /// All names of a raw trace as they become known.
 pub(crate) struct Naming {
@@ -162,6 +162,17 @@ impl Naming {
     /// What the program's code says about the call that returns to `pc`.
     pub(crate) fn call(&mut self, pc: u64) -> Call {
         *self.calls.entry(pc).or_insert_with(|| self.program.call(pc))
+    }
+
+    /// The id of a text.
+    pub(crate) fn intern(&mut self, text: &str) -> StrId {
+        self.names.intern(text)
+    }
+
+    /// What ran between two positions of a function without being recorded, and whether it may have ordered threads.
+    pub(crate) fn blind(&mut self, from: u64, to: Position) -> Option<(StrId, bool)> {
+        let blind = self.program.blind(from, to)?;
+        Some((self.names.intern(&blind.code), blind.orders))
     }
 
     /// All about the call that returns to `pc`.

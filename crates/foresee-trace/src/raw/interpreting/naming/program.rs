@@ -1,7 +1,7 @@
 //! The files of the recorded program as they were mapped, and what the symbolizer knows about them.
 
 use crate::raw::modules::{Module, add_modules};
-use crate::raw::symbols::{Call, Code, DataSymbol, Symbolizer};
+use crate::raw::symbols::{BlindCode, Call, Code, DataSymbol, Position, Recording, Symbolizer};
 
 /// What is mapped, and who knows about it.
 pub(super) struct Program {
@@ -23,6 +23,16 @@ impl Program {
     /// What the program's code says about the call that returns to `pc`.
     pub(super) fn call(&mut self, pc: u64) -> Call {
         self.symbolizer.call(&self.modules, pc)
+    }
+
+    /// Whether the code that calls from before `pc` records what it does.
+    pub(super) fn recording(&mut self, pc: u64) -> Recording {
+        if pc == 0 { Recording::System } else { self.symbolizer.recording(&self.modules, pc) }
+    }
+
+    /// What ran between two positions of a function without being recorded.
+    pub(super) fn blind(&mut self, from: u64, to: Position) -> Option<BlindCode> {
+        self.symbolizer.blind(&self.modules, from, to)
     }
 
     /// Whether a file is mapped at this address.

@@ -12,7 +12,7 @@ use crate::ids::{LocId, StrId};
 use crate::names::{Location, Names};
 use crate::raw::function_path::{crate_of, function_path, is_library_path, lock_type};
 use crate::raw::lock_table::{LockTable, Role};
-use crate::raw::symbols::{Code, Origin};
+use crate::raw::symbols::{Code, Origin, Recording};
 
 /// How many sites are found without hashing, each in the one slot that it can be in.
 const RECENT: usize = 1 << 11;
@@ -37,6 +37,9 @@ pub(crate) struct CallSite {
     pub(crate) origin: Origin,
     /// The operations on locks that this is in, outermost first.
     pub(crate) inlined: Vec<Inlined>,
+    pub(crate) recording: Recording,
+    /// Positions of its function from which nothing blind leads here; as many as were looked up last.
+    pub(crate) clear_from: [Cell<u64>; 2],
 }
 
 /// A function that is an operation on locks.
@@ -91,7 +94,8 @@ impl CallSites {
         let site = match self.known.get(&pc) {
             Some(site) => Rc::clone(site),
             None => {
-                let site = Rc::new(self.describe(&program.code_before(pc), names));
+                let recording = program.recording(pc);
+                let site = Rc::new(self.describe(&program.code_before(pc), recording, names));
                 self.known.insert(pc, Rc::clone(&site));
                 site
             }
@@ -100,7 +104,7 @@ impl CallSites {
         site
     }
 
-    fn describe(&self, code: &Code, names: &mut Names) -> CallSite {
+    fn describe(&self, code: &Code, recording: Recording, names: &mut Names) -> CallSite {
         let paths: Vec<String> = code.frames.iter().map(|frame| function_path(&frame.function)).collect();
         let own = paths.iter().position(|path| crate_of(path) != "core" && !path.is_empty());
         let (loc, is_users) = nearest(code, &paths, 0, names);
@@ -114,7 +118,20 @@ impl CallSites {
         let krate = own.map(|at| names.intern(crate_of(&paths[at])));
         let origin = code.origin;
         let is_counted = Cell::new(false);
-        CallSite { loc, is_users, has_line, is_counted, krate, function, entry, origin, inlined }
+        let clear_from = Default::default();
+        CallSite {
+            loc,
+            is_users,
+            has_line,
+            is_counted,
+            krate,
+            function,
+            entry,
+            origin,
+            inlined,
+            recording,
+            clear_from,
+        }
     }
 
     /// The operation on a lock that the frame at `at` is, if it is one.

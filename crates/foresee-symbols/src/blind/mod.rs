@@ -1,0 +1,31 @@
+//! Blind code: what a thread ran between two of its events that the trace does not show.
+//!
+//! The machine code of the program says where a recording is blind, at no cost while it runs. Of each function that is built
+//! with instrumentation, these things are not in the trace:
+//!
+//! * accesses that no call into the runtime announces ([`coverage`]): vectors, odd sizes, assembly, what a compiler forgets;
+//! * atomic instructions and system calls in the code itself: compilers make calls of the program's atomics;
+//! * calls of functions without instrumentation ([`calls`]), except for those whose effects are known ([`effects`]) or seen to be
+//!   none by decoding them.
+//!
+//! Two events of one call of a function have positions, and what may have run between them is on a path in the function's flow
+//! ([`flow`]) from the one to the other that passes no call which would have made an event ([`paths`]). That is precise: a function
+//! with one blind instruction is blind only where a thread can have run it.
+//!
+//! **Cost.** Nothing while the program runs. A function is decoded when the first event in it is read, in time about linear in its
+//! size; each pair of positions is worked out once.
+//!
+//! **What is trusted.** The symbol table: a function without symbol is unknown. A stack frame is its function's own, except where the
+//! compiler announces accesses to it. The thread's own memory is its own.
+
+mod calls;
+mod coverage;
+mod effects;
+mod file_code;
+mod flow;
+mod paths;
+mod state;
+mod values;
+
+pub(crate) use self::calls::{FileId, ProgramCode};
+pub(crate) use self::file_code::FileCode;

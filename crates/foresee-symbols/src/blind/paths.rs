@@ -1,0 +1,77 @@
+//! What lies between two positions of a call of a function.
+
+use foresee_trace::raw::{BlindCode, Position};
+
+use super::calls::{Call, FileId, FunctionCode, ProgramCode};
+use super::file_code::FunctionStart;
+
+/// Which paths count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Paths {
+    /// Those without a call that would have been an event.
+    Eventless,
+    All,
+}
+
+impl ProgramCode {
+    /// The blind code that may have run in an instrumented function between two positions, if any.
+    pub(crate) fn between(
+        &mut self,
+        file: FileId,
+        function: FunctionStart,
+        from: u64,
+        to: Position,
+    ) -> Option<BlindCode> {
+        let function = self.function(file, function);
+        let exact = function.between(from, to, Paths::Eventless);
+        // If there is no such path, something that should have been an event was none.
+        exact.or_else(|| function.between(from, to, Paths::All)).unwrap_or_default()
+    }
+}
+
+impl FunctionCode {
+    /// What is blind on the paths between two positions; `None` if there is no path.
+    fn between(&self, from: u64, to: Position, paths: Paths) -> Option<Option<BlindCode>> {
+        let first = self.flow.at(from)?;
+        let ends = self.ends(to);
+        let stops = |at: usize| ends.contains(&at) || paths == Paths::Eventless && self.is_event(at);
+        let from_first =
+            self.reached(vec![first], |at| if stops(at) { Vec::new() } else { self.flow.after(at) });
+        if !ends.iter().any(|&end| from_first[end]) {
+            return None;
+        }
+        let to_ends = self.reached(ends.clone(), |at| {
+            let before = self.flow.before(at).into_iter();
+            before.filter(|&at| !stops(at)).collect()
+        });
+        let passed = (0..from_first.len()).filter(|&at| from_first[at] && to_ends[at] && !ends.contains(&at));
+        let found = passed.filter_map(|at| self.blind.get(&at));
+        // What may order threads says more.
+        Some(found.reduce(|known, one| if one.orders && !known.orders { one } else { known }).cloned())
+    }
+
+    /// The calls by which a function comes to a position.
+    fn ends(&self, to: Position) -> Vec<usize> {
+        let calls = self.calls.iter();
+        let comes = |at: usize, call: &Call| match to {
+            Position::At(address) => self.flow.instructions[at].next_ip() == address,
+            Position::Exit => *call == Call::Leaves,
+        };
+        calls.filter(|&(&at, call)| comes(at, call)).map(|(&at, _)| at).collect()
+    }
+
+    fn is_event(&self, at: usize) -> bool {
+        matches!(self.calls.get(&at), Some(Call::Announces(_) | Call::Event | Call::Leaves))
+    }
+
+    /// Everything that can be reached from these instructions.
+    fn reached(&self, mut open: Vec<usize>, next: impl Fn(usize) -> Vec<usize>) -> Vec<bool> {
+        let mut reached = vec![false; self.flow.instructions.len()];
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut reached[at], true) {
+                open.extend(next(at));
+            }
+        }
+        reached
+    }
+}

@@ -1,0 +1,148 @@
+//! Where threads ran blind code: code whose accesses or orders are not in the trace.
+//!
+//! Each call of an instrumented function is at some position: where it made its last record. At its next record, the symbolizer
+//! says what lies between the two in the function's code ([`Symbolizer::blind`](crate::raw::Symbolizer::blind)). A record that
+//! was made by other code, which called a function that the runtime stands in front of, says by itself that blind code
+//! is running, unless that is code of the system: then it is known by what the function calls.
+//!
+//! Blind code that has been reported matters again only when the thread has synchronised since, or, if it may order threads, when
+//! another thread has run such code.
+
+use std::cell::Cell;
+
+use foresee_format::Tag;
+use rustc_hash::FxHashMap;
+
+use super::naming::{CallSite, Naming};
+use crate::ids::StrId;
+use crate::raw::merging::Record;
+use crate::raw::symbols::{Position, Recording};
+
+/// The calls that all threads are in.
+#[derive(Default)]
+pub(crate) struct BlindWalk {
+    threads: Vec<Thread>,
+    /// What lies between positions.
+    known: FxHashMap<(u64, Position), Option<Blind>>,
+    /// Who ran code last that may order threads.
+    last_ordering: Option<u64>,
+}
+
+/// Blind code: its name, and whether it may order threads.
+type Blind = (StrId, bool);
+
+#[derive(Default)]
+struct Thread {
+    calls: Vec<Call>,
+    /// Whether blind code has been reported since the thread synchronised last.
+    is_reported: bool,
+}
+
+/// A call of an instrumented function, by the function's first address, and where it is.
+struct Call {
+    function: u64,
+    at: Cell<u64>,
+}
+
+impl BlindWalk {
+    /// Whether a record of a thread at `pc` surely comes without blind code before; then it is there now.
+    #[inline]
+    pub(crate) fn passes(&self, thread: u64, pc: u64, site: &CallSite) -> bool {
+        let Some(call) = self.threads.get(thread as usize).and_then(|thread| thread.calls.last()) else {
+            return site.recording == Recording::System;
+        };
+        let Recording::Instrumented(function) = site.recording else {
+            return site.recording == Recording::System;
+        };
+        let from = call.at.get();
+        let passes = function == call.function && site.clear_from.iter().any(|known| known.get() == from);
+        if passes {
+            call.at.set(pc);
+        }
+        passes
+    }
+
+    /// The blind code that a thread has run before this record, if that is to be reported. The record is at `site`, if it has one.
+    pub(crate) fn record(
+        &mut self,
+        number: u64,
+        record: &Record,
+        site: Option<&CallSite>,
+        naming: &mut Naming,
+    ) -> Option<Blind> {
+        let at = number as usize;
+        if self.threads.len() <= at {
+            self.threads.resize_with(at + 1, Thread::default);
+        }
+        let pc = record.words[0];
+        let blind = match (record.tag, site) {
+            (Tag::Exit, _) => {
+                let call = self.threads[at].calls.pop();
+                call.and_then(|call| self.between(call.at.get(), Position::Exit, naming))
+            }
+            (_, Some(site)) => self.come(at, pc, site, naming),
+            (_, None) => None,
+        };
+        if matches!(record.tag, Tag::Enter) {
+            self.enter(at, record.words[1], naming);
+        }
+        if matches!(record.tag, Tag::Frame) && self.threads[at].calls.is_empty() {
+            self.enter(at, record.words[1], naming);
+        }
+        self.reported(number, blind)
+    }
+
+    /// Other code may be where some was.
+    pub(crate) fn remap(&mut self) {
+        self.known.clear();
+    }
+
+    /// A thread has synchronised: what it runs from now on counts again.
+    pub(crate) fn synchronised(&mut self, thread: u64) {
+        if let Some(thread) = self.threads.get_mut(thread as usize) {
+            thread.is_reported = false;
+        }
+    }
+
+    fn reported(&mut self, thread: u64, blind: Option<Blind>) -> Option<Blind> {
+        let (code, orders) = blind?;
+        let is_known = std::mem::replace(&mut self.threads[thread as usize].is_reported, true);
+        let is_last = self.last_ordering == Some(thread);
+        if orders {
+            self.last_ordering = Some(thread);
+        }
+        (!is_known || orders && !is_last).then_some((code, orders))
+    }
+
+    fn enter(&mut self, at: usize, callee: u64, naming: &mut Naming) {
+        let function = match naming.site(callee).recording {
+            Recording::Instrumented(function) => function,
+            _ => 0,
+        };
+        self.threads[at].calls.push(Call { function, at: Cell::new(callee) });
+    }
+
+    /// A thread comes to a position in its innermost call, or makes a record from elsewhere.
+    fn come(&mut self, at: usize, pc: u64, site: &CallSite, naming: &mut Naming) -> Option<Blind> {
+        let function = match &site.recording {
+            Recording::Instrumented(function) => *function,
+            Recording::Blind(blind) => return Some((naming.intern(&blind.code), blind.orders)),
+            Recording::System => return None,
+        };
+        let call = self.threads[at].calls.last()?;
+        if call.function != function {
+            return None;
+        }
+        let from = call.at.replace(pc);
+        let blind = self.between(from, Position::At(pc), naming);
+        if blind.is_none() {
+            let [first, second] = &site.clear_from;
+            second.set(first.replace(from));
+        }
+        blind
+    }
+
+    fn between(&mut self, from: u64, to: Position, naming: &mut Naming) -> Option<Blind> {
+        *self.known.entry((from, to)).or_insert_with(|| naming.blind(from, to))
+    }
+}
