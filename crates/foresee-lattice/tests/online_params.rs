@@ -245,6 +245,13 @@ fn shuffle<T>(random: &mut Random, items: &mut [T]) {
     }
 }
 
+/// Whether a thread waits as the run ends. Online nobody knows that it will: a notify counts as waking it.
+fn ends_waiting(execution: &Execution) -> bool {
+    let last = |thread| execution.ids().rev().find(|&id| execution.thread(id) == thread);
+    let threads = (0..execution.thread_count() as u32).map(ThreadId);
+    threads.filter_map(last).any(|id| matches!(execution.op(id), Op::Wait { .. }))
+}
+
 #[test]
 fn any_order_of_messages_tells_what_is_told_offline() {
     let properties = properties();
@@ -252,6 +259,9 @@ fn any_order_of_messages_tells_what_is_told_offline() {
     for_each_seed(1_500, |seed| {
         let mut random = Random::new(seed ^ 0xb1d);
         let execution = with_events(&mut random, &random_execution(seed, &Config::default()));
+        if ends_waiting(&execution) {
+            return;
+        }
         let expected = offline(&execution, &properties);
         let mut messages = messages(&mut random, &execution, &properties);
         let in_order = observe(&messages, Limits::default(), &properties, || false);
