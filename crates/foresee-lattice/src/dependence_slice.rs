@@ -76,14 +76,15 @@ impl DependenceSlice {
             let read =
                 access.is_some_and(|(_, access)| access.reads) && (reads_matter[thread] || named[id.index()]);
             let valued = letter(id).is_some() || wanted[id.index()];
-            let controls = (goes_on[thread] || synchronises(&op)) && (is_branch(&op) || !facts.has_branches);
+            let branches = facts.has_branches && is_branch(&op) && (goes_on[thread] || synchronises(&op));
+            let controls = branches || goes_on[thread] && !facts.has_branches;
             if valued || controls {
                 match facts.dependences.reads(id) {
                     Some(reads) => reads.iter().for_each(|read| named[read.index()] = true),
                     None => reads_matter[thread] = true,
                 }
             }
-            if !(valued || relevant || read || controls && is_branch(&op) || synchronises(&op)) {
+            if !(valued || relevant || read || branches || synchronises(&op)) {
                 continue;
             }
             kept[id.index()] = true;

@@ -3,7 +3,7 @@
 //!
 //! **The relation.** e comes before e′ if they are of one thread in this order, or access the same variable in this order and one of
 //! them writes; and so on transitively. A lock is a variable that taking and giving it up write (or read, where it is
-//! shared); forks, joins and wake-ups order as rule (d) says.
+//! shared); forks, joins and wake-ups order as rule (d) says, blind code as rule (f) does.
 //!
 //! **The algorithm**, for an event of thread i, with a clock V_i per thread and two, of accesses and of writes, per variable x:
 //! 1. if the event is relevant, V_i\[i\] grows by one;

@@ -1,6 +1,6 @@
 //! `sliced`: as [`weak`](super::weak), but only accesses that the property depends on count.
 //!
-//! **The relation.** That of `weak` over the accesses of the [`DependenceSlice`]; locks, forks, joins and wake-ups order as ever. Other reads may
+//! **The relation.** That of `weak` over the accesses of the [`DependenceSlice`]; locks, forks, joins, wake-ups and blind code order as ever. Other reads may
 //! read anything, other writes may come anywhere.
 //!
 //! **Why it is sound.** By induction along the schedule, each thread does the observed events as far as it goes: which

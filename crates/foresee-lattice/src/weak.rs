@@ -1,12 +1,12 @@
 //! `weak`: a read comes after the write it reads, and nothing else orders accesses (Sen, Roşu, Agha: *Detecting errors in
 //! multithreaded programs by generalized predictive analysis of executions*, 2005).
 //!
-//! **The relation.** Thread order, reads-from and rule (d), transitively. In addition there are *turns*, which the paper calls atomic
+//! **The relation.** Thread order, reads-from and rules (d) and (f), transitively. In addition there are *turns*, which the paper calls atomic
 //! sets: a write of a cell with all its reads, and likewise the initial value with its reads; a critical section, from taking the lock
 //! to giving it up. No other access of the cell, no other section of the lock (unless both share it) comes in between. So two
-//! writes of different threads may change places if their reads go with them, and so may critical sections.
+//! writes of different threads may change places if their reads go with them, and so may critical sections without blind code (rule (f)).
 //!
-//! **Why it is sound.** A path through the lattice keeps thread order and rule (d). A read follows its write, and between the two no other
+//! **Why it is sound.** A path through the lattice keeps thread order and rules (d) and (f). A read follows its write, and between the two no other
 //! write of the cell comes: its turn begins only when the reads of the one before have happened. So each read
 //! reads the write it read (rule (c)), and a lock has one holder (rule (b)).
 //!

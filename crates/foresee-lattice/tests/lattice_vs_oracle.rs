@@ -277,11 +277,17 @@ fn kept(
         reads(read) && cells(read).any(|cell| last(cell) == Some(write))
     };
     let synchronises = |id: EventId| {
-        use Op::{Acquire, Fork, Join, Notify, Release, Wait};
+        use Op::{Acquire, Blind, Fork, Join, Notify, Release, Wait};
         let op = execution.op(id);
         matches!(
             op,
-            Acquire { .. } | Release { .. } | Fork { .. } | Join { .. } | Wait { .. } | Notify { .. }
+            Acquire { .. }
+                | Release { .. }
+                | Fork { .. }
+                | Join { .. }
+                | Wait { .. }
+                | Notify { .. }
+                | Blind { orders: true, .. }
         )
     };
     let mut kept: Vec<bool> = execution
@@ -295,7 +301,8 @@ fn kept(
             for k in execution.ids().filter(|k| before.0[k.index()]) {
                 let joined = matches!(execution.op(k), Op::Join { child } if child == thread(e));
                 let earlier = (thread(e) == thread(k) && e <= k) || joined;
-                let controls = earlier && execution.op(e) == Op::Branch;
+                let is_branch = matches!(execution.op(e), Op::Branch | Op::Blind { .. });
+                let controls = earlier && is_branch && has_branches;
                 let takes = valued[k.index()] && !joined && depends(k, e);
                 let matters = earlier && reads(e) && (takes || !has_branches);
                 let common = cells(e).any(|cell| cells(k).contains(&cell));

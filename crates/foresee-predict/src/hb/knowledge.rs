@@ -2,14 +2,19 @@
 
 use crate::clock::Clock;
 
-/// The events that are before something: in happens-before, and in the schedulable order, which is happens-before plus an
-/// edge from each write to the reads that read it.
+/// The events that are before something, in three orders, each with all edges of the one before: happens-before; the *suspected* order, in
+/// which blind code that may have synchronised did so; and the schedulable order, which has an edge from each write to the reads that
+/// read it.
 ///
-/// The two differ only after a read of a write that happens-before does not order; until then one clock stands for both.
+/// They differ only after such blind code, and after a read of a write that is not ordered before it; until then one clock
+/// stands for all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Knowledge {
     happens_before: Clock,
-    /// Means something only where the two are `apart`; otherwise a buffer for later.
+    /// Means something only if it `suspects` more than happens-before; otherwise a buffer for later.
+    suspected: Clock,
+    suspects: bool,
+    /// Means something only where it and the suspected order are `apart`.
     schedulable: Clock,
     apart: bool,
 }
@@ -21,14 +26,22 @@ impl Knowledge {
     }
 
     #[inline]
-    pub(super) fn schedulable(&self) -> &Clock {
-        if self.apart { &self.schedulable } else { &self.happens_before }
+    pub(super) fn suspected(&self) -> &Clock {
+        if self.suspects { &self.suspected } else { &self.happens_before }
     }
 
-    /// Sets one component in both orders.
+    #[inline]
+    pub(super) fn schedulable(&self) -> &Clock {
+        if self.apart { &self.schedulable } else { self.suspected() }
+    }
+
+    /// Sets one component in all orders.
     #[inline]
     pub(super) fn set(&mut self, slot: u32, time: u64) {
         self.happens_before.set(slot, time);
+        if self.suspects {
+            self.suspected.set(slot, time);
+        }
         if self.apart {
             self.schedulable.set(slot, time);
         }
@@ -37,19 +50,47 @@ impl Knowledge {
     /// Learns what the other knows; whether that was anything new.
     #[inline]
     pub(super) fn join(&mut self, other: &Knowledge) -> bool {
-        if !self.apart && !other.apart {
+        if !(self.apart | self.suspects | other.apart | other.suspects) {
             return self.happens_before.join(&other.happens_before);
         }
-        self.part();
-        let new =
-            self.schedulable.join(other.schedulable()) | self.happens_before.join(&other.happens_before);
-        self.apart = self.schedulable != self.happens_before;
+        let new = self.join_larger(other) | self.happens_before.join(&other.happens_before);
+        self.forget_equal();
         new
+    }
+
+    /// Learns what the other knows, but not in happens-before; whether that was anything new.
+    pub(super) fn suspect(&mut self, other: &Knowledge) -> bool {
+        self.suspect_if(true);
+        let new = self.join_larger(other);
+        self.forget_equal();
+        new
+    }
+
+    fn join_larger(&mut self, other: &Knowledge) -> bool {
+        self.part_if(other.apart);
+        self.suspect_if(other.suspects);
+        let mut new = false;
+        if self.apart {
+            new |= self.schedulable.join(other.schedulable());
+        }
+        if self.suspects {
+            new |= self.suspected.join(other.suspected());
+        }
+        new
+    }
+
+    fn forget_equal(&mut self) {
+        self.suspects &= self.suspected != self.happens_before;
+        self.apart &= self.schedulable != *self.suspected();
     }
 
     #[inline]
     pub(super) fn copy_from(&mut self, other: &Knowledge) {
         self.happens_before.copy_from(&other.happens_before);
+        self.suspects = other.suspects;
+        if other.suspects {
+            self.suspected.copy_from(&other.suspected);
+        }
         self.apart = other.apart;
         if other.apart {
             self.schedulable.copy_from(&other.schedulable);
@@ -58,22 +99,31 @@ impl Knowledge {
 
     pub(super) fn clear(&mut self) {
         self.happens_before.clear();
+        self.suspects = false;
         self.apart = false;
     }
 
     /// Has read the write that this slot did at this time, when its thread's schedulable clock was `writer`.
     pub(super) fn read_from(&mut self, writer: &Clock, slot: u32, time: u64) {
-        self.part();
+        self.part_if(true);
         self.schedulable.join(writer);
         if !self.schedulable.covers(slot, time) {
             self.schedulable.set(slot, time);
         }
     }
 
-    fn part(&mut self) {
-        if !self.apart {
+    fn suspect_if(&mut self, wanted: bool) {
+        if wanted && !self.suspects {
+            self.suspects = true;
+            self.suspected.copy_from(&self.happens_before);
+        }
+    }
+
+    fn part_if(&mut self, wanted: bool) {
+        if wanted && !self.apart {
             self.apart = true;
-            self.schedulable.copy_from(&self.happens_before);
+            let suspected = if self.suspects { &self.suspected } else { &self.happens_before };
+            self.schedulable.copy_from(suspected);
         }
     }
 }

@@ -30,6 +30,10 @@
 //! * atomics of different sizes at overlapping bytes: a read acquires from all of them. A plain write does not end a release
 //!   sequence: only a read that races with it or is ordered after it anyway could tell the difference.
 //!
+//! **Blind code** that may have synchronised ([`Op::Blind`]) is not happens-before, but what it may have ordered is not certainly a race: in a third,
+//! *suspected* order, such code is an acquiring and releasing read-modify-write of one variable that all of it shares. A race that is
+//! ordered there is a candidate, with a reason that names the code. Its clock exists only after such code.
+//!
 //! Freeing memory is a plain write to all of it; allocating begins a new life without accesses.
 //!
 //! **Cost.** Per access, constant time as long as the accesses since the cell's last clean write are few; with a race,
@@ -126,6 +130,10 @@ impl StreamEngine for HappensBefore {
             Op::Join { child } => self.sync.join(slot, time, child),
             Op::Wait { cond } => self.sync.wait(slot, time, cond),
             Op::Notify { cond, .. } => self.sync.notify(slot, time, cond),
+            Op::Blind { code, orders: true } => {
+                self.sync.blind(slot, time);
+                self.races.ran_blind(slot, time, code);
+            }
             // Only thread order matters for the others.
             _ => {}
         }
@@ -135,7 +143,7 @@ impl StreamEngine for HappensBefore {
         self.races.news()
     }
 
-    fn finish(self: Box<Self>, _names: &Names) -> Outcome {
-        self.races.outcome()
+    fn finish(self: Box<Self>, names: &Names) -> Outcome {
+        self.races.outcome(names)
     }
 }

@@ -1,9 +1,9 @@
 //! The races found: one per pair of places, with counts.
 
-use foresee_trace::LocId;
+use foresee_trace::{LocId, Names, StrId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::entries::Entry;
+use super::entries::{Entry, Key};
 use foresee_witness::engine::Outcome;
 use foresee_witness::judge::{Finding, FindingKind, Place};
 
@@ -19,11 +19,24 @@ pub struct RaceCounts {
 /// A place in 32 bits: a location, or the number of an address that stands for an unknown one.
 const ADDRESS: u32 = 1 << 31;
 
+/// How certain a race is; the later, the more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Standing {
+    /// Blind code may have ordered the accesses.
+    Doubtful,
+    /// Nothing has.
+    Observed,
+    /// Nor can anything that the run depends on.
+    Schedulable,
+}
+
 struct Pair {
     /// Indices of the two accesses of the instance to show.
     events: (u64, u64),
     instances: u64,
-    schedulable: bool,
+    standing: Standing,
+    /// The blind code of both threads between the two accesses.
+    blind: [Option<StrId>; 2],
 }
 
 #[derive(Default)]
@@ -61,6 +74,8 @@ pub(super) struct Races {
     address_ids: FxHashMap<u64, u32>,
     /// Pairs that were not reported yet.
     news: Vec<(u32, u32)>,
+    /// The last blind code of each slot that may have synchronised, and when.
+    blind: Vec<(u64, StrId)>,
 }
 
 impl Races {
@@ -79,27 +94,40 @@ impl Races {
         id
     }
 
-    /// An earlier access and one from `place` at `time` race.
-    pub(super) fn found(&mut self, earlier: &Entry, place: u32, time: u64, schedulable: bool) {
+    /// The thread in this slot has run blind code that may have synchronised.
+    pub(super) fn ran_blind(&mut self, slot: u32, time: u64, code: StrId) {
+        if self.blind.len() <= slot as usize {
+            self.blind.resize(slot as usize + 1, (0, StrId::EMPTY));
+        }
+        self.blind[slot as usize] = (time, code);
+    }
+
+    /// The last blind code of a slot, if it came after this time.
+    fn blind_since(&self, slot: u32, time: u64) -> Option<StrId> {
+        self.blind.get(slot as usize).filter(|&&(ran, _)| ran > time).map(|&(_, code)| code)
+    }
+
+    /// An earlier access and one at `time` race.
+    pub(super) fn found(&mut self, earlier: &Entry, key: Key, time: u64, standing: Standing) {
+        let place = key.place();
         self.racy.count(time, place);
-        if schedulable {
+        if standing == Standing::Schedulable {
             self.schedulable.count(time, place);
         }
         let other = earlier.key.place();
         let events = (earlier.time - 1, time - 1);
         let places = (place.min(other), place.max(other));
-        let pair = self.pairs.entry(places).or_insert(Pair { events, instances: 0, schedulable });
-        if pair.instances == 0 {
+        let blind = [earlier.key.slot(), key.slot()].map(|slot| self.blind_since(slot, earlier.time));
+        let pair = self.pairs.entry(places).or_insert(Pair { events, instances: 0, standing, blind });
+        let is_certain = standing > Standing::Doubtful;
+        if is_certain && (pair.instances == 0 || pair.standing == Standing::Doubtful) {
             self.news.push(places);
         }
         pair.instances += 1;
-        let is_first_schedulable = schedulable && !pair.schedulable;
-        let is_earlier =
-            schedulable == pair.schedulable && (events.1, events.0) < (pair.events.1, pair.events.0);
-        if is_first_schedulable || is_earlier {
-            pair.events = events;
+        let is_earlier = standing == pair.standing && (events.1, events.0) < (pair.events.1, pair.events.0);
+        if standing > pair.standing || is_earlier {
+            *pair = Pair { events, standing, blind, ..*pair };
         }
-        pair.schedulable |= schedulable;
     }
 
     pub(super) fn racy(&self) -> RaceCounts {
@@ -123,18 +151,33 @@ impl Races {
         news.iter().map(|&(a, b)| vec![self.place_of(a), self.place_of(b)]).collect()
     }
 
-    pub(super) fn outcome(self) -> Outcome {
+    pub(super) fn outcome(self, names: &Names) -> Outcome {
         let mut findings: Vec<Finding> = (self.pairs.iter())
             .map(|(&(a, b), pair)| {
                 let (first, second) = self.place_of(a).pair(self.place_of(b));
                 let events = vec![pair.events.0, pair.events.1];
                 let mut race = Finding::observed(FindingKind::Race, "hb", events, vec![first, second]);
                 race.instances = pair.instances;
-                race.schedulable = pair.schedulable;
+                race.schedulable = pair.standing == Standing::Schedulable;
+                if pair.standing == Standing::Doubtful {
+                    race.doubt_because(doubt(names, pair.blind));
+                }
                 race
             })
             .collect();
         findings.sort_unstable_by(|a, b| (&a.events, &a.places).cmp(&(&b.events, &b.places)));
         Outcome { findings, ..Outcome::default() }
     }
+}
+
+/// Why a race is not certain.
+fn doubt(names: &Names, blind: [Option<StrId>; 2]) -> String {
+    let mut code: Vec<&str> = blind.iter().flatten().map(|&code| names.str(code)).collect();
+    code.dedup();
+    let (what, are) = match code[..] {
+        [] => ("code".to_owned(), "is"),
+        [one] => (format!("`{one}`"), "is"),
+        [first, second, ..] => (format!("`{first}` and `{second}`"), "are"),
+    };
+    format!("{what} ran in between, which {are} not recorded and may have ordered the two accesses")
 }

@@ -11,7 +11,7 @@ use super::cell::{Cell, CellId, LastWrite, WordAccess};
 use super::entries::{Entry, Key, Tables};
 use super::knowledge::Published;
 use super::pages::{PAGE, Page, Pages};
-use super::races::Races;
+use super::races::{Races, Standing};
 use super::snapshots::Snapshots;
 use super::threads::Thread;
 
@@ -57,13 +57,13 @@ impl Shadow {
         let id = self.pages.cells(head);
         let cell = &mut self.cells[id as usize];
         if cell.mask != mask || cell.next != 0 {
-            let is_after_all = self.look(head, &access, thread, |earlier, schedulable| {
-                races.found(earlier, key.place(), time, schedulable);
+            let is_after_all = self.look(head, &access, thread, |earlier, standing| {
+                races.found(earlier, key, time, standing);
             });
             return self.note(head, &access, thread, is_after_all);
         }
         let is_after_all = cell.races(&self.tables, &access, thread, |earlier| {
-            races.found(earlier, key.place(), time, is_schedulable(earlier, key, thread));
+            races.found(earlier, key, time, standing(earlier, key, thread));
         });
         if key.manner().reads() {
             cell.last_write.read_by(thread, &self.snapshots);
@@ -82,9 +82,9 @@ impl Shadow {
         let mut met = FxHashSet::default();
         let mut are_after_all = Vec::with_capacity(parts.len());
         for &(head, mask) in &parts {
-            are_after_all.push(self.look(head, &access(mask), thread, |earlier, schedulable| {
+            are_after_all.push(self.look(head, &access(mask), thread, |earlier, standing| {
                 if met.insert(earlier.time) {
-                    races.found(earlier, key.place(), time, schedulable);
+                    races.found(earlier, key, time, standing);
                 }
             }));
         }
@@ -105,13 +105,13 @@ impl Shadow {
         head: u32,
         access: &WordAccess,
         thread: &Thread,
-        mut each: impl FnMut(&Entry, bool),
+        mut each: impl FnMut(&Entry, Standing),
     ) -> bool {
         let mut own = None;
         for id in self.overlapping(head, access.mask) {
             let cell = &self.cells[id as usize];
             let is_after_all = cell.races(&self.tables, access, thread, |earlier| {
-                each(earlier, is_schedulable(earlier, access.key, thread));
+                each(earlier, standing(earlier, access.key, thread));
             });
             if cell.mask == access.mask {
                 own.get_or_insert(is_after_all);
@@ -346,10 +346,16 @@ impl Shadow {
     }
 }
 
-/// Whether a race of the thread's access with an earlier one is schedulable.
-fn is_schedulable(earlier: &Entry, key: Key, thread: &Thread) -> bool {
-    !thread.is_schedulably_after(earlier.key.slot(), earlier.time)
-        && key.manner().races_anywhere(earlier.key.manner())
+/// How certain a race of the thread's access with an earlier one is.
+fn standing(earlier: &Entry, key: Key, thread: &Thread) -> Standing {
+    let (slot, time) = (earlier.key.slot(), earlier.time);
+    if thread.is_suspected_after(slot, time) {
+        Standing::Doubtful
+    } else if thread.is_schedulably_after(slot, time) || !key.manner().races_anywhere(earlier.key.manner()) {
+        Standing::Observed
+    } else {
+        Standing::Schedulable
+    }
 }
 
 /// The last byte of a range, which ends at the latest with the address space; `None` for no bytes.

@@ -14,6 +14,8 @@ pub(super) struct Synchronisation {
     locks: Vec<Lock>,
     /// Which slots wait for a condition.
     waiting: FxHashMap<LockId, Vec<u32>>,
+    /// What blind code has left that may have synchronised: the next one may have learnt it.
+    unseen: Published,
 }
 
 /// What releases have left at a lock.
@@ -71,6 +73,13 @@ impl Synchronisation {
                 left.shared.clear();
             }
         }
+    }
+
+    /// Runs blind code that may synchronise: as if by a read-modify-write of something that all such code shares.
+    pub(super) fn blind(&mut self, slot: u32, time: u64) {
+        let thread = self.threads.at(slot);
+        thread.suspect(&self.unseen);
+        self.unseen.replace(&thread.known, slot, time);
     }
 
     pub(super) fn fork(&mut self, slot: u32, time: u64, child: ThreadId) {

@@ -9,7 +9,7 @@ use foresee_trace::{Execution, LocId};
 
 use super::HappensBefore;
 use foresee_witness::engine::{Outcome, StreamEngine};
-use foresee_witness::judge::{Finding, FindingKind, Place};
+use foresee_witness::judge::{Certainty, Finding, FindingKind, Place};
 
 fn read(text: &str) -> Execution {
     Execution::read(&mut TextReader::new(text.as_bytes())).unwrap()
@@ -130,4 +130,31 @@ fn large_ranges_cost_a_page_at_a_time() {
 #[test]
 fn a_cell_is_a_cache_line() {
     assert_eq!(size_of::<super::cell::Cell>(), 64);
+}
+
+#[test]
+fn what_blind_code_may_have_ordered_is_a_candidate() {
+    let findings = |text: &str| run(&read(text)).findings;
+    let sent = "A|w(x)|1\nA|blind.orders(send)|2\nB|blind.orders(receive)|3\nB|r(x)|4\n";
+    let [race] = &findings(sent)[..] else { panic!() };
+    assert_eq!(race.certainty(), Certainty::Candidate);
+    let reason =
+        "`send` and `receive` ran in between, which are not recorded and may have ordered the two accesses";
+    assert_eq!(race.reason.as_deref(), Some(reason));
+    // Nobody else ran such code, or only before, or it only accesses memory.
+    for certain in [
+        "A|w(x)|1\nA|blind.orders(send)|2\nB|r(x)|4\n",
+        "A|blind.orders(send)|2\nB|blind.orders(receive)|3\nA|w(x)|1\nB|r(x)|4\n",
+        "A|w(x)|1\nB|blind.orders(receive)|3\nA|blind.orders(send)|2\nB|r(x)|4\n",
+        "A|w(x)|1\nA|blind(f)|2\nB|blind(g)|3\nB|r(x)|4\n",
+    ] {
+        let [race] = &findings(certain)[..] else { panic!() };
+        assert_eq!((race.certainty(), &race.reason), (Certainty::Observed, &None));
+    }
+    // The same places, once without such code in between: that one counts.
+    let both = format!("{sent}A|w(x)|1\nB|r(x)|4\n");
+    assert_eq!(findings(&both)[0].events, [4, 5]);
+    assert_eq!(findings(&both)[0].certainty(), Certainty::Observed);
+    let news = |text: &str| engine_after(&read(text)).news().len();
+    assert_eq!((news(sent), news(&both)), (0, 1));
 }

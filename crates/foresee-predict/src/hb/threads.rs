@@ -61,6 +61,11 @@ impl Thread {
         slot == self.slot || self.known.happens_before().covers(slot, time)
     }
 
+    /// The same in the suspected order.
+    pub(super) fn is_suspected_after(&self, slot: u32, time: u64) -> bool {
+        slot == self.slot || self.known.suspected().covers(slot, time)
+    }
+
     /// The same in the schedulable order.
     #[inline]
     pub(super) fn is_schedulably_after(&self, slot: u32, time: u64) -> bool {
@@ -72,6 +77,13 @@ impl Thread {
     pub(super) fn learn(&mut self, published: &Published) {
         if !published.is_known_to(&self.known, self.slot) {
             self.outdated |= self.known.join(published.known());
+        }
+    }
+
+    /// Synchronises with what was published, perhaps.
+    pub(super) fn suspect(&mut self, published: &Published) {
+        if !published.is_known_to(&self.known, self.slot) {
+            self.outdated |= self.known.suspect(published.known());
         }
     }
 

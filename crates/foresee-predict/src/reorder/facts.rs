@@ -212,8 +212,8 @@ impl<'f> Observed<'f> {
         if takes_or_gives { some(self.facts.link[event as usize]) } else { None }
     }
 
-    /// Calls `visit` with what has to be done before `event` can be, thread order and its own reads apart.
-    pub(super) fn enablers(&self, event: u32, mut visit: impl FnMut(u32)) {
+    /// Calls `visit` with what has to be done before a thread can be about to do `event`.
+    pub(super) fn before_about_to(&self, event: u32, mut visit: impl FnMut(u32)) {
         let id = EventId(event);
         if self.facts.position[event as usize] == 0
             && let Some(&fork) = self.facts.forks.get(&self.execution.thread(id).0)
@@ -223,10 +223,15 @@ impl<'f> Observed<'f> {
         if !self.facts.woken_by.is_empty() {
             self.facts.wakeups(event).iter().copied().for_each(&mut visit);
         }
+    }
+
+    /// Calls `visit` with what has to be done before `event` can be, thread order and its own reads apart.
+    pub(super) fn enablers(&self, event: u32, mut visit: impl FnMut(u32)) {
+        self.before_about_to(event, &mut visit);
         if self.facts.has_blind {
             self.facts.before_blind(event).for_each(&mut visit);
         }
-        if let Op::Join { .. } = self.execution.op(id)
+        if let Op::Join { .. } = self.execution.op(EventId(event))
             && let Some(last) = some(self.facts.link[event as usize])
         {
             visit(last);

@@ -123,7 +123,12 @@ impl<'f> Needs<'f> {
     pub(super) fn enable(&mut self, target: u32, reads: bool) -> Result<(), Stop> {
         let (thread, end) = self.place(target);
         let mut todo = vec![Need { thread, end, counted: if reads { end } else { 0 } }];
-        self.enablers(target, &mut todo)?;
+        let mut possible = true;
+        self.observed
+            .before_about_to(target, |before| possible &= self.need(before, target, false, &mut todo));
+        if !possible {
+            return Err(Stop::Impossible);
+        }
         if reads {
             self.writes(target, &mut todo)?;
         }

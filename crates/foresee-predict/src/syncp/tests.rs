@@ -167,3 +167,25 @@ fn published_numbers() {
         assert!(locations.is_subset(&found), "{locations:?} {found:?}");
     }
 }
+
+/// Blind code keeps the sections of its lock in place, and what is behind them.
+#[test]
+fn blind_code_keeps_sections_in_place() {
+    let races = |trace: &str| {
+        let execution = Execution::read(&mut TextReader::new(trace.as_bytes())).unwrap();
+        assert_eq!(Oracle::new(&execution).sync_preserving_races(), pairs(&run(&execution)));
+        pairs(&run(&execution)).len()
+    };
+    let behind = |acquire: &str, inside: &str, after: &str| {
+        format!("A|w(x)\nA|{acquire}(l)\nA|{inside}\nA|rel(l)\nB|acq(l)\nB|{after}\nB|rel(l)\nB|r(x)\n")
+    };
+    assert_eq!(races(&behind("acq", "w(y)", "w(z)")), 1);
+    assert_eq!(races(&behind("acq", "blind(f)", "w(z)")), 0);
+    assert_eq!(races(&behind("acq", "w(y)", "blind(f)")), 0);
+    assert_eq!(races(&behind("acq.shared", "blind(f)", "w(z)")), 0);
+    let shared = "A|w(x)\nA|acq.shared(l)\nA|blind(f)\nA|rel.shared(l)\n\
+        B|acq.shared(l)\nB|blind(g)\nB|rel.shared(l)\nB|r(x)\n";
+    assert_eq!(races(shared), 1);
+    assert_eq!(races("A|w(x)\nA|blind(f)\nB|blind(g)\nB|r(x)\n"), 1);
+    assert_eq!(races("A|w(x)\nA|blind.orders(f)\nB|blind.orders(g)\nB|r(x)\n"), 0);
+}

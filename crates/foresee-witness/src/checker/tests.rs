@@ -186,6 +186,72 @@ fn d_an_unexplained_return_is_free() {
     accepts(&run, &[2, 0, 1]);
 }
 
+fn blind() -> Op<'static> {
+    Op::Blind { code: StrId::EMPTY, orders: false }
+}
+
+fn orders() -> Op<'static> {
+    Op::Blind { code: StrId::EMPTY, orders: true }
+}
+
+#[test]
+fn f_sections_with_blind_code_keep_their_place() {
+    let plain = run(&[(0, acq(0)), (0, rel(0)), (1, acq(0)), (1, rel(0))]);
+    accepts(&plain, &[2, 3, 0, 1]);
+    let earlier = run(&[(0, acq(0)), (0, blind()), (0, rel(0)), (1, acq(0)), (1, rel(0))]);
+    accepts(&earlier, &[0, 1, 2, 3]);
+    refuses(&earlier, &[3], (Rule::Blind, 0));
+    let later = run(&[(0, acq(0)), (0, rel(0)), (1, acq(0)), (1, blind()), (1, wait(0))]);
+    accepts(&later, &[0, 1, 2, 3, 4]);
+    accepts(&later, &[2]);
+    refuses(&later, &[2, 3], (Rule::Blind, 1));
+    let other_lock = run(&[(0, acq(0)), (0, rel(0)), (1, acq(1)), (1, blind()), (1, rel(1))]);
+    accepts(&other_lock, &[2, 3, 4, 0, 1]);
+}
+
+#[test]
+fn f_sections_that_share_are_not_ordered() {
+    let shared = run(&[(0, acq_shared(0)), (0, rel(0)), (1, acq_shared(0)), (1, blind()), (1, rel(0))]);
+    accepts(&shared, &[2, 3, 4, 0, 1]);
+    let then_exclusive = run(&[(0, acq_shared(0)), (0, blind()), (0, rel(0)), (1, acq(0))]);
+    refuses(&then_exclusive, &[3], (Rule::Blind, 0));
+    let first_exclusive = run(&[(0, acq(0)), (0, rel(0)), (1, acq_shared(0)), (1, blind())]);
+    refuses(&first_exclusive, &[2, 3], (Rule::Blind, 1));
+}
+
+#[test]
+fn f_blind_code_that_may_synchronise_keeps_its_order() {
+    let all = run(&[(0, orders()), (1, blind()), (2, orders())]);
+    accepts(&all, &[1, 0, 2]);
+    refuses(&all, &[1, 2], (Rule::Blind, 1));
+}
+
+#[test]
+fn f_blind_code_uses_all_reads_before_it() {
+    // The write of the other thread comes too late for the read.
+    let late =
+        |code| run(&[(1, w(Z)), (1, w(X)), (0, r(X)), (0, code), (0, w(Y)), (2, w(Y)), (0, Op::Branch)]);
+    let schedule = Schedule::from(ids(&[2, 3, 4, 5]));
+    let verdict = |run: &Execution| {
+        Checker::new(run).check_all_with(&[(&schedule, race(4, 5))], Reads::Relaxed).remove(0)
+    };
+    assert_eq!(verdict(&late(Op::ThreadBegin)), Ok(()));
+    assert!(matches!(verdict(&late(blind())), Err(Refusal::Broken { rule: Rule::Reads, .. })));
+}
+
+#[test]
+fn f_atomic_reads_read_the_same_write_where_there_is_blind_code() {
+    let store = |thread| (thread, Op::Store { mem: X, order: ORDER, value: Some(1) });
+    let load = (2, Op::Load { mem: X, order: ORDER, value: Some(1) });
+    let verdict = |last: Op<'static>| {
+        let run = run(&[store(0), store(1), load, (2, w(Y)), (3, w(Y)), (4, last)]);
+        let schedule = Schedule::from(ids(&[0, 2, 3, 4]));
+        Checker::new(&run).check_all_with(&[(&schedule, race(3, 4))], Reads::Relaxed).remove(0)
+    };
+    assert_eq!(verdict(Op::ThreadBegin), Ok(()));
+    assert!(matches!(verdict(blind()), Err(Refusal::Broken { rule: Rule::Reads, .. })));
+}
+
 #[test]
 fn e_last_reads_are_exempt_unless_joined() {
     let run = run(&[(0, w(X)), (1, r(X)), (2, join(1)), (2, w(Y))]);

@@ -73,6 +73,8 @@ pub struct Finding {
     /// side in a correct reordering). Always true for predicted findings.
     pub schedulable: bool,
     witness: Schedule,
+    /// For candidates: why it is not certain, where that is known of this one.
+    pub reason: Option<String>,
     /// What a property states.
     pub statement: Option<Statement>,
     /// For what a property states of another run: that run, as the property sees it.
@@ -96,6 +98,7 @@ impl Finding {
             instances: 1,
             schedulable: true,
             witness: Schedule::default(),
+            reason: None,
             statement: None,
             run: None,
         }
@@ -149,6 +152,12 @@ impl Finding {
         self.certainty = Certainty::Candidate;
     }
 
+    /// The same, and says why.
+    pub fn doubt_because(&mut self, reason: String) {
+        self.doubt();
+        self.reason = Some(reason);
+    }
+
     /// Removes the witness, where it cannot be shown.
     pub fn drop_witness(&mut self) {
         self.witness = Schedule::default();
@@ -168,6 +177,7 @@ impl Finding {
             self.engine = other.engine;
         }
         self.certainty = self.certainty.max(other.certainty);
+        self.reason = self.reason.take().or(other.reason).filter(|_| self.certainty == Certainty::Candidate);
     }
 }
 

@@ -73,6 +73,7 @@ impl<'a> Builder<'a> {
             engine: found.engine.to_owned(),
             instances: found.instances,
             schedulable: found.schedulable,
+            reason: found.reason.clone(),
             events: events.map(|details| self.resolver.event(details)).collect(),
             witness: witness(found),
             run: found.run.as_ref().zip(self.execution).map(|(run, execution)| self.run(run, execution)),

@@ -28,6 +28,9 @@ pub(super) fn explanation(out: &mut String, finding: &Finding, stats: &Stats, vi
             );
         }
     }
+    if let Some(reason) = &finding.reason {
+        let _ = writeln!(out, "    Not certain: {reason}.");
+    }
     if let Some(witness) = &finding.witness {
         if finding.certainty == Certainty::Predicted {
             let separated = finding.story.as_ref().and_then(|story| story.separated_by.as_ref());

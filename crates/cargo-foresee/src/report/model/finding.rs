@@ -35,6 +35,8 @@ pub(crate) struct Finding {
     pub(crate) instances: u64,
     /// For observed races: whether the race stays real whatever an earlier race did.
     pub(crate) schedulable: bool,
+    /// For candidates: why it is not certain, where that is known of this one.
+    pub(crate) reason: Option<String>,
     /// The events it is about; none if a property reported at the end of the run.
     pub(crate) events: Vec<Event>,
     /// The schedule that shows it.
@@ -153,6 +155,7 @@ impl Finding {
             engine: engine.to_owned(),
             instances: 1,
             schedulable: true,
+            reason: None,
             events: event.into_iter().collect(),
             witness: None,
             run: None,

@@ -7,6 +7,7 @@ use foresee_trace::{Event, EventId, Execution, ExecutionBuilder, LocId, Mem, Op}
 
 use super::{engine_after, reference, run};
 use foresee_witness::engine::StreamEngine;
+use foresee_witness::judge::Certainty;
 
 /// The same events from few places (or none known), with accesses that are moved and resized now and then.
 fn disturbed(execution: &Execution, random: &mut Random) -> Execution {
@@ -46,7 +47,7 @@ fn configs() -> [Config; 3] {
 #[test]
 fn finds_what_the_definition_says() {
     let configs = configs();
-    let mut found = [0_usize; 2];
+    let mut found = [0_usize; 3];
     for_each_seed(4000, |seed| {
         let mut random = Random::new(!seed);
         let plain = random_execution(seed, &configs[seed as usize % configs.len()]);
@@ -60,11 +61,19 @@ fn finds_what_the_definition_says() {
         let schedulable: BTreeSet<_> =
             findings.iter().filter(|f| f.schedulable).map(|f| (f.places[0], f.places[1])).collect();
         assert_eq!((&pairs, &schedulable), (&expected.all, &expected.schedulable), "{execution:?}");
+        let certain: BTreeSet<_> = (findings.iter())
+            .filter(|f| f.certainty() == Certainty::Observed)
+            .map(|f| (f.places[0], f.places[1]))
+            .collect();
+        assert_eq!(certain, expected.certain, "{execution:?}");
+        assert!(findings.iter().all(|f| (f.certainty() == Certainty::Observed) == f.reason.is_none()));
+        found[2] += pairs.len() - certain.len();
         assert_eq!(counted, (expected.later.len() as u64, expected.later_schedulable.len() as u64));
         found[0] += pairs.len();
         found[1] += pairs.len() - schedulable.len();
     });
-    println!("{} racy pairs, {} of them not schedulable", found[0], found[1]);
+    let [all, not_schedulable, doubtful] = found;
+    println!("{all} racy pairs, {not_schedulable} of them not schedulable, {doubtful} doubtful");
 }
 
 #[test]

@@ -14,12 +14,24 @@ type Past = BTreeSet<u32>;
 pub(super) struct Pairs {
     pub(super) all: BTreeSet<(Place, Place)>,
     pub(super) schedulable: BTreeSet<(Place, Place)>,
+    /// Those that blind code cannot have ordered.
+    pub(super) certain: BTreeSet<(Place, Place)>,
     /// The later events of racy pairs, and of schedulable ones.
     pub(super) later: BTreeSet<u32>,
     pub(super) later_schedulable: BTreeSet<u32>,
 }
 
-/// One of the two orders.
+/// Which edges an order has beside those of happens-before.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum More {
+    Nothing,
+    /// Between blind code that may have synchronised.
+    Blind,
+    /// Those, and from writes to their reads.
+    Reads,
+}
+
+/// One of the orders.
 pub(super) struct Causality {
     /// What is before each event, itself included.
     pub(super) past: Vec<Past>,
@@ -28,8 +40,8 @@ pub(super) struct Causality {
 }
 
 pub(super) fn pairs(execution: &Execution) -> Pairs {
-    let happens_before = causality(execution, false);
-    let schedulable = causality(execution, true);
+    let [happens_before, suspected, schedulable] =
+        [More::Nothing, More::Blind, More::Reads].map(|more| causality(execution, more));
     let mut pairs = Pairs::default();
     for b in execution.ids() {
         for a in execution.ids().take(b.index()) {
@@ -44,6 +56,9 @@ pub(super) fn pairs(execution: &Execution) -> Pairs {
             if !happens_before.past[b.index()].contains(&a.0) {
                 pairs.all.insert(key);
                 pairs.later.insert(b.0);
+                if !suspected.past[b.index()].contains(&a.0) {
+                    pairs.certain.insert(key);
+                }
                 if !schedulable.before_reading[b.index()].contains(&a.0) && !update_and_read(execution, a, b)
                 {
                     pairs.schedulable.insert(key);
@@ -106,11 +121,13 @@ struct State {
     sequences: Vec<(Mem, Past)>,
     released: BTreeMap<ThreadId, Past>,
     pending: BTreeMap<ThreadId, Past>,
+    /// What the last blind code that may have synchronised knew.
+    blind: Past,
     /// By the edges of memory.
     writers: BTreeMap<u64, u32>,
 }
 
-fn causality(execution: &Execution, with_reads: bool) -> Causality {
+fn causality(execution: &Execution, more: More) -> Causality {
     let mut state = State::default();
     let edges = edges(execution);
     let mut causality = Causality { past: Vec::new(), before_reading: Vec::new() };
@@ -120,11 +137,15 @@ fn causality(execution: &Execution, with_reads: bool) -> Causality {
         let mut past = state.threads.remove(&thread).unwrap_or_default();
         past.insert(id.0);
         enter(&mut state, thread, &execution.op(id), &mut past);
+        if more >= More::Blind && matches!(execution.op(id), Op::Blind { orders: true, .. }) {
+            past.extend(&state.blind);
+            state.blind.clone_from(&past);
+        }
         causality.before_reading.push(past.clone());
         if let Some(mem) = execution.op(id).mem() {
             let access = execution.op(id).access();
             for &byte in edges.iter().filter(|&&byte| mem.overlaps(Mem { addr: byte, size: 1 })) {
-                if with_reads
+                if more == More::Reads
                     && access.is_some_and(|access| access.reads)
                     && let Some(&write) = state.writers.get(&byte)
                 {
