@@ -7,7 +7,7 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKi
 use rustc_hash::FxHashMap;
 
 use super::coverage::{Announcement, CallKind, uncovered};
-use super::effects::{self, Effect};
+use super::effects::{self, Effect, Effects};
 use super::file_code::{Callee, FileCode, FunctionStart};
 use super::flow::{Flow, Return, decode};
 
@@ -26,6 +26,7 @@ pub(crate) struct FileId(usize);
 #[derive(Default)]
 pub(crate) struct ProgramCode {
     files: Vec<LoadedCode>,
+    effects: Effects,
     kinds: FxHashMap<(FileId, FunctionStart), FunctionKind>,
     functions: FxHashMap<(FileId, FunctionStart), Rc<FunctionCode>>,
 }
@@ -202,7 +203,7 @@ impl ProgramCode {
                 Some(found) => found,
                 None => {
                     let name = crate::demangle::demangled(name);
-                    return match effects::of(&name) {
+                    return match self.effects.of(&name) {
                         Some(Effect::Nothing) => Call::Nothing,
                         Some(Effect::NeverReturns) => Call::NeverReturns,
                         Some(Effect::Memory) => blind(&name, false),
@@ -246,8 +247,11 @@ impl ProgramCode {
             return FunctionKind::Runtime;
         }
         let name = code.name(start);
-        let known = effects::of(&name).or_else(|| self.of_system(file, &name));
-        if let Some(effect) = known.filter(|_| self.is_system(file)) {
+        // A program's own function may have a name that one of the system has; not one with a path or an underscore before it.
+        let is_system = self.is_system(file);
+        let is_known = is_system || name.contains("::") || name.starts_with('_');
+        let known = self.effects.of(&name).filter(|_| is_known).or_else(|| self.of_library(file, &name));
+        if let Some(effect) = known.filter(|_| is_system) {
             self.kinds.insert((file, start), FunctionKind::Plain(effect));
             return FunctionKind::Plain(effect);
         }
@@ -312,7 +316,7 @@ impl ProgramCode {
     }
 
     /// The effect of a function of the system that the table does not name, or of a library of which all is known.
-    fn of_system(&mut self, file: FileId, name: &str) -> Option<Effect> {
+    fn of_library(&mut self, file: FileId, name: &str) -> Option<Effect> {
         if file_name(&self.files[file.0].name).starts_with("libm.") {
             return Some(effects::of_libm(name));
         }

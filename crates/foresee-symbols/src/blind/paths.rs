@@ -34,7 +34,9 @@ impl FunctionCode {
     fn between(&self, from: u64, to: Position, paths: Paths) -> Option<Option<BlindCode>> {
         let first = self.flow.at(from)?;
         let ends = self.ends(to);
-        let stops = |at: usize| ends.contains(&at) || paths == Paths::Eventless && self.is_event(at);
+        let is_called = to == Position::Called;
+        let stops =
+            |at: usize| !is_called && ends.contains(&at) || paths == Paths::Eventless && self.is_event(at);
         let from_first =
             self.reached(vec![first], |at| if stops(at) { Vec::new() } else { self.flow.after(at) });
         if !ends.iter().any(|&end| from_first[end]) {
@@ -44,7 +46,8 @@ impl FunctionCode {
             let before = self.flow.before(at).into_iter();
             before.filter(|&at| !stops(at)).collect()
         });
-        let passed = (0..from_first.len()).filter(|&at| from_first[at] && to_ends[at] && !ends.contains(&at));
+        let passed = (0..from_first.len())
+            .filter(|&at| from_first[at] && to_ends[at] && (is_called || !ends.contains(&at)));
         let found = passed.filter_map(|at| self.blind.get(&at));
         // What may order threads says more.
         Some(found.reduce(|known, one| if one.orders && !known.orders { one } else { known }).cloned())
@@ -55,6 +58,8 @@ impl FunctionCode {
         let calls = self.calls.iter();
         let comes = |at: usize, call: &Call| match to {
             Position::At(address) => self.flow.instructions[at].next_ip() == address,
+            // One that calls back is none that is an event.
+            Position::Called => !self.is_event(at),
             Position::Exit => *call == Call::Leaves,
         };
         calls.filter(|&(&at, call)| comes(at, call)).map(|(&at, _)| at).collect()

@@ -93,6 +93,8 @@ pub enum Recording {
 pub enum Position {
     /// The call that returns to this address.
     At(u64),
+    /// Within a function that it has called and that records nothing itself.
+    Called,
     /// Its end.
     Exit,
 }

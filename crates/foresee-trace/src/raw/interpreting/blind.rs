@@ -18,6 +18,9 @@ use crate::ids::StrId;
 use crate::raw::merging::Record;
 use crate::raw::symbols::{Position, Recording};
 
+/// What to call code that has written an atomic, and is known by nothing else.
+const UNSEEN_WRITE: &str = "code that wrote an atomic";
+
 /// The calls that all threads are in.
 #[derive(Default)]
 pub(crate) struct BlindWalk {
@@ -36,6 +39,8 @@ struct Thread {
     calls: Vec<Call>,
     /// Whether blind code has been reported since the thread synchronised last.
     is_reported: bool,
+    /// Blind code that it has run and that may order threads.
+    ordering: Option<StrId>,
 }
 
 /// A call of an instrumented function, by the function's first address, and where it is.
@@ -80,6 +85,12 @@ impl BlindWalk {
                 let call = self.threads[at].calls.pop();
                 call.and_then(|call| self.between(call.at.get(), Position::Exit, naming))
             }
+            // What it has run may go on as it ends: destructors, what a library has left to do.
+            (Tag::End, _) => self.threads[at].ordering.map(|code| (code, true)),
+            (Tag::Enter, Some(site)) if site.recording == Recording::System => {
+                let call = self.threads[at].calls.last().map(|call| call.at.get());
+                call.and_then(|from| self.between(from, Position::Called, naming))
+            }
             (_, Some(site)) => self.come(at, pc, site, naming),
             (_, None) => None,
         };
@@ -97,6 +108,13 @@ impl BlindWalk {
         self.known.clear();
     }
 
+    /// A thread has read an atomic that was written by code that records nothing.
+    pub(crate) fn read_unseen(&mut self, thread: u64, naming: &mut Naming) -> Option<Blind> {
+        let code = naming.intern(UNSEEN_WRITE);
+        self.threads.get(thread as usize)?;
+        self.reported(thread, Some((code, true)))
+    }
+
     /// A thread has synchronised: what it runs from now on counts again.
     pub(crate) fn synchronised(&mut self, thread: u64) {
         if let Some(thread) = self.threads.get_mut(thread as usize) {
@@ -110,6 +128,7 @@ impl BlindWalk {
         let is_last = self.last_ordering == Some(thread);
         if orders {
             self.last_ordering = Some(thread);
+            self.threads[thread as usize].ordering = Some(code);
         }
         (!is_known || orders && !is_last).then_some((code, orders))
     }

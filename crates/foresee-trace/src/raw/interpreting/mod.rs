@@ -148,7 +148,13 @@ impl Interpreter {
             events.extend(again.map(|op| Event { thread: id, loc: LocId::UNKNOWN, op }));
         }
         self.lock_events = lock_events;
+        let unexplained = self.atomic_values.unexplained;
         if let Some((loc, op)) = self.event(thread, record, site, meaning) {
+            if self.atomic_values.unexplained > unexplained {
+                let unseen = self.blind.read_unseen(thread, &mut self.naming);
+                let unseen = unseen.map(|(code, orders)| Op::Blind { code, orders });
+                events.extend(unseen.map(|op| Event { thread: id, loc, op }));
+            }
             events.push(Event { thread: id, loc, op });
             let branches = &mut self.branches;
             if branches.are_recorded && branches.after(thread, loc, &op, record.words[0], &mut self.naming) {
