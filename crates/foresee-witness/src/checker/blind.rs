@@ -36,8 +36,8 @@ struct Held {
 impl BlindCode {
     /// Of all events of an execution.
     pub(super) fn of(execution: &Execution) -> BlindCode {
-        let mut blind = BlindCode::default();
-        blind.exists = execution.ids().any(|id| matches!(execution.op(id), Op::Blind { .. }));
+        let exists = execution.ids().any(|id| matches!(execution.op(id), Op::Blind { .. }));
+        let mut blind = BlindCode { exists, ..BlindCode::default() };
         if !blind.exists {
             return blind;
         }
