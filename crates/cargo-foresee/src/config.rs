@@ -5,12 +5,15 @@
 //!
 //! The file can also name functions of the user's own locks, which are then recorded as locks and not as the atomics they
 //! are made of: `lock = ["mylib::SpinLock::lock"]`, and likewise `try-lock`, `unlock`, `lock-shared`, `try-lock-shared` and
-//! `unlock-shared`.
+//! `unlock-shared`. And it can say what functions do that are not built with foresee, so that nothing else must be assumed of them:
+//! `no-effect = ["mylib_hash*"]` (nothing that another thread could notice), `memory-effect` (they access memory and order nothing),
+//! `never-returns`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum as _;
+use foresee_symbols::Effect;
 use foresee_trace::raw::{LockTable, Role};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +46,9 @@ pub(crate) struct Settings {
     /// For recording: functions that are operations on locks.
     #[serde(skip)]
     locks: Vec<(String, Role)>,
+    /// What functions do that record nothing.
+    #[serde(skip)]
+    effects: Vec<(String, Effect)>,
 }
 
 /// The variable.
@@ -87,6 +93,11 @@ pub(crate) fn lock_table() -> Result<LockTable, CliError> {
         table.add(&function, role);
     }
     Ok(table)
+}
+
+/// What functions do that record nothing, by the user's word.
+pub(crate) fn effects() -> Result<Vec<(String, Effect)>, CliError> {
+    Ok(without_flags()?.effects)
 }
 
 /// How much to record, with what file and variable add.
@@ -196,8 +207,14 @@ impl Settings {
                 self.exit_code = Some(code);
             }
             _ => {
+                if let Some((_, effect)) = Effect::WORDS.into_iter().find(|(word, _)| *word == key) {
+                    self.effects.extend(values.iter().map(|function| (function.clone(), effect)));
+                    return Ok(());
+                }
                 let Some((_, role)) = Role::WORDS.into_iter().find(|(word, _)| *word == key) else {
-                    let words = Role::WORDS.map(|(word, _)| word).join(", ");
+                    let effects = Effect::WORDS.into_iter().map(|(word, _)| word);
+                    let roles = Role::WORDS.into_iter().map(|(word, _)| word);
+                    let words = roles.chain(effects).collect::<Vec<_>>().join(", ");
                     let keys = KEYS.join(", ");
                     return Err(format!("unknown setting `{key}`; expected one of {keys}, {words}"));
                 };

@@ -126,7 +126,7 @@ impl Follower {
             // It may not have begun, or never begin.
             let Ok(file) = File::options().read(true).write(true).open(&self.raw) else { return Ok(()) };
             self.reader =
-                RawReader::follow(file, program_file::symbols(), self.table.clone()).map_err(failed)?;
+                RawReader::follow(file, program_file::symbols()?, self.table.clone()).map_err(failed)?;
             return Ok(());
         };
         reader.look_again().map_err(failed)?;
@@ -147,7 +147,7 @@ impl Follower {
         match &mut self.reader {
             Some(reader) => reader.end_following().map_err(failed),
             None => {
-                let reader = RawReader::open(&self.raw, program_file::symbols(), self.table.clone());
+                let reader = RawReader::open(&self.raw, program_file::symbols()?, self.table.clone());
                 self.reader = Some(reader.map_err(failed)?);
                 Ok(())
             }

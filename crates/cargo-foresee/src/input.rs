@@ -18,7 +18,7 @@ pub(crate) struct Input<'a> {
 
 impl<'a> Input<'a> {
     pub(crate) fn open(path: &'a Path) -> Result<Self, CliError> {
-        let source = foresee_trace::open_with(path, program_file::symbols(), config::lock_table()?)
+        let source = foresee_trace::open_with(path, program_file::symbols()?, config::lock_table()?)
             .map_err(|why| CliError::input(path, why))?;
         Ok(Input { path, source, progress: Progress::new() })
     }

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use foresee_symbols::recorded_code::{self, Selection};
 use foresee_symbols::{FileSymbols, Image, ImageError, watched_statics};
 
+use crate::config;
 use crate::error::{self, CliError, Severity, without_code};
 use crate::unrecorded::find;
 
@@ -33,13 +34,18 @@ pub(crate) fn watched(program: &OsStr, names: &[String], variables: &[String]) -
     watched_statics::addresses(&image, names, variables).map_err(named)
 }
 
-/// Symbols of a recorded program. A file of code that cannot be read is reported once: a report without lines would be a riddle.
-pub(crate) fn symbols() -> Box<FileSymbols> {
-    Box::new(FileSymbols::reporting(|missing| {
+/// Symbols of a recorded program, with what the settings say of its functions. A file of code that cannot be read is reported once: a
+/// report without lines would be a riddle.
+pub(crate) fn symbols() -> Result<Box<FileSymbols>, CliError> {
+    let mut symbols = FileSymbols::reporting(|missing| {
         let (path, why) = (missing.path, without_code(&missing.why));
         let message = format!(
             "{path}: cannot read: {why}; what it did has no names and lines: keep it until the run is packed"
         );
         error::print(Severity::Warning, &message);
-    }))
+    });
+    for (function, effect) in config::effects()? {
+        symbols.add_effect(&function, effect);
+    }
+    Ok(Box::new(symbols))
 }

@@ -293,7 +293,7 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
     interrupt::finish_on_interrupt();
     let failed = |why| unreadable(raw, why);
-    let mut reader = RawReader::open(raw, program_file::symbols(), table).map_err(failed)?;
+    let mut reader = RawReader::open(raw, program_file::symbols()?, table).map_err(failed)?;
     let mut packing = Packing::begin(&reader, target)?;
     while !packing.is_interrupted() && reader.advance().map_err(failed)? {
         packing.event(&reader)?;

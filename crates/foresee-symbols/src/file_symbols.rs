@@ -23,7 +23,7 @@ use foresee_trace::raw::{
 use object::{Object as _, ObjectSegment as _};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::blind::{FileCode, FileId, ProgramCode};
+use crate::blind::{Effect, FileCode, FileId, ProgramCode};
 use crate::demangle::demangled;
 use crate::image::{Image, statics};
 use crate::instructions::Instructions;
@@ -54,6 +54,12 @@ impl FileSymbols {
     /// Symbols that report each file that cannot be read, once.
     pub fn reporting(report: fn(&MissingFile<'_>)) -> FileSymbols {
         FileSymbols { report: Some(report), ..FileSymbols::default() }
+    }
+
+    /// The user says what functions of this name do that are not built with instrumentation: a name as people write it, in which a `*`
+    /// at the beginning or the end stands for anything.
+    pub fn add_effect(&mut self, function: &str, effect: Effect) {
+        self.code.add_effect(function, effect);
     }
 
     fn file(&mut self, path: &str) -> Option<&mut LoadedFile> {

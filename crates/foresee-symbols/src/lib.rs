@@ -24,6 +24,7 @@ pub mod prebuilt;
 pub mod recorded_code;
 pub mod watched_statics;
 
+pub use blind::{BlindPlace, Effect, blind_code};
 pub use file_symbols::FileSymbols;
 use foresee_trace::raw::LockTable;
 use foresee_trace::{EventSource, TraceError};

@@ -15,6 +15,7 @@ use foresee_trace::{Event, Execution, ExecutionBuilder, Gap, Names, TraceError, 
 use rustc_hash::FxHashMap;
 
 use crate::atomic::AtomicFunctions;
+use crate::blind::{BlindCount, BlindSections};
 use crate::consequences;
 use crate::engine::{Budget, Case, Engine, Outcome, Proven, StreamEngine, WholeEngine};
 use crate::judge::{Certainty, Finding, FindingKind, Place};
@@ -66,6 +67,7 @@ pub struct Analysis<'o> {
     wholes: Vec<Whole<'o>>,
     builder: Option<ExecutionBuilder>,
     validator: Validator,
+    blind: BlindCount,
     events: u64,
     names_seen: [usize; 3],
 }
@@ -92,6 +94,8 @@ pub struct Analysed {
     /// What the findings rest on: what the source said of itself, and whether its events are a possible run. Their certainty is lowered
     /// accordingly.
     pub trust: Trust,
+    /// In how many critical sections code ran that the trace does not show.
+    pub blind: BlindSections,
 }
 
 impl<'o> Analysis<'o> {
@@ -115,6 +119,7 @@ impl<'o> Analysis<'o> {
             wholes,
             builder,
             validator: Validator::new(),
+            blind: BlindCount::default(),
             events: 0,
             names_seen: [0; 3],
         }
@@ -129,6 +134,7 @@ impl<'o> Analysis<'o> {
             self.streams.iter_mut().for_each(|(_, engine)| engine.names(names));
         }
         self.validator.event(names, self.events, event);
+        self.blind.event(event);
         for (_, engine) in &mut self.streams {
             engine.event(self.events, event);
         }
@@ -174,7 +180,8 @@ impl<'o> Analysis<'o> {
         let partial = execution.as_ref().map(|e| e.len() as u64).filter(|&seen| seen < self.events);
         let mut findings = together.findings();
         consequences::apply(&trust, &mut findings);
-        Analysed { findings, execution, engines, events: self.events, partial, trust }
+        let blind = std::mem::take(&mut self.blind).finish();
+        Analysed { findings, execution, engines, events: self.events, partial, trust, blind }
     }
 
     fn budget(&self, deadline: Option<Instant>) -> Budget {

@@ -6,6 +6,7 @@
 //! | [`judge`] | proposals, the judge, findings: the only code that can make a finding `predicted` |
 //! | [`engine`] | what an engine is, and what it works on |
 //! | [`atomic`] | which functions are meant to be atomic |
+//! | [`blind`] | how much of a run was blind, which costs predictions |
 //! | [`analysis`] | runs engines over one trace, and turns what the trace says of itself into the certainty of findings |
 //!
 //! Engines live in other crates and search as cleverly as they like. What one predicts, it [proposes](judge::Proposal): a claim
@@ -16,6 +17,7 @@
 
 pub mod analysis;
 pub mod atomic;
+pub mod blind;
 pub mod checker;
 mod consequences;
 pub mod engine;

@@ -16,6 +16,7 @@ use foresee_monitor::property::Property;
 use foresee_trace::{Gap, LocId, Names, NoEnd, Spoils, Trust};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
+use foresee_witness::blind::BlindSections;
 use foresee_witness::judge::Place;
 
 use crate::cli::{CausalityModel, CheckArgs, CheckOptions};
@@ -26,7 +27,7 @@ use crate::live::Live;
 use crate::progress::Stage;
 use crate::report::build::{Builder, Collected, Collector};
 use crate::report::format::ReportFormat;
-use crate::report::model::{EngineStats, Named, Report, Stats};
+use crate::report::model::{BlindCode, BlindStats, EngineStats, Named, Report, Stats};
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 use crate::suppress::Suppressions;
@@ -209,7 +210,7 @@ fn check(
         damage: input.source().damage().map(ToString::to_string),
         missing: missing(&analysed.trust),
         interrupted: out_of_time || interrupt::interrupted().load(Ordering::Relaxed),
-        ..stats(&analysed, name)
+        ..stats(&analysed, name, names)
     };
     let viewpoint = viewpoint(settings);
     let builder = Builder::new(names, &collected, analysed.execution.as_ref(), &viewpoint);
@@ -223,7 +224,7 @@ fn check(
 }
 
 /// What the engines did, for the report.
-fn stats(analysed: &Analysed, name: &str) -> Stats {
+fn stats(analysed: &Analysed, name: &str, names: &Names) -> Stats {
     let engines: Vec<_> = (analysed.engines.iter())
         .map(|engine| {
             let stats = EngineStats {
@@ -242,8 +243,16 @@ fn stats(analysed: &Analysed, name: &str) -> Stats {
         undecided: engines.iter().map(|(_, engine)| engine.undecided).sum(),
         refused: engines.iter().map(|(_, engine)| engine.refused).sum(),
         engines: Named(engines),
+        blind: blind_stats(analysed, names),
         ..Stats::default()
     }
+}
+
+/// In how many critical sections code ran that the trace does not show.
+fn blind_stats(analysed: &Analysed, names: &Names) -> BlindStats {
+    let BlindSections { sections, blind, code } = &analysed.blind;
+    let code = code.iter().map(|&(code, sections)| BlindCode { name: names.str(code).to_owned(), sections });
+    BlindStats { sections: *sections, blind: *blind, code: code.collect() }
 }
 
 /// From where the user looks.

@@ -10,7 +10,10 @@ use super::coverage::{Announcement, CallKind, uncovered};
 use super::effects::{self, Effect, Effects};
 use super::file_code::{Callee, FileCode, FunctionStart};
 use super::flow::{Flow, Return, decode};
+use crate::demangle::demangled;
 
+/// What to call a function that is called by a computed address.
+const UNKNOWN: &str = "a function that is not known";
 /// How deep calls of functions without instrumentation are followed.
 const DEPTH: u32 = 24;
 /// How far back the source of a called address is looked for.
@@ -109,6 +112,11 @@ impl ProgramCode {
         Some(FileId(self.files.len() - 1))
     }
 
+    /// The user says what functions of this name do.
+    pub(crate) fn add_effect(&mut self, name: &str, effect: Effect) {
+        self.effects.add(name, effect);
+    }
+
     pub(super) fn code(&self, file: FileId) -> &Rc<FileCode> {
         &self.files[file.0].code
     }
@@ -195,39 +203,30 @@ impl ProgramCode {
     }
 
     fn call(&mut self, file: FileId, callee: &Callee, depth: u32) -> Call {
-        let blind = |code: &str, orders| Call::Blind(BlindCode { code: code.to_owned(), orders });
         let (file, address) = match callee {
-            Callee::Unknown => return blind("a function that is not known", true),
+            Callee::Unknown => return call_of(Effect::Orders, UNKNOWN),
             Callee::Here(address) => (file, *address),
-            Callee::Import(name) => match self.exporter(name) {
-                Some(found) => found,
-                None => {
-                    let name = crate::demangle::demangled(name);
-                    return match self.effects.of(&name) {
-                        Some(Effect::Nothing) => Call::Nothing,
-                        Some(Effect::NeverReturns) => Call::NeverReturns,
-                        Some(Effect::Memory) => blind(&name, false),
-                        Some(Effect::Orders) | None => blind(&name, true),
-                    };
+            Callee::Import(symbol) => {
+                let exporter = self.exporter(symbol);
+                // A function of the system is known by the name that it is called by: it has others.
+                let is_system = exporter.is_none_or(|(file, _)| self.is_system(file));
+                let name = demangled(symbol);
+                let known = self.effects.own(&name).or_else(|| self.effects.of(&name).filter(|_| is_system));
+                match (exporter, known) {
+                    (_, Some(effect)) => return call_of(effect, &name),
+                    (None, None) => return call_of(Effect::Orders, &name),
+                    (Some(found), None) => found,
                 }
-            },
+            }
         };
         let Some(start) = self.code(file).function_at(address) else {
-            return blind("a function that is not known", true);
+            return call_of(Effect::Orders, UNKNOWN);
         };
         let symbol = self.code(file).symbol(start).to_owned();
         match self.kind(file, start, depth) {
             FunctionKind::Instrumented => Call::Event,
             FunctionKind::Runtime => runtime_call(&symbol),
-            FunctionKind::Plain(effect) => {
-                let name = self.code(file).name(start);
-                match effect {
-                    Effect::Nothing => Call::Nothing,
-                    Effect::NeverReturns => Call::NeverReturns,
-                    Effect::Memory => blind(&name, false),
-                    Effect::Orders => blind(&name, true),
-                }
-            }
+            FunctionKind::Plain(effect) => call_of(effect, &self.code(file).name(start)),
         }
     }
 
@@ -250,7 +249,8 @@ impl ProgramCode {
         // A program's own function may have a name that one of the system has; not one with a path or an underscore before it.
         let is_system = self.is_system(file);
         let is_known = is_system || name.contains("::") || name.starts_with('_');
-        let known = self.effects.of(&name).filter(|_| is_known).or_else(|| self.of_library(file, &name));
+        let of_table = self.effects.of(&name).filter(|_| is_known);
+        let known = self.effects.own(&name).or(of_table).or_else(|| self.of_library(file, &name));
         if let Some(effect) = known.filter(|_| is_system) {
             self.kinds.insert((file, start), FunctionKind::Plain(effect));
             return FunctionKind::Plain(effect);
@@ -262,7 +262,11 @@ impl ProgramCode {
         }
         // A function that calls itself does what the rest of it does.
         self.kinds.insert((file, start), FunctionKind::Plain(Effect::Nothing));
-        let effect = known.unwrap_or_else(|| self.decoded(file, &code, &instructions, depth));
+        let effect = known.unwrap_or_else(|| match self.decoded(file, &code, &instructions, depth) {
+            // The runtime stands in front of what orders threads in Rust's library, or the table names it.
+            Effect::Orders if is_rust_library(&name) => Effect::Memory,
+            effect => effect,
+        });
         self.kinds.insert((file, start), FunctionKind::Plain(effect));
         FunctionKind::Plain(effect)
     }
@@ -341,6 +345,26 @@ impl ProgramCode {
         };
         (!orders).then_some(Effect::Memory)
     }
+}
+
+/// What a call of a function with this effect is.
+fn call_of(effect: Effect, name: &str) -> Call {
+    match effect {
+        Effect::Nothing => Call::Nothing,
+        Effect::NeverReturns => Call::NeverReturns,
+        Effect::Memory => Call::Blind(BlindCode { code: name.to_owned(), orders: false }),
+        Effect::Orders => Call::Blind(BlindCode { code: name.to_owned(), orders: true }),
+    }
+}
+
+/// Whether this is a function of Rust's library. Without instrumentation, it came with the toolchain.
+fn is_rust_library(name: &str) -> bool {
+    const CRATES: [&str; 3] = ["std::", "core::", "alloc::"];
+    let path = name.trim_start_matches(['<', '&', '(', '[']);
+    let of_type = path.split_once(" as ").is_some_and(|(of, implemented)| {
+        !of.contains("::") && CRATES.iter().any(|of| implemented.starts_with(of))
+    });
+    of_type || CRATES.iter().any(|of| path.starts_with(of))
 }
 
 /// Libraries whose functions do not order threads but by what the runtime stands in front of, or the table names.

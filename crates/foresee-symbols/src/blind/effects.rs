@@ -6,7 +6,7 @@
 
 /// What a function does that is not in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub enum Effect {
     /// Nothing that another thread could notice, or nothing but what the runtime sees.
     Nothing,
     /// It does not return, except by an exception.
@@ -15,6 +15,15 @@ pub(super) enum Effect {
     Memory,
     /// It may also make a thread wait for another.
     Orders,
+}
+
+impl Effect {
+    /// The words by which the user says what functions do, in the settings.
+    pub const WORDS: [(&'static str, Effect); 3] = [
+        ("no-effect", Effect::Nothing),
+        ("memory-effect", Effect::Memory),
+        ("never-returns", Effect::NeverReturns),
+    ];
 }
 
 /// The table: under the name of an effect in brackets, names of functions between commas. A name that ends in `*` is how names begin,
@@ -27,6 +36,8 @@ const WRITES_IN_LIBM: [&str; 7] = ["sincos", "modf", "frexp", "remquo", "lgamma_
 /// Which functions have which effects.
 pub(super) struct Effects {
     names: Vec<(String, Effect)>,
+    /// What the user says of functions, which counts first.
+    own: Vec<(String, Effect)>,
 }
 
 impl Default for Effects {
@@ -44,11 +55,21 @@ impl Default for Effects {
                 }
             }
         }
-        Effects { names }
+        Effects { names, own: Vec::new() }
     }
 }
 
 impl Effects {
+    /// The user says what functions of this name do.
+    pub(super) fn add(&mut self, name: &str, effect: Effect) {
+        self.own.push((name.to_owned(), effect));
+    }
+
+    /// What the user says of a function.
+    pub(super) fn own(&self, name: &str) -> Option<Effect> {
+        self.own.iter().find(|(pattern, _)| fits(pattern, name)).map(|&(_, effect)| effect)
+    }
+
     /// The effect of a function by its name, as people write it.
     pub(super) fn of(&self, name: &str) -> Option<Effect> {
         // A method of a type: the type's path counts.

@@ -208,6 +208,12 @@ impl FileCode {
         self.sections.iter().find(inside)
     }
 
+    /// Where functions begin.
+    pub(super) fn starts(&self) -> Vec<FunctionStart> {
+        let whole = self.functions.keys().filter(|start| !self.pieces.contains_key(start));
+        whole.map(|&start| FunctionStart(start)).collect()
+    }
+
     /// All code, as first addresses and bytes.
     pub(super) fn code(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.sections.iter().filter(|section| section.is_code).map(|section| (section.start, &*section.bytes))

@@ -19,6 +19,7 @@
 //! compiler announces accesses to it. The thread's own memory is its own.
 
 mod calls;
+mod census;
 mod coverage;
 mod effects;
 mod file_code;
@@ -28,4 +29,6 @@ mod state;
 mod values;
 
 pub(crate) use self::calls::{FileId, ProgramCode};
+pub use self::census::{BlindPlace, blind_code};
+pub use self::effects::Effect;
 pub(crate) use self::file_code::FileCode;

@@ -8,7 +8,7 @@ use super::live::observed;
 use super::source::Sources;
 use super::style::{BAD, QUIET, STRONG};
 use crate::number::grouped;
-use crate::report::model::{Certainty, Event, Finding, Kind, Report, Stats};
+use crate::report::model::{BlindStats, Certainty, Event, Finding, Kind, Report, Stats};
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 
@@ -125,6 +125,9 @@ fn summary(out: &mut String, report: &Report) {
     for missing in &stats.missing {
         let _ = writeln!(out, "{missing}");
     }
+    if stats.blind.blind > 0 {
+        let _ = writeln!(out, "{}", blind(&stats.blind));
+    }
     if stats.analysed < stats.events {
         let _ = writeln!(
             out,
@@ -154,4 +157,18 @@ fn summary(out: &mut String, report: &Report) {
             grouped(stats.refused)
         );
     }
+}
+
+/// How many critical sections were blind, and what to do about it.
+fn blind(stats: &BlindStats) -> String {
+    let most = stats.code.iter().take(3).map(|code| format!("`{}` ({})", code.name, grouped(code.sections)));
+    let most: Vec<String> = most.collect();
+    let more = if stats.code.len() > most.len() { " and others" } else { "" };
+    format!(
+        "{} of {} critical sections ran code that is not recorded, so nothing is predicted by moving them: {}{more}. Build that \
+         code with foresee, or say what it does in .config/foresee.toml (`no-effect = [\"NAME\"]`)",
+        grouped(stats.blind),
+        grouped(stats.sections),
+        most.join(", "),
+    )
 }

@@ -23,6 +23,8 @@ pub(crate) struct Stats {
     pub(crate) damage: Option<String>,
     /// What of the run is not in the trace, by intention.
     pub(crate) missing: Vec<String>,
+    /// Critical sections in which code ran that is not in the trace.
+    pub(crate) blind: BlindStats,
     pub(crate) seconds: f64,
     /// Of `monitor`: verdicts with a handler.
     pub(crate) verdicts: Option<u64>,
@@ -49,6 +51,38 @@ pub(crate) struct EngineStats {
     pub(crate) refused: u64,
     /// `None` for what is not measured apart from reading.
     pub(crate) seconds: Option<f64>,
+}
+
+/// How many critical sections keep their place, as code ran there that is not in the trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct BlindStats {
+    /// How many critical sections there were.
+    pub(crate) sections: u64,
+    /// How many of them were blind.
+    pub(crate) blind: u64,
+    /// Which code that was, and in how many of them it ran; most first.
+    pub(crate) code: Vec<BlindCode>,
+}
+
+/// Code that is not in the trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct BlindCode {
+    pub(crate) name: String,
+    pub(crate) sections: u64,
+}
+
+impl BlindStats {
+    fn add(&mut self, other: &BlindStats) {
+        self.sections += other.sections;
+        self.blind += other.blind;
+        for code in &other.code {
+            match self.code.iter_mut().find(|known| known.name == code.name) {
+                Some(known) => known.sections += code.sections,
+                None => self.code.push(code.clone()),
+            }
+        }
+        self.code.sort_by_key(|code| std::cmp::Reverse(code.sections));
+    }
 }
 
 /// How the observation of one program went.
@@ -93,6 +127,7 @@ impl Stats {
                 self.missing.push(missing.clone());
             }
         }
+        self.blind.add(&other.blind);
         self.seconds += other.seconds;
     }
 }

@@ -5,8 +5,8 @@
 //! was made by other code, which called a function that the runtime stands in front of, says by itself that blind code
 //! is running, unless that is code of the system: then it is known by what the function calls.
 //!
-//! Blind code that has been reported matters again only when the thread has synchronised since, or, if it may order threads, when
-//! another thread has run such code.
+//! Blind code that has been reported matters again only when the thread has synchronised since; such that may order threads matters
+//! each time, as what the thread did before it may be ordered by it.
 
 use std::cell::Cell;
 
@@ -27,8 +27,6 @@ pub(crate) struct BlindWalk {
     threads: Vec<Thread>,
     /// What lies between positions.
     known: FxHashMap<(u64, Position), Option<Blind>>,
-    /// Who ran code last that may order threads.
-    last_ordering: Option<u64>,
 }
 
 /// Blind code: its name, and whether it may order threads.
@@ -125,12 +123,10 @@ impl BlindWalk {
     fn reported(&mut self, thread: u64, blind: Option<Blind>) -> Option<Blind> {
         let (code, orders) = blind?;
         let is_known = std::mem::replace(&mut self.threads[thread as usize].is_reported, true);
-        let is_last = self.last_ordering == Some(thread);
         if orders {
-            self.last_ordering = Some(thread);
             self.threads[thread as usize].ordering = Some(code);
         }
-        (!is_known || orders && !is_last).then_some((code, orders))
+        (!is_known || orders).then_some((code, orders))
     }
 
     fn enter(&mut self, at: usize, callee: u64, naming: &mut Naming) {
