@@ -51,7 +51,7 @@ records! {
     Rmw = 7, 5;
     /// pc; detail: order.
     Fence = 8, 2;
-    /// pc, address of the lock; detail: `EXCLUSIVE` or `SHARED`.
+    /// pc, address of the lock; detail: `EXCLUSIVE`, `SHARED` or `OF_STREAM`.
     Request = 9, 3;
     /// As `Request`.
     Acquire = 10, 3;
@@ -137,6 +137,8 @@ pub const EXCLUSIVE: u8 = 0;
 pub const SHARED: u8 = 1;
 /// The lock is released as it was acquired.
 pub const AS_HELD: u8 = 2;
+/// The lock of a standard stream of Rust's library, held by one. What the library itself takes it gives back unseen.
+pub const OF_STREAM: u8 = 3;
 
 /// In the detail of the last piece of a text.
 pub const TEXT_ENDS: u8 = 1 << 7;

@@ -46,6 +46,14 @@ impl Trust {
         self.gaps.iter().find(|gap| gap.spoils() == what)
     }
 
+    /// The names of the locks that are not trusted to be locks.
+    pub fn demoted_locks(&self) -> impl Iterator<Item = &str> {
+        self.gaps.iter().filter_map(|gap| match gap {
+            Gap::DemotedLock(lock) => Some(lock.as_str()),
+            _ => None,
+        })
+    }
+
     /// Whether any gap spoils this.
     pub fn spoils(&self, what: Spoils) -> bool {
         self.spoiled_by(what).is_some()
@@ -72,6 +80,8 @@ pub enum Spoils {
     WholeRun,
     /// Verdicts about the end of the run do not count: where the trace ends is not where the run did.
     EndOfRun,
+    /// What follows from one lock being a lock is not proven.
+    OneLock,
 }
 
 /// Something that a trace does not have, and why.
@@ -98,6 +108,10 @@ pub enum Gap {
     UninstrumentedAtomics(String),
     /// So many atomic operations on locks could not be recognised as locking or unlocking.
     UnrecognisedLockOperations(u64),
+    /// This lock, made of atomics, did not behave like a lock: given back by another thread than took it, changed by code that is not
+    /// known, or held by two. From then on it is the atomic operations that it is made of; what was found by its having
+    /// been a lock before is not proven.
+    DemotedLock(String),
     /// The file ends before it says what is missing.
     Unstated,
     /// The events are no possible run: what is wrong with the first that cannot have happened.
@@ -124,6 +138,7 @@ impl Gap {
             Gap::NoBeginning => Spoils::WholeRun,
             Gap::NoEnd(_) => Spoils::EndOfRun,
             Gap::AccessesLeftOut => Spoils::Predictions,
+            Gap::DemotedLock(_) => Spoils::OneLock,
             Gap::Damaged
             | Gap::LateRecord
             | Gap::Overtaken
@@ -140,7 +155,7 @@ impl Gap {
     pub fn code(&self) -> String {
         match self {
             Gap::NoEnd(why) => format!("{} {}", self.word(), why.word()),
-            Gap::UninstrumentedAtomics(which) | Gap::Impossible(which) => {
+            Gap::UninstrumentedAtomics(which) | Gap::DemotedLock(which) | Gap::Impossible(which) => {
                 format!("{} {which}", self.word())
             }
             Gap::UnrecognisedLockOperations(count) => format!("{} {count}", self.word()),
@@ -162,6 +177,7 @@ impl Gap {
             "not-symbolised" => Gap::NotSymbolised,
             "uninstrumented-atomics" => Gap::UninstrumentedAtomics(rest.to_owned()),
             "unrecognised-lock-operations" => Gap::UnrecognisedLockOperations(rest.parse().ok()?),
+            "demoted-lock" => Gap::DemotedLock(rest.to_owned()),
             "unstated" => Gap::Unstated,
             "impossible" => Gap::Impossible(rest.to_owned()),
             _ => return None,
@@ -182,6 +198,7 @@ impl Gap {
             Gap::NotSymbolised => "not-symbolised",
             Gap::UninstrumentedAtomics(_) => "uninstrumented-atomics",
             Gap::UnrecognisedLockOperations(_) => "unrecognised-lock-operations",
+            Gap::DemotedLock(_) => "demoted-lock",
             Gap::Unstated => "unstated",
             Gap::Impossible(_) => "impossible",
         }
@@ -255,6 +272,11 @@ impl fmt::Display for Gap {
             Gap::UnrecognisedLockOperations(count) => {
                 write!(f, "{count} atomic operations on locks were not recognised as locking or unlocking")
             }
+            Gap::DemotedLock(lock) => write!(
+                f,
+                "`{lock}` did not behave like a lock (such as a guard dropped by another thread), so that findings that \
+                 rest on it are not proven"
+            ),
             Gap::Unstated => f.write_str("the file ends before it says whether its recording is complete"),
             Gap::Impossible(why) => write!(f, "not a possible run (see foresee trace validate): {why}"),
         }
@@ -278,6 +300,7 @@ pub(crate) mod tests {
             Gap::NotSymbolised,
             Gap::UninstrumentedAtomics("atomic `fetch_max` or `fetch_min`".to_owned()),
             Gap::UnrecognisedLockOperations(7),
+            Gap::DemotedLock("l@0x100:Mutex<[u8; 2]>".to_owned()),
             Gap::Unstated,
             Gap::Impossible("event 3 of `T1` releases a lock it does not hold".to_owned()),
         ];

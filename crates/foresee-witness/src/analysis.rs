@@ -179,7 +179,7 @@ impl<'o> Analysis<'o> {
         }
         let partial = execution.as_ref().map(|e| e.len() as u64).filter(|&seen| seen < self.events);
         let mut findings = together.findings();
-        consequences::apply(&trust, &mut findings);
+        consequences::apply(&trust, execution.as_ref(), &mut findings);
         let blind = std::mem::take(&mut self.blind).finish();
         Analysed { findings, execution, engines, events: self.events, partial, trust, blind }
     }

@@ -3,14 +3,18 @@
 //! A finding is as certain as the run that it is about. Engines and judge work on the recorded run as if it were all; this is
 //! where what the trace says of itself ([`Trust`]) is held against the findings. It can only lower their certainty.
 
-use foresee_trace::{Spoils, Trust};
+use foresee_trace::{EventId, Execution, LockId, Op, Spoils, Trust};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::judge::{Certainty, Finding, FindingKind};
 
 /// Lowers the certainty of findings, and removes those that only the missing could have shown.
-pub(crate) fn apply(trust: &Trust, findings: &mut Vec<Finding>) {
+pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut Vec<Finding>) {
     if trust.is_whole() {
         return;
+    }
+    if let Some(execution) = execution {
+        doubt_what_rests_on_locks(trust, execution, findings);
     }
     if trust.spoils(Spoils::EndOfRun) {
         // Where the trace ends is not where the run did: what properties said of its end was never true.
@@ -38,6 +42,49 @@ pub(crate) fn apply(trust: &Trust, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Doubts findings that rest on locks that may be none: those that a request for such a lock is part of, and those whose schedule
+/// takes or gives back one in another order than was observed. Where the order is as observed, so is whatever such a
+/// lock is made of.
+fn doubt_what_rests_on_locks(trust: &Trust, execution: &Execution, findings: &mut [Finding]) {
+    let names: FxHashSet<&str> = trust.demoted_locks().collect();
+    if names.is_empty() {
+        return;
+    }
+    let doubted = |lock: LockId| names.contains(execution.names().lock_name(lock)).then_some(lock);
+    let handled = |id: EventId| match execution.op(id) {
+        Op::Acquire { lock, .. } | Op::Release { lock, .. } => doubted(lock),
+        _ => None,
+    };
+    let mut observed: FxHashMap<LockId, Vec<EventId>> = FxHashMap::default();
+    for id in (0..execution.len() as u32).map(EventId) {
+        if let Some(lock) = handled(id) {
+            observed.entry(lock).or_default().push(id);
+        }
+    }
+    let is_about = |&event: &u64| {
+        let id = u32::try_from(event).ok().filter(|&id| (id as usize) < execution.len()).map(EventId);
+        id.is_some_and(|id| match execution.op(id) {
+            Op::Request { lock, .. } | Op::Acquire { lock, .. } => doubted(lock).is_some(),
+            _ => false,
+        })
+    };
+    for finding in findings {
+        let schedule = finding.witness();
+        let mut next: FxHashMap<LockId, usize> = FxHashMap::default();
+        let is_moved = schedule.then().iter().any(|&id| {
+            let Some(lock) = handled(id) else { return false };
+            let all = observed.get(&lock).map_or(&[][..], Vec::as_slice);
+            let first = || all.partition_point(|id| id.0 < schedule.observed());
+            let at = next.entry(lock).or_insert_with(first);
+            *at += 1;
+            all.get(*at - 1) != Some(&id)
+        });
+        if is_moved || finding.events.iter().any(is_about) {
+            finding.doubt();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use foresee_trace::{Gap, NoEnd};
@@ -50,7 +97,7 @@ mod tests {
     }
 
     fn after(gap: Gap, mut findings: Vec<Finding>) -> Vec<Certainty> {
-        apply(&[gap].into_iter().collect(), &mut findings);
+        apply(&[gap].into_iter().collect(), None, &mut findings);
         findings.iter().map(Finding::certainty).collect()
     }
 

@@ -98,7 +98,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
             Spoils::WholeRun => {
                 format!("{trace}: the beginning of the run is missing: what properties report is not certain")
             }
-            Spoils::Everything | Spoils::Predictions => {
+            Spoils::Everything | Spoils::Predictions | Spoils::OneLock => {
                 format!("{trace}: {gap}; what properties report is not proven")
             }
         };

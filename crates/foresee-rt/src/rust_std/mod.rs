@@ -15,6 +15,7 @@
 //! | `once` | `Once`, and so `OnceLock` and `LazyLock` |
 //! | `park` | `thread::park` |
 //! | `scope` | the end of scoped threads |
+//! | `streams` | the locks of the standard streams |
 //! | `waiting` | `Condvar` and `Barrier` |
 //! | `parts` | functions of the library that are parts of others |
 //! | `unseen_atomics` | records of atomic operations that the library does itself |
@@ -24,5 +25,6 @@ mod once;
 mod park;
 mod parts;
 mod scope;
+mod streams;
 mod unseen_atomics;
 mod waiting;

@@ -21,7 +21,7 @@
 //! * **Operations on locks** that a thread may be in the midst of: what they did before is
 //!   not known. So the cut is moved to where all such threads have left them, which is mostly a few records later.
 //! * **Words of locks** that are touched by code that is not known to be about locks, before anything else is known of them:
-//!   not recognised, and nothing found in the run is proven.
+//!   no locks, but the atomics that they are.
 //! * **Values** of memory are unknown, **blocks** that began before the cut do not end, texts are complete as they follow
 //!   each other without anything between.
 //!

@@ -6,12 +6,18 @@ use super::interpreting::Interpreter;
 use super::merging::Merger;
 use crate::trust::{Gap, NoEnd};
 
+/// How many locks are doubted one by one; if there are more, all are.
+const MANY: usize = 1000;
+
 /// What is missing, as far as it is known by now.
 pub(super) fn gaps(merger: &Merger, interpreter: &Interpreter) -> impl Iterator<Item = Gap> {
     let symbols = interpreter.symbolizer();
     let is_rust = merger.flags().contains(RunFlags::IS_RUST);
     let is_damaged = merger.damage().is_some();
-    let unrecognised = interpreter.unrecognised();
+    let demoted = interpreter.demoted_locks();
+    let too_many = if demoted.len() > MANY { demoted.len() as u64 } else { 0 };
+    let unrecognised = interpreter.unrecognised() + too_many;
+    let demoted = demoted.take(if too_many > 0 { 0 } else { MANY });
     [
         (!symbols.knows_names()).then_some(Gap::NotSymbolised),
         (symbols.knows_names() && is_rust && interpreter.lacks_debug_info()).then_some(Gap::NoDebugInfo),
@@ -27,4 +33,5 @@ pub(super) fn gaps(merger: &Merger, interpreter: &Interpreter) -> impl Iterator<
     ]
     .into_iter()
     .flatten()
+    .chain(demoted.map(|lock| Gap::DemotedLock(lock.to_owned())))
 }

@@ -15,21 +15,60 @@ use rustc_hash::FxHashMap;
 use super::function_path::function_path;
 use crate::event::Mode;
 
+/// How a lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Beside others that share it.
+    Shared,
+    /// Beside others that share it, but beside no other that may become the only one.
+    Upgradable,
+    /// By one alone.
+    Exclusive,
+}
+
+impl Hold {
+    /// What events say.
+    pub(crate) fn mode(self) -> Mode {
+        match self {
+            Hold::Shared | Hold::Upgradable => Mode::Shared,
+            Hold::Exclusive => Mode::Exclusive,
+        }
+    }
+}
+
+/// Which change of a lock's word says that an attempt had success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Success {
+    /// Any: an attempt that fails changes nothing.
+    AnyChange,
+    /// The last that changes the bits of `grows`, if their value grows by it, and if the bits of `free` were 0 before.
+    Growth {
+        /// Bits that say that others have the lock.
+        free: u64,
+        /// Bits that say that this thread has it.
+        grows: u64,
+    },
+}
+
 /// What a function does to a lock or condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Takes it, waiting as long as need be.
-    Lock(Mode),
-    /// Takes it if that is possible now: then the word of the lock changes.
-    TryLock(Mode),
+    Lock(Hold),
+    /// Takes it if that is possible now.
+    TryLock(Hold, Success),
     /// Takes it if that is possible within some time: then the value of these bits of the word grows.
-    TimedLock(Mode, u64),
+    TimedLock(Hold, u64),
     /// Gives it back.
     Unlock,
-    /// Holds it in this mode from now on, without having given it back.
-    Change(Mode),
-    /// Holds it in this mode, gives it to those who wait for it, and has it again at the end.
-    GiveWay(Mode),
+    /// Holds it like this from now on, without having given it back.
+    Change(Hold),
+    /// Holds it like this from now on, if that is possible now or within some time.
+    TryChange(Hold, Success),
+    /// Holds it like this, gives it to those who wait for it, and has it again at the end.
+    GiveWay(Hold),
+    /// Is made of operations on another lock, which count; all else that it does is its own affair.
+    Around,
     /// Waits for a condition: gives a lock back within, and has it again at the end.
     Wait,
     /// Wakes one that waits.
@@ -43,23 +82,36 @@ pub enum Role {
 impl Role {
     /// The words by which a user's table names the roles of functions.
     pub const WORDS: [(&'static str, Role); 6] = [
-        ("lock", Role::Lock(Mode::Exclusive)),
-        ("try-lock", Role::TryLock(Mode::Exclusive)),
+        ("lock", LOCK),
+        ("try-lock", TRY_LOCK),
         ("unlock", Role::Unlock),
-        ("lock-shared", Role::Lock(Mode::Shared)),
-        ("try-lock-shared", Role::TryLock(Mode::Shared)),
+        ("lock-shared", SHARE),
+        ("try-lock-shared", TRY_SHARE),
         ("unlock-shared", Role::Unlock),
     ];
 }
 
-const LOCK: Role = Role::Lock(Mode::Exclusive);
-const SHARE: Role = Role::Lock(Mode::Shared);
-const TRY_LOCK: Role = Role::TryLock(Mode::Exclusive);
-const TRY_SHARE: Role = Role::TryLock(Mode::Shared);
+const LOCK: Role = Role::Lock(Hold::Exclusive);
+const SHARE: Role = Role::Lock(Hold::Shared);
+const SHARE_UPGRADABLE: Role = Role::Lock(Hold::Upgradable);
+const TRY_LOCK: Role = Role::TryLock(Hold::Exclusive, Success::AnyChange);
+const TRY_SHARE: Role = Role::TryLock(Hold::Shared, Success::AnyChange);
+const TRY_SHARE_UPGRADABLE: Role = Role::TryLock(Hold::Upgradable, Success::AnyChange);
+const UPGRADE: Role = Role::Change(Hold::Exclusive);
+const TRY_UPGRADE: Role = Role::TryChange(Hold::Exclusive, Success::AnyChange);
+const TO_SHARED: Role = Role::Change(Hold::Shared);
+const TO_UPGRADABLE: Role = Role::Change(Hold::Upgradable);
 // Bits of `parking_lot`'s words; the lower ones of a reader-writer lock are about waiting and upgrading.
-const TIMED_LOCK: Role = Role::TimedLock(Mode::Exclusive, 1);
-const TIMED_WRITE: Role = Role::TimedLock(Mode::Exclusive, 8);
-const TIMED_READ: Role = Role::TimedLock(Mode::Shared, !15);
+const TIMED_LOCK: Role = Role::TimedLock(Hold::Exclusive, 1);
+const TIMED_WRITE: Role = Role::TimedLock(Hold::Exclusive, 8);
+const TIMED_READ: Role = Role::TimedLock(Hold::Shared, !15);
+const TIMED_UPGRADABLE: Role = Role::TimedLock(Hold::Upgradable, !15);
+// The bit of a writer is set at once, and cleared again when the time is over.
+const TIMED_UPGRADE: Role = Role::TryChange(Hold::Exclusive, Success::Growth { free: 0, grows: 8 });
+// Bits of `spin`'s reader-writer lock: 1 for a writer, 2 for who may become one, readers are counted above. Attempts set theirs
+// and then look at what was there before.
+const SPIN_READ: Role = Role::TryLock(Hold::Shared, Success::Growth { free: 3, grows: !3 });
+const SPIN_UPGRADABLE: Role = Role::TryLock(Hold::Upgradable, Success::Growth { free: 3, grows: 2 });
 
 /// Types with the functions that have a role.
 const KNOWN: &[(&str, &[(&str, Role)])] = &[
@@ -76,12 +128,24 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
             ("write", LOCK),
             ("try_write", TRY_LOCK),
             ("write_unlock", Role::Unlock),
-            ("downgrade", Role::Change(Mode::Shared)),
+            ("downgrade", TO_SHARED),
         ],
     ),
     ("std::sys::sync::thread_parking::futex::Parker", &[("unpark", Role::Foreign)]),
-    // The lock of `Stdout` is taken within the library.
-    ("std::sync::reentrant_lock::ReentrantLockGuard", &[("drop", Role::Foreign)]),
+    (
+        "std::sync::reentrant_lock::ReentrantLock",
+        &[("lock", Role::Around), ("try_lock", Role::Around), ("increment_lock_count", Role::Around)],
+    ),
+    ("std::sync::reentrant_lock::ReentrantLockGuard", &[("drop", Role::Around)]),
+    (
+        "lock_api::remutex::RawReentrantMutex",
+        &[
+            ("lock_internal", Role::Around),
+            ("unlock", Role::Around),
+            ("unlock_fair", Role::Around),
+            ("bump", Role::Around),
+        ],
+    ),
     (
         "parking_lot::raw_mutex::RawMutex",
         &[
@@ -90,8 +154,10 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
             ("try_lock_for", TIMED_LOCK),
             ("try_lock_until", TIMED_LOCK),
             ("unlock", Role::Unlock),
+            // What a wait calls, since 0.13.
+            ("unlock_inner", Role::Unlock),
             ("unlock_fair", Role::Unlock),
-            ("bump", Role::GiveWay(Mode::Exclusive)),
+            ("bump", Role::GiveWay(Hold::Exclusive)),
         ],
     ),
     (
@@ -109,31 +175,31 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
             ("try_lock_shared_for", TIMED_READ),
             ("try_lock_shared_until", TIMED_READ),
             ("try_lock_shared_recursive", TRY_SHARE),
+            ("try_lock_shared_recursive_for", TIMED_READ),
+            ("try_lock_shared_recursive_until", TIMED_READ),
             ("unlock_shared", Role::Unlock),
             ("unlock_shared_fair", Role::Unlock),
-            ("downgrade", Role::Change(Mode::Shared)),
-            ("lock_upgradable", SHARE),
-            ("try_lock_upgradable", TRY_SHARE),
+            ("downgrade", TO_SHARED),
+            ("lock_upgradable", SHARE_UPGRADABLE),
+            ("try_lock_upgradable", TRY_SHARE_UPGRADABLE),
+            ("try_lock_upgradable_for", TIMED_UPGRADABLE),
+            ("try_lock_upgradable_until", TIMED_UPGRADABLE),
             ("unlock_upgradable", Role::Unlock),
             ("unlock_upgradable_fair", Role::Unlock),
-            ("bump_exclusive", Role::GiveWay(Mode::Exclusive)),
-            ("bump_shared", Role::GiveWay(Mode::Shared)),
-            ("bump_upgradable", Role::GiveWay(Mode::Shared)),
-            ("upgrade", Role::Change(Mode::Exclusive)),
-            ("downgrade_upgradable", Role::Change(Mode::Shared)),
-            ("downgrade_to_upgradable", Role::Change(Mode::Shared)),
+            ("bump_exclusive", Role::GiveWay(Hold::Exclusive)),
+            ("bump_shared", Role::GiveWay(Hold::Shared)),
+            ("bump_upgradable", Role::GiveWay(Hold::Upgradable)),
+            ("upgrade", UPGRADE),
+            ("try_upgrade", TRY_UPGRADE),
+            ("try_upgrade_for", TIMED_UPGRADE),
+            ("try_upgrade_until", TIMED_UPGRADE),
+            ("downgrade_upgradable", TO_SHARED),
+            ("downgrade_to_upgradable", TO_UPGRADABLE),
         ],
     ),
-    (
-        "parking_lot::condvar::Condvar",
-        &[
-            ("wait_until_internal", Role::Wait),
-            ("notify_one", Role::NotifyOne),
-            ("notify_one_slow", Role::NotifyOne),
-            ("notify_all", Role::NotifyAll),
-            ("notify_all_slow", Role::NotifyAll),
-        ],
-    ),
+    ("parking_lot::condvar::Condvar", PARKING_LOT_CONDITION),
+    // Its place since 0.13.
+    ("parking_lot::raw_condvar::RawCondvar", PARKING_LOT_CONDITION),
     (
         "spin::mutex::spin::SpinMutex",
         &[
@@ -148,20 +214,39 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
         "spin::rwlock::RwLock",
         &[
             ("read", SHARE),
-            ("try_read", TRY_SHARE),
+            ("try_read", SPIN_READ),
             ("write", LOCK),
             ("try_write", TRY_LOCK),
             ("try_write_weak", TRY_LOCK),
-            ("upgradeable_read", SHARE),
-            ("try_upgradeable_read", TRY_SHARE),
+            ("upgradeable_read", SHARE_UPGRADABLE),
+            ("try_upgradeable_read", SPIN_UPGRADABLE),
+            ("force_read_decrement", Role::Unlock),
+            ("force_write_unlock", Role::Unlock),
         ],
     ),
     ("spin::rwlock::RwLockReadGuard", &[("drop", Role::Unlock)]),
-    ("spin::rwlock::RwLockWriteGuard", &[("drop", Role::Unlock), ("downgrade", Role::Change(Mode::Shared))]),
+    (
+        "spin::rwlock::RwLockWriteGuard",
+        &[("drop", Role::Unlock), ("downgrade", TO_SHARED), ("downgrade_to_upgradeable", TO_UPGRADABLE)],
+    ),
     (
         "spin::rwlock::RwLockUpgradableGuard",
-        &[("drop", Role::Unlock), ("upgrade", Role::Change(Mode::Exclusive))],
+        &[
+            ("drop", Role::Unlock),
+            ("upgrade", UPGRADE),
+            ("try_upgrade", TRY_UPGRADE),
+            ("try_upgrade_weak", TRY_UPGRADE),
+            ("downgrade", TO_SHARED),
+        ],
     ),
+];
+
+const PARKING_LOT_CONDITION: &[(&str, Role)] = &[
+    ("wait_until_internal", Role::Wait),
+    ("notify_one", Role::NotifyOne),
+    ("notify_one_slow", Role::NotifyOne),
+    ("notify_all", Role::NotifyAll),
+    ("notify_all_slow", Role::NotifyAll),
 ];
 
 /// The functions that have a role, by their path without type arguments.
@@ -200,9 +285,9 @@ mod tests {
     fn the_table_can_be_extended() {
         let mut table = LockTable::default();
         let lock = "<parking_lot::raw_mutex::RawMutex as lock_api::mutex::RawMutex>::lock";
-        assert_eq!(table.role(&function_path(lock)), Some(Role::Lock(Mode::Exclusive)));
+        assert_eq!(table.role(&function_path(lock)), Some(LOCK));
         assert_eq!(table.role("mine::Spin::acquire"), None);
-        table.add("mine::Spin::acquire", Role::Lock(Mode::Exclusive));
-        assert_eq!(table.role("mine::Spin::acquire"), Some(Role::Lock(Mode::Exclusive)));
+        table.add("mine::Spin::acquire", LOCK);
+        assert_eq!(table.role("mine::Spin::acquire"), Some(LOCK));
     }
 }

@@ -20,7 +20,7 @@ mod reader;
 mod symbols;
 
 pub use function_path::{function_path, is_library_function};
-pub use lock_table::{LockTable, Role};
+pub use lock_table::{Hold, LockTable, Role, Success};
 pub use modules::Module;
 pub use reader::RawReader;
 pub use symbols::{

@@ -29,7 +29,7 @@ mod plain_memory;
 mod plain_values;
 mod unseen_starts;
 
-use foresee_format::{AS_HELD, MAX_THREADS, SYNC_SPACE, Tag};
+use foresee_format::{AS_HELD, MAX_THREADS, OF_STREAM, SYNC_SPACE, Tag};
 use rustc_hash::FxHashMap;
 
 use self::annotations::Annotations;
@@ -44,7 +44,7 @@ use self::unseen_starts::{UnseenStarts, hand_over_to};
 use super::lock_table::LockTable;
 use super::merging::{Lookahead, Record};
 use super::symbols::{Origin, Symbolizer};
-use crate::event::{Arg, Event, Mem, Mode, Op};
+use crate::event::{Arg, Event, Mem, Mode, Op, Order};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
 
@@ -142,9 +142,10 @@ impl Interpreter {
         }
         for event in lock_events.drain(..) {
             let op = self.lock_operation(event);
-            events.push(Event { thread: id, loc: event.loc, op });
+            let by = self.naming.thread(event.thread);
+            events.push(Event { thread: by, loc: event.loc, op });
             // A lock may be known to be held only after blind code has run under it.
-            let again = blind.filter(|_| matches!(op, Op::Acquire { .. }));
+            let again = blind.filter(|_| by == id && matches!(op, Op::Acquire { .. }));
             events.extend(again.map(|op| Event { thread: id, loc: LocId::UNKNOWN, op }));
         }
         self.lock_events = lock_events;
@@ -181,14 +182,28 @@ impl Interpreter {
     }
 
     fn lock_operation(&mut self, event: LockEvent) -> Op<'static> {
-        let lock = self.naming.lock_of(event.addr, event.lock_type);
+        let mut lock = || self.naming.lock_of(event.addr, event.lock_type);
         match event.action {
-            LockAction::Request(mode) => Op::Request { lock, mode },
-            LockAction::Acquire { mode, tried } => Op::Acquire { lock, mode, tried },
-            LockAction::Release(mode) => Op::Release { lock, mode },
-            LockAction::Wait => Op::Wait { cond: lock },
-            LockAction::Notify { all } => Op::Notify { cond: lock, all },
+            LockAction::Request(mode) => Op::Request { lock: lock(), mode },
+            LockAction::Acquire { mode, tried } => Op::Acquire { lock: lock(), mode, tried },
+            LockAction::Release(mode) => Op::Release { lock: lock(), mode },
+            LockAction::Wait => Op::Wait { cond: lock() },
+            LockAction::Notify { all } => Op::Notify { cond: lock(), all },
+            LockAction::Publish(word) => self.publish(word),
+            LockAction::Observe(word) => self.observe(word),
         }
+    }
+
+    /// A word gets all that its thread has done and seen, for whoever acquires it. Its value is not known then.
+    fn publish(&mut self, word: Mem) -> Op<'static> {
+        self.naming.touch(word);
+        self.atomic_values.explained(Op::Rmw { mem: word, order: Order::AcqRel, values: None })
+    }
+
+    /// A thread sees what a word has got.
+    fn observe(&mut self, word: Mem) -> Op<'static> {
+        self.naming.touch(word);
+        Op::Load { mem: word, order: Order::Acquire, value: None }
     }
 
     /// The event of a record itself, and where it is; `None` for one that says nothing an event can.
@@ -204,6 +219,9 @@ impl Interpreter {
             Meaning::Event => record.words[1],
             Meaning::EventApart => record.words[1] | SYNC_SPACE,
         };
+        if site.is_some_and(|site| is_within_library(record, site)) {
+            return None;
+        }
         let op = self.operation(thread, record, addr)?;
         let Some(site) = site else { return Some((LocId::UNKNOWN, op)) };
         self.lines.count(&op, site);
@@ -229,7 +247,7 @@ impl Interpreter {
                 of_memory(record, addr)
             }
             Tag::Load | Tag::Store | Tag::Rmw | Tag::Fence => of_atomic(record, addr),
-            Tag::Request | Tag::Acquire | Tag::Release => Some(self.seen_lock(thread, record, addr)),
+            Tag::Request | Tag::Acquire | Tag::Release => self.seen_lock(thread, record, addr),
             Tag::Wait => Some(Op::Wait { cond: self.naming.lock(addr) }),
             Tag::Notify => Some(Op::Notify { cond: self.naming.lock(addr), all: record.detail != 0 }),
             Tag::Fork => Some(Op::Fork { child: self.other_thread(addr)? }),
@@ -266,9 +284,18 @@ impl Interpreter {
     }
 
     /// What the runtime has seen a thread do to a lock.
-    fn seen_lock(&mut self, thread: u64, record: &Record, addr: u64) -> Op<'static> {
+    fn seen_lock(&mut self, thread: u64, record: &Record, addr: u64) -> Option<Op<'static>> {
+        if self.locks.is_demoted(addr) {
+            // The futex of a mutex of Rust's library.
+            let word = Mem { addr, size: 4 };
+            return match record.tag {
+                Tag::Acquire => Some(self.observe(word)),
+                Tag::Release => Some(self.publish(word)),
+                _ => None,
+            };
+        }
         let (lock, mode) = (self.naming.lock(addr), mode(record));
-        match record.tag {
+        Some(match record.tag {
             Tag::Request => {
                 self.requested.insert(thread, (addr, mode));
                 Op::Request { lock, mode }
@@ -284,7 +311,7 @@ impl Interpreter {
                 let held = self.locks.released(thread, addr).filter(|_| record.detail == AS_HELD);
                 Op::Release { lock, mode: held.unwrap_or(mode) }
             }
-        }
+        })
     }
 
     fn other_thread(&mut self, number: u64) -> Option<ThreadId> {
@@ -302,11 +329,11 @@ impl Interpreter {
             return None;
         }
         match op {
-            Op::Alloc { .. } => self.renew(mem),
+            Op::Alloc { .. } => self.renew(mem, true),
             Op::Free { .. } => {}
             Op::Read { .. } | Op::Write { .. } | Op::Load { .. } if self.naming.is_plain(mem) => {}
             Op::Write { .. } => {
-                self.renew(mem);
+                self.renew(mem, false);
                 self.naming.touch(mem);
             }
             _ => self.naming.touch(mem),
@@ -314,11 +341,12 @@ impl Interpreter {
         Some(())
     }
 
-    /// Memory is given out anew, or written as no lock is while it is one: a lock that is there now is another than before.
-    fn renew(&mut self, mem: Mem) {
+    /// Memory is given out anew, or written as no lock is while it is one: a lock that is there now is another than before. One that
+    /// is held is not written like this, but it may have been leaked and its memory freed.
+    fn renew(&mut self, mem: Mem, is_given_out: bool) {
         let mut from = mem.addr;
         while let Some(lock) = self.naming.lock_in(from, mem) {
-            if !self.locks.is_held(lock) {
+            if is_given_out || !self.locks.is_held(lock) {
                 self.locks.forget(lock);
                 self.naming.forget_lock(lock);
             }
@@ -404,6 +432,11 @@ impl Interpreter {
         self.locks.unrecognised()
     }
 
+    /// The locks that turned out not to behave like locks.
+    pub(crate) fn demoted_locks(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.locks.demoted().iter().map(|&lock| self.naming.names.lock_name(lock))
+    }
+
     /// Whether most sites of accesses have no known line: the program has no debug information.
     pub(crate) fn lacks_debug_info(&self) -> bool {
         2 * self.lines.unknown > self.lines.sites
@@ -422,6 +455,13 @@ fn synchronises(op: &Op<'_>) -> bool {
             | Op::Free { .. }
             | Op::Branch
     )
+}
+
+/// Whether Rust's library takes the lock of a standard stream for itself: it gives it back unseen.
+fn is_within_library(record: &Record, site: &CallSite) -> bool {
+    matches!(record.tag, Tag::Request | Tag::Acquire)
+        && record.detail == OF_STREAM
+        && site.origin != Origin::Program
 }
 
 impl KnownLines {

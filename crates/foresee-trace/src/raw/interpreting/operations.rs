@@ -21,11 +21,17 @@ pub(super) fn of_memory(record: &Record, addr: u64) -> Option<Op<'static>> {
     })
 }
 
+/// The bytes of an atomic at this address.
+#[inline]
+pub(super) fn atomic_mem(record: &Record, addr: u64) -> Mem {
+    Mem { addr, size: 1 << (record.detail >> 4 & 7).min(4) }
+}
+
 /// An atomic operation on the bytes at this address, or a fence.
 #[inline]
 pub(super) fn of_atomic(record: &Record, addr: u64) -> Option<Op<'static>> {
     let [_, _, third, fourth] = record.words;
-    let mem = Mem { addr, size: 1 << (record.detail >> 4 & 7).min(4) };
+    let mem = atomic_mem(record, addr);
     let order = Order::ALL.get(usize::from(record.detail & 15)).copied().unwrap_or(Order::SeqCst);
     let is_known = mem.size <= 8 && addr < SYNC_SPACE && record.detail & UNKNOWN_VALUE == 0;
     Some(match record.tag {

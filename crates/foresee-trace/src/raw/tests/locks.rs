@@ -48,19 +48,15 @@ const CODE: &[(u64, &[(&str, u32)])] = &[
     (24, &[(CAS, 2)]),
 ];
 
-/// What the records of one thread each say about locks and atomics, without locations.
-fn said(threads: &[&[&[u64]]]) -> (Vec<String>, u64) {
+/// What the records of one thread each say about locks and atomics, without locations; and how many locks turned out to be none.
+fn said(threads: &[&[&[u64]]]) -> (Vec<String>, usize) {
     let mut file = header();
     for (thread, records) in threads.iter().enumerate() {
         file.extend(chunk(thread as u64, records));
     }
     let (lines, reader) = lines(&file, Box::new(Functions(CODE)));
     let lines = lines.iter().map(|line| line.rsplit_once('|').map_or(&line[..], |(said, _)| said).to_owned());
-    let unrecognised = reader.trust().gaps().iter().find_map(|gap| match gap {
-        Gap::UnrecognisedLockOperations(count) => Some(*count),
-        _ => None,
-    });
-    (lines.collect(), unrecognised.unwrap_or(0))
+    (lines.collect(), reader.trust().demoted_locks().count())
 }
 
 fn rmw(key: u64, pc: u64, addr: u64, old: u64, new: u64) -> [u64; 5] {
@@ -85,7 +81,7 @@ fn exit(key: u64) -> [u64; 1] {
 
 #[test]
 fn inlined_locks_are_held_from_the_next_event_to_the_unlock() {
-    let (lines, unrecognised) =
+    let (lines, demoted) =
         said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4), &rmw(3, 2, 0x100, 1, 0), &write(4, 4)]]);
     let lock = "l@0x100:Mutex<u8>";
     let write = "main|w([0x500..0x501])";
@@ -97,7 +93,7 @@ fn inlined_locks_are_held_from_the_next_event_to_the_unlock() {
         write,
     ];
     assert_eq!(lines, all);
-    assert_eq!(unrecognised, 0);
+    assert_eq!(demoted, 0);
 }
 
 #[test]
@@ -153,11 +149,77 @@ fn waiting_for_some_time_had_success_if_the_lock_is_given_back_next() {
 }
 
 #[test]
-fn an_atomic_without_function_is_understood_or_counted() {
-    let (lines, unrecognised) =
+fn an_atomic_without_function_is_understood_or_no_lock() {
+    let (lines, demoted) =
         said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4), &rmw(3, 6, 0x100, 1, 0), &write(4, 4)]]);
     assert_eq!(lines[3], "main|rel(l@0x100:Mutex<u8>)");
-    assert_eq!(unrecognised, 0);
-    let (_, unrecognised) = said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4)], &[&rmw(5, 6, 0x100, 1, 2)]]);
-    assert_eq!(unrecognised, 1);
+    assert_eq!(demoted, 0);
+    let (_, demoted) = said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4)], &[&rmw(5, 6, 0x100, 1, 2)]]);
+    assert_eq!(demoted, 1);
+    // One that holds it sets a bit: that gives nothing back.
+    let (_, demoted) = said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4), &rmw(3, 6, 0x100, 1, 3)]]);
+    assert_eq!(demoted, 1);
+}
+
+/// What each event does, and to what, without types.
+fn acts(lines: &[String]) -> Vec<&str> {
+    lines
+        .iter()
+        .map(|line| line.split([':', '[', '=']).next().unwrap_or_default().trim_end_matches(')'))
+        .collect()
+}
+
+#[test]
+fn a_lock_given_back_by_another_thread_is_none_from_then_on() {
+    let (lines, demoted) = said(&[
+        &[&rmw(1, 1, 0x100, 0, 1), &write(2, 4)],
+        &[&rmw(5, 2, 0x100, 1, 0), &write(6, 4), &rmw(7, 1, 0x100, 0, 1), &write(8, 4)],
+    ]);
+    let expected = [
+        "main|req(l@0x100",
+        "main|acq(l@0x100",
+        "main|w(",
+        "main|rel(l@0x100",
+        "T1|acq.try(l@0x100",
+        "T1|rel(l@0x100",
+        "T1|rmw.acqrel(",
+        "T1|rmw.relaxed(",
+        "T1|w(",
+        "T1|rmw.relaxed(",
+        "T1|load.acquire(",
+        "T1|w(",
+    ];
+    assert_eq!((acts(&lines), demoted), (expected.to_vec(), 1));
+}
+
+#[test]
+fn two_holders_are_no_holders() {
+    let (lines, demoted) =
+        said(&[&[&rmw(1, 1, 0x100, 0, 1), &write(2, 4)], &[&rmw(3, 1, 0x100, 1, 1), &write(4, 4)]]);
+    assert_eq!(demoted, 1);
+    let first = lines.iter().position(|line| line.starts_with("main|rel")).unwrap();
+    let second = lines.iter().position(|line| line.starts_with("T1|acq.try")).unwrap();
+    assert!(first < second, "{lines:?}");
+    assert!(!lines.iter().any(|line| line.starts_with("T1|acq(")), "{lines:?}");
+}
+
+const TRY_READ: &str = "<spin::rwlock::RwLock<u8>>::try_read";
+
+#[test]
+fn an_attempt_that_takes_back_what_it_did_has_nothing() {
+    let code: &'static [(u64, &[(&str, u32)])] = &[(1, &[(TRY_READ, 8), ("main", 1)]), (4, &[("main", 4)])];
+    let of = |old| {
+        let mut file = header();
+        let (taken, undone) = (rmw(1, 1, 0x100, old, old + 4), rmw(2, 1, 0x100, old + 4, old));
+        let mut records: Vec<&[u64]> = vec![&taken, &undone];
+        if old == 0 {
+            records.pop();
+        }
+        let after = write(3, 4);
+        records.push(&after);
+        file.extend(chunk(0, &records));
+        lines(&file, Box::new(Functions(code))).0.len()
+    };
+    // The write alone, or what takes the lock, too.
+    assert_eq!((of(1), of(2), of(0)), (1, 1, 2));
 }

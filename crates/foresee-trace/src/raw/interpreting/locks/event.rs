@@ -1,6 +1,6 @@
 //! What the recogniser says: lock events, and what a record is beside them.
 
-use crate::event::Mode;
+use crate::event::{Mem, Mode};
 use crate::ids::{LocId, StrId};
 
 /// What a record means beside the lock events that it gives rise to.
@@ -17,6 +17,8 @@ pub(crate) enum Meaning {
 /// What a thread did to a lock or a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LockEvent {
+    /// The number of the thread: mostly the one whose record is looked at.
+    pub(crate) thread: u64,
     pub(crate) action: LockAction,
     pub(crate) addr: u64,
     pub(crate) loc: LocId,
@@ -34,8 +36,17 @@ pub(super) struct CalledFrom {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LockAction {
     Request(Mode),
-    Acquire { mode: Mode, tried: bool },
+    Acquire {
+        mode: Mode,
+        tried: bool,
+    },
     Release(Mode),
     Wait,
-    Notify { all: bool },
+    Notify {
+        all: bool,
+    },
+    /// The word of what is no lock any more gets all that its sections did, for whoever acquires it.
+    Publish(Mem),
+    /// What the word of what is no lock any more has got is seen.
+    Observe(Mem),
 }

@@ -4,8 +4,10 @@ use rustc_hash::FxHashMap;
 
 use super::event::{CalledFrom, LockAction, LockEvent};
 use super::survey::Survey;
-use crate::event::Mode;
+use crate::event::{Mem, Mode};
+use crate::ids::LockId;
 use crate::raw::interpreting::naming::Naming;
+use crate::raw::lock_table::Hold;
 use crate::raw::merging::{Lookahead, Record};
 
 /// The locks that a thread holds: how, and how often.
@@ -33,8 +35,20 @@ impl HeldLocks {
         self.0.get(&lock).map(|&(mode, _)| mode)
     }
 
+    /// How a lock is held is another from now on.
+    fn set_mode(&mut self, lock: u64, mode: Mode) {
+        if let Some((held, _)) = self.0.get_mut(&lock) {
+            *held = mode;
+        }
+    }
+
     pub(super) fn contains(&self, lock: u64) -> bool {
         self.0.contains_key(&lock)
+    }
+
+    /// The held lock whose object has this word in it, at most so many bytes from its beginning.
+    pub(super) fn object_with(&self, word: u64, within: u64) -> Option<u64> {
+        self.0.keys().copied().filter(|&lock| lock <= word && word - lock < within).max()
     }
 
     /// All locks and how they are held, each as often as it is held, by address.
@@ -53,13 +67,71 @@ pub(super) type LockWords = FxHashMap<u64, LockWord>;
 /// What is known about the word of a lock.
 #[derive(Default)]
 pub(super) struct LockWord {
-    pub(super) holders: u32,
+    /// The threads that hold it, each as often as it does, and how.
+    pub(super) holders: Vec<(u64, Mode)>,
+    /// The thread that holds it so that no other may become the only holder.
+    upgrader: Option<u64>,
     /// Whether it was ever held by any number.
     pub(super) is_shared: bool,
+    /// Whether it was ever held to become the only holder.
+    is_upgradable: bool,
     /// Whether nothing is known of it but that it is a lock later.
     pub(super) is_new: bool,
-    /// How many atomics changed it in a way that is not understood.
-    pub(super) unrecognised: u64,
+    /// Whether there were lock events of it.
+    was_lock: bool,
+    /// Whether it is taken for what it is made of, as it did not behave like a lock.
+    pub(super) is_demoted: bool,
+}
+
+impl LockWord {
+    /// A word that is a lock later in the trace.
+    pub(super) fn new() -> LockWord {
+        LockWord { is_new: true, ..LockWord::default() }
+    }
+
+    /// A word that threads held when the trace begins.
+    pub(super) fn held_before(holders: Vec<(u64, Mode)>, is_shared: bool) -> LockWord {
+        LockWord { holders, is_shared, was_lock: true, ..LockWord::default() }
+    }
+
+    /// Whether a thread cannot have got it like this, as another holds it.
+    fn excludes(&self, thread: u64, hold: Hold) -> bool {
+        let is_exclusive = hold == Hold::Exclusive;
+        let is_in_the_way =
+            |&(other, mode): &(u64, Mode)| other != thread && (is_exclusive || mode == Mode::Exclusive);
+        self.holders.iter().any(is_in_the_way)
+            || hold != Hold::Shared && self.upgrader.is_some_and(|other| other != thread)
+    }
+
+    /// A thread gives it back once.
+    pub(super) fn give_back(&mut self, thread: u64) {
+        if let Some(at) = self.holders.iter().rposition(|&(holder, _)| holder == thread) {
+            self.holders.swap_remove(at);
+        }
+    }
+
+    fn is_held_by(&self, thread: u64) -> bool {
+        self.holders.iter().any(|&(holder, _)| holder == thread)
+    }
+
+    /// Whether a thread holds it so that no other may become the only holder.
+    pub(super) fn is_upgraded_by(&self, thread: u64) -> bool {
+        self.upgrader == Some(thread)
+    }
+}
+
+/// The lock that stands for becoming the only holder of a lock: a byte of the word that no other lock can be at.
+pub(super) fn upgrade_lock(lock: u64) -> u64 {
+    lock + 1
+}
+
+/// What becomes of locks that do not behave like locks.
+#[derive(Default)]
+pub(super) struct Demotions {
+    /// What was said of them while they were locks is not certain.
+    pub(super) locks: Vec<LockId>,
+    /// Threads that hold one no more, which is still to be noted.
+    pub(super) stale: Vec<(u64, u64)>,
 }
 
 /// What is at hand while a record of a thread is looked at.
@@ -68,50 +140,167 @@ pub(super) struct Context<'a> {
     pub(super) record: &'a Record,
     pub(super) naming: &'a mut Naming,
     pub(super) words: &'a mut LockWords,
+    pub(super) demotions: &'a mut Demotions,
     pub(super) events: &'a mut Vec<LockEvent>,
     /// What the thread does after the record.
     pub(super) ahead: Lookahead<'a>,
     pub(super) survey: Option<&'a mut Survey>,
-    pub(super) is_continuation: bool,
 }
 
 impl Context<'_> {
     pub(super) fn event(&mut self, at: CalledFrom, action: LockAction, addr: u64) {
-        self.events.push(LockEvent { action, addr, loc: at.loc, lock_type: at.lock_type });
+        self.event_of(self.thread, at, action, addr);
+    }
+
+    fn event_of(&mut self, thread: u64, at: CalledFrom, action: LockAction, addr: u64) {
+        self.events.push(LockEvent { thread, action, addr, loc: at.loc, lock_type: at.lock_type });
+    }
+
+    /// Whether a word is taken for what it is made of.
+    pub(super) fn is_demoted(&self, lock: u64) -> bool {
+        self.words.get(&lock).is_some_and(|word| word.is_demoted)
+    }
+
+    /// The thread has got a lock; `tried` if it would not have waited. If it cannot have got it, the word is no lock.
+    pub(super) fn acquire(
+        &mut self,
+        held: &mut HeldLocks,
+        word: Mem,
+        hold: Hold,
+        tried: bool,
+        at: CalledFrom,
+    ) {
+        let (me, lock) = (self.thread, word.addr);
+        if self.words.get(&lock).is_some_and(|word| word.excludes(me, hold)) {
+            self.demote(held, word, at);
+            return self.event(at, LockAction::Observe(word), lock);
+        }
+        let is_upgradable = self.words.get(&lock).is_some_and(|word| word.is_upgradable);
+        let mode = hold.mode();
+        // What an upgradable hold waits for are other such holds and writers: all that have the lock for upgrading.
+        let upgrades = hold == Hold::Upgradable || hold == Hold::Exclusive && is_upgradable;
+        let upgrade = LockAction::Acquire { mode: Mode::Exclusive, tried: tried || hold == Hold::Exclusive };
+        if upgrades && hold == Hold::Upgradable {
+            self.event(at, upgrade, upgrade_lock(lock));
+        }
+        let tried = tried || hold == Hold::Upgradable;
+        self.event(at, LockAction::Acquire { mode, tried }, lock);
+        if upgrades && hold == Hold::Exclusive {
+            self.event(at, upgrade, upgrade_lock(lock));
+        }
+        self.acquired(held, lock, hold);
+        if upgrades && let Some(word) = self.words.get_mut(&lock) {
+            (word.upgrader, word.is_upgradable) = (Some(me), true);
+        }
     }
 
     /// The thread has taken a lock.
-    pub(super) fn acquired(&mut self, held: &mut HeldLocks, lock: u64, mode: Mode) {
+    fn acquired(&mut self, held: &mut HeldLocks, lock: u64, hold: Hold) {
+        let mode = hold.mode();
         held.hold(lock, mode);
         if let Some(survey) = &mut self.survey {
             survey.handled(self.thread, lock);
         }
         let word = self.words.entry(lock).or_default();
-        word.is_new = false;
-        word.holders += 1;
+        (word.is_new, word.was_lock) = (false, true);
+        word.holders.push((self.thread, mode));
         word.is_shared |= mode == Mode::Shared;
     }
 
-    /// The thread has given a lock back; how it held it, if it did.
-    pub(super) fn released(&mut self, held: &mut HeldLocks, lock: u64) -> Option<Mode> {
+    /// The thread gives a lock back; whether it held it.
+    pub(super) fn release(&mut self, held: &mut HeldLocks, lock: u64, at: CalledFrom) -> bool {
         if let Some(survey) = &mut self.survey {
             survey.handled(self.thread, lock);
         }
+        let Some(mode) = held.give_back(lock) else { return false };
+        self.event(at, LockAction::Release(mode), lock);
+        let me = self.thread;
         if let Some(word) = self.words.get_mut(&lock) {
             word.is_new = false;
-            word.holders = word.holders.saturating_sub(1);
+            word.give_back(me);
+            if word.is_upgraded_by(me) && !word.is_held_by(me) {
+                word.upgrader = None;
+                self.event(at, LockAction::Release(Mode::Exclusive), upgrade_lock(lock));
+            }
         }
-        held.give_back(lock)
+        true
+    }
+
+    /// The thread holds a lock in another way from now on, without having given it back. If it does not hold it, or cannot hold it so,
+    /// the word is no lock.
+    pub(super) fn change(&mut self, held: &mut HeldLocks, word: Mem, hold: Hold, at: CalledFrom) {
+        let (me, lock, mode) = (self.thread, word.addr, hold.mode());
+        self.acts_as_holder(held, lock);
+        let excluded = self.words.get(&lock).is_none_or(|word| word.excludes(me, hold));
+        let Some(before) = held.mode(lock).filter(|_| !excluded) else {
+            self.demote(held, word, at);
+            return self.event(at, LockAction::Observe(word), lock);
+        };
+        let is_upgrader = self.words.get(&lock).is_some_and(|word| word.is_upgraded_by(me));
+        if hold == Hold::Upgradable && !is_upgrader {
+            let got = LockAction::Acquire { mode: Mode::Exclusive, tried: true };
+            self.event(at, got, upgrade_lock(lock));
+        }
+        if before != mode {
+            self.event(at, LockAction::Release(before), lock);
+            self.event(at, LockAction::Acquire { mode, tried: true }, lock);
+            held.set_mode(lock, mode);
+        }
+        if hold == Hold::Shared && is_upgrader {
+            self.event(at, LockAction::Release(Mode::Exclusive), upgrade_lock(lock));
+        }
+        if let Some(word) = self.words.get_mut(&lock) {
+            word.holders.iter_mut().filter(|(holder, _)| *holder == me).for_each(|one| one.1 = mode);
+            word.is_shared |= mode == Mode::Shared;
+            word.is_upgradable |= hold == Hold::Upgradable;
+            match hold {
+                Hold::Shared if is_upgrader => word.upgrader = None,
+                Hold::Upgradable => word.upgrader = Some(me),
+                Hold::Shared | Hold::Exclusive => {}
+            }
+        }
+    }
+
+    /// The word of a lock does what that of a lock does not do: from now on it is the atomic operations that it is made of.
+    ///
+    /// Whoever holds it gives it back here, and what its sections did is handed to the word, so that who acquires that is after
+    /// them. Both orders more than there is, and never less.
+    pub(super) fn demote(&mut self, held: &mut HeldLocks, word: Mem, at: CalledFrom) {
+        let lock = word.addr;
+        let id = self.naming.lock_of(lock, at.lock_type);
+        let entry = self.words.entry(lock).or_default();
+        if std::mem::replace(&mut entry.is_demoted, true) || !entry.was_lock {
+            return;
+        }
+        let (holders, upgrader) = (std::mem::take(&mut entry.holders), entry.upgrader.take());
+        self.demotions.locks.push(id);
+        if entry.is_upgradable {
+            self.demotions.locks.push(self.naming.lock(upgrade_lock(lock)));
+        }
+        for (holder, mode) in holders {
+            self.event_of(holder, at, LockAction::Release(mode), lock);
+            if holder == self.thread {
+                held.give_back(lock);
+            } else {
+                self.demotions.stale.push((holder, lock));
+            }
+        }
+        if let Some(upgrader) = upgrader {
+            self.event_of(upgrader, at, LockAction::Release(Mode::Exclusive), upgrade_lock(lock));
+        }
+        self.event(at, LockAction::Acquire { mode: Mode::Exclusive, tried: true }, lock);
+        self.event(at, LockAction::Release(Mode::Exclusive), lock);
+        self.event(at, LockAction::Publish(word), lock);
     }
 
     /// The thread does what only a holder of the lock does: it may have been one from the beginning.
     pub(super) fn acts_as_holder(&mut self, held: &mut HeldLocks, lock: u64) {
-        let others_hold = self.words.get(&lock).is_some_and(|word| word.holders > 0);
+        let others_hold = self.words.get(&lock).is_some_and(|word| !word.holders.is_empty());
         if let Some(survey) = &mut self.survey
             && !held.contains(lock)
             && survey.lacks(self.thread, lock, others_hold, true)
         {
-            self.acquired(held, lock, Mode::Exclusive);
+            self.acquired(held, lock, Hold::Exclusive);
         }
     }
 }

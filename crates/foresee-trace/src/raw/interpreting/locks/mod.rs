@@ -18,14 +18,24 @@
 //! * the lock is known by the address of the first atomic that the lock's own crate touches in the operation.
 //!
 //! Optimisers merge equal code of different calls, and then an atomic on the word of a lock may be in no function that is known.
-//! If its thread holds the lock and it releases, it is the release; if it takes a lock that is only ever taken by one, it
-//! is an acquire. Whatever else changes such a word is counted as not recognised, and nothing found in the run is proven.
+//! If its thread holds the lock and the word has less in it afterwards, it is the release; if the word has more in it, and is of a lock
+//! that is only ever taken by one and is free, it is an acquire.
+//!
+//! **What is no lock after all.** Whatever else changes such a word, who gives back what another thread has taken (a guard that was
+//! sent, `force_unlock`), and who gets what another holds, shows that the lock is none, or none of one thread: it is *demoted*
+//! to the atomic operations that it is made of, from there on, until its memory is used for something else. Atomics order
+//! threads as they do; where part of an operation may be code that is not instrumented, an acquiring load follows it. What was
+//! found before by its having been a lock is doubted ([`Gap::DemotedLock`](crate::Gap::DemotedLock)), and nothing else is.
+//!
+//! **Upgradable locks.** Who holds one to become a writer excludes others that do so, and writers, but no readers. That is two locks:
+//! the one that all share, and one for upgrading, which writers take as well, from when the first was seen to hold it so. So
+//! becoming a writer, which is a release and an acquire with nothing between, lets no other writer in.
 //!
 //! Order between threads stays right because the runtime takes the stamp of an atomic before it is done: whoever gets a
 //! lock in unseen code after such a release has later keys.
 //!
-//! **Known limits.** Changing the mode of a held lock (downgrade, upgrade) is a release and an acquire with nothing between;
-//! upgradable locks count as shared.
+//! **Known limits.** Becoming a reader from a writer is a release and an acquire with nothing between. Writers before the first
+//! upgradable hold of a lock do not have the lock for upgrading.
 
 mod event;
 mod holding;

@@ -3,16 +3,20 @@
 use foresee_format::Tag;
 
 use super::event::{CalledFrom, LockAction};
-use super::holding::{Context, HeldLocks};
-use crate::event::Mode;
+use super::holding::{Context, HeldLocks, upgrade_lock};
+use crate::event::{Mem, Mode};
 use crate::ids::StrId;
 use crate::raw::interpreting::naming::LockFunction;
-use crate::raw::lock_table::Role;
+use crate::raw::interpreting::operations::atomic_mem;
+use crate::raw::lock_table::{Hold, Role, Success};
 use crate::raw::merging::Record;
 
 /// How many records are looked at to find out whether a lock was taken in time: one that is held for longer was not waited for
 /// with a limit of time.
 const FAR: usize = 1 << 20;
+
+/// How far from the beginning of a lock of Rust's library its word can be.
+const LARGEST_HEAD: u64 = 64;
 
 /// An operation on a lock that a thread is in.
 pub(super) struct Operation {
@@ -23,13 +27,14 @@ pub(super) struct Operation {
     pub(super) instance: Option<u64>,
     at: CalledFrom,
     first_pc: u64,
-    lock: Option<u64>,
-    /// Whether the word of the lock was changed.
+    /// The word of the lock.
+    lock: Option<Mem>,
+    /// Whether the word of the lock was changed, in the way that counts.
     is_changed: bool,
     /// It is no operation after all: what it does are events.
     is_transparent: bool,
     /// The lock that was given back while waiting.
-    given_back: Option<u64>,
+    given_back: Option<Mem>,
 }
 
 /// An atomic operation that may be part of one on a lock.
@@ -76,10 +81,15 @@ impl Operation {
         self.is_transparent
     }
 
+    /// Whether operations on locks may begin within it.
+    pub(super) fn admits_others(&self) -> bool {
+        matches!(self.role(), Role::Wait | Role::Around)
+    }
+
     /// The lock that the thread waits for, and how it wants it.
     pub(super) fn waits_for(&self) -> Option<(u64, Mode)> {
         match self.role() {
-            Role::Lock(mode) => self.lock.map(|lock| (lock, mode)),
+            Role::Lock(hold) => self.lock.map(|lock| requested(lock.addr, hold)),
             _ => None,
         }
     }
@@ -87,13 +97,20 @@ impl Operation {
     /// A record of the operation: the word of the lock may be changed by it, or written as it was.
     pub(super) fn note(&mut self, record: &Record) {
         let [_, addr, old, new] = record.words;
-        if self.lock != Some(addr) || record.tag != Tag::Rmw {
+        if self.lock.is_none_or(|lock| lock.addr != addr) || record.tag != Tag::Rmw {
             return;
         }
-        match self.role() {
-            Role::TimedLock(_, bits) if old & bits == new & bits => {}
-            Role::TimedLock(_, bits) => self.is_changed = new & bits > old & bits,
-            _ => self.is_changed |= old != new,
+        let success = match self.role() {
+            Role::TimedLock(_, grows) => Success::Growth { free: 0, grows },
+            Role::TryLock(_, success) | Role::TryChange(_, success) => success,
+            _ => Success::AnyChange,
+        };
+        match success {
+            Success::AnyChange => self.is_changed |= old != new,
+            Success::Growth { free, grows } if old & grows != new & grows => {
+                self.is_changed = old & free == 0 && new & grows > old & grows;
+            }
+            Success::Growth { .. } => {}
         }
     }
 
@@ -104,11 +121,13 @@ impl Operation {
     /// after having given it back, and changes its word again, gives it back again.
     pub(super) fn is_over(&self, pc: u64, atomic: Atomic, held: &HeldLocks) -> bool {
         let Atomic { addr, krate, is_update } = atomic;
-        let Some(lock) = self.lock else { return false };
+        let Some(lock) = self.lock.map(|lock| lock.addr) else { return false };
         let is_other = lock != addr;
         let again = is_update && self.role() == Role::Unlock && self.is_changed && held.contains(lock);
-        let is_about_locks =
-            !matches!(self.role(), Role::Wait | Role::NotifyOne | Role::NotifyAll | Role::Foreign);
+        let is_about_locks = !matches!(
+            self.role(),
+            Role::Wait | Role::Around | Role::NotifyOne | Role::NotifyAll | Role::Foreign
+        );
         let LockFunction { is_library, krate: own, .. } = self.function;
         (pc == self.first_pc && (is_other || self.is_changed))
             || ((again || is_other && is_about_locks) && is_library && krate == own)
@@ -127,84 +146,129 @@ impl Operation {
         if self.lock.is_some() || self.function.krate != krate || self.is_transparent {
             return;
         }
-        if matches!(self.role(), Role::Unlock | Role::GiveWay(_)) {
-            cx.acts_as_holder(held, addr);
+        let word = atomic_mem(cx.record, addr);
+        self.lock = Some(word);
+        if cx.is_demoted(addr) {
+            self.is_transparent = true;
+            return;
         }
-        self.lock = Some(addr);
         match self.role() {
-            Role::Lock(mode) => cx.event(self.at, LockAction::Request(mode), addr),
+            Role::Lock(hold) => {
+                let (lock, mode) = requested(addr, hold);
+                cx.event(self.at, LockAction::Request(mode), lock);
+            }
             Role::NotifyOne => cx.event(self.at, LockAction::Notify { all: false }, addr),
             Role::NotifyAll => cx.event(self.at, LockAction::Notify { all: true }, addr),
-            Role::Unlock => self.unlock(addr, outer, held, cx),
+            Role::Unlock => self.unlock(word, outer, held, cx),
             Role::GiveWay(_) => {
-                if let Some(mode) = held.mode(addr) {
-                    self.given_back = Some(addr);
-                    cx.event(self.at, LockAction::Release(mode), addr);
-                    cx.released(held, addr);
+                cx.acts_as_holder(held, addr);
+                if cx.release(held, addr, self.at) {
+                    self.given_back = Some(word);
+                } else {
+                    self.is_no_lock(word, held, cx);
                 }
             }
-            Role::TryLock(_) | Role::TimedLock(..) | Role::Change(_) | Role::Wait | Role::Foreign => {}
+            // Others may have it as soon as the word says so.
+            Role::Change(hold) if hold != Hold::Exclusive => {
+                cx.change(held, word, hold, self.at);
+                self.is_transparent = cx.is_demoted(addr);
+            }
+            Role::TryLock(..)
+            | Role::TimedLock(..)
+            | Role::Change(_)
+            | Role::TryChange(..)
+            | Role::Around
+            | Role::Wait
+            | Role::Foreign => {}
         }
+    }
+
+    /// The lock was demoted while the thread was in the operation: what it does from now on are events.
+    pub(super) fn heed_demotion(&mut self, cx: &Context<'_>) {
+        self.is_transparent |= self.lock.is_some_and(|lock| cx.is_demoted(lock.addr));
+    }
+
+    fn is_no_lock(&mut self, word: Mem, held: &mut HeldLocks, cx: &mut Context<'_>) {
+        cx.demote(held, word, self.at);
+        self.is_transparent = true;
     }
 
     fn unlock(
         &mut self,
-        lock: u64,
+        word: Mem,
         outer: Option<&mut Operation>,
         held: &mut HeldLocks,
         cx: &mut Context<'_>,
     ) {
-        let Some(mode) = held.mode(lock) else {
-            // Taken in a way that was not seen: then this is the atomic operation it is.
-            self.is_transparent = true;
-            if let Some(word) = cx.words.get_mut(&lock).filter(|word| word.is_shared) {
-                // Or shared more than once, which the beginning of the trace does not show.
-                word.unrecognised += u64::from(cx.is_continuation);
-            }
+        let lock = word.addr;
+        cx.acts_as_holder(held, lock);
+        if !held.contains(lock)
+            && outer.as_ref().is_some_and(|outer| outer.role() == Role::Around)
+            && let Some(object) = held.object_with(lock, LARGEST_HEAD)
+        {
+            // A lock that was taken within Rust's library, maybe more than once.
+            while cx.release(held, object, self.at) {}
             return;
-        };
-        cx.event(self.at, LockAction::Release(mode), lock);
-        if let Some(wait) = outer {
-            wait.given_back = Some(lock);
+        }
+        if !cx.release(held, lock, self.at) {
+            // Taken by another thread, or in a way that was not seen.
+            return self.is_no_lock(word, held, cx);
+        }
+        if let Some(wait) = outer.filter(|outer| outer.role() == Role::Wait) {
+            wait.given_back = Some(word);
             if let Some(condition) = wait.lock {
-                cx.event(self.at, LockAction::Wait, condition);
+                cx.event(self.at, LockAction::Wait, condition.addr);
             }
         }
-        cx.released(held, lock);
     }
 
     /// The thread has left the operation: what it has taken, it has now.
     pub(super) fn left(&self, held: &mut HeldLocks, cx: &mut Context<'_>) {
-        let Some(lock) = self.lock.or(self.given_back) else { return };
-        let acquire = |held: &mut HeldLocks, cx: &mut Context<'_>, lock, mode, tried| {
-            cx.event(self.at, LockAction::Acquire { mode, tried }, lock);
-            cx.acquired(held, lock, mode);
-        };
+        let Some(word) = self.lock.or(self.given_back) else { return };
+        if cx.is_demoted(word.addr) {
+            return self.left_what_is_no_lock(word, cx);
+        }
         match self.role() {
-            Role::Lock(mode) => acquire(held, cx, lock, mode, false),
-            Role::TryLock(mode) if self.is_changed => acquire(held, cx, lock, mode, true),
-            Role::TimedLock(mode, _) if self.is_changed || gives_back_next(lock, cx) => {
-                acquire(held, cx, lock, mode, true);
+            Role::Lock(hold) => cx.acquire(held, word, hold, false, self.at),
+            Role::TryLock(hold, _) if self.is_changed => cx.acquire(held, word, hold, true, self.at),
+            Role::TimedLock(hold, _) if self.is_changed || gives_back_next(word.addr, cx) => {
+                cx.acquire(held, word, hold, true, self.at);
             }
-            Role::Change(mode) => {
-                cx.acts_as_holder(held, lock);
-                if let Some(before) = cx.released(held, lock) {
-                    cx.event(self.at, LockAction::Release(before), lock);
-                    acquire(held, cx, lock, mode, true);
-                }
-            }
-            Role::GiveWay(mode) if self.given_back.is_some() => {
-                cx.event(self.at, LockAction::Request(mode), lock);
-                acquire(held, cx, lock, mode, false);
-            }
+            Role::Change(Hold::Exclusive) => cx.change(held, word, Hold::Exclusive, self.at),
+            Role::TryChange(hold, _) if self.is_changed => cx.change(held, word, hold, self.at),
+            Role::GiveWay(hold) if self.given_back.is_some() => self.take_again(word, hold, held, cx),
             Role::Wait => {
-                if let Some(lock) = self.given_back.filter(|&lock| !held.contains(lock)) {
-                    cx.event(self.at, LockAction::Request(Mode::Exclusive), lock);
-                    acquire(held, cx, lock, Mode::Exclusive, false);
+                let again = self.given_back.filter(|lock| !held.contains(lock.addr));
+                match again {
+                    Some(lock) if cx.is_demoted(lock.addr) => self.left_what_is_no_lock(lock, cx),
+                    Some(lock) => self.take_again(lock, Hold::Exclusive, held, cx),
+                    None => {}
                 }
             }
             _ => {}
         }
+    }
+
+    fn take_again(&self, word: Mem, hold: Hold, held: &mut HeldLocks, cx: &mut Context<'_>) {
+        let (lock, mode) = requested(word.addr, hold);
+        cx.event(self.at, LockAction::Request(mode), lock);
+        cx.acquire(held, word, hold, false, self.at);
+    }
+
+    /// Part of what took the lock may be code that is not instrumented.
+    fn left_what_is_no_lock(&self, word: Mem, cx: &mut Context<'_>) {
+        let takes = !matches!(self.role(), Role::Unlock | Role::TryLock(..));
+        if takes {
+            cx.event(self.at, LockAction::Observe(word), word.addr);
+        }
+    }
+}
+
+/// What a thread waits for that wants a lock: an upgradable hold waits for those that have the lock for upgrading.
+fn requested(lock: u64, hold: Hold) -> (u64, Mode) {
+    match hold {
+        Hold::Upgradable => (upgrade_lock(lock), Mode::Exclusive),
+        Hold::Shared | Hold::Exclusive => (lock, hold.mode()),
     }
 }
 

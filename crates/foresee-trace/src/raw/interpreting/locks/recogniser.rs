@@ -3,11 +3,11 @@
 use foresee_format::{FRAMES_UNKNOWN, Tag};
 
 use super::event::{LockEvent, Meaning};
-use super::holding::{Context, LockWord, LockWords};
+use super::holding::{Context, Demotions, LockWord, LockWords, upgrade_lock};
 use super::survey::Survey;
 use super::thread::Thread;
 use crate::event::Mode;
-use crate::ids::{LocId, StrId};
+use crate::ids::{LocId, LockId, StrId};
 use crate::raw::interpreting::naming::{CallSite, Naming};
 use crate::raw::merging::{Lookahead, Record};
 
@@ -16,7 +16,8 @@ use crate::raw::merging::{Lookahead, Record};
 pub(crate) struct LockRecogniser {
     threads: Vec<Thread>,
     words: LockWords,
-    /// What was not recognised about words that are no locks any more.
+    demotions: Demotions,
+    /// How many threads there are of which it is not known in which functions they are when the trace begins.
     unrecognised: u64,
     /// What threads must have held when the trace begins, while that is found out.
     survey: Option<Survey>,
@@ -45,16 +46,17 @@ impl LockRecogniser {
         let mut next = LockRecogniser { is_continuation: true, ..LockRecogniser::default() };
         let Some(survey) = self.survey else { return (next, 0) };
         for &lock in self.words.keys() {
-            next.words.insert(lock, LockWord { is_new: true, ..LockWord::default() });
+            next.words.insert(lock, LockWord::new());
         }
         for (thread, lock, before) in survey.held() {
             for _ in 0..before.times {
                 next.thread(thread).held.hold(lock, before.mode);
             }
             if before.is_word {
-                let is_shared = before.mode == Mode::Shared;
                 let word = next.words.entry(lock).or_default();
-                *word = LockWord { holders: word.holders + before.times, is_shared, ..LockWord::default() };
+                let mut holders = std::mem::take(&mut word.holders);
+                holders.extend(std::iter::repeat_n((thread, before.mode), before.times as usize));
+                *word = LockWord::held_before(holders, before.mode == Mode::Shared);
             }
         }
         (next, survey.clear())
@@ -75,14 +77,14 @@ impl LockRecogniser {
         }
         self.thread(thread).held.hold(lock, mode);
         if let Some(word) = self.words.get_mut(&lock) {
-            word.holders += 1;
+            word.holders.push((thread, mode));
         }
     }
 
     /// The runtime has seen a thread give a lock back; how it held it, if it did.
     pub(crate) fn released(&mut self, thread: u64, lock: u64) -> Option<Mode> {
         if let Some(word) = self.words.get_mut(&lock) {
-            word.holders = word.holders.saturating_sub(1);
+            word.give_back(thread);
         }
         if let Some(survey) = &mut self.survey {
             let holds = |one: &Thread| one.held.contains(lock);
@@ -96,20 +98,33 @@ impl LockRecogniser {
         self.thread(thread).held.give_back(lock)
     }
 
-    /// How many atomics so far changed the word of a lock in a way that is not understood: then the lock events are not all
-    /// there, and nothing that follows from them is proven.
+    /// How many threads may be in operations on locks that are not recognised: then the lock events are not all there, and
+    /// nothing that follows from them is proven.
     pub(crate) fn unrecognised(&self) -> u64 {
-        self.unrecognised + self.words.values().map(|word| word.unrecognised).sum::<u64>()
+        self.unrecognised
+    }
+
+    /// The locks that turned out not to behave like locks. What follows from their having been locks is not proven.
+    pub(crate) fn demoted(&self) -> &[LockId] {
+        &self.demotions.locks
+    }
+
+    /// Whether a word is taken for the atomic operations that it is made of.
+    pub(crate) fn is_demoted(&self, lock: u64) -> bool {
+        self.words.get(&lock).is_some_and(|word| word.is_demoted)
     }
 
     /// Memory is given out or written anew: what was a lock there is none any more.
     pub(crate) fn forget(&mut self, lock: u64) {
-        self.unrecognised += self.words.remove(&lock).map_or(0, |word| word.unrecognised);
+        let Some(word) = self.words.remove(&lock) else { return };
+        for (holder, _) in word.holders {
+            self.thread(holder).held.give_back(lock);
+        }
     }
 
     /// Whether somebody holds a lock that is made of atomics.
     pub(crate) fn is_held(&self, lock: u64) -> bool {
-        self.words.get(&lock).is_some_and(|word| word.holders > 0)
+        self.words.get(&lock).is_some_and(|word| !word.holders.is_empty())
     }
 
     /// Where a thread is that reads or writes at this site, if that has surely nothing to do with locks.
@@ -145,9 +160,8 @@ impl LockRecogniser {
         if let Some(survey) = &mut survey {
             survey.record(number, record.key, begins && record.tag != Tag::Begin);
         }
-        let (words, is_continuation) = (&mut self.words, self.is_continuation);
-        let mut cx =
-            Context { thread: number, record, naming, words, events, ahead, survey, is_continuation };
+        let (words, demotions) = (&mut self.words, &mut self.demotions);
+        let mut cx = Context { thread: number, record, naming, words, demotions, events, ahead, survey };
         let meaning = match record.tag {
             Tag::Frame => {
                 // Those of the thread's later chunks repeat what is known.
@@ -161,7 +175,7 @@ impl LockRecogniser {
             Tag::Exit => thread.exit(&mut cx),
             Tag::Begin | Tag::Text | Tag::Arg | Tag::Branch => Meaning::Event,
             Tag::End => {
-                thread.leave_from(0, &mut cx);
+                thread.end(&mut cx);
                 Meaning::Event
             }
             _ => site.map_or(Meaning::Event, |site| thread.act(site, &mut cx)),
@@ -169,6 +183,9 @@ impl LockRecogniser {
         thread.begins_with_frames = false;
         if let Some(survey) = &mut self.survey {
             survey.recorded(number, thread.is_in_operation());
+        }
+        while let Some((holder, lock)) = self.demotions.stale.pop() {
+            self.thread(holder).held.give_back(lock);
         }
         meaning
     }
@@ -190,11 +207,14 @@ impl LockRecogniser {
 
     /// What a thread is doing.
     pub(crate) fn state(&mut self, thread: u64) -> ThreadState {
-        let thread = self.thread(thread);
-        ThreadState {
-            calls: thread.delivered_calls(),
-            held: thread.held.all(),
-            waits_for: thread.waits_for(),
-        }
+        let number = thread;
+        let thread = self.thread(number);
+        let (calls, mut held, waits_for) = (thread.delivered_calls(), thread.held.all(), thread.waits_for());
+        let upgraded = |lock: u64| self.words.get(&lock).is_some_and(|word| word.is_upgraded_by(number));
+        let mut upgrades: Vec<_> =
+            held.iter().map(|&(lock, _)| lock).filter(|&lock| upgraded(lock)).collect();
+        upgrades.dedup();
+        held.extend(upgrades.into_iter().map(|lock| (upgrade_lock(lock), Mode::Exclusive)));
+        ThreadState { calls, held, waits_for }
     }
 }

@@ -2,13 +2,14 @@
 
 use foresee_format::{SYNC_SPACE, Tag};
 
-use super::event::{CalledFrom, LockAction, Meaning};
+use super::event::{CalledFrom, Meaning};
 use super::holding::{Context, HeldLocks};
 use super::operation::{Atomic, Operation};
 use crate::event::Mode;
 use crate::ids::{LocId, StrId};
 use crate::raw::interpreting::naming::CallSite;
-use crate::raw::lock_table::Role;
+use crate::raw::interpreting::operations::atomic_mem;
+use crate::raw::lock_table::{Hold, Role};
 
 /// What a thread is in, and what it holds.
 #[derive(Default)]
@@ -18,7 +19,7 @@ pub(super) struct Thread {
     /// Whether all records so far were the calls that it begins with.
     pub(super) begins_with_frames: bool,
     calls: Vec<OpenCall>,
-    /// The operations it is in: at most a wait, and one more within.
+    /// The operations it is in: at most one that others may be within, and one more.
     operations: Vec<Operation>,
     pub(super) held: HeldLocks,
 }
@@ -105,6 +106,17 @@ impl Thread {
         self.calls.pop();
     }
 
+    /// The thread ends. Locks that it still holds are never given back, or another thread does that: it holds them no more.
+    pub(super) fn end(&mut self, cx: &mut Context<'_>) {
+        self.leave_from(0, cx);
+        let at = CalledFrom { loc: LocId::UNKNOWN, lock_type: None };
+        for (lock, _) in self.held.all() {
+            if cx.words.contains_key(&lock) {
+                cx.release(&mut self.held, lock, at);
+            }
+        }
+    }
+
     /// The thread does what the record says, at this site.
     pub(super) fn act(&mut self, site: &CallSite, cx: &mut Context<'_>) -> Meaning {
         let record = cx.record;
@@ -119,6 +131,7 @@ impl Thread {
             return if is_atomic { self.act_outside(loc, cx) } else { Meaning::Event };
         };
         if is_atomic {
+            operation.heed_demotion(cx);
             operation.identify(addr, krate, outer.last_mut(), &mut self.held, cx);
         }
         if operation.is_transparent() {
@@ -138,25 +151,29 @@ impl Thread {
         if tag == Tag::Load {
             return Meaning::Event;
         }
-        let Some(word) = cx.words.get_mut(&addr) else { return Meaning::Event };
+        let Some(word) = cx.words.get(&addr).filter(|word| !word.is_demoted) else { return Meaning::Event };
         let at = CalledFrom { loc, lock_type: None };
-        if let Some(mode) = self.held.mode(addr) {
-            cx.event(at, LockAction::Release(mode), addr);
-            cx.released(&mut self.held, addr);
+        let (is_store, is_unchanged) = (tag == Tag::Store, tag == Tag::Rmw && old == new);
+        if is_unchanged {
+            return Meaning::Event;
+        }
+        // Whatever a lock's word is made of, it has less in it when the lock is given back.
+        if (is_store || new < old) && self.held.contains(addr) {
+            cx.release(&mut self.held, addr, at);
             return Meaning::Nothing;
         }
-        if tag == Tag::Rmw && old != new && !word.is_shared && word.holders == 0 && !word.is_new {
-            let mode = Mode::Exclusive;
-            cx.event(at, LockAction::Acquire { mode, tried: true }, addr);
-            cx.acquired(&mut self.held, addr, mode);
+        let is_free = !word.is_shared && word.holders.is_empty() && !word.is_new;
+        let word = atomic_mem(cx.record, addr);
+        if !is_store && new > old && is_free {
+            cx.acquire(&mut self.held, word, Hold::Exclusive, true, at);
             return Meaning::Nothing;
         }
-        word.unrecognised += 1;
+        cx.demote(&mut self.held, word, at);
         Meaning::Event
     }
 
     fn may_begin(&self) -> bool {
-        self.operations.last().is_none_or(|operation| operation.role() == Role::Wait)
+        self.operations.last().is_none_or(Operation::admits_others)
     }
 
     /// Begins the operations that have this site inlined.

@@ -12,6 +12,10 @@ pub(crate) const ALL: &[Program] = &[
     ("rwlock_inversion", rwlock_inversion),
     ("read_write_inversion", read_write_inversion),
     ("parking_lot_rwlock_inversion", parking_lot_rwlock_inversion),
+    ("newest_inversion", newest_inversion),
+    ("reentrant_inversion", reentrant_inversion),
+    ("upgradable_inversion", upgradable_inversion),
+    ("spin_inversion", spin_inversion),
     ("three", three),
     ("mixed", mixed),
     ("hangs", hangs),
@@ -107,6 +111,70 @@ fn parking_lot_rwlock_inversion() {
         || {
             let _b = SECOND.read();
             *FIRST.write() = 1; // parking_lot_rwlock_inversion
+        },
+    ]);
+}
+
+fn newest_inversion() {
+    use newest_parking_lot::Mutex;
+    static FIRST: Mutex<u64> = Mutex::new(0);
+    static SECOND: Mutex<u64> = Mutex::new(0);
+    by_turns([
+        || {
+            let mut a = FIRST.lock();
+            *a += *SECOND.lock(); // newest_inversion
+        },
+        || {
+            let mut b = SECOND.lock();
+            *b += *FIRST.lock(); // newest_inversion
+        },
+    ]);
+}
+
+fn reentrant_inversion() {
+    use newest_parking_lot::ReentrantMutex;
+    static FIRST: ReentrantMutex<u64> = ReentrantMutex::new(1);
+    static SECOND: ReentrantMutex<u64> = ReentrantMutex::new(2);
+    by_turns([
+        || {
+            let (a, again) = (FIRST.lock(), FIRST.lock());
+            assert!(*a + *again + *SECOND.lock() > 1); // reentrant_inversion
+        },
+        || {
+            let b = SECOND.lock();
+            assert!(*b + *FIRST.lock() > 1); // reentrant_inversion
+        },
+    ]);
+}
+
+fn upgradable_inversion() {
+    use newest_parking_lot::RwLock;
+    static FIRST: RwLock<u64> = RwLock::new(1);
+    static SECOND: RwLock<u64> = RwLock::new(2);
+    by_turns([
+        || {
+            let a = FIRST.upgradable_read();
+            assert!(*a + *SECOND.upgradable_read() > 1); // upgradable_inversion
+        },
+        || {
+            let b = SECOND.upgradable_read();
+            assert!(*b + *FIRST.upgradable_read() > 1); // upgradable_inversion
+        },
+    ]);
+}
+
+fn spin_inversion() {
+    use spin::Mutex;
+    static FIRST: Mutex<u64> = Mutex::new(0);
+    static SECOND: Mutex<u64> = Mutex::new(0);
+    by_turns([
+        || {
+            let mut a = FIRST.lock();
+            *a += *SECOND.lock(); // spin_inversion
+        },
+        || {
+            let mut b = SECOND.lock();
+            *b += *FIRST.lock(); // spin_inversion
         },
     ]);
 }

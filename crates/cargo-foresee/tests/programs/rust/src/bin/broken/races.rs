@@ -28,6 +28,11 @@ pub(crate) const ALL: &[Program] = &[
     ("other_joined", other_joined),
     ("parking_lot", parking_lot_race),
     ("only_release_store", only_release_store),
+    ("after_newest_wait", after_newest_wait),
+    ("after_hand_over", after_hand_over),
+    ("after_failed_try", after_failed_try),
+    ("beside_hand_over", beside_hand_over),
+    ("beside_stdin", beside_stdin),
 ];
 
 /// Long enough for the other thread to have done all it does.
@@ -307,4 +312,93 @@ fn only_release_store() {
     }
     assert!(unsafe { *VALUE.at() } < 2); // only_release_store
     other.join().unwrap();
+}
+
+/// The newest one's condition variable: written after the lock was given back, read after the wait.
+fn after_newest_wait() {
+    use newest_parking_lot::{Condvar, Mutex};
+    let (state, changed, value) = (Mutex::new(false), Condvar::new(), Shared::new(0));
+    thread::scope(|scope| {
+        let _kept = scope.spawn(|| {
+            later();
+            *state.lock() = true;
+            changed.notify_one();
+            unsafe { *value.at() = 1 }; // after_newest_wait
+        });
+        let mut ready = state.lock();
+        while !*ready {
+            changed.wait(&mut ready);
+        }
+        drop(ready);
+        assert!(unsafe { *value.at() } < 2); // after_newest_wait
+    });
+}
+
+/// The lock is given back by another thread, and who took it goes on as if it had it.
+fn after_hand_over() {
+    let (lock, value) = (spin::Mutex::new(0), Shared::new(0));
+    thread::scope(|scope| {
+        let guard = lock.lock();
+        let theirs = &value;
+        scope.spawn(move || {
+            let _guard = guard;
+            unsafe { *theirs.at() += 1 }; // after_hand_over
+        });
+        unsafe { *value.at() += 1 }; // after_hand_over
+    });
+}
+
+/// What it could not get, it uses all the same.
+fn after_failed_try() {
+    let (lock, value) = (spin::RwLock::new(()), Shared::new(0));
+    together(
+        || {
+            let _held = lock.write();
+            later();
+            unsafe { *value.at() = 1 }; // after_failed_try
+        },
+        || {
+            thread::sleep(Duration::from_millis(10));
+            let held = lock.try_read();
+            assert!(unsafe { *value.at() } < 2); // after_failed_try
+            drop(held);
+        },
+    );
+}
+
+/// A race that no lock is part of, beside one that is handed over.
+fn beside_hand_over() {
+    static VALUE: Shared<u64> = Shared::new(0);
+    static LOCK: Mutex<u64> = Mutex::new(0);
+    let lock = spin::Mutex::new(0);
+    thread::scope(|scope| {
+        let guard = lock.lock();
+        scope.spawn(move || drop(guard));
+    });
+    together(
+        || {
+            unsafe { *VALUE.at() = 1 }; // beside_hand_over
+            *LOCK.lock().unwrap() = 1;
+        },
+        || {
+            later();
+            *LOCK.lock().unwrap() = 2;
+            assert!(unsafe { *VALUE.at() } < 2); // beside_hand_over
+        },
+    );
+}
+
+/// One holds the lock of the input, the other does not.
+fn beside_stdin() {
+    let value = Shared::new(0);
+    together(
+        || {
+            let _held = std::io::stdin().lock();
+            unsafe { *value.at() = 1 }; // beside_stdin
+        },
+        || {
+            let seen = unsafe { *value.at() }; // beside_stdin
+            assert!(seen < 2);
+        },
+    );
 }

@@ -21,6 +21,8 @@ pub(crate) const ALL: &[Program] = &[
     ("gate", gate),
     ("moved_guarded_data", moved_guarded_data),
     ("nested_in_heap", nested_in_heap),
+    ("standard_streams", standard_streams),
+    ("printed_meanwhile", printed_meanwhile),
 ];
 
 fn many(count: usize, f: impl Fn(usize) + Sync) {
@@ -240,4 +242,39 @@ fn nested_in_heap() {
             drop(old);
         }
     });
+}
+
+fn standard_streams() {
+    let values = [const { Plain::new(0_u64) }; 3];
+    many(3, |_| {
+        for _ in 0..5 {
+            let input = std::io::stdin().lock();
+            values[0].set(values[0].get() + 1);
+            drop(input);
+            let (outer, inner) = (std::io::stdout().lock(), std::io::stdout().lock());
+            values[1].set(values[1].get() + 1);
+            drop(outer);
+            values[1].set(values[1].get() + 1);
+            drop(inner);
+            let _errors = std::io::stderr().lock();
+            values[2].set(values[2].get() + 1);
+        }
+    });
+    assert_eq!(values.map(|value| value.get()), [15, 30, 15]);
+}
+
+/// The library takes the lock, too, whether this thread has it or not.
+fn printed_meanwhile() {
+    let value = Plain::new(0_u64);
+    many(3, |_| {
+        for _ in 0..3 {
+            print!("");
+            let held = std::io::stdout().lock();
+            print!("");
+            value.set(value.get() + 1);
+            drop(held);
+            print!("");
+        }
+    });
+    assert_eq!(value.get(), 9);
 }

@@ -4,10 +4,13 @@
 
 mod atomics;
 mod channels;
+mod handed_over;
 mod locks;
+mod newest_parking;
 mod outside;
 mod parking;
 mod sharing;
+mod spinning;
 mod stealing;
 mod threads;
 mod waiting;
@@ -18,10 +21,13 @@ type Program = (&'static str, fn());
 const GROUPS: &[(&str, &[Program])] = &[
     ("atomics", atomics::ALL),
     ("channels", channels::ALL),
+    ("handed_over", handed_over::ALL),
     ("locks", locks::ALL),
+    ("newest_parking", newest_parking::ALL),
     ("outside", outside::ALL),
     ("parking", parking::ALL),
     ("sharing", sharing::ALL),
+    ("spinning", spinning::ALL),
     ("stealing", stealing::ALL),
     ("threads", threads::ALL),
     ("waiting", waiting::ALL),
