@@ -6,6 +6,8 @@
 //!
 //! The libraries are those that the program is linked with, in the order in which they are loaded (`ldd PROGRAM`).
 
+#![allow(clippy::print_stdout)]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -225,6 +225,9 @@ impl ProgramCode {
         let symbol = self.code(file).symbol(start).to_owned();
         match self.kind(file, start, depth) {
             FunctionKind::Instrumented => Call::Event,
+            FunctionKind::Runtime if is_copy(&symbol) && self.code(file).is_rust() => {
+                call_of(Effect::Memory, &symbol)
+            }
             FunctionKind::Runtime => runtime_call(&symbol),
             FunctionKind::Plain(effect) => call_of(effect, &self.code(file).name(start)),
         }
@@ -461,6 +464,12 @@ fn runtime_call(symbol: &str) -> Call {
         return Call::Tool;
     }
     if EVENTS.contains(&symbol) { Call::Event } else { Call::Nothing }
+}
+
+/// Functions that are not recorded in Rust programs, where Rust's library calls them for itself. (What is built with instrumentation
+/// calls others.)
+fn is_copy(symbol: &str) -> bool {
+    matches!(symbol, "memcpy" | "memmove" | "memset" | "realloc")
 }
 
 /// What `read4`, `unaligned_write8` and the like announce.

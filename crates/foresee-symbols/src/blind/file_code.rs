@@ -44,6 +44,7 @@ pub(crate) struct FileCode {
     exports: FxHashMap<String, u64>,
     /// Where functions begin whose first pieces these are.
     pieces: FxHashMap<u64, u64>,
+    is_rust: bool,
 }
 
 struct Section {
@@ -80,6 +81,7 @@ impl FileCode {
             slots: FxHashMap::default(),
             exports: FxHashMap::default(),
             pieces: FxHashMap::default(),
+            is_rust: file.symbols().any(|symbol| symbol.name() == Ok("rust_eh_personality")),
         };
         let mut by_name: FxHashMap<String, u64> = FxHashMap::default();
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
@@ -172,6 +174,11 @@ impl FileCode {
     /// Whether a symbol belongs to the runtime that is linked into recorded programs.
     pub(super) fn is_runtime(&self, start: FunctionStart) -> bool {
         self.symbol(start).contains(RUNTIME)
+    }
+
+    /// Whether Rust's library is linked into it.
+    pub(super) fn is_rust(&self) -> bool {
+        self.is_rust
     }
 
     /// The function of this name that other files can call.

@@ -4,14 +4,10 @@ use std::ffi::CStr;
 
 use libc::{c_char, c_void};
 
-use crate::program;
-use crate::recorder::accesses::{counts, read_range, write_range};
-
-/// Whether to record what a function does for this caller. In a Rust program, the caller may be Rust's library, whose own
-/// accesses are not recorded.
-pub(super) fn is_recorded(pc: u64) -> bool {
-    counts(pc) && !program::is_rust_library(pc)
-}
+// In a Rust program, the caller may be Rust's library, whose own accesses do not count: the reader, which knows where that library's
+// code is, leaves them out.
+pub(super) use crate::recorder::accesses::counts;
+use crate::recorder::accesses::{read_range, write_range};
 
 /// One access to a range of bytes.
 pub(super) enum Access {
@@ -119,7 +115,7 @@ macro_rules! effects {
 
             #[allow(clippy::let_unit_value)]
             pub(super) extern "C-unwind" fn recorded($($arg: $ty,)* pc: u64) -> $ret {
-                let is_recorded = is_recorded(pc);
+                let is_recorded = counts(pc);
                 if is_recorded {
                     $($before.record(pc);)*
                 }

@@ -18,7 +18,7 @@ fn reads_number<N>(text: Text, end: *mut Text, pc: u64, real: impl FnOnce(*mut T
         // SAFETY: the program passes the address of a pointer for the end.
         unsafe { *end = stop };
     }
-    if !stop.is_null() && is_recorded(pc) {
+    if !stop.is_null() && counts(pc) {
         reads(text, offset(stop, text) + 1).record(pc);
         writes_object(end, true).record(pc);
     }

@@ -41,6 +41,13 @@ struct Thread {
     ordering: Option<StrId>,
 }
 
+impl Thread {
+    /// Whether the thread has left all functions of the program after it ran code that may order threads.
+    fn is_ending(&self) -> bool {
+        self.calls.is_empty() && self.ordering.is_some()
+    }
+}
+
 /// A call of an instrumented function, by the function's first address, and where it is.
 struct Call {
     function: u64,
@@ -83,8 +90,8 @@ impl BlindWalk {
                 let call = self.threads[at].calls.pop();
                 call.and_then(|call| self.between(call.at.get(), Position::Exit, naming))
             }
-            // What it has run may go on as it ends: destructors, what a library has left to do.
-            (Tag::End, _) => self.threads[at].ordering.map(|code| (code, true)),
+            // What it has run may go on as it ends, in no function of the program: destructors, what a library has left to do.
+            _ if self.threads[at].is_ending() => self.threads[at].ordering.map(|code| (code, true)),
             (Tag::Enter, Some(site)) if site.recording == Recording::System => {
                 let call = self.threads[at].calls.last().map(|call| call.at.get());
                 call.and_then(|from| self.between(from, Position::Called, naming))
