@@ -5,6 +5,7 @@
 
 mod annotations;
 mod bad_input;
+mod blind;
 mod branches;
 mod cargo;
 mod check;

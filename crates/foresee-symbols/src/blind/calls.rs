@@ -6,7 +6,7 @@ use foresee_trace::raw::{BlindCode, Recording};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::FxHashMap;
 
-use super::coverage::{Announcement, CallKind, uncovered};
+use super::coverage::{Announcement, CallKind, Uncovered, uncovered};
 use super::effects::{self, Effect, Effects};
 use super::file_code::{Callee, FileCode, FunctionStart};
 use super::flow::{Flow, Return, decode};
@@ -37,7 +37,6 @@ pub(crate) struct ProgramCode {
 struct LoadedCode {
     name: String,
     code: Rc<FileCode>,
-    may_order: Option<bool>,
 }
 
 /// What calling a function is.
@@ -105,7 +104,7 @@ impl ProgramCode {
             return Some(FileId(at));
         }
         let code = Rc::new(read()?);
-        self.files.push(LoadedCode { name: name.to_owned(), code, may_order: None });
+        self.files.push(LoadedCode { name: name.to_owned(), code });
         // What was not found before may be there now.
         self.kinds.clear();
         self.functions.clear();
@@ -170,9 +169,9 @@ impl ProgramCode {
         };
         let name = code.name(start);
         let mut blind: FxHashMap<usize, BlindCode> = FxHashMap::default();
-        for at in uncovered(&code, &flow, kind) {
+        for Uncovered { at, may_order } in uncovered(&code, &flow, kind) {
             let what = format!("{name} (an access that its compiler does not record)");
-            blind.insert(at, BlindCode { code: what, orders: false });
+            blind.insert(at, BlindCode { code: what, orders: may_order });
         }
         for (at, one) in flow.instructions.iter().enumerate() {
             if synchronises(one) {
@@ -306,15 +305,13 @@ impl ProgramCode {
                 _ => {}
             }
         }
+        // An atomic load or store looks like any other, so what accesses memory may order threads.
         let returns = |at: usize| match calls.get(&at) {
             Some(Call::NeverReturns) => Return::Never,
             _ => Return::Always,
         };
         let flow = Flow::of(instructions.to_vec(), code, returns);
-        if effect == Effect::Nothing && !uncovered(code, &flow, |_| CallKind::Other).is_empty() {
-            effect = Effect::Memory;
-        }
-        effect
+        if uncovered(code, &flow, |_| CallKind::Other).is_empty() { effect } else { Effect::Orders }
     }
 
     /// Whether a file is part of the system, of which the table knows what matters.
@@ -333,20 +330,11 @@ impl ProgramCode {
         if file.0 == 0 {
             return None;
         }
-        // A library of somebody else.
-        let orders = match self.files[file.0].may_order {
-            Some(known) => known,
-            None => {
-                let code = Rc::clone(self.code(file));
-                let found = code.code().any(|(start, bytes)| {
-                    Decoder::with_ip(64, bytes, start, DecoderOptions::NONE)
-                        .iter()
-                        .any(|one| synchronises(&one))
-                });
-                *self.files[file.0].may_order.insert(found)
-            }
-        };
-        (!orders).then_some(Effect::Memory)
+        if COMPUTING.iter().any(|library| file_name(&self.files[file.0].name).starts_with(library)) {
+            return Some(Effect::Memory);
+        }
+        // A library of somebody else may do anything.
+        Some(Effect::Orders)
     }
 }
 
@@ -362,7 +350,7 @@ fn call_of(effect: Effect, name: &str) -> Call {
 
 /// Whether this is a function of Rust's library. Without instrumentation, it came with the toolchain.
 fn is_rust_library(name: &str) -> bool {
-    const CRATES: [&str; 3] = ["std::", "core::", "alloc::"];
+    const CRATES: [&str; 4] = ["std::", "core::", "alloc::", "compiler_builtins::"];
     let path = name.trim_start_matches(['<', '&', '(', '[']);
     let of_type = path.split_once(" as ").is_some_and(|(of, implemented)| {
         !of.contains("::") && CRATES.iter().any(|of| implemented.starts_with(of))
@@ -372,6 +360,9 @@ fn is_rust_library(name: &str) -> bool {
 
 /// Libraries whose functions do not order threads but by what the runtime stands in front of, or the table names.
 const SYSTEM: [&str; 6] = ["libc.", "libm.", "libstdc++.", "libgcc_s.", "ld-linux", "libc++"];
+
+/// Libraries that compute on what they are given, and order nothing.
+const COMPUTING: [&str; 5] = ["libz.", "libbz2.", "liblzma.", "liblz4.", "libsnappy."];
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)

@@ -49,8 +49,16 @@ struct Point {
     announced: BTreeSet<Announced>,
 }
 
+/// An instruction that accesses memory without an announcement.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Uncovered {
+    pub(super) at: usize,
+    /// Whether it may be an atomic load or store, which are instructions like any other: one of assembly.
+    pub(super) may_order: bool,
+}
+
 /// The instructions of a function that access memory without an announcement.
-pub(super) fn uncovered(code: &FileCode, flow: &Flow, call: impl Fn(usize) -> CallKind) -> Vec<usize> {
+pub(super) fn uncovered(code: &FileCode, flow: &Flow, call: impl Fn(usize) -> CallKind) -> Vec<Uncovered> {
     let mut analysis = Analysis {
         code,
         flow,
@@ -71,7 +79,7 @@ struct Analysis<'a, F> {
 }
 
 impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
-    fn run(&mut self) -> Vec<usize> {
+    fn run(&mut self) -> Vec<Uncovered> {
         let blocks = &self.flow.blocks;
         let mut ends: Vec<Option<Point>> = vec![None; blocks.len()];
         let mut starts: Vec<Option<Point>> = vec![None; blocks.len()];
@@ -153,7 +161,7 @@ impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
     }
 
     /// Looks for accesses that are not covered, with what is known at the beginnings of blocks.
-    fn check(&mut self, starts: &[Option<Point>]) -> Vec<usize> {
+    fn check(&mut self, starts: &[Option<Point>]) -> Vec<Uncovered> {
         let mut found = Vec::new();
         for (number, block) in self.flow.blocks.iter().enumerate() {
             let nothing = || Point { state: self.interpreter.entry(), announced: BTreeSet::new() };
@@ -161,8 +169,12 @@ impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
             for at in block.from..block.to {
                 let one = &self.flow.instructions[at];
                 let accesses = self.interpreter.accesses(&point.state, one);
-                if accesses.iter().any(|access| !self.is_covered(&point, access, at)) {
-                    found.push(at);
+                if let Some(access) = accesses.iter().find(|access| !self.is_covered(&point, access, at)) {
+                    // gcc announces no stores of what calls return. It and others announce all else of these sizes.
+                    let may_order = matches!(access.size, 1 | 2 | 4 | 8)
+                        && !has_vectors(one)
+                        && !self.interpreter.stores_result(&point.state, one);
+                    found.push(Uncovered { at, may_order });
                 }
                 self.step(&mut point, at);
             }
@@ -229,6 +241,12 @@ impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
         let rest = self.flow.instructions[at + 1..].iter();
         rest.take(16).find(|later| later.flow_control() != FlowControl::Next).is_some_and(calls)
     }
+}
+
+/// Whether an instruction works on other than general registers.
+fn has_vectors(one: &Instruction) -> bool {
+    let registers = (0..one.op_count()).filter(|&nth| one.op_kind(nth) == OpKind::Register);
+    registers.map(|nth| one.op_register(nth)).any(|register| !register.is_gpr())
 }
 
 /// Whether all these bytes are among the announced ones; a write must be announced as one.

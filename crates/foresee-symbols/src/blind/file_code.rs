@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use object::{
     Object as _, ObjectSection as _, ObjectSymbol as _, RelocationFlags, RelocationTarget, SectionFlags,
-    SectionKind, SymbolKind, elf,
+    SymbolKind, elf,
 };
 use rustc_hash::FxHashMap;
 
@@ -50,7 +50,6 @@ pub(crate) struct FileCode {
 struct Section {
     start: u64,
     bytes: Vec<u8>,
-    is_code: bool,
     is_constant: bool,
 }
 
@@ -69,7 +68,6 @@ impl FileCode {
                 matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.0 & elf::SHF_WRITE.0 != 0);
             Section {
                 start: section.address(),
-                is_code: section.kind() == SectionKind::Text,
                 // The loader makes some sections read-only once it has filled them in.
                 is_constant: !writable || name.starts_with(".got") || name.starts_with(".data.rel.ro"),
                 bytes: section.data().map(<[u8]>::to_vec).unwrap_or_default(),
@@ -219,10 +217,5 @@ impl FileCode {
     pub(super) fn starts(&self) -> Vec<FunctionStart> {
         let whole = self.functions.keys().filter(|start| !self.pieces.contains_key(start));
         whole.map(|&start| FunctionStart(start)).collect()
-    }
-
-    /// All code, as first addresses and bytes.
-    pub(super) fn code(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        self.sections.iter().filter(|section| section.is_code).map(|section| (section.start, &*section.bytes))
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Interpreter {
     pub(super) values: Values,
     /// Values that are known to have no bits beyond the lowest 32.
     short: FxHashSet<Value>,
+    /// What calls returned.
+    results: FxHashSet<Value>,
     /// Where addresses in the code are relative to.
     image: Value,
     factory: InstructionInfoFactory,
@@ -59,7 +61,13 @@ impl Interpreter {
     pub(super) fn new(is_relocatable: bool) -> Interpreter {
         let mut values = Values::default();
         let image = if is_relocatable { values.unknown(Unknown::Image) } else { values.constant(0) };
-        Interpreter { values, image, short: FxHashSet::default(), factory: InstructionInfoFactory::new() }
+        Interpreter {
+            values,
+            image,
+            short: FxHashSet::default(),
+            results: FxHashSet::default(),
+            factory: InstructionInfoFactory::new(),
+        }
     }
 
     /// The state in which a function begins.
@@ -136,6 +144,16 @@ impl Interpreter {
             let number = register.number();
             state.registers[number] = self.values.unknown(Unknown::Made(at, number as u32));
         }
+        for register in [Register::RAX, Register::RDX] {
+            self.results.insert(state.registers[register.number()]);
+        }
+    }
+
+    /// Whether an instruction stores what a call returned.
+    pub(super) fn stores_result(&self, state: &State, one: &Instruction) -> bool {
+        let stores = one.mnemonic() == Mnemonic::Mov && one.op1_kind() == OpKind::Register;
+        let stored = self.register(state, one.op1_register()).filter(|_| stores);
+        stored.is_some_and(|value| self.results.contains(&value))
     }
 
     /// What an operand is, if it is a register, a constant, or something in the frame that is known.

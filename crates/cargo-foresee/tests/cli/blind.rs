@@ -1,0 +1,92 @@
+//! What a recording does not show is known: correct programs whose state changes unseen get no alarm, and what is wrong beside that
+//! is still found.
+//!
+//! The programs are in `tests/programs/blind`, one for each way not to be recorded.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::programs::compilers;
+use crate::support::{Folder, Outcome};
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/blind");
+
+const CORRECT: &[&str] = &[
+    "result",
+    "bit_field",
+    "vector",
+    "extended",
+    "list",
+    "map",
+    "text",
+    "stream",
+    "assembly",
+    "write_outside",
+    "read_outside",
+    "lock_outside",
+    "order_outside",
+    "atomic_in_assembly",
+    "ready_at_exit",
+];
+
+/// Builds the program: `prog`, and `outside.o` without foresee.
+fn build(folder: &Folder, compiler: &str, level: &str) {
+    let outside = format!("{SOURCES}/outside.cpp");
+    let plain =
+        Command::new(compiler).args(["-c", "-O2", "-fPIC", &outside, "-o"]).arg(folder.path("outside.o"));
+    assert!(plain.status().unwrap().success());
+    let source = format!("{SOURCES}/blind.cpp");
+    let mut compile =
+        folder.command(&["c++", "-std=c++17", level, &source, "outside.o", "-o", "prog", "-pthread"]);
+    let compiled = compile.env("FORESEE_CXX", compiler).output().unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}
+
+fn findings(folder: &Folder, which: &str) -> Vec<Value> {
+    let Outcome { stdout, stderr, .. } = folder.foresee(&["run", "--format", "json", "--", "./prog", which]);
+    let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|_| panic!("{which}: {stderr}{stdout}"));
+    report["findings"].as_array().unwrap().clone()
+}
+
+#[test]
+fn what_is_not_seen_is_no_alarm() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    for (_, compiler) in compilers() {
+        for level in ["-O0", "-O2"] {
+            build(&folder, compiler, level);
+            for which in CORRECT {
+                let found = findings(&folder, which);
+                let is_candidate = |one: &Value| one["certainty"] == "candidate";
+                assert!(found.iter().all(is_candidate), "{compiler} {level} {which}: {found:#?}");
+            }
+            let wrong = findings(&folder, "wrong");
+            let is_predicted = |one: &Value| one["kind"] == "race" && one["certainty"] == "predicted";
+            assert!(wrong.iter().any(is_predicted), "{compiler} {level}: {wrong:#?}");
+        }
+    }
+}
+
+#[test]
+fn blind_sections_are_counted_and_settings_open_eyes() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    build(&folder, "g++", "-O2");
+    let report = |folder: &Folder| -> Value {
+        let Outcome { stdout, .. } =
+            folder.foresee(&["run", "--format", "json", "--", "./prog", "write_outside"]);
+        serde_json::from_str(&stdout).unwrap()
+    };
+    let blind = &report(&folder)["stats"]["blind"];
+    assert_eq!(blind["code"][0]["name"], "outside_write", "{blind:#}");
+    assert_eq!(blind["blind"], 1);
+    let Outcome { stderr, .. } = folder.foresee(&["run", "--", "./prog", "write_outside"]);
+    assert!(stderr.contains("critical sections ran code that is not recorded"), "{stderr}");
+    // The user's word counts, even if it is wrong: then the race of the other schedule is predicted.
+    std::fs::create_dir(folder.path(".config")).unwrap();
+    folder.write(".config/foresee.toml", "no-effect = [\"outside_write\"]\n");
+    let report = report(&folder);
+    assert_eq!(report["stats"]["blind"]["blind"], 0, "{report:#}");
+    assert_eq!(report["findings"][0]["certainty"], "predicted", "{report:#}");
+}

@@ -1,0 +1,119 @@
+// Correct programs in which what one thread does under a lock is not recorded, or what another decides by: each would be a race of the other
+// schedule, if the recording were believed to be all. The first argument says which.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <list>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+
+extern "C" {
+void outside_write(int *);
+int outside_read(const int *);
+void outside_put();
+int outside_get();
+void outside_signal();
+int outside_signalled();
+}
+
+static int data;
+static std::mutex guard;
+
+static void later() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+
+// One thread writes the data and then changes the state under the lock; the other reads the data if it finds the state changed.
+template <class Set, class IsSet> static void under_lock(Set set, IsSet is_set) {
+    std::thread writer([=] {
+        data = 42;
+        std::lock_guard<std::mutex> hold(guard);
+        set();
+    });
+    std::thread reader([=] {
+        later();
+        bool ready;
+        {
+            std::lock_guard<std::mutex> hold(guard);
+            ready = is_set();
+        }
+        if (ready && data != 42) abort();
+    });
+    writer.join();
+    reader.join();
+}
+
+struct Pair { long first, second; };
+static Pair pair;
+__attribute__((noinline)) static Pair make_pair_of(long value) { return {value, value + 1}; }
+
+struct Bits { unsigned small : 3; unsigned long wide : 40; unsigned rest : 5; };
+static Bits bits;
+
+typedef long Wide __attribute__((vector_size(64)));
+static Wide wide;
+
+static int state;
+static std::list<int> list;
+static std::map<int, int> map;
+static std::string text = "short";
+static std::ostringstream stream;
+static int asm_state;
+static long double extended;
+
+static void spin(std::thread &writer, bool (*is_set)()) {
+    std::thread reader([=] {
+        while (!is_set()) std::this_thread::yield();
+        if (data != 42) abort();
+    });
+    writer.join();
+    reader.join();
+}
+
+int main(int, char **argv) {
+    std::string which = argv[1];
+    if (which == "result") under_lock([] { pair = make_pair_of(7); }, [] { return pair.second == 8; });
+    if (which == "bit_field") under_lock([] { bits.wide = 9; }, [] { return bits.wide == 9; });
+    if (which == "vector") under_lock([] { wide = wide + 1; }, [] { Wide copy = wide; return copy[3] == 1; });
+    if (which == "extended") under_lock([] { extended = 1; }, [] { return extended == 1; });
+    if (which == "list") under_lock([] { list.push_back(1); }, [] { return list.begin() != list.end(); });
+    if (which == "map") under_lock([] { map[3] = 4; }, [] { return map.find(3) != map.end(); });
+    if (which == "text") under_lock([] { text.append(" and long enough for the heap"); }, [] { return text.find("heap") != text.npos; });
+    if (which == "stream") under_lock([] { stream << 12; }, [] { return stream.str() == "12"; });
+    if (which == "assembly") under_lock([] { asm volatile("movl $1, %0" : "=m"(asm_state)); }, [] { return asm_state == 1; });
+    if (which == "write_outside") under_lock([] { outside_write(&state); }, [] { return state == 1; });
+    if (which == "read_outside") under_lock([] { state = 1; }, [] { return outside_read(&state) == 1; });
+    if (which == "lock_outside") {
+        std::thread writer([] { data = 42; outside_put(); });
+        std::thread reader([] { later(); if (outside_get() && data != 42) abort(); });
+        writer.join();
+        reader.join();
+    }
+    if (which == "order_outside") {
+        std::thread writer([] { data = 42; outside_signal(); });
+        spin(writer, [] { return outside_signalled() == 1; });
+    }
+    if (which == "atomic_in_assembly") {
+        std::thread writer([] { data = 42; int one = 1; asm volatile("lock xaddl %0, %1" : "+r"(one), "+m"(asm_state) : : "memory"); });
+        spin(writer, [] { int none = 0; asm volatile("lock xaddl %0, %1" : "+r"(none), "+m"(asm_state) : : "memory"); return none == 1; });
+    }
+    if (which == "ready_at_exit") {
+        std::promise<void> promise;
+        auto future = promise.get_future();
+        std::thread writer([&] { data = 42; promise.set_value_at_thread_exit(); });
+        future.get();
+        if (data != 42) abort();
+        writer.join();
+    }
+    // What is seen and wrong is found as ever: the state is not asked.
+    if (which == "wrong") {
+        std::thread writer([] { data = 42; std::lock_guard<std::mutex> hold(guard); state = 1; });
+        std::thread reader([] { later(); { std::lock_guard<std::mutex> hold(guard); } data = 43; });
+        writer.join();
+        reader.join();
+    }
+    return 0;
+}
