@@ -3,7 +3,7 @@
 //! A finding is as certain as the run that it is about. Engines and judge work on the recorded run as if it were all; this is
 //! where what the trace says of itself ([`Trust`]) is held against the findings. It can only lower their certainty.
 
-use foresee_trace::{EventId, Execution, LockId, Op, Spoils, Trust};
+use foresee_trace::{EventId, Execution, Gap, LockId, Op, Spoils, Trust};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::judge::{Certainty, Finding, FindingKind};
@@ -22,6 +22,7 @@ pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut
             |finding: &Finding| finding.kind == FindingKind::Property && finding.events.is_empty();
         findings.retain(|finding| !is_about_end(finding));
     }
+    let impossible = trust.gaps().iter().find(|gap| matches!(gap, Gap::Impossible(_)));
     for finding in findings {
         let (nothing, predictions, whole_run) = (
             trust.spoils(Spoils::Everything),
@@ -38,6 +39,9 @@ pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut
         }
         if predictions {
             finding.drop_witness();
+        }
+        if let Some(gap) = impossible {
+            finding.doubt_because(gap.to_string());
         }
     }
 }
@@ -87,7 +91,7 @@ fn doubt_what_rests_on_locks(trust: &Trust, execution: &Execution, findings: &mu
 
 #[cfg(test)]
 mod tests {
-    use foresee_trace::{Gap, NoEnd};
+    use foresee_trace::NoEnd;
 
     use super::*;
     use crate::judge::Place;

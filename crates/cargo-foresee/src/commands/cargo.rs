@@ -235,7 +235,7 @@ fn exit_code(status: ExitStatus, mode: Option<Mode>, outcomes: &[Outcome]) -> u8
     if let (Some(Mode::Run), [outcome]) = (mode, outcomes) {
         return outcome.verdict;
     }
-    let found = outcomes.iter().find(|outcome| outcome.findings() > 0).map(|outcome| outcome.verdict);
+    let found = outcomes.iter().find(|outcome| outcome.has_alarm()).map(|outcome| outcome.verdict);
     let undecided = outcomes.iter().any(|outcome| outcome.verdict == exit::UNDECIDED);
     match (found, status.code()) {
         (Some(code), _) => code,

@@ -284,7 +284,7 @@ fn warn_of_unknown_variables(property: &Property, names: &Names) {
 }
 
 fn exit_code(report: &Report, settings: &Settings) -> u8 {
-    if !report.findings.is_empty() {
+    if report.has_alarm() {
         return settings.exit_code.unwrap_or(exit::FINDINGS);
     }
     let unfinished = report.stats.undecided > 0 || report.stats.interrupted;

@@ -65,7 +65,7 @@ pub(crate) fn record_and_check(
     let recorded = recording.pack_others(code, None)?;
     let outcome = with_others(check, &recorded, Outcome { code, ..outcome })?;
     check.show(Results::Run(&outcome.reports))?;
-    let programs_own = outcome.failed() && outcome.findings() == 0;
+    let programs_own = outcome.failed() && !outcome.has_alarm();
     Ok(if programs_own { outcome.code } else { outcome.verdict })
 }
 
@@ -95,7 +95,7 @@ fn with_others(check: &Check, recorded: &Recorded, mut whole: Outcome) -> Result
     for other in &recorded.others {
         let found = check_one(check, &other.trace, of_process(&whole, other))?;
         if found.findings() > 0 {
-            if whole.findings() == 0 {
+            if !whole.has_alarm() {
                 whole.verdict = found.verdict;
             }
             whole.reports.extend(found.reports);

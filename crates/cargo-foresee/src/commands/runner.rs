@@ -108,7 +108,7 @@ impl Runner<'_> {
     fn test(&self) -> Result<u8, CliError> {
         if libtest::is_doctest(self.program) {
             let outcome = self.whole()?;
-            return Ok(if outcome.findings() > 0 { outcome.verdict } else { outcome.code });
+            return Ok(if outcome.has_alarm() { outcome.verdict } else { outcome.code });
         }
         if !libtest::is_instrumented(self.program) {
             let name = libtest::name_of(self.program);
@@ -135,7 +135,7 @@ impl Runner<'_> {
         let outcome = self.one(Some(&test), &self.line(self.args), None)?;
         self.show_findings(&outcome)?;
         self.leave(&outcome)?;
-        Ok(if outcome.findings() > 0 { outcome.verdict } else { outcome.code })
+        Ok(if outcome.has_alarm() { outcome.verdict } else { outcome.code })
     }
 
     /// A program without the harness.

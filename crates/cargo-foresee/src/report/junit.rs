@@ -77,7 +77,7 @@ impl<'a> Case<'a> {
     }
 
     fn has_failed(&self) -> bool {
-        self.failed.is_some() || self.reports.iter().any(|report| !report.findings.is_empty())
+        self.failed.is_some() || self.reports.iter().any(Report::has_alarm)
     }
 
     fn write(&self, out: &mut String, viewpoint: &Viewpoint) {

@@ -45,6 +45,11 @@ impl Outcome {
         self.reports.iter().map(|report| report.findings.len()).sum()
     }
 
+    /// Whether something was found that counts.
+    pub(crate) fn has_alarm(&self) -> bool {
+        self.reports.iter().any(Report::has_alarm)
+    }
+
     /// How the test is called where there are tests of several programs.
     pub(crate) fn name(&self) -> String {
         match &self.test {

@@ -33,8 +33,8 @@ const CORRECT: &[&str] = &[
 /// Builds the program: `prog`, and `outside.o` without foresee.
 fn build(folder: &Folder, compiler: &str, level: &str) {
     let outside = format!("{SOURCES}/outside.cpp");
-    let plain =
-        Command::new(compiler).args(["-c", "-O2", "-fPIC", &outside, "-o"]).arg(folder.path("outside.o"));
+    let mut plain = Command::new(compiler);
+    plain.args(["-c", "-O2", "-fPIC", &outside, "-o"]).arg(folder.path("outside.o"));
     assert!(plain.status().unwrap().success());
     let source = format!("{SOURCES}/blind.cpp");
     let mut compile =

@@ -213,6 +213,7 @@ fn nothing_is_proven_by_a_run_that_cannot_have_happened() {
     for finding in json(&outcome.stdout)["findings"].as_array().unwrap() {
         assert_eq!(finding["certainty"], "candidate");
     }
+    assert_eq!(outcome.code, Some(0));
 }
 
 #[test]

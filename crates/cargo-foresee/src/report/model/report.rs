@@ -22,6 +22,11 @@ impl Report {
         Report { version: VERSION, findings, stats }
     }
 
+    /// Whether a finding counts: not if the recording alone may be the reason of it, which fails no build.
+    pub(crate) fn has_alarm(&self) -> bool {
+        self.findings.iter().any(|finding| finding.reason.is_none())
+    }
+
     /// The findings get ids that are unique in this report: `race-1`, `race-2`, `deadlock-1`.
     pub(crate) fn number(&mut self) {
         let mut counts = Kind::ALL.map(|kind| (kind, 0));
