@@ -14,7 +14,7 @@ use crate::image::Image;
 /// In the names of the runtime's own functions, to which its entry points lead.
 const RUNTIME: &str = "foresee_rt";
 /// In the name of a piece of a function that the compiler has put elsewhere.
-const PIECE: [&str; 2] = [".cold", ".part"];
+const PIECE: &str = ".cold";
 
 /// No program has anything loaded below this address.
 const LOWEST: u64 = 0x1_0000;
@@ -97,7 +97,7 @@ impl FileCode {
             }
         }
         for (name, &address) in &by_name {
-            let whole = PIECE.iter().find_map(|piece| name.split_once(piece)).map(|(whole, _)| whole);
+            let whole = name.split_once(PIECE).map(|(whole, _)| whole);
             if let Some(&whole) = whole.and_then(|whole| by_name.get(whole)) {
                 code.pieces.insert(address, whole);
             }

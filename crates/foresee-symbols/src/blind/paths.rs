@@ -24,8 +24,10 @@ impl ProgramCode {
     ) -> Option<BlindCode> {
         let function = self.function(file, function);
         let exact = function.between(from, to, Paths::Eventless);
-        // If there is no such path, something that should have been an event was none.
-        exact.or_else(|| function.between(from, to, Paths::All)).unwrap_or_default()
+        // If there is no such path, something that should have been an event was none. If there is none at all, the flow is not
+        // understood, and anything in the function may have run.
+        let any = exact.or_else(|| function.between(from, to, Paths::All));
+        any.unwrap_or_else(|| most_telling(function.blind.values()))
     }
 }
 
@@ -48,9 +50,7 @@ impl FunctionCode {
         });
         let passed = (0..from_first.len())
             .filter(|&at| from_first[at] && to_ends[at] && (is_called || !ends.contains(&at)));
-        let found = passed.filter_map(|at| self.blind.get(&at));
-        // What may order threads says more.
-        Some(found.reduce(|known, one| if one.orders && !known.orders { one } else { known }).cloned())
+        Some(most_telling(passed.filter_map(|at| self.blind.get(&at))))
     }
 
     /// The calls by which a function comes to a position.
@@ -79,4 +79,11 @@ impl FunctionCode {
         }
         reached
     }
+}
+
+/// Of several pieces of blind code one that stands for all: what may order threads, if there is any.
+fn most_telling<'a>(mut code: impl Iterator<Item = &'a BlindCode>) -> Option<BlindCode> {
+    let first = code.next()?;
+    let telling = if first.orders { None } else { code.find(|code| code.orders) };
+    Some(telling.unwrap_or(first).clone())
 }

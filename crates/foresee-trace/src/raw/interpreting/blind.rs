@@ -48,7 +48,7 @@ impl Thread {
     }
 }
 
-/// A call of an instrumented function, by the function's first address, and where it is.
+/// A call of a function, by the first address of the one that it is instrumented as (0 if as none), and where it is.
 struct Call {
     function: u64,
     at: Cell<u64>,
@@ -58,14 +58,17 @@ impl BlindWalk {
     /// Whether a record of a thread at `pc` surely comes without blind code before; then it is there now.
     #[inline]
     pub(crate) fn passes(&self, thread: u64, pc: u64, site: &CallSite) -> bool {
-        let Some(call) = self.threads.get(thread as usize).and_then(|thread| thread.calls.last()) else {
-            return site.recording == Recording::System;
-        };
-        let Recording::Instrumented(function) = site.recording else {
-            return site.recording == Recording::System;
-        };
+        let thread = self.threads.get(thread as usize);
+        if site.instrumented == 0 {
+            return site.recording == Recording::System && !thread.is_some_and(Thread::is_ending);
+        }
+        let Some(call) = thread.and_then(|thread| thread.calls.last()) else { return true };
+        if call.function != site.instrumented {
+            return true;
+        }
         let from = call.at.get();
-        let passes = function == call.function && site.clear_from.iter().any(|known| known.get() == from);
+        let [first, second] = &site.clear_from;
+        let passes = first.get() == from || second.get() == from;
         if passes {
             call.at.set(pc);
         }
@@ -137,22 +140,17 @@ impl BlindWalk {
     }
 
     fn enter(&mut self, at: usize, callee: u64, naming: &mut Naming) {
-        let function = match naming.site(callee).recording {
-            Recording::Instrumented(function) => function,
-            _ => 0,
-        };
+        let function = naming.site(callee).instrumented;
         self.threads[at].calls.push(Call { function, at: Cell::new(callee) });
     }
 
     /// A thread comes to a position in its innermost call, or makes a record from elsewhere.
     fn come(&mut self, at: usize, pc: u64, site: &CallSite, naming: &mut Naming) -> Option<Blind> {
-        let function = match &site.recording {
-            Recording::Instrumented(function) => *function,
-            Recording::Blind(blind) => return Some((naming.intern(&blind.code), blind.orders)),
-            Recording::System => return None,
-        };
+        if let Recording::Blind(blind) = &site.recording {
+            return Some((naming.intern(&blind.code), blind.orders));
+        }
         let call = self.threads[at].calls.last()?;
-        if call.function != function {
+        if call.function != site.instrumented || site.instrumented == 0 {
             return None;
         }
         let from = call.at.replace(pc);

@@ -38,6 +38,8 @@ pub(crate) struct CallSite {
     /// The operations on locks that this is in, outermost first.
     pub(crate) inlined: Vec<Inlined>,
     pub(crate) recording: Recording,
+    /// The first address of the instrumented function that it is in; 0 if it is in none.
+    pub(crate) instrumented: u64,
     /// Positions of its function from which nothing blind leads here; as many as were looked up last.
     pub(crate) clear_from: [Cell<u64>; 2],
 }
@@ -118,6 +120,7 @@ impl CallSites {
         let krate = own.map(|at| names.intern(crate_of(&paths[at])));
         let origin = code.origin;
         let is_counted = Cell::new(false);
+        let instrumented = if let Recording::Instrumented(function) = recording { function } else { 0 };
         let clear_from = Default::default();
         CallSite {
             loc,
@@ -130,6 +133,7 @@ impl CallSites {
             origin,
             inlined,
             recording,
+            instrumented,
             clear_from,
         }
     }
