@@ -23,9 +23,9 @@
 //!
 //! **What is no lock after all.** Whatever else changes such a word, who gives back what another thread has taken (a guard that was
 //! sent, `force_unlock`), and who gets what another holds, shows that the lock is none, or none of one thread: it is *demoted*
-//! to the atomic operations that it is made of, from there on, until its memory is used for something else. Atomics order
-//! threads as they do; where part of an operation may be code that is not instrumented, an acquiring load follows it. What was
-//! found before by its having been a lock is doubted ([`Gap::DemotedLock`](crate::Gap::DemotedLock)), and nothing else is.
+//! to the atomic operations that it is made of, from there on, until its memory is used for something else. As part of an operation
+//! may be code that is not instrumented, one more atomic on the word stands at the end of each that takes it, and at the beginning of
+//! each that gives it back: so they keep their order. What was found before by its having been a lock is doubted ([`Gap::DemotedLock`](crate::Gap::DemotedLock)), and nothing else is.
 //!
 //! **Upgradable locks.** Who holds one to become a writer excludes others that do so, and writers, but no readers. That is two locks:
 //! the one that all share, and one for upgrading, which writers take as well, from when the first was seen to hold it so. So

@@ -149,8 +149,7 @@ impl Operation {
         let word = atomic_mem(cx.record, addr);
         self.lock = Some(word);
         if cx.is_demoted(addr) {
-            self.is_transparent = true;
-            return;
+            return self.is_on_no_lock(word, outer, cx);
         }
         match self.role() {
             Role::Lock(hold) => {
@@ -165,13 +164,16 @@ impl Operation {
                 if cx.release(held, addr, self.at) {
                     self.given_back = Some(word);
                 } else {
-                    self.is_no_lock(word, held, cx);
+                    cx.demote(held, word, self.at);
+                    self.is_on_no_lock(word, outer, cx);
                 }
             }
             // Others may have it as soon as the word says so.
             Role::Change(hold) if hold != Hold::Exclusive => {
                 cx.change(held, word, hold, self.at);
-                self.is_transparent = cx.is_demoted(addr);
+                if cx.is_demoted(addr) {
+                    self.is_on_no_lock(word, outer, cx);
+                }
             }
             Role::TryLock(..)
             | Role::TimedLock(..)
@@ -188,9 +190,16 @@ impl Operation {
         self.is_transparent |= self.lock.is_some_and(|lock| cx.is_demoted(lock.addr));
     }
 
-    fn is_no_lock(&mut self, word: Mem, held: &mut HeldLocks, cx: &mut Context<'_>) {
-        cx.demote(held, word, self.at);
+    /// The word is that of a demoted lock: what the operation does are events. But part of it may be hidden, or code that is not
+    /// instrumented, or hand the lock over without touching the word. So who gives back says so in any case.
+    fn is_on_no_lock(&mut self, word: Mem, outer: Option<&mut Operation>, cx: &mut Context<'_>) {
         self.is_transparent = true;
+        if matches!(self.role(), Role::Unlock | Role::GiveWay(_) | Role::Change(_)) {
+            cx.event(self.at, LockAction::Synchronise(word), word.addr);
+        }
+        if let Some(wait) = outer.filter(|outer| outer.role() == Role::Wait) {
+            wait.given_back = Some(word);
+        }
     }
 
     fn unlock(
@@ -212,7 +221,8 @@ impl Operation {
         }
         if !cx.release(held, lock, self.at) {
             // Taken by another thread, or in a way that was not seen.
-            return self.is_no_lock(word, held, cx);
+            cx.demote(held, word, self.at);
+            return self.is_on_no_lock(word, outer, cx);
         }
         if let Some(wait) = outer.filter(|outer| outer.role() == Role::Wait) {
             wait.given_back = Some(word);
@@ -255,11 +265,11 @@ impl Operation {
         cx.acquire(held, word, hold, false, self.at);
     }
 
-    /// Part of what took the lock may be code that is not instrumented.
+    /// Who takes what is no lock sees all that those who gave it back have done.
     fn left_what_is_no_lock(&self, word: Mem, cx: &mut Context<'_>) {
         let takes = !matches!(self.role(), Role::Unlock | Role::TryLock(..));
         if takes {
-            cx.event(self.at, LockAction::Observe(word), word.addr);
+            cx.event(self.at, LockAction::Synchronise(word), word.addr);
         }
     }
 }
