@@ -31,8 +31,6 @@ pub(super) struct Operation {
     lock: Option<Mem>,
     /// Whether the word of the lock was changed, in the way that counts.
     is_changed: bool,
-    /// It is no operation after all: what it does are events.
-    is_transparent: bool,
     /// The lock that was given back while waiting.
     given_back: Option<Mem>,
 }
@@ -63,7 +61,6 @@ impl Operation {
             first_pc: pc,
             lock: None,
             is_changed: false,
-            is_transparent: false,
             given_back: None,
         }
     }
@@ -74,11 +71,7 @@ impl Operation {
 
     /// Whether what happens within is no event.
     pub(super) fn hides(&self) -> bool {
-        !self.is_transparent && self.role() != Role::Foreign
-    }
-
-    pub(super) fn is_transparent(&self) -> bool {
-        self.is_transparent
+        self.role() != Role::Foreign
     }
 
     /// Whether operations on locks may begin within it.
@@ -143,7 +136,7 @@ impl Operation {
         held: &mut HeldLocks,
         cx: &mut Context<'_>,
     ) {
-        if self.lock.is_some() || self.function.krate != krate || self.is_transparent {
+        if self.lock.is_some() || self.function.krate != krate {
             return;
         }
         let word = atomic_mem(cx.record, addr);
@@ -185,15 +178,8 @@ impl Operation {
         }
     }
 
-    /// The lock was demoted while the thread was in the operation: what it does from now on are events.
-    pub(super) fn heed_demotion(&mut self, cx: &Context<'_>) {
-        self.is_transparent |= self.lock.is_some_and(|lock| cx.is_demoted(lock.addr));
-    }
-
-    /// The word is that of a demoted lock: what the operation does are events. But part of it may be hidden, or code that is not
-    /// instrumented, or hand the lock over without touching the word. So who gives back says so in any case.
-    fn is_on_no_lock(&mut self, word: Mem, outer: Option<&mut Operation>, cx: &mut Context<'_>) {
-        self.is_transparent = true;
+    /// The word is that of a demoted lock: who gives it back lets others see what was done.
+    fn is_on_no_lock(&self, word: Mem, outer: Option<&mut Operation>, cx: &mut Context<'_>) {
         if matches!(self.role(), Role::Unlock | Role::GiveWay(_) | Role::Change(_)) {
             cx.event(self.at, LockAction::Synchronise(word), word.addr);
         }
@@ -267,8 +253,8 @@ impl Operation {
 
     /// Who takes what is no lock sees all that those who gave it back have done.
     fn left_what_is_no_lock(&self, word: Mem, cx: &mut Context<'_>) {
-        let takes = !matches!(self.role(), Role::Unlock | Role::TryLock(..));
-        if takes {
+        // Attempts as well: that one failed depends on those before.
+        if self.role() != Role::Unlock {
             cx.event(self.at, LockAction::Synchronise(word), word.addr);
         }
     }
