@@ -189,21 +189,14 @@ impl Interpreter {
             LockAction::Release(mode) => Op::Release { lock: lock(), mode },
             LockAction::Wait => Op::Wait { cond: lock() },
             LockAction::Notify { all } => Op::Notify { cond: lock(), all },
-            LockAction::Publish(word) => self.publish(word),
-            LockAction::Observe(word) => self.observe(word),
+            LockAction::Synchronise(word) => self.synchronise(word),
         }
     }
 
-    /// A word gets all that its thread has done and seen, for whoever acquires it. Its value is not known then.
-    fn publish(&mut self, word: Mem) -> Op<'static> {
+    /// A word gets all that a thread has done, and the thread sees all that it has got. Its value is not known then.
+    fn synchronise(&mut self, word: Mem) -> Op<'static> {
         self.naming.touch(word);
         self.atomic_values.explained(Op::Rmw { mem: word, order: Order::AcqRel, values: None })
-    }
-
-    /// A thread sees what a word has got.
-    fn observe(&mut self, word: Mem) -> Op<'static> {
-        self.naming.touch(word);
-        Op::Load { mem: word, order: Order::Acquire, value: None }
     }
 
     /// The event of a record itself, and where it is; `None` for one that says nothing an event can.
@@ -288,11 +281,7 @@ impl Interpreter {
         if self.locks.is_demoted(addr) {
             // The futex of a mutex of Rust's library.
             let word = Mem { addr, size: 4 };
-            return match record.tag {
-                Tag::Acquire => Some(self.observe(word)),
-                Tag::Release => Some(self.publish(word)),
-                _ => None,
-            };
+            return (record.tag != Tag::Request).then(|| self.synchronise(word));
         }
         let (lock, mode) = (self.naming.lock(addr), mode(record));
         Some(match record.tag {

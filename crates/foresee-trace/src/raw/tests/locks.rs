@@ -183,10 +183,9 @@ fn a_lock_given_back_by_another_thread_is_none_from_then_on() {
         "T1|acq.try(l@0x100",
         "T1|rel(l@0x100",
         "T1|rmw.acqrel(",
-        "T1|rmw.relaxed(",
+        "T1|rmw.acqrel(",
         "T1|w(",
-        "T1|rmw.relaxed(",
-        "T1|load.acquire(",
+        "T1|rmw.acqrel(",
         "T1|w(",
     ];
     assert_eq!((acts(&lines), demoted), (expected.to_vec(), 1));

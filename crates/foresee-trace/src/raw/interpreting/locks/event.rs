@@ -45,8 +45,6 @@ pub(crate) enum LockAction {
     Notify {
         all: bool,
     },
-    /// The word of what is no lock any more gets all that its sections did, for whoever acquires it.
-    Publish(Mem),
-    /// What the word of what is no lock any more has got is seen.
-    Observe(Mem),
+    /// The word of what is no lock any more gets all that the thread has done, and the thread sees all that it has got.
+    Synchronise(Mem),
 }

@@ -173,7 +173,7 @@ impl Context<'_> {
         let (me, lock) = (self.thread, word.addr);
         if self.words.get(&lock).is_some_and(|word| word.excludes(me, hold)) {
             self.demote(held, word, at);
-            return self.event(at, LockAction::Observe(word), lock);
+            return self.event(at, LockAction::Synchronise(word), lock);
         }
         let is_upgradable = self.words.get(&lock).is_some_and(|word| word.is_upgradable);
         let mode = hold.mode();
@@ -234,7 +234,7 @@ impl Context<'_> {
         let excluded = self.words.get(&lock).is_none_or(|word| word.excludes(me, hold));
         let Some(before) = held.mode(lock).filter(|_| !excluded) else {
             self.demote(held, word, at);
-            return self.event(at, LockAction::Observe(word), lock);
+            return self.event(at, LockAction::Synchronise(word), lock);
         };
         let is_upgrader = self.words.get(&lock).is_some_and(|word| word.is_upgraded_by(me));
         if hold == Hold::Upgradable && !is_upgrader {
@@ -290,7 +290,7 @@ impl Context<'_> {
         }
         self.event(at, LockAction::Acquire { mode: Mode::Exclusive, tried: true }, lock);
         self.event(at, LockAction::Release(Mode::Exclusive), lock);
-        self.event(at, LockAction::Publish(word), lock);
+        self.event(at, LockAction::Synchronise(word), lock);
     }
 
     /// The thread does what only a holder of the lock does: it may have been one from the beginning.

@@ -23,9 +23,11 @@
 //!
 //! **What is no lock after all.** Whatever else changes such a word, who gives back what another thread has taken (a guard that was
 //! sent, `force_unlock`), and who gets what another holds, shows that the lock is none, or none of one thread: it is *demoted*
-//! to the atomic operations that it is made of, from there on, until its memory is used for something else. Atomics order
-//! threads as they do; where part of an operation may be code that is not instrumented, an acquiring load follows it. What was
-//! found before by its having been a lock is doubted ([`Gap::DemotedLock`](crate::Gap::DemotedLock)), and nothing else is.
+//! from there on, until its memory is used for something else. Each operation on it is then one atomic on its word, at the beginning of
+//! those that give it back and at the end of those that take it, or try to: so all of them keep their order, and none excludes others. What
+//! they are made of stays hidden, as it was before: half of it would not explain the other half. Atomics that are in no known function are
+//! the events that they are. What was found before by its having been a lock is doubted
+//! ([`Gap::DemotedLock`](crate::Gap::DemotedLock)), and nothing else is.
 //!
 //! **Upgradable locks.** Who holds one to become a writer excludes others that do so, and writers, but no readers. That is two locks:
 //! the one that all share, and one for upgrading, which writers take as well, from when the first was seen to hold it so. So

@@ -31,8 +31,6 @@ pub(super) struct Operation {
     lock: Option<Mem>,
     /// Whether the word of the lock was changed, in the way that counts.
     is_changed: bool,
-    /// It is no operation after all: what it does are events.
-    is_transparent: bool,
     /// The lock that was given back while waiting.
     given_back: Option<Mem>,
 }
@@ -63,7 +61,6 @@ impl Operation {
             first_pc: pc,
             lock: None,
             is_changed: false,
-            is_transparent: false,
             given_back: None,
         }
     }
@@ -74,11 +71,7 @@ impl Operation {
 
     /// Whether what happens within is no event.
     pub(super) fn hides(&self) -> bool {
-        !self.is_transparent && self.role() != Role::Foreign
-    }
-
-    pub(super) fn is_transparent(&self) -> bool {
-        self.is_transparent
+        self.role() != Role::Foreign
     }
 
     /// Whether operations on locks may begin within it.
@@ -143,14 +136,13 @@ impl Operation {
         held: &mut HeldLocks,
         cx: &mut Context<'_>,
     ) {
-        if self.lock.is_some() || self.function.krate != krate || self.is_transparent {
+        if self.lock.is_some() || self.function.krate != krate {
             return;
         }
         let word = atomic_mem(cx.record, addr);
         self.lock = Some(word);
         if cx.is_demoted(addr) {
-            self.is_transparent = true;
-            return;
+            return self.is_on_no_lock(word, outer, cx);
         }
         match self.role() {
             Role::Lock(hold) => {
@@ -165,13 +157,16 @@ impl Operation {
                 if cx.release(held, addr, self.at) {
                     self.given_back = Some(word);
                 } else {
-                    self.is_no_lock(word, held, cx);
+                    cx.demote(held, word, self.at);
+                    self.is_on_no_lock(word, outer, cx);
                 }
             }
             // Others may have it as soon as the word says so.
             Role::Change(hold) if hold != Hold::Exclusive => {
                 cx.change(held, word, hold, self.at);
-                self.is_transparent = cx.is_demoted(addr);
+                if cx.is_demoted(addr) {
+                    self.is_on_no_lock(word, outer, cx);
+                }
             }
             Role::TryLock(..)
             | Role::TimedLock(..)
@@ -183,14 +178,14 @@ impl Operation {
         }
     }
 
-    /// The lock was demoted while the thread was in the operation: what it does from now on are events.
-    pub(super) fn heed_demotion(&mut self, cx: &Context<'_>) {
-        self.is_transparent |= self.lock.is_some_and(|lock| cx.is_demoted(lock.addr));
-    }
-
-    fn is_no_lock(&mut self, word: Mem, held: &mut HeldLocks, cx: &mut Context<'_>) {
-        cx.demote(held, word, self.at);
-        self.is_transparent = true;
+    /// The word is that of a demoted lock: who gives it back lets others see what was done.
+    fn is_on_no_lock(&self, word: Mem, outer: Option<&mut Operation>, cx: &mut Context<'_>) {
+        if matches!(self.role(), Role::Unlock | Role::GiveWay(_) | Role::Change(_)) {
+            cx.event(self.at, LockAction::Synchronise(word), word.addr);
+        }
+        if let Some(wait) = outer.filter(|outer| outer.role() == Role::Wait) {
+            wait.given_back = Some(word);
+        }
     }
 
     fn unlock(
@@ -212,7 +207,8 @@ impl Operation {
         }
         if !cx.release(held, lock, self.at) {
             // Taken by another thread, or in a way that was not seen.
-            return self.is_no_lock(word, held, cx);
+            cx.demote(held, word, self.at);
+            return self.is_on_no_lock(word, outer, cx);
         }
         if let Some(wait) = outer.filter(|outer| outer.role() == Role::Wait) {
             wait.given_back = Some(word);
@@ -255,11 +251,11 @@ impl Operation {
         cx.acquire(held, word, hold, false, self.at);
     }
 
-    /// Part of what took the lock may be code that is not instrumented.
+    /// Who takes what is no lock sees all that those who gave it back have done.
     fn left_what_is_no_lock(&self, word: Mem, cx: &mut Context<'_>) {
-        let takes = !matches!(self.role(), Role::Unlock | Role::TryLock(..));
-        if takes {
-            cx.event(self.at, LockAction::Observe(word), word.addr);
+        // Attempts as well: that one failed depends on those before.
+        if self.role() != Role::Unlock {
+            cx.event(self.at, LockAction::Synchronise(word), word.addr);
         }
     }
 }

@@ -131,11 +131,7 @@ impl Thread {
             return if is_atomic { self.act_outside(loc, cx) } else { Meaning::Event };
         };
         if is_atomic {
-            operation.heed_demotion(cx);
             operation.identify(addr, krate, outer.last_mut(), &mut self.held, cx);
-        }
-        if operation.is_transparent() {
-            return Meaning::Event;
         }
         operation.note(record);
         match record.tag {

@@ -16,6 +16,9 @@ pub(crate) const ALL: &[Program] = &[
     ("forced", forced),
     ("no_inversion", no_inversion),
     ("leaked_and_used_again", leaked_and_used_again),
+    ("contended", contended),
+    ("contended_readers", contended_readers),
+    ("std_guard", std_guard),
 ];
 
 fn spin_guard() {
@@ -161,4 +164,116 @@ fn leaked_and_used_again() {
             }
         });
     }
+}
+
+/// Others wait for the lock, and for a condition with it, while it goes from thread to thread.
+fn contended() {
+    static LOCK: parking_lot::Mutex<u64> = parking_lot::Mutex::new(0);
+    static CHANGED: parking_lot::Condvar = parking_lot::Condvar::new();
+    static VALUE: Plain<u64> = Plain::new(0);
+    let (to, from) = mpsc::channel::<parking_lot::MutexGuard<'static, u64>>();
+    let drops = thread::spawn(move || {
+        for mut guard in from {
+            VALUE.set(VALUE.get() + 1);
+            *guard += 1;
+            CHANGED.notify_all();
+            thread::yield_now();
+        }
+    });
+    let threads: Vec<_> = (0..4)
+        .map(|i| {
+            let to = to.clone();
+            thread::spawn(move || {
+                for k in 0..10 {
+                    let mut guard = LOCK.lock();
+                    VALUE.set(VALUE.get() + 1);
+                    if (i + k) % 2 == 0 {
+                        to.send(guard).unwrap();
+                        continue;
+                    }
+                    while *guard < 2 {
+                        CHANGED.wait_for(&mut guard, std::time::Duration::from_millis(1));
+                    }
+                    VALUE.set(VALUE.get() + 1);
+                    parking_lot::MutexGuard::unlock_fair(guard);
+                }
+            })
+        })
+        .collect();
+    drop(to);
+    threads.into_iter().chain([drops]).for_each(|thread| thread.join().unwrap());
+    assert_eq!((*LOCK.lock(), VALUE.get()), (20, 80));
+}
+
+fn contended_readers() {
+    let (lock, value) = (parking_lot::RwLock::new(0_u64), Plain::new(0_u64));
+    thread::scope(|scope| {
+        for i in 0..4 {
+            let (lock, value) = (&lock, &value);
+            scope.spawn(move || {
+                for k in 0..6 {
+                    match (i + k) % 3 {
+                        0 => {
+                            let mut written = lock.write();
+                            *written += 1;
+                            value.set(*written);
+                            thread::yield_now();
+                        }
+                        1 => {
+                            let held = lock.read();
+                            scope.spawn(move || assert_eq!(*held, value.get()));
+                        }
+                        _ => {
+                            let held = lock.upgradable_read();
+                            let mut written = parking_lot::RwLockUpgradableReadGuard::upgrade(held);
+                            scope.spawn(move || {
+                                *written += 1;
+                                value.set(*written);
+                            });
+                        }
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(*lock.read(), value.get());
+}
+
+/// Whether a guard of the standard library may be sent is another question; its futex does not mind.
+struct Sent(std::sync::MutexGuard<'static, u64>);
+
+// SAFETY: the mutex is a futex, which does not know who has taken it.
+unsafe impl Send for Sent {}
+
+/// Who waits for it does so in code that is not instrumented.
+fn std_guard() {
+    static LOCK: std::sync::Mutex<u64> = std::sync::Mutex::new(0);
+    static CHANGED: std::sync::Condvar = std::sync::Condvar::new();
+    static VALUE: Plain<u64> = Plain::new(0);
+    let threads: Vec<_> = (0..4)
+        .map(|i| {
+            thread::spawn(move || {
+                for k in 0..6 {
+                    let mut guard = LOCK.lock().unwrap();
+                    VALUE.set(VALUE.get() + 1);
+                    if (i + k) % 3 == 0 {
+                        let moment = std::time::Duration::from_micros(50);
+                        guard = CHANGED.wait_timeout(guard, moment).unwrap().0;
+                    }
+                    *guard += 1;
+                    let sent = Sent(guard);
+                    let last = thread::spawn(move || {
+                        let Sent(guard) = { sent };
+                        VALUE.set(VALUE.get() + 1);
+                        CHANGED.notify_one();
+                        drop(guard);
+                    });
+                    last.join().unwrap();
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let held = LOCK.lock().unwrap();
+    assert_eq!((*held, VALUE.get()), (24, 48));
 }
