@@ -353,7 +353,7 @@ fn too_many_bindings_only_leave_out() {
         let some = observe(&messages, few, &properties, || false);
         assert!(reported(&some).is_subset(&expected), "{execution:?}");
         if reported(&some) != expected {
-            assert!(!some.exhaustive);
+            assert!(!some.exhaustive || is_coarser(&execution), "{execution:?}");
             less += u32::from(some.left_out > 0);
         }
     });
