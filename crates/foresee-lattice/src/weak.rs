@@ -10,6 +10,11 @@
 //! write of the cell comes: its turn begins only when the reads of the one before have happened. So each read
 //! reads the write it read (rule (c)), and a lock has one holder (rule (b)).
 //!
+//! **What it leaves out.** A thread may stop anywhere. Then its last read may read another write (rule (e)), the write that its next read
+//! observed may be overwritten, and a notify may come too early for its wait: rule (d) asks for nothing before the wait returns. `weak` has
+//! none of these runs: turns are kept whole, and a wait that returned in the observed run always comes before what woke it. Otherwise
+//! what can come after a cut would depend on how it was reached, and the cuts would be no lattice.
+//!
 //! **Which events are steps.** Those of the property, and those that take a turn which could have to wait: writes of cells
 //! that several threads access and that have had several values, and taking a lock that several threads take. All others
 //! (reads, releases, joins, …) happen as soon as the steps before them have. That leaves nothing out: none of them takes a turn, so

@@ -13,6 +13,7 @@ use foresee_lattice::predict::{PredictedVerdicts, Prediction};
 use foresee_lattice::property::ObservedVerdicts;
 use foresee_monitor::property::Property;
 use foresee_oracle::{Config, Random, for_each_seed, random_execution};
+use foresee_trace::text::TextReader;
 use foresee_trace::{Arg, Event, Execution, ExecutionBuilder, LocId, Mode, Names, Op, ThreadId, Trust};
 use foresee_witness::analysis::{Analysis, Limits as Whole};
 use foresee_witness::atomic::AtomicFunctions;
@@ -239,6 +240,29 @@ fn reported(observed: &Observed) -> Told {
     observed.found.iter().map(reported).collect()
 }
 
+/// So many steps of a run are kept at least, and at most; then one more is reported.
+const KEPT: usize = 32;
+const KEPT_AT_MOST: usize = 64;
+
+/// A run that is reported has all its steps, from the beginning of the program; or it is long, and has the last ones.
+fn keeps_enough(found: &OnlineFinding) {
+    let begins = found.witness.as_ref().unwrap().after().iter().all(|&(_, done)| done == 0);
+    assert_eq!(found.whole, begins, "{found:?}");
+    assert!(found.steps.len() <= KEPT_AT_MOST + 1, "{found:?}");
+    assert!(found.whole || found.steps.len() > KEPT, "{found:?}");
+}
+
+/// Whether the tests run for more than one seed.
+fn ran_many() -> bool {
+    std::env::var_os("FORESEE_TEST_SEED").is_none()
+}
+
+/// How many events a property looks at.
+fn relevant(messages: &[Message], of: u32) -> usize {
+    let is_of = |message: &&Message| matches!(message, Message::Relevant(event) if event.property == of);
+    messages.iter().filter(is_of).count()
+}
+
 fn shuffle<T>(random: &mut Random, items: &mut [T]) {
     for at in (1..items.len()).rev() {
         items.swap(at, random.below(at + 1));
@@ -266,23 +290,53 @@ fn any_order_of_messages_tells_what_is_told_offline() {
         let expected = offline(&execution, &properties);
         let mut messages = messages(&mut random, &execution, &properties);
         let in_order = observe(&messages, Limits::default(), &properties, || false);
-        assert!(in_order.exhaustive);
+        // Of a run that is too long to be kept it is not known whether a property looks at a binding that nothing connects.
+        let is_long = (0..properties.len() as u32).any(|nth| relevant(&messages, nth) > KEPT_AT_MOST);
+        assert!(in_order.exhaustive || is_long);
         let told = reported(&in_order);
         assert!(told.is_subset(&expected), "{execution:?}");
-        assert!(told == expected || is_coarser(&execution), "{execution:?}");
+        assert!(told == expected || !in_order.exhaustive || is_coarser(&execution), "{execution:?}");
         for one in in_order.found.iter().filter(|one| one.witness.is_some()) {
             predicted += 1;
             of_each.insert(one.property.clone());
-            assert!(one.whole && !one.message.contains('{') && !one.message.contains('?'), "{one:?}");
+            keeps_enough(one);
+            assert!(!one.message.contains('{') && !one.message.contains('?'), "{one:?}");
         }
         shuffle(&mut random, &mut messages);
         let shuffled = observe(&messages, Limits::default(), &properties, || random.percent(30));
-        assert!(shuffled.exhaustive);
-        assert_eq!(reported(&shuffled), told, "{execution:?}");
+        assert!(shuffled.exhaustive || is_long);
+        match in_order.exhaustive && shuffled.exhaustive {
+            true => assert_eq!(reported(&shuffled), told, "{execution:?}"),
+            false => assert!(reported(&shuffled).is_subset(&expected), "{execution:?}"),
+        }
     });
     println!("{predicted} predicted, of {of_each:?}");
     // Of what nothing connects, the one property tells, the other does not.
-    assert!(predicted > 100 && of_each.len() == properties.len() - 1 && !of_each.contains("Connected"));
+    assert!(!of_each.contains("Connected"));
+    assert!(!ran_many() || (predicted > 100 && of_each.len() == properties.len() - 1));
+}
+
+/// The update could have come between any two of the other thread's events. Of the longest of these runs only the last steps are kept,
+/// which is said; it is found all the same.
+#[test]
+fn the_longest_run_is_found_and_not_whole() {
+    let properties = properties();
+    let nexts = KEPT_AT_MOST;
+    let mut text = "T0|event(update, 0)|first\nT1|event(create, 0, 0)|second\n".to_owned();
+    text.extend((1..=nexts).map(|nth| format!("T1|event(next, 0)|next:{nth}\n")));
+    let execution = Execution::read(&mut TextReader::new(text.as_bytes())).unwrap();
+    let messages = messages(&mut Random::new(0), &execution, &properties);
+    let observed = observe(&messages, Limits::default(), &properties, || false);
+    assert!(observed.exhaustive);
+    assert_eq!(reported(&observed), offline(&execution, &properties));
+    let predicted: Vec<&OnlineFinding> =
+        observed.found.iter().filter(|one| one.property == "Iterator" && one.witness.is_some()).collect();
+    assert_eq!(predicted.len(), nexts);
+    for one in predicted {
+        keeps_enough(one);
+        let is_last = one.steps.last().unwrap().place == format!("next:{nexts}");
+        assert_eq!(one.whole, !is_last, "{one:?}");
+    }
 }
 
 /// With too many bindings, some are left alone, which is said; nothing is made up.
@@ -299,12 +353,12 @@ fn too_many_bindings_only_leave_out() {
         let some = observe(&messages, few, &properties, || false);
         assert!(reported(&some).is_subset(&expected), "{execution:?}");
         if reported(&some) != expected {
-            assert!(!some.exhaustive);
+            assert!(!some.exhaustive || is_coarser(&execution), "{execution:?}");
             less += u32::from(some.left_out > 0);
         }
     });
     println!("{less} executions with less");
-    assert!(less > 20);
+    assert!(!ran_many() || less > 20);
 }
 
 /// A long run of two threads that meet now and then.
@@ -361,5 +415,5 @@ fn long_runs_report_what_is_reported_offline() {
         }
     });
     println!("{of_the_middle} predicted in the middle of runs");
-    assert!(of_the_middle > 50);
+    assert!(!ran_many() || of_the_middle > 50);
 }
