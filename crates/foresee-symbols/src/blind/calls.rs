@@ -37,6 +37,7 @@ pub(crate) struct ProgramCode {
 struct LoadedCode {
     name: String,
     code: Rc<FileCode>,
+    has_assembly: Option<bool>,
 }
 
 /// What calling a function is.
@@ -104,7 +105,7 @@ impl ProgramCode {
             return Some(FileId(at));
         }
         let code = Rc::new(read()?);
-        self.files.push(LoadedCode { name: name.to_owned(), code });
+        self.files.push(LoadedCode { name: name.to_owned(), code, has_assembly: None });
         // What was not found before may be there now.
         self.kinds.clear();
         self.functions.clear();
@@ -130,7 +131,8 @@ impl ProgramCode {
     pub(crate) fn recording(&mut self, file: FileId, address: u64) -> Recording {
         let Some(function) = self.code(file).function_at(address.wrapping_sub(1)) else {
             let system = self.is_system(file);
-            let code = file_name(&self.files[file.0].name).to_owned();
+            let code =
+                format!("{} (code without a symbol: was it stripped?)", file_name(&self.files[file.0].name));
             return if system {
                 Recording::System
             } else {
@@ -171,7 +173,8 @@ impl ProgramCode {
         let mut blind: FxHashMap<usize, BlindCode> = FxHashMap::default();
         for Uncovered { at, may_order } in uncovered(&code, &flow, kind) {
             let what = format!("{name} (an access that its compiler does not record)");
-            blind.insert(at, BlindCode { code: what, orders: may_order });
+            let orders = may_order && self.has_assembly(file);
+            blind.insert(at, BlindCode { code: what, orders });
         }
         for (at, one) in flow.instructions.iter().enumerate() {
             if synchronises(one) {
@@ -185,6 +188,22 @@ impl ProgramCode {
         let function = Rc::new(FunctionCode { flow, calls, blind });
         self.functions.insert((file, start), Rc::clone(&function));
         function
+    }
+
+    /// Whether the instrumented code of a file has instructions that order threads. These are of assembly, as compilers make calls of atomics.
+    /// Then other instructions may be atomic loads and stores in assembly, which look like any other.
+    fn has_assembly(&mut self, file: FileId) -> bool {
+        if let Some(known) = self.files[file.0].has_assembly {
+            return known;
+        }
+        let code = Rc::clone(self.code(file));
+        let found = code.starts().into_iter().any(|start| {
+            self.kind(file, start, 0) == FunctionKind::Instrumented
+                && decode(&code, start)
+                    .iter()
+                    .any(|one| synchronises(one) || one.mnemonic() == Mnemonic::Pause)
+        });
+        *self.files[file.0].has_assembly.insert(found)
     }
 
     /// What all calls of these instructions do.

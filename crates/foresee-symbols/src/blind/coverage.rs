@@ -53,7 +53,7 @@ struct Point {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Uncovered {
     pub(super) at: usize,
-    /// Whether it may be an atomic load or store, which are instructions like any other: one of assembly.
+    /// Whether it has the shape of an atomic load or store, which are instructions like any other.
     pub(super) may_order: bool,
 }
 

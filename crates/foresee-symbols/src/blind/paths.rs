@@ -23,6 +23,9 @@ impl ProgramCode {
         to: Position,
     ) -> Option<BlindCode> {
         let function = self.function(file, function);
+        if to == Position::Anywhere {
+            return most_telling(function.blind.values());
+        }
         let exact = function.between(from, to, Paths::Eventless);
         // If there is no such path, something that should have been an event was none. If there is none at all, the flow is not
         // understood, and anything in the function may have run.
@@ -48,8 +51,14 @@ impl FunctionCode {
             let before = self.flow.before(at).into_iter();
             before.filter(|&at| !stops(at)).collect()
         });
+        // A function that says that it ends may still go on to another.
+        let behind = match to {
+            Position::Exit => ends.iter().flat_map(|&end| self.flow.after(end)).collect(),
+            _ => Vec::new(),
+        };
+        let behind = self.reached(behind, |at| self.flow.after(at));
         let passed = (0..from_first.len())
-            .filter(|&at| from_first[at] && to_ends[at] && (is_called || !ends.contains(&at)));
+            .filter(|&at| behind[at] || from_first[at] && to_ends[at] && (is_called || !ends.contains(&at)));
         Some(most_telling(passed.filter_map(|at| self.blind.get(&at))))
     }
 
@@ -60,6 +69,7 @@ impl FunctionCode {
             Position::At(address) => self.flow.instructions[at].next_ip() == address,
             // One that calls back is none that is an event.
             Position::Called => !self.is_event(at),
+            Position::Anywhere => false,
             Position::Exit => *call == Call::Leaves,
         };
         calls.filter(|&(&at, call)| comes(at, call)).map(|(&at, _)| at).collect()

@@ -95,6 +95,8 @@ pub enum Position {
     At(u64),
     /// Within a function that it has called and that records nothing itself.
     Called,
+    /// Somewhere: where it was before is not known either.
+    Anywhere,
     /// Its end.
     Exit,
 }

@@ -62,10 +62,8 @@ impl BlindWalk {
         if site.instrumented == 0 {
             return site.recording == Recording::System && !thread.is_some_and(Thread::is_ending);
         }
-        let Some(call) = thread.and_then(|thread| thread.calls.last()) else { return true };
-        if call.function != site.instrumented {
-            return true;
-        }
+        let call = thread.and_then(|thread| thread.calls.last());
+        let Some(call) = call.filter(|call| call.function == site.instrumented) else { return false };
         let from = call.at.get();
         let [first, second] = &site.clear_from;
         let passes = first.get() == from || second.get() == from;
@@ -149,10 +147,11 @@ impl BlindWalk {
         if let Recording::Blind(blind) = &site.recording {
             return Some((naming.intern(&blind.code), blind.orders));
         }
-        let call = self.threads[at].calls.last()?;
-        if call.function != site.instrumented || site.instrumented == 0 {
+        if site.instrumented == 0 {
             return None;
         }
+        let call = self.threads[at].calls.last().filter(|call| call.function == site.instrumented);
+        let Some(call) = call else { return self.between(pc, Position::Anywhere, naming) };
         let from = call.at.replace(pc);
         let blind = self.between(from, Position::At(pc), naming);
         if blind.is_none() {
