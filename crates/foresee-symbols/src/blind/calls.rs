@@ -224,6 +224,8 @@ impl ProgramCode {
         let (file, address) = match callee {
             Callee::Unknown => return call_of(Effect::Orders, UNKNOWN),
             Callee::Here(address) => (file, *address),
+            // A library finds the runtime in whatever program loads it.
+            Callee::Import(symbol) if symbol.starts_with("__tsan_") => return runtime_call(symbol),
             Callee::Import(symbol) => {
                 let exporter = self.exporter(symbol);
                 // A function of the system is known by the name that it is called by: it has others.

@@ -59,13 +59,9 @@ pub(super) struct Uncovered {
 
 /// The instructions of a function that access memory without an announcement.
 pub(super) fn uncovered(code: &FileCode, flow: &Flow, call: impl Fn(usize) -> CallKind) -> Vec<Uncovered> {
-    let mut analysis = Analysis {
-        code,
-        flow,
-        call,
-        interpreter: Interpreter::new(code.is_relocatable()),
-        announcements: BTreeMap::new(),
-    };
+    let is_constant = |address| code.is_constant(address);
+    let interpreter = Interpreter::new(code.is_relocatable(), &is_constant);
+    let mut analysis = Analysis { code, flow, call, interpreter, announcements: BTreeMap::new() };
     analysis.run()
 }
 
@@ -73,7 +69,7 @@ struct Analysis<'a, F> {
     code: &'a FileCode,
     flow: &'a Flow,
     call: F,
-    interpreter: Interpreter,
+    interpreter: Interpreter<'a>,
     /// What the calls announce, at the last look.
     announcements: BTreeMap<usize, Announced>,
 }

@@ -40,12 +40,14 @@ pub(super) struct State {
 }
 
 /// Interprets instructions.
-pub(super) struct Interpreter {
+pub(super) struct Interpreter<'a> {
     pub(super) values: Values,
     /// Values that are known to have no bits beyond the lowest 32.
     short: FxHashSet<Value>,
     /// What calls returned.
     results: FxHashSet<Value>,
+    /// Whether nothing changes the memory at an address of the file.
+    is_constant: &'a dyn Fn(u64) -> bool,
     /// Where addresses in the code are relative to.
     image: Value,
     factory: InstructionInfoFactory,
@@ -56,13 +58,14 @@ fn number(register: Register) -> Option<usize> {
     full.is_gpr64().then(|| full.number())
 }
 
-impl Interpreter {
+impl<'a> Interpreter<'a> {
     /// Of code that can be loaded anywhere, or only where its addresses say.
-    pub(super) fn new(is_relocatable: bool) -> Interpreter {
+    pub(super) fn new(is_relocatable: bool, is_constant: &'a dyn Fn(u64) -> bool) -> Interpreter<'a> {
         let mut values = Values::default();
         let image = if is_relocatable { values.unknown(Unknown::Image) } else { values.constant(0) };
         Interpreter {
             values,
+            is_constant,
             image,
             short: FxHashSet::default(),
             results: FxHashSet::default(),
@@ -171,8 +174,13 @@ impl Interpreter {
                 let size = one.memory_size().size() as u64;
                 let address = self.memory_operand(state, one)?;
                 let (varying, offset) = self.values.split(address);
-                let &(known, value) = state.slots.get(&(varying, offset))?;
-                (known == size).then_some(value)
+                if let Some(&(known, value)) = state.slots.get(&(varying, offset)) {
+                    return (known == size).then_some(value);
+                }
+                // What never changes is the same whenever it is loaded.
+                let in_file = self.address_in_file(address)?;
+                let is_same = size == 8 && (self.is_constant)(in_file);
+                is_same.then(|| self.values.unknown(Unknown::Result(LOADED, vec![address])))
             }
             _ => Some(self.values.constant(immediate(one, nth)?)),
         }
@@ -356,7 +364,10 @@ impl Interpreter {
         let loads = one.mnemonic() == M::Mov && one.op1_kind() == OpKind::Memory && result.is_none();
         if let (true, Some(access), Some(number)) = (loads, accesses.first(), number(one.op0_register())) {
             let loaded = state.registers[number];
-            let whole = one.op0_register().size() as u64 == access.size && access.size == 8;
+            if access.size == 4 {
+                self.short.insert(loaded);
+            }
+            let whole = one.op0_register().size() as u64 == access.size;
             self.keep(state, access.address, access.size, whole.then_some(loaded));
         }
     }
@@ -395,8 +406,9 @@ impl Interpreter {
         if others.iter().all(|other| *other == first) {
             return first.clone();
         }
-        // What is a constant apart in all of them stays so.
-        let mut groups: BTreeMap<Vec<(Value, i64)>, Value> = BTreeMap::new();
+        // What is a constant apart in all of them stays so: the first of such a group is the new unknown itself, the others are a
+        // constant apart from it.
+        let mut groups: BTreeMap<Vec<(Value, i64)>, (Value, i64)> = BTreeMap::new();
         let mut meet = |this: &mut Self, place: Place, incoming: Vec<Value>| {
             if incoming.iter().all(|&value| value == incoming[0]) {
                 return incoming[0];
@@ -406,11 +418,11 @@ impl Interpreter {
             let key: Vec<(Value, i64)> =
                 split.iter().map(|&(varying, offset)| (varying, offset.wrapping_sub(base))).collect();
             let in_frame = incoming.iter().all(|&value| this.values.is_in_frame(value));
-            let together = *groups.entry(key).or_insert_with(|| {
+            let (together, first_base) = *groups.entry(key).or_insert_with(|| {
                 let met = Unknown::Met(block, place);
-                if in_frame { this.values.frame(met) } else { this.values.unknown(met) }
+                (if in_frame { this.values.frame(met) } else { this.values.unknown(met) }, base)
             });
-            this.values.plus(together, base)
+            this.values.plus(together, base.wrapping_sub(first_base))
         };
         let mut registers = first.registers;
         for (number, value) in registers.iter_mut().enumerate() {
@@ -433,6 +445,8 @@ impl Interpreter {
     }
 }
 
+/// The operation that loads what never changes.
+const LOADED: u32 = 0x5_0000;
 const SIGN_EXTENDED_4: u32 = 0x2_0000;
 
 /// Which extension of a value this is: `cdqe` does the same as `movsxd`.

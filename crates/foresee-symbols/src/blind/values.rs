@@ -73,6 +73,8 @@ impl Values {
         if number == next {
             self.frames.push(is_frame);
         }
+        // What was taken for an address in the frame may turn out to be another as well.
+        self.frames[number as usize] &= is_frame;
         self.intern(Sum { terms: vec![(number, 1)], constant: 0 })
     }
 
