@@ -30,6 +30,7 @@ mod new_delete;
 mod once;
 pub(crate) mod process;
 mod semaphores;
+mod shared_mappings;
 pub(crate) mod signals;
 mod strings;
 pub(crate) mod threads;
