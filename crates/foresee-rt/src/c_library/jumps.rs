@@ -35,7 +35,7 @@ fn note(buffer: u64) {
 macro_rules! setters {
     ($($name:ident $note:ident of $c_name:literal;)*) => {
         $(
-            extern "C" fn $note(buffer: u64) -> *mut c_void {
+            extern "C-unwind" fn $note(buffer: u64) -> *mut c_void {
                 static REAL: Real = Real::new($c_name);
                 note(buffer);
                 REAL.address()

@@ -4,7 +4,7 @@ use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
 use foresee_format::{self as format, Tag, first_word};
 
-use super::local::{INSIDE, Ignored, Local, Postponed, UNSETTLED, with_local};
+use super::local::{INSIDE, Ignored, Local, UNSETTLED, with_local};
 use crate::recorder::frames::Frames;
 use crate::recorder::order::{plain_key, stamp, stamped_key};
 use crate::recorder::status;
@@ -74,16 +74,6 @@ impl Local {
     pub(crate) fn stamped_at<const N: usize>(&self, stamp: u64, tag: Tag, detail: u8, words: [u64; N]) {
         self.write(first_word(tag, detail, stamped_key(stamp)), words);
         self.near.note(tag, words);
-    }
-
-    /// Records what a signal handler had to postpone.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn record_postponed(&self) {
-        if let Some(Postponed { detail, words }) = self.postponed.take() {
-            status::end_waiting_for_thread();
-            self.stamped(Tag::Load, detail, words);
-        }
     }
 
     /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
