@@ -12,45 +12,9 @@ use std::mem::{MaybeUninit, offset_of};
 
 use libc::{c_int, c_void, siginfo_t, stack_t, ucontext_t};
 
+use super::blocked_signals::{ALL_THAT_CAN_WAIT, block};
 use super::signals::learn;
 use crate::recorder::thread::{self, DeferredSignal, SignalSet};
-
-const fn set_of(signals: &[c_int]) -> SignalSet {
-    let mut set = 0;
-    let mut at = 0;
-    while at < signals.len() {
-        set |= 1 << (signals[at] - 1);
-        at += 1;
-    }
-    set
-}
-
-/// All signals but those that a thread brings on itself: the kernel ends a process that blocks them and does so.
-const ALL_THAT_CAN_WAIT: SignalSet = !set_of(&[
-    libc::SIGSEGV,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGSYS,
-    libc::SIGABRT,
-]);
-
-/// Blocks exactly these signals on this thread; which ones were before. The C library's function would leave out its own.
-fn block(signals: SignalSet) -> SignalSet {
-    let mut before: SignalSet = 0;
-    // SAFETY: both sets are as long as is said, and outlive the call, which cannot fail: `errno` stays as it is.
-    unsafe {
-        libc::syscall(
-            libc::SYS_rt_sigprocmask,
-            libc::SIG_SETMASK,
-            &signals,
-            &mut before,
-            size_of::<SignalSet>(),
-        )
-    };
-    before
-}
 
 /// The set of signals that are blocked when the context is gone back to. The kernel's are the first words of the C library's, whose
 /// rest is not there in a context that is the kernel's.

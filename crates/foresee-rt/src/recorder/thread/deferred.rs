@@ -20,7 +20,7 @@
 //! **Cost.** Leaving loads a byte beside the one that it stores, and does not take a branch.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
+use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
 use libc::{c_int, siginfo_t, stack_t};
 
@@ -48,32 +48,28 @@ pub(crate) type Deliver = fn(&mut [Option<DeferredSignal>]);
 /// How many signals are kept: so many different ones would have to arrive at the same moment.
 const ROOM: usize = 8;
 
-pub(super) struct Deferred {
-    count: AtomicU8,
+/// Apart from what the thread needs all the time.
+struct Kept {
     signals: [Cell<Option<DeferredSignal>>; ROOM],
     deliver: Cell<Option<Deliver>>,
 }
 
-impl Deferred {
-    pub(super) const NONE: Deferred = Deferred {
-        count: AtomicU8::new(0),
-        signals: [const { Cell::new(None) }; ROOM],
-        deliver: Cell::new(None),
-    };
+thread_local! {
+    static KEPT: Kept =
+        const { Kept { signals: [const { Cell::new(None) }; ROOM], deliver: Cell::new(None) } };
 }
 
 /// Keeps a signal until this thread, which is inside of the runtime, leaves it. `signal` is given the one that was deferred before
 /// it, if any. All signals that can be deferred are blocked, and stay so until `deliver`. False if there is no room.
 pub(crate) fn defer(signal: impl FnOnce(Option<DeferredSignal>) -> DeferredSignal, deliver: Deliver) -> bool {
-    with_local(|local| {
-        let deferred = &local.deferred;
-        let count = deferred.count.load(Relaxed);
-        let Some(slot) = deferred.signals.get(usize::from(count)) else { return false };
-        let before = count.checked_sub(1).and_then(|last| deferred.signals[usize::from(last)].get());
+    KEPT.with(|kept| {
+        let count = with_local(|local| local.deferred.load(Relaxed));
+        let Some(slot) = kept.signals.get(usize::from(count)) else { return false };
+        let before = count.checked_sub(1).and_then(|last| kept.signals[usize::from(last)].get());
         slot.set(Some(signal(before)));
-        deferred.deliver.set(Some(deliver));
+        kept.deliver.set(Some(deliver));
         compiler_fence(SeqCst);
-        deferred.count.store(count + 1, Relaxed);
+        with_local(|local| local.deferred.store(count + 1, Relaxed));
         true
     })
 }
@@ -100,7 +96,7 @@ impl Local {
         compiler_fence(SeqCst);
         self.state.store(state, Relaxed);
         compiler_fence(SeqCst);
-        if self.deferred.count.load(Relaxed) != 0 {
+        if self.deferred.load(Relaxed) != 0 {
             self.deliver();
         }
     }
@@ -109,12 +105,15 @@ impl Local {
     #[inline(never)]
     fn deliver(&self) {
         // First of all: the handlers may leave by a jump, and be interrupted themselves.
-        let count = self.deferred.count.swap(0, Relaxed);
-        let mut signals: [_; ROOM] = unrecorded(|| std::array::from_fn(|i| self.deferred.signals[i].take()));
+        let count = usize::from(self.deferred.swap(0, Relaxed));
+        let mut signals: [_; ROOM] =
+            unrecorded(|| KEPT.with(|kept| std::array::from_fn(|i| kept.signals[i].take())));
         // The access of the last record is yet to come, and its value is not what the handler finds in memory.
         let unsettled = self.set_aside_unsettled();
-        if let Some(deliver) = self.deferred.deliver.get() {
-            deliver(&mut signals[..usize::from(count)]);
+        if let (Some(deliver), Some(signals)) =
+            (KEPT.with(|kept| kept.deliver.get()), signals.get_mut(..count))
+        {
+            deliver(signals);
         }
         self.put_back_unsettled(unsettled);
     }

@@ -8,7 +8,6 @@ use std::sync::atomic::{
 use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
 
-use super::deferred::Deferred;
 use crate::recorder::frames::Frames;
 use crate::recorder::watched::Unsettled;
 
@@ -65,8 +64,8 @@ pub(crate) struct Local {
     pub(super) branch_end: Cell<*mut u64>,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
     pub(super) unsettled: Cell<Option<Unsettled>>,
-    /// Signals that interrupted the runtime.
-    pub(super) deferred: Deferred,
+    /// How many signals wait until the runtime is left.
+    pub(super) deferred: AtomicU8,
 }
 
 thread_local! {
@@ -86,7 +85,7 @@ thread_local! {
             near: Near::nowhere(),
             branch_end: Cell::new(std::ptr::null_mut()),
             unsettled: Cell::new(None),
-            deferred: Deferred::NONE,
+            deferred: AtomicU8::new(0),
         }
     };
 }

@@ -90,8 +90,8 @@ impl Local {
         }
     }
 
-    /// The thread's number, given to it before its first record. A signal handler may have been earlier: what it did
-    /// stays with the number it got.
+    /// The thread's number, given to it before its first record. If a signal handler was earlier, what it did stays with the number it
+    /// got.
     pub(crate) fn set_thread(&self, thread: u32) {
         self.drop_chunk();
         self.thread.set(thread);
