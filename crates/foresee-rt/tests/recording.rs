@@ -301,6 +301,11 @@ fn signal_handlers_may_leave_by_any_way() {
 }
 
 #[test]
+fn faults_of_atomic_operations_may_be_survived() {
+    each("faults.c", |program| drop(program.assert_clean()));
+}
+
+#[test]
 fn signal_handlers_belong_to_their_threads_from_the_beginning() {
     each("early_signals.c", |program| {
         let ((handled, _), run) = program.record_output(&[]);

@@ -104,9 +104,18 @@ pub(crate) fn is_inside() -> bool {
     LOCAL.with(|local| local.state.load(Relaxed) & INSIDE != 0)
 }
 
-/// The runtime on this thread was interrupted and will not go on.
-pub(crate) fn abandon() {
+/// What no other living thread has.
+#[inline(always)]
+pub(crate) fn identity(local: &Local) -> usize {
+    std::ptr::from_ref(local) as usize
+}
+
+/// If the runtime on this thread was interrupted, it will not go on: `give_up` gives up what it holds.
+pub(crate) fn abandon(give_up: impl FnOnce(&Local)) {
     LOCAL.with(|local| {
+        if local.state.load(Relaxed) & INSIDE != 0 {
+            give_up(local);
+        }
         // A record may be written, and not yet noted as what the next one is near to.
         local.near.forget();
         local.leave();

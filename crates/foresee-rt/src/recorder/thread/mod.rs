@@ -25,7 +25,7 @@ mod suspended;
 pub(crate) use chunks::{start, start_over};
 pub(crate) use deferred::{DeferredSignal, SignalSet, defer, unrecorded};
 pub(crate) use local::{
-    Ignored, Local, abandon, begin_ignoring, depth, end_ignoring, is_inside, position, silence,
+    Ignored, Local, abandon, begin_ignoring, depth, end_ignoring, identity, is_inside, position, silence,
 };
 pub(crate) use near_records::{
     AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once, leave_to,
