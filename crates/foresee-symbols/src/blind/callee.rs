@@ -43,6 +43,30 @@ pub(super) fn callee(code: &FileCode, instructions: &[Instruction], at: usize) -
     }
 }
 
+/// System calls that order nothing: waiting for an atomic and waking who waits for it (the atomic itself is the program's, and orders
+/// what it orders), and asking who one is.
+const HARMLESS: [u64; 5] = [FUTEX, GETTID, GETPID, SCHED_YIELD, GETCPU];
+const FUTEX: u64 = 202;
+const GETTID: u64 = 186;
+const GETPID: u64 = 39;
+const SCHED_YIELD: u64 = 24;
+const GETCPU: u64 = 309;
+
+/// Whether the call of `syscall` at this instruction is for one of them, by a constant.
+pub(super) fn is_harmless_system_call(instructions: &[Instruction], at: usize) -> bool {
+    let before = instructions[..at].iter().rev().take(LOOK_BACK);
+    let mut before = before.take_while(|one| one.flow_control() == FlowControl::Next);
+    let number = before.find(|one| {
+        one.op_count() > 0
+            && one.op0_kind() == OpKind::Register
+            && one.op0_register().full_register() == Register::RDI
+    });
+    number.is_some_and(|one| {
+        let constant = one.try_immediate(1).ok().filter(|_| one.mnemonic() == Mnemonic::Mov);
+        constant.is_some_and(|number| HARMLESS.contains(&number))
+    })
+}
+
 /// The functions whose addresses are put into registers shortly before a call.
 pub(super) fn given_functions(code: &FileCode, instructions: &[Instruction], at: usize) -> Vec<u64> {
     let before = instructions[..at].iter().rev().take(LOOK_BACK);

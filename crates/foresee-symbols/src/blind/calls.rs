@@ -6,7 +6,7 @@ use foresee_trace::raw::{BlindCode, Recording};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 use rustc_hash::FxHashMap;
 
-use super::callee::{Call, callee, given_functions};
+use super::callee::{Call, callee, given_functions, is_harmless_system_call};
 use super::coverage::{CallKind, Uncovered, uncovered};
 use super::effects::{self, Effect, Effects};
 use super::file_code::{Callee, FileCode, FunctionStart};
@@ -179,8 +179,13 @@ impl ProgramCode {
         for (at, one) in instructions.iter().enumerate() {
             if is_call(one, &own) {
                 let callee = callee(self.code(file), instructions, at);
-                let call = match callee {
+                let call = match &callee {
                     Callee::Unknown => Call::Unknown,
+                    Callee::Import(name)
+                        if name == "syscall" && is_harmless_system_call(instructions, at) =>
+                    {
+                        Call::Nothing
+                    }
                     _ if self.is_calling_back(file, &callee) => self.call_back(file, instructions, at, depth),
                     _ => self.call(file, &callee, depth),
                 };
