@@ -1,5 +1,6 @@
 //! Correct programs, in which nothing may be found: the tests of well-known concurrent crates, at fixed versions, and
-//! programs that put such crates under stress; and C and C++ programs of Debian's ([`debian`]).
+//! programs that put such crates under stress; and C and C++ programs of Debian's ([`debian`]). And suites of tests for tools
+//! like this ([`suite`]), which say of each program whether something is to be found.
 //!
 //! `foresee-bench corpus [NAME…]` takes each crate of `bench/corpus`, copies its published source to `target/corpus`,
 //! runs `cargo foresee test` there (or runs the programs in `bench/corpus/stress` that the entry names) and prints a line of
@@ -11,6 +12,7 @@ mod debian;
 mod entry;
 mod outcome;
 mod source;
+mod suite;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -78,11 +80,16 @@ fn table(names: &[&str]) -> Result<bool, Failed> {
         unexplained.iter().for_each(|finding| println!("    unexplained: {finding}"));
         outcome.warnings.iter().for_each(|warning| println!("    warning: {warning}"));
         outcome.missing(entry).for_each(|one| println!("    not seen this time: {} ({})", one.kind, one.why));
+        let recall = &outcome.recall;
+        if recall.expected > 0 {
+            println!("    races: {} expected, {} found", recall.expected, recall.found);
+        }
+        recall.exceptions.iter().for_each(|one| println!("    {one}"));
         if outcome.refused > 0 {
             println!("    {} witnesses were refused by the checker: a bug of an engine", outcome.refused);
         }
         good &= unexplained.is_empty() && outcome.warnings.is_empty();
-        good &= outcome.failed == 0 && outcome.refused == 0;
+        good &= outcome.failed == 0 && outcome.refused == 0 && recall.unexplained == 0;
     }
     Ok(good)
 }
@@ -123,9 +130,14 @@ impl Place {
         let outcome = match &entry.what {
             What::Crate(one) => self.test_crate(&entry.name, one, &output),
             What::Debian(one) => self.debian.test(&entry.name, one, &output),
+            What::Suite(one) => {
+                one.test(&entry.name, &self.corpus.join(entry::SUITES), &self.debian, &output)
+            }
         };
+        // A suite has programs that do what no program may, and foresee rightly warns of their recordings.
+        let is_suite = matches!(entry.what, What::Suite(_));
         outcome
-            .and_then(|outcome| outcome.with_warnings(&log))
+            .and_then(|outcome| if is_suite { Ok(outcome) } else { outcome.with_warnings(&log) })
             .map_err(|why| format!("{why}; see {}", log.display()).into())
     }
 

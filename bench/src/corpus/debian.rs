@@ -30,7 +30,7 @@ const COMPILERS: [(&str, &str); 2] = [("foresee-cc", "cc"), ("foresee-c++", "c++
 /// Where it all happens.
 pub(crate) struct Debian {
     /// `target/corpus`.
-    work: PathBuf,
+    pub(super) work: PathBuf,
     foresee: PathBuf,
 }
 
@@ -54,7 +54,9 @@ impl Debian {
         let built = folder.join("built");
         let source = folder.join(name);
         if fs::read_to_string(&built).ok().as_deref() != Some(&package.build) {
-            self.fetch(&folder, name, package, log)?;
+            let first = format!("{name}={}", package.version);
+            let wanted: Vec<&str> = [&first].into_iter().chain(&package.with).map(String::as_str).collect();
+            self.fetch(&folder, &wanted, &[], log)?;
             if !self.shell(&source, &package.build, &[], log)?.success() {
                 return Err(format!("{name}: cannot be built").into());
             }
@@ -63,15 +65,22 @@ impl Debian {
         let mut outcome = Outcome::default();
         for run in &package.runs {
             outcome.tests += 1;
-            if !self.run(run, &source, &mut outcome, log)? {
+            if !self.run(run, &source, &[], &mut outcome, log)?.is_good() {
                 outcome.failed += 1;
             }
         }
         Ok(outcome)
     }
 
-    /// Whether the run went well; what was found in it is in `outcome`.
-    fn run(&self, run: &str, source: &Path, outcome: &mut Outcome, log: &File) -> Result<bool, Failed> {
+    /// How the run went; what was found in it is in `outcome`. `options` are for the check.
+    pub(super) fn run(
+        &self,
+        run: &str,
+        source: &Path,
+        options: &[String],
+        outcome: &mut Outcome,
+        log: &File,
+    ) -> Result<Ended, Failed> {
         let traces = self.work.join("traces");
         remove(&traces)?;
         fs::create_dir_all(&traces)?;
@@ -87,18 +96,19 @@ impl Debian {
             let document = self.work.join("check.json");
             remove(&document)?;
             let mut check = Command::new(&self.foresee);
-            check.arg("check").arg(trace).args(["--format", "json", "--output"]).arg(&document);
+            check.arg("check").arg(trace).args(options).args(["--format", "json", "--output"]).arg(&document);
+            check.current_dir(source);
             check.stdout(log.try_clone()?).stderr(log.try_clone()?).status()?;
             let before = outcome.findings.len();
             outcome.add(&document).map_err(|why| format!("{run}: {why}"))?;
             outcome.findings[before..].iter_mut().for_each(|finding| finding.test = run.to_owned());
         }
         remove(&traces)?;
-        Ok(ended.success() && !recorded.is_empty())
+        Ok(Ended { code: ended.code(), is_recorded: !recorded.is_empty() })
     }
 
     /// Runs a script in a folder, with the compilers and foresee in its path.
-    fn shell(
+    pub(super) fn shell(
         &self,
         folder: &Path,
         script: &str,
@@ -114,12 +124,18 @@ impl Debian {
         Ok(shell.stdout(log.try_clone()?).stderr(log.try_clone()?).status()?)
     }
 
-    /// Unpacks the package, and those that it is built with, into `folder`: `folder/NAME` each.
-    fn fetch(&self, folder: &Path, name: &str, package: &Package, log: &File) -> Result<(), Failed> {
+    /// Unpacks packages, each given as `NAME=VERSION`, into `folder`: `folder/NAME` each. If `parts` names any, only these folders of
+    /// the original source.
+    pub(super) fn fetch(
+        &self,
+        folder: &Path,
+        packages: &[&str],
+        parts: &[String],
+        log: &File,
+    ) -> Result<(), Failed> {
         remove(folder)?;
         fs::create_dir_all(folder)?;
-        let first = format!("{name}={}", package.version);
-        for wanted in [&first].into_iter().chain(&package.with) {
+        for wanted in packages {
             let name = wanted.split_once('=').ok_or_else(|| format!("{wanted}: which version?"))?.0;
             let download = folder.join("download");
             fs::create_dir_all(&download)?;
@@ -128,13 +144,23 @@ impl Debian {
             if !fetched.success() {
                 return Err(format!("{wanted}: apt cannot fetch it").into());
             }
-            let mut described = fs::read_dir(&download)?.flatten().map(|file| file.path());
-            let described = described.find(|path| path.extension().is_some_and(|ending| ending == "dsc"));
-            let described = described.ok_or_else(|| format!("{wanted}: nothing was fetched"))?;
-            let mut unpack = Command::new("dpkg-source");
-            unpack.arg("-x").arg(described).arg(folder.join(name));
+            let fetched: Vec<PathBuf> = fs::read_dir(&download)?.flatten().map(|file| file.path()).collect();
+            let named = |part: &str| fetched.iter().find(|path| path.to_string_lossy().contains(part));
+            let nothing = || format!("{wanted}: nothing was fetched");
+            let to = folder.join(name);
+            let mut unpack;
+            if parts.is_empty() {
+                unpack = Command::new("dpkg-source");
+                unpack.arg("-x").arg(named(".dsc").ok_or_else(nothing)?).arg(to);
+            } else {
+                fs::create_dir_all(&to)?;
+                unpack = Command::new("tar");
+                unpack.arg("-xf").arg(named(".orig.tar.").ok_or_else(nothing)?).arg("-C").arg(to);
+                unpack.args(["--strip-components=1", "--wildcards"]);
+                unpack.args(parts.iter().map(|part| format!("*/{part}/*")));
+            }
             if !unpack.stdout(log.try_clone()?).stderr(log.try_clone()?).status()?.success() {
-                return Err(format!("{wanted}: dpkg-source cannot unpack it").into());
+                return Err(format!("{wanted}: cannot be unpacked").into());
             }
             remove(&download)?;
         }
@@ -168,6 +194,24 @@ impl Debian {
             }
         }
         command(args)
+    }
+}
+
+/// How a run ended.
+pub(super) struct Ended {
+    /// `None` if a signal ended the shell.
+    code: Option<i32>,
+    is_recorded: bool,
+}
+
+impl Ended {
+    fn is_good(&self) -> bool {
+        self.code == Some(0) && self.is_recorded
+    }
+
+    /// Whether the recorded program was ended by a signal, or for the time that it took.
+    pub(super) fn is_broken(&self) -> bool {
+        !self.is_recorded || self.code.is_none_or(|code| code >= 124)
     }
 }
 

@@ -1,4 +1,5 @@
-//! One entry of the corpus: `bench/corpus/NAME.toml` is a crate, `bench/corpus/debian/NAME.toml` a program of Debian's.
+//! One entry of the corpus: `bench/corpus/NAME.toml` is a crate, `bench/corpus/debian/NAME.toml` a program of Debian's,
+//! `bench/corpus/suites/NAME.toml` a suite of tests for tools like this.
 
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::Failed;
 use super::outcome::Finding;
+use super::suite::Suite;
 
 /// One line of the table.
 #[derive(Debug)]
@@ -21,6 +23,7 @@ pub(crate) struct Entry {
 pub(crate) enum What {
     Crate(Crate),
     Debian(Package),
+    Suite(Suite),
 }
 
 /// What is run of one crate, and what may be found in it.
@@ -75,6 +78,7 @@ impl Entry {
         match &self.what {
             What::Crate(one) => &one.version,
             What::Debian(one) => &one.version,
+            What::Suite(one) => &one.version,
         }
     }
 
@@ -82,18 +86,25 @@ impl Entry {
         match &self.what {
             What::Crate(one) => &one.expected,
             What::Debian(one) => &one.expected,
+            What::Suite(one) => &one.expected,
         }
     }
 
     fn read(path: &Path) -> Result<Entry, Failed> {
-        let of_debian = path.parent().is_some_and(|folder| folder.ends_with(DEBIAN));
-        let what = if of_debian { What::Debian(parse(path)?) } else { What::Crate(parse(path)?) };
+        let is_in = |name: &str| path.parent().is_some_and(|folder| folder.ends_with(name));
+        let what = if is_in(DEBIAN) {
+            What::Debian(parse(path)?)
+        } else if is_in(SUITES) {
+            What::Suite(parse(path)?)
+        } else {
+            What::Crate(parse(path)?)
+        };
         Ok(Entry { name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), what })
     }
 
     /// All of the corpus, crates first, by name; only those in `names` if it is not empty.
     pub(crate) fn all(corpus: &Path, names: &[&str]) -> Result<Vec<Entry>, Failed> {
-        let folders = [corpus.to_owned(), corpus.join(DEBIAN)];
+        let folders = [corpus.to_owned(), corpus.join(DEBIAN), corpus.join(SUITES)];
         let mut paths = Vec::new();
         for name in names {
             let file = format!("{name}.toml");
@@ -111,6 +122,8 @@ impl Entry {
 
 /// Where the entries of Debian's programs are.
 const DEBIAN: &str = "debian";
+/// Where those of suites are.
+pub(crate) const SUITES: &str = "suites";
 
 fn parse<T: DeserializeOwned>(path: &Path) -> Result<T, Failed> {
     let text = std::fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -146,7 +159,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
         let entries = Entry::all(&folder, &[]).unwrap();
         let crates = entries.iter().filter(|entry| matches!(entry.what, What::Crate(_))).count();
-        assert!(crates >= 12 && entries.len() - crates >= 10, "{crates} crates of {}", entries.len());
+        assert!(crates >= 12 && entries.len() - crates >= 11, "{crates} crates of {}", entries.len());
         for entry in entries {
             if let What::Crate(Crate { program: Some(program), .. }) = &entry.what {
                 assert!(folder.join(program).is_file(), "{}: its program is missing", entry.name);
@@ -154,6 +167,10 @@ mod tests {
             if let What::Debian(package) = &entry.what {
                 let recorded = package.runs.iter().all(|run| run.contains("$record "));
                 assert!(recorded && !package.runs.is_empty(), "{}: a run without a recording", entry.name);
+            }
+            if let What::Suite(suite) = &entry.what {
+                let argued = suite.exceptions().all(|one| one.why.len() > 60 && !one.tests.is_empty());
+                assert!(argued, "{}: an exception without an argument", entry.name);
             }
             let argued = entry.expected().iter().all(|one| one.why.len() > 80 && !one.at.is_empty());
             assert!(argued, "{}: an expected finding without an argument", entry.name);

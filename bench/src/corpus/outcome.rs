@@ -22,12 +22,32 @@ pub(crate) struct Outcome {
     pub(crate) findings: Vec<Finding>,
     /// What foresee had to warn of: a run that is not possible, or doubted, or incomplete. Each is a bug of ours.
     pub(crate) warnings: Vec<String>,
+    /// Of a suite.
+    pub(crate) recall: Recall,
+}
+
+/// What a suite's tests expect, and what was found of it.
+#[derive(Default)]
+pub(crate) struct Recall {
+    /// How many tests expect a race, and in how many one was found.
+    pub(crate) expected: usize,
+    pub(crate) found: usize,
+    /// Tests that were missed, not built or broken, and the reason that their entry has; without one it is a failure.
+    pub(crate) exceptions: Vec<String>,
+    pub(crate) unexplained: usize,
+}
+
+impl Recall {
+    pub(crate) fn add(&mut self, what: &str, test: &str, reason: Option<&str>) {
+        self.unexplained += usize::from(reason.is_none());
+        self.exceptions.push(format!("{what}: {test} ({})", reason.unwrap_or("unexplained")));
+    }
 }
 
 /// One finding.
 pub(crate) struct Finding {
     pub(crate) kind: String,
-    certainty: String,
+    pub(crate) certainty: String,
     /// Where it was found.
     pub(crate) test: String,
     message: String,

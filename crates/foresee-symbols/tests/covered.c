@@ -32,6 +32,10 @@ long seen_branches(Node *a, Node *b, int c) {
     return one->value;
 }
 unsigned seen_matrix(unsigned m[8][8], int n) { unsigned s = 0; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) s += m[i][j] ^ m[j][i]; return s; }
+long seen_atomic_loads(int *flag, long *value) {
+    while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) { }
+    return __atomic_load_n(value, __ATOMIC_RELAXED) + __atomic_load_n(&array[7], __ATOMIC_SEQ_CST);
+}
 
 // Each has an access that is announced, too: functions without one are not instrumented.
 void blind_call(long *p) { *p = 1; unknown(); *p = 2; }

@@ -149,3 +149,43 @@ accesses_with_pc! {
     write::<8>: __tsan_write8_pc __tsan_unaligned_write8_pc;
     write::<16>: __tsan_write16_pc __tsan_unaligned_write16_pc;
 }
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_read_range_pc(addr: u64, size: u64, pc: u64) {
+    read_range(addr, size, pc);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_write_range_pc(addr: u64, size: u64, pc: u64) {
+    write_range(addr, size, pc);
+}
+
+/// Accesses by any address, which programs ask for by these names.
+macro_rules! unaligned_accesses {
+    ($($ty:ty, $size:literal: $load:ident $load_name:ident, $store:ident $store_name:ident;)*) => {
+        $(
+            extern "C" fn $load(at: *const $ty, pc: u64) -> $ty {
+                read::<$size>(at as u64, pc);
+                // SAFETY: the program asks for the value at this address.
+                unsafe { at.read_unaligned() }
+            }
+
+            extern "C" fn $store(at: *mut $ty, value: $ty, pc: u64) {
+                write::<$size>(at as u64, pc);
+                // SAFETY: the program asks to write to this address.
+                unsafe { at.write_unaligned(value) };
+            }
+
+            entries! {
+                $load_name => $load, "rsi";
+                $store_name => $store, "rdx";
+            }
+        )*
+    };
+}
+
+unaligned_accesses! {
+    u16, 2: load_2 __sanitizer_unaligned_load16, store_2 __sanitizer_unaligned_store16;
+    u32, 4: load_4 __sanitizer_unaligned_load32, store_4 __sanitizer_unaligned_store32;
+    u64, 8: load_8 __sanitizer_unaligned_load64, store_8 __sanitizer_unaligned_store64;
+}

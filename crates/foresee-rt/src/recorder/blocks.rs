@@ -87,9 +87,11 @@ pub(crate) fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
     block
 }
 
-/// A block's life ends, by a call of `free` or `realloc`.
+/// A block's life ends, by a call of `free` or `realloc`. A library without instrumentation frees what is its own, in an order that is
+/// not seen (the loader a thread's variables, when another thread gets its stack): that is only the begin of a new life.
 pub(crate) fn ends(block: *mut c_void, pc: u64) {
-    ends_as(if program::is_rust_library(pc) { Tag::Alloc } else { Tag::Free }, block, pc);
+    let is_seen = program::is_instrumented_at(pc) && !program::is_rust_library(pc);
+    ends_as(if is_seen { Tag::Free } else { Tag::Alloc }, block, pc);
 }
 
 /// A block's life ends, which this record says.

@@ -79,7 +79,7 @@ pub(super) fn runtime_call(symbol: &str) -> Call {
             "vptr_read" => Call::Announces(Announcement { writes: false, size: Some(8) }),
             "read_range" => Call::Announces(Announcement { writes: false, size: None }),
             "write_range" => Call::Announces(Announcement { writes: true, size: None }),
-            _ if rest.starts_with("atomic") => Call::Event,
+            _ if rest.starts_with("atomic") => atomic_load(rest).map_or(Call::Event, Call::Announces),
             _ => announcement(rest).map_or(Call::Tool, Call::Announces),
         };
     }
@@ -93,6 +93,12 @@ pub(super) fn runtime_call(symbol: &str) -> Call {
 /// calls others.)
 pub(super) fn is_copy(symbol: &str) -> bool {
     matches!(symbol, "memcpy" | "memmove" | "memset" | "realloc")
+}
+
+/// What `atomic32_load` announces: clang makes it the call, and leaves the instruction behind it, whose result nobody uses.
+fn atomic_load(rest: &str) -> Option<Announcement> {
+    let bits: u64 = rest.strip_prefix("atomic")?.strip_suffix("_load")?.parse().ok()?;
+    Some(Announcement { writes: false, size: Some(bits / 8) })
 }
 
 /// What `read4`, `unaligned_write8` and the like announce.
