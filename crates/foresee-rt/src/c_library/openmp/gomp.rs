@@ -1,0 +1,156 @@
+//! Entry points of libgomp: regions, barriers, `ordered`, `copyprivate`.
+
+use libc::{c_long, c_uint, c_void};
+
+use super::LIBGOMP;
+use super::teams::{Team, arrives, barrier, begins_ordered, ends_ordered, left};
+use crate::entry_points::{weak_entries, weak_entries_of_six};
+use crate::real_functions::{Real, call_real};
+
+/// What a region runs in each thread.
+pub(super) type Body = extern "C-unwind" fn(*mut c_void);
+
+/// A region, and what the program wants to run in it.
+struct Region {
+    team: Team,
+    body: Body,
+    data: *mut c_void,
+    pc: u64,
+}
+
+/// What the library runs instead of the program's function.
+extern "C-unwind" fn run(region: *mut c_void) {
+    // SAFETY: `region` has passed the address of one, and waits until all threads have run this.
+    let region = unsafe { &*region.cast::<Region>() };
+    region.team.run(region.pc, || (region.body)(region.data));
+}
+
+/// A region, by `real`, which is given what to run and with what.
+fn region<R>(body: Body, data: *mut c_void, pc: u64, real: impl FnOnce(Body, *mut c_void) -> R) -> R {
+    let region = Region { team: Team::new(), body, data, pc };
+    region.team.region(pc, || real(run, (&raw const region).cast_mut().cast()))
+}
+
+/// Functions that are a region: `function of "C name", (arguments after the first two) -> result`. Those with more arguments
+/// than registers find the return address before the arguments on the stack, twice.
+macro_rules! regions {
+    ($($function:ident of $name:literal, ($($arg:ident: $ty:ty),*) $([$($stacked:ident: $stacked_ty:ty),*])? -> $ret:ty;)*) => {
+        $(extern "C-unwind" fn $function(
+            body: Body,
+            data: *mut c_void,
+            $($arg: $ty,)*
+            pc: u64,
+            $(_return: u64, $($stacked: $stacked_ty),*)?
+        ) -> $ret {
+            static REAL: Real = Real::of_library($name, LIBGOMP);
+            // SAFETY: forwards the caller's own arguments, with the signature of the library's function, or `run` and what it
+            // expects.
+            region(body, data, pc, |body, data| unsafe {
+                call_real!(
+                    REAL,
+                    (Body, *mut c_void $(, $ty)* $($(, $stacked_ty)*)?) -> $ret,
+                    body, data $(, $arg)* $($(, $stacked)*)?
+                )
+            })
+        })*
+    };
+}
+
+regions! {
+    parallel of c"GOMP_parallel", (threads: c_uint, flags: c_uint) -> ();
+    parallel_reductions of c"GOMP_parallel_reductions", (threads: c_uint, flags: c_uint) -> c_uint;
+    parallel_sections of c"GOMP_parallel_sections", (threads: c_uint, count: c_uint, flags: c_uint) -> ();
+    loop_static of c"GOMP_parallel_loop_static",
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+    loop_dynamic of c"GOMP_parallel_loop_dynamic",
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+    loop_guided of c"GOMP_parallel_loop_guided",
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+    loop_any_dynamic of c"GOMP_parallel_loop_nonmonotonic_dynamic",
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+    loop_any_guided of c"GOMP_parallel_loop_nonmonotonic_guided",
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+    loop_runtime of c"GOMP_parallel_loop_runtime",
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [flags: c_uint] -> ();
+    loop_any_runtime of c"GOMP_parallel_loop_nonmonotonic_runtime",
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [flags: c_uint] -> ();
+    loop_maybe_any_runtime of c"GOMP_parallel_loop_maybe_nonmonotonic_runtime",
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [flags: c_uint] -> ();
+}
+
+/// Functions without arguments: `how it is recorded: function of "C name" -> result`.
+macro_rules! simple {
+    ($($how:ident: $function:ident of $name:literal -> $ret:ty;)*) => {
+        $(extern "C-unwind" fn $function(pc: u64) -> $ret {
+            static REAL: Real = Real::of_library($name, LIBGOMP);
+            // SAFETY: calls the library's function, with its signature, where the program has called it.
+            $how(pc, || unsafe { call_real!(REAL, () -> $ret,) })
+        })*
+    };
+}
+
+simple! {
+    barrier: team_barrier of c"GOMP_barrier" -> ();
+    barrier: team_barrier_cancel of c"GOMP_barrier_cancel" -> bool;
+    barrier: loop_end of c"GOMP_loop_end" -> ();
+    barrier: loop_end_cancel of c"GOMP_loop_end_cancel" -> bool;
+    barrier: sections_end of c"GOMP_sections_end" -> ();
+    barrier: sections_end_cancel of c"GOMP_sections_end_cancel" -> bool;
+    begins_ordered: ordered_start of c"GOMP_ordered_start" -> ();
+    ends_ordered: ordered_end of c"GOMP_ordered_end" -> ();
+}
+
+/// The end of a worksharing construct with task reductions.
+extern "C-unwind" fn workshare_end(cancelled: bool, pc: u64) {
+    static REAL: Real = Real::of_library(c"GOMP_workshare_task_reduction_unregister", LIBGOMP);
+    // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
+    let real = || unsafe { call_real!(REAL, (bool) -> (), cancelled) };
+    if cancelled { real() } else { barrier(pc, real) }
+}
+
+/// `single` with `copyprivate`: the thread that is chosen gets null; the others get what it hands over, after a barrier.
+extern "C-unwind" fn single_copy_start(pc: u64) -> *mut c_void {
+    static REAL: Real = Real::of_library(c"GOMP_single_copy_start", LIBGOMP);
+    arrives(0, pc);
+    // SAFETY: calls the library's function, with its signature, where the program has called it.
+    let handed_over = unsafe { call_real!(REAL, () -> *mut c_void,) };
+    if !handed_over.is_null() {
+        left(pc);
+    }
+    handed_over
+}
+
+/// The chosen thread hands over, and arrives at that barrier.
+extern "C-unwind" fn single_copy_end(data: *mut c_void, pc: u64) {
+    static REAL: Real = Real::of_library(c"GOMP_single_copy_end", LIBGOMP);
+    // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
+    barrier(pc, || unsafe { call_real!(REAL, (*mut c_void) -> (), data) });
+}
+
+weak_entries! {
+    "GOMP_parallel" => parallel, "r8";
+    "GOMP_parallel_reductions" => parallel_reductions, "r8";
+    "GOMP_parallel_sections" => parallel_sections, "r9";
+    "GOMP_barrier" => team_barrier, "rdi";
+    "GOMP_barrier_cancel" => team_barrier_cancel, "rdi";
+    "GOMP_loop_end" => loop_end, "rdi";
+    "GOMP_loop_end_cancel" => loop_end_cancel, "rdi";
+    "GOMP_sections_end" => sections_end, "rdi";
+    "GOMP_sections_end_cancel" => sections_end_cancel, "rdi";
+    "GOMP_ordered_start" => ordered_start, "rdi";
+    "GOMP_ordered_end" => ordered_end, "rdi";
+    "GOMP_workshare_task_reduction_unregister" => workshare_end, "rsi";
+    "GOMP_single_copy_start" => single_copy_start, "rdi";
+    "GOMP_single_copy_end" => single_copy_end, "rsi";
+}
+
+weak_entries_of_six! {
+    "GOMP_parallel_loop_static" => loop_static;
+    "GOMP_parallel_loop_dynamic" => loop_dynamic;
+    "GOMP_parallel_loop_guided" => loop_guided;
+    "GOMP_parallel_loop_nonmonotonic_dynamic" => loop_any_dynamic;
+    "GOMP_parallel_loop_nonmonotonic_guided" => loop_any_guided;
+    "GOMP_parallel_loop_runtime" => loop_runtime;
+    "GOMP_parallel_loop_nonmonotonic_runtime" => loop_any_runtime;
+    "GOMP_parallel_loop_maybe_nonmonotonic_runtime" => loop_maybe_any_runtime;
+}
