@@ -72,6 +72,7 @@ extern "C-unwind" fn copy(to: *mut c_void, from: *mut c_void) {
         to.cast::<Envelope>().write(sealed);
         if let Some(copy) = sealed.copy {
             copy(Envelope::content(to.cast()), sealed.data);
+            sealed.made.sees_more();
         }
     }
 }

@@ -132,10 +132,13 @@ extern "C-unwind" fn destroy(thread: c_int, task: *mut Task) -> c_int {
 extern "C-unwind" fn copy(to: *mut Task, from: *mut Task, is_last: c_int) {
     // SAFETY: `alloc` has made the task that `to` is a copy of, and nobody else has it yet.
     unsafe {
-        let Extension { copy, used, pc, .. } = *Task::extension(to);
+        let Extension { copy, made, used, pc, .. } = *Task::extension(to);
         Task::begins_life(to, used, pc);
         if let Some(copy) = copy {
             copy(to, from, is_last);
+        }
+        if let Some(made) = made {
+            made.sees_more();
         }
     }
 }
@@ -155,7 +158,7 @@ fn hands_over(
         let extension = Task::extension(task);
         extension.copy = own_copy;
         match &extension.made {
-            Some(made) => made.goes_on_elsewhere(pc),
+            Some(made) => made.sees_more(),
             None => {
                 extension.made = Some(Made::new(dependences(), pc));
                 if extension.flags & WITH_DESTRUCTOR != 0 {

@@ -25,7 +25,7 @@
 //! | `tasks` | explicit tasks, what they depend on and who waits for them |
 //! | `locks` | locks and critical sections of both libraries |
 //! | `gomp`, `gomp_tasks` | entry points of libgomp |
-//! | `kmpc`, `kmpc_reductions`, `kmpc_tasks` | entry points of libomp |
+//! | `kmpc`, `kmpc_reductions`, `kmpc_tasks`, `kmpc_task_reductions` | entry points of libomp |
 //!
 //! Everything is weak and looked up when it is called: programs without OpenMP have none of it, and those that are linked with such a
 //! library statically use the library's own.
@@ -34,6 +34,7 @@ mod gomp;
 mod gomp_tasks;
 mod kmpc;
 mod kmpc_reductions;
+mod kmpc_task_reductions;
 mod kmpc_tasks;
 mod locks;
 mod tasks;

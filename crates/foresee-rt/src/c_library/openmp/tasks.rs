@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqC
 use libc::c_void;
 
 use super::LIBGOMP;
-use super::teams::{Object, Task, Team};
+use super::teams::{Object, Task, Team, sees_ended_tasks};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
 use crate::recorder::edges::{acquire_edge, release_edge};
@@ -118,9 +118,9 @@ impl Made {
         Made { creation, siblings, group, team, dependences, pc }
     }
 
-    /// More of the task is handed to another thread.
-    pub(super) fn goes_on_elsewhere(&self, pc: u64) {
-        release_edge(self.creation, pc);
+    /// What this thread has done for the task since it was made comes before the task, too: it filled in a copy, or ran a part of it.
+    pub(super) fn sees_more(&self) {
+        release_edge(self.creation, self.pc);
     }
 
     /// The task runs in this thread.
@@ -176,6 +176,17 @@ pub(super) fn ends_group<R>(pc: u64, real: impl FnOnce() -> R) -> R {
     sees_events(pc);
     Task::current(Task::end_group);
     result
+}
+
+/// The tasks of the current group have ended, which the thread is told within the call that ends the group; and so have those of its team
+/// that it may have to do with.
+pub(super) fn sees_group(pc: u64) {
+    let group = Task::current(Task::group).unwrap_or(0);
+    if group != 0 {
+        acquire_edge(group, pc);
+    }
+    sees_ended_tasks(pc);
+    sees_events(pc);
 }
 
 /// Events that tasks wait for beyond their end (`detach`). Which task an event is of is not known: whoever waits for any task sees all

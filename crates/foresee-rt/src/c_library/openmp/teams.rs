@@ -81,7 +81,7 @@ impl Team {
         self.tasks.id()
     }
 
-    /// All tasks of this team that were made so far have ended.
+    /// Tasks of this team have ended, which the thread has waited for.
     fn sees_tasks(&self, pc: u64) {
         if self.has_tasks.load(Relaxed) {
             acquire_edge(self.tasks.id(), pc);
@@ -173,6 +173,11 @@ fn with_team<R>(look: impl FnOnce(&Team) -> R) -> R {
     look(unsafe { team.as_ref() }.unwrap_or(&UNKNOWN))
 }
 
+/// Tasks of this thread's team have ended.
+pub(super) fn sees_ended_tasks(pc: u64) {
+    with_team(|team| team.sees_tasks(pc));
+}
+
 /// The object of the barrier that this thread comes to next, if it has not come to it `later` others before.
 fn barrier_object(later: usize) -> u64 {
     let turn = Task::current(|task| task.turn.get()).unwrap_or(0);
@@ -195,7 +200,7 @@ pub(super) fn arrives(later: usize, pc: u64) {
 pub(super) fn leaves(later: usize, pc: u64) {
     if !is_alone() {
         acquire_edge(barrier_object(later), pc);
-        with_team(|team| team.sees_tasks(pc));
+        sees_ended_tasks(pc);
     }
 }
 
