@@ -11,7 +11,10 @@ use crate::real_functions::{Real, call_real};
 pub(super) type Body = extern "C-unwind" fn(*mut c_void);
 
 /// A region, and what the program wants to run in it.
+#[repr(C)]
 struct Region {
+    /// The first word of the data, which the library looks at if tasks take part in reductions.
+    reductions: *mut c_void,
     team: Team,
     body: Body,
     data: *mut c_void,
@@ -27,28 +30,38 @@ extern "C-unwind" fn run(region: *mut c_void) {
 
 /// A region, by `real`, which is given what to run and with what.
 fn region<R>(body: Body, data: *mut c_void, pc: u64, real: impl FnOnce(Body, *mut c_void) -> R) -> R {
-    let region = Region { team: Team::new(), body, data, pc };
+    region_with(std::ptr::null_mut(), body, data, pc, real)
+}
+
+fn region_with<R>(
+    reductions: *mut c_void,
+    body: Body,
+    data: *mut c_void,
+    pc: u64,
+    real: impl FnOnce(Body, *mut c_void) -> R,
+) -> R {
+    let region = Region { reductions, team: Team::new(), body, data, pc };
     region.team.region(pc, || real(run, (&raw const region).cast_mut().cast()))
 }
 
-/// Functions that are a region: `function of "C name", (arguments after the first two) -> result`. Those with more arguments
+/// Functions that are a region: `function of "C name", (arguments after the first two)`. Those with more arguments
 /// than registers find the return address before the arguments on the stack, twice.
 macro_rules! regions {
-    ($($function:ident of $name:literal, ($($arg:ident: $ty:ty),*) $([$($stacked:ident: $stacked_ty:ty),*])? -> $ret:ty;)*) => {
+    ($($function:ident of $name:literal, ($($arg:ident: $ty:ty),*) $([$($stacked:ident: $stacked_ty:ty),*])?;)*) => {
         $(extern "C-unwind" fn $function(
             body: Body,
             data: *mut c_void,
             $($arg: $ty,)*
             pc: u64,
             $(_return: u64, $($stacked: $stacked_ty),*)?
-        ) -> $ret {
+        ) {
             static REAL: Real = Real::of_library($name, LIBGOMP);
             // SAFETY: forwards the caller's own arguments, with the signature of the library's function, or `run` and what it
             // expects.
             region(body, data, pc, |body, data| unsafe {
                 call_real!(
                     REAL,
-                    (Body, *mut c_void $(, $ty)* $($(, $stacked_ty)*)?) -> $ret,
+                    (Body, *mut c_void $(, $ty)* $($(, $stacked_ty)*)?) -> (),
                     body, data $(, $arg)* $($(, $stacked)*)?
                 )
             })
@@ -57,25 +70,41 @@ macro_rules! regions {
 }
 
 regions! {
-    parallel of c"GOMP_parallel", (threads: c_uint, flags: c_uint) -> ();
-    parallel_reductions of c"GOMP_parallel_reductions", (threads: c_uint, flags: c_uint) -> c_uint;
-    parallel_sections of c"GOMP_parallel_sections", (threads: c_uint, count: c_uint, flags: c_uint) -> ();
+    parallel of c"GOMP_parallel", (threads: c_uint, flags: c_uint);
+    parallel_sections of c"GOMP_parallel_sections", (threads: c_uint, count: c_uint, flags: c_uint);
     loop_static of c"GOMP_parallel_loop_static",
-        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint];
     loop_dynamic of c"GOMP_parallel_loop_dynamic",
-        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint];
     loop_guided of c"GOMP_parallel_loop_guided",
-        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint];
     loop_any_dynamic of c"GOMP_parallel_loop_nonmonotonic_dynamic",
-        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint];
     loop_any_guided of c"GOMP_parallel_loop_nonmonotonic_guided",
-        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint] -> ();
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint];
     loop_runtime of c"GOMP_parallel_loop_runtime",
-        (threads: c_uint, from: c_long, to: c_long, by: c_long) [flags: c_uint] -> ();
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [flags: c_uint];
     loop_any_runtime of c"GOMP_parallel_loop_nonmonotonic_runtime",
-        (threads: c_uint, from: c_long, to: c_long, by: c_long) [flags: c_uint] -> ();
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [flags: c_uint];
     loop_maybe_any_runtime of c"GOMP_parallel_loop_maybe_nonmonotonic_runtime",
-        (threads: c_uint, from: c_long, to: c_long, by: c_long) [flags: c_uint] -> ();
+        (threads: c_uint, from: c_long, to: c_long, by: c_long) [flags: c_uint];
+}
+
+extern "C-unwind" fn parallel_reductions(
+    body: Body,
+    data: *mut c_void,
+    threads: c_uint,
+    flags: c_uint,
+    pc: u64,
+) -> c_uint {
+    static REAL: Real = Real::of_library(c"GOMP_parallel_reductions", LIBGOMP);
+    // SAFETY: the data of such a region begin with a pointer.
+    let reductions = unsafe { *data.cast::<*mut c_void>() };
+    // SAFETY: forwards the caller's own arguments, with the signature of the library's function, or `run` and what it expects, which
+    // begins with the same pointer.
+    region_with(reductions, body, data, pc, |body, data| unsafe {
+        call_real!(REAL, (Body, *mut c_void, c_uint, c_uint) -> c_uint, body, data, threads, flags)
+    })
 }
 
 /// Functions without arguments: `how it is recorded: function of "C name" -> result`.
