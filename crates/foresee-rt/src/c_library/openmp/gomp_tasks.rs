@@ -24,6 +24,9 @@ const WITHOUT_GROUP: c_uint = 1 << 11;
 const WITH_EVENT: c_uint = 1 << 13;
 
 const HEAD: usize = 3;
+/// How many of them the library writes: an event, or the bounds of a loop.
+const EVENT_WORDS: usize = 1;
+const LOOP_WORDS: usize = 2;
 
 /// Comes before the data of a task.
 #[derive(Clone, Copy)]
@@ -37,8 +40,9 @@ struct Envelope {
     body: Body,
     copy: Option<CopyFunction>,
     data: *mut c_void,
-    /// How far the data are from here.
+    /// How far the data are from here, and how large they are.
     offset: usize,
+    size: usize,
 }
 
 impl Envelope {
@@ -54,13 +58,18 @@ impl Envelope {
 /// What the library runs instead of the program's function.
 extern "C-unwind" fn run(envelope: *mut c_void) {
     let envelope = envelope.cast::<Envelope>();
-    // SAFETY: the library hands over a copy that `task_with` or `copy` has made, with data behind it of at least so many words.
+    // SAFETY: the library hands over a copy that `task_with` or `copy` has made, with data behind it of at least so many words. It stays
+    // until this returns.
     let (sealed, data) = unsafe {
-        let (sealed, data) = (*envelope, Envelope::content(envelope));
-        data.copy_from_nonoverlapping(sealed.head.as_ptr().cast(), size_of::<u64>() * sealed.written);
+        let (sealed, data) = (&*envelope, Envelope::content(envelope));
+        copy_unrecorded(data, sealed.head.as_ptr().cast(), size_of::<u64>() * sealed.written);
         (sealed, data)
     };
     sealed.made.run(|| (sealed.body)(data));
+    if sealed.written == EVENT_WORDS {
+        // The thread that fulfils the event may be the one that frees this memory: nobody uses it as what it was.
+        blocks::begins_again(envelope.cast(), sealed.offset + sealed.size, sealed.made.pc());
+    }
     sealed.made.ends_for_good();
 }
 
@@ -68,13 +77,24 @@ extern "C-unwind" fn run(envelope: *mut c_void) {
 extern "C-unwind" fn copy(to: *mut c_void, from: *mut c_void) {
     // SAFETY: `task_with` has passed its envelope, and asked for so much room.
     unsafe {
-        let sealed = *from.cast::<Envelope>();
-        to.cast::<Envelope>().write(sealed);
+        copy_unrecorded(to, from, size_of::<Envelope>());
+        let sealed = &*from.cast::<Envelope>();
         if let Some(copy) = sealed.copy {
             copy(Envelope::content(to.cast()), sealed.data);
             sealed.made.sees_more();
         }
     }
+}
+
+/// Copies bytes as the library does, which the program does not see; the compiler's own copying would call our `memcpy`.
+///
+/// # Safety
+///
+/// As that of `memcpy`.
+unsafe fn copy_unrecorded(to: *mut c_void, from: *const c_void, size: usize) {
+    static REAL: Real = Real::new(c"memcpy");
+    // SAFETY: by the caller; it is the signature of the C library's function.
+    unsafe { call_real!(REAL, (*mut c_void, *const c_void, size_t) -> *mut c_void, to, from, size) };
 }
 
 /// The data of a task, as the program hands them to the library.
@@ -98,8 +118,10 @@ fn task_with(given: Given, written: usize, made: Made, pc: u64, real: impl FnOnc
         // SAFETY: the data are so many words, and may be copied bytewise while the task is made.
         *word = unsafe { data.cast::<u64>().add(i).read_unaligned() };
     }
-    let mut sealed = Envelope { head, written: written.min(words), made, body, copy: own_copy, data, offset };
-    let outer = Given { body: run, data: (&raw mut sealed).cast(), copy: Some(copy), size: offset + size, align };
+    let mut sealed =
+        Envelope { head, written: written.min(words), made, body, copy: own_copy, data, offset, size };
+    let outer =
+        Given { body: run, data: (&raw mut sealed).cast(), copy: Some(copy), size: offset + size, align };
     if own_copy.is_some() {
         return real(outer);
     }
@@ -113,8 +135,8 @@ fn task_with(given: Given, written: usize, made: Made, pc: u64, real: impl FnOnc
     let envelope = block.map_addr(|address| address.next_multiple_of(align));
     // SAFETY: there is room for the envelope and the data behind it. The library does not use the block after the call.
     unsafe {
-        envelope.cast::<Envelope>().write(sealed);
-        envelope.byte_add(offset).copy_from_nonoverlapping(data, size);
+        copy_unrecorded(envelope, (&raw const sealed).cast(), size_of::<Envelope>());
+        copy_unrecorded(envelope.byte_add(offset), data, size);
         real(Given { data: envelope, copy: None, ..outer });
         blocks::ends(block, pc);
         real_free(block);
@@ -166,7 +188,7 @@ extern "C-unwind" fn task(
     // SAFETY: by this flag the program says that there is a list.
     let dependences =
         if depends { Dependences::new(unsafe { dependences(depend) }) } else { Dependences::NONE };
-    let written = usize::from(flags & WITH_EVENT != 0);
+    let written = if flags & WITH_EVENT != 0 { EVENT_WORDS } else { 0 };
     let made = Made::new(dependences, pc);
     task_with(Given { body, data, copy, size, align }, written, made, pc, |given| {
         // SAFETY: forwards the caller's own arguments, with the signature of the library's function, or what `run` and
@@ -205,7 +227,7 @@ macro_rules! task_loops {
                 begins_group();
             }
             let made = Made::new(Dependences::NONE, pc);
-            let real = || task_with(Given { body, data, copy, size, align }, 2, made, pc, |given| {
+            let real = || task_with(Given { body, data, copy, size, align }, LOOP_WORDS, made, pc, |given| {
                 // SAFETY: forwards the caller's own arguments, with the signature of the library's function, or what `run` and
                 // `copy` expect.
                 unsafe {

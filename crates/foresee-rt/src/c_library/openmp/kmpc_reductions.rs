@@ -39,13 +39,21 @@ extern "C-unwind" fn combine(into: *mut c_void, part: *mut c_void) {
 }
 
 /// Has `real` begin a reduction, given what puts parts together.
-fn begins(own: Option<Combine>, lock: *mut c_void, pc: u64, real: impl FnOnce(Option<Combine>) -> c_int) -> c_int {
+fn begins(
+    own: Option<Combine>,
+    lock: *mut c_void,
+    pc: u64,
+    real: impl FnOnce(Option<Combine>) -> c_int,
+) -> c_int {
     release_edge(reductions(), pc);
     let outer = COMBINE.replace(own.map(|own| (own, pc)));
     let result = real(own.map(|_| combine as Combine));
     COMBINE.set(outer);
-    if result == ALONE {
-        acquire_edge(lock as u64, pc);
+    match result {
+        ALONE => acquire_edge(lock as u64, pc),
+        // Another one has read this thread's part, which the program may use for something else now.
+        BY_ANOTHER => acquire_edge(reductions(), pc),
+        _ => {}
     }
     result
 }

@@ -6,7 +6,6 @@
 //!
 //! The library gives out the memory of tasks from stores of its own, so its new life is recorded here.
 
-use foresee_format::Tag;
 use libc::{c_int, c_void, size_t};
 
 use super::LIBOMP;
@@ -16,7 +15,7 @@ use super::tasks::{
 };
 use crate::entry_points::{weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
-use crate::recorder::thread::always;
+use crate::recorder::blocks;
 
 type Routine = extern "C-unwind" fn(c_int, *mut Task) -> c_int;
 /// Makes the copy of a task for some iterations of a loop, whether they are the last ones.
@@ -59,11 +58,6 @@ impl Task {
         // SAFETY: the caller says so: it is directly before the shared data. Only who has the task at the moment uses it.
         unsafe { &mut *(*task).shared.cast::<Extension>().sub(1) }
     }
-
-    /// The memory is a task's from now on.
-    unsafe fn begins_life(task: *mut Task, used: usize, pc: u64) {
-        always(|local| local.plain(Tag::Alloc, 0, [pc, task as u64, used as u64]));
-    }
 }
 
 extern "C-unwind" fn alloc(
@@ -95,7 +89,7 @@ extern "C-unwind" fn alloc(
             extension.write(Extension { routine, destructor: None, copy: None, made: None, flags, used, pc });
             (*task).shared = shared.cast();
             (*task).routine = run;
-            Task::begins_life(task, used, pc);
+            blocks::begins_again(task.cast(), used, pc);
         }
     }
     task
@@ -133,7 +127,7 @@ extern "C-unwind" fn copy(to: *mut Task, from: *mut Task, is_last: c_int) {
     // SAFETY: `alloc` has made the task that `to` is a copy of, and nobody else has it yet.
     unsafe {
         let Extension { copy, made, used, pc, .. } = *Task::extension(to);
-        Task::begins_life(to, used, pc);
+        blocks::begins_again(to.cast(), used, pc);
         if let Some(copy) = copy {
             copy(to, from, is_last);
         }
@@ -246,7 +240,13 @@ extern "C-unwind" fn wait_deps(
 }
 
 /// A loop of tasks is made by `real`, with copies of the task.
-fn loop_of(task: *mut Task, own_copy: Option<CopyFunction>, without_group: c_int, pc: u64, real: impl FnOnce()) {
+fn loop_of(
+    task: *mut Task,
+    own_copy: Option<CopyFunction>,
+    without_group: c_int,
+    pc: u64,
+    real: impl FnOnce(),
+) {
     let with_group = without_group == 0;
     if with_group {
         begins_group();

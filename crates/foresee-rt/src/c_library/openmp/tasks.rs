@@ -104,18 +104,19 @@ impl Made {
     pub(super) fn new(dependences: Dependences, pc: u64) -> Made {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let creation = OF_MAKING | NEXT.fetch_add(1, Relaxed) % MAKINGS << 3;
-        let (siblings, group, team) =
-            Task::current(|task| (task.children.id(), task.group(), task.team())).unwrap_or((
-                0,
-                0,
-                std::ptr::null(),
-            ));
+        let (siblings, group, team) = Task::current(|task| (task.children.id(), task.group(), task.team()))
+            .unwrap_or((0, 0, std::ptr::null()));
         // SAFETY: it is the team that this thread is in, which lives.
         if let Some(team) = unsafe { team.as_ref() } {
             team.makes_task();
         }
         release_edge(creation, pc);
         Made { creation, siblings, group, team, dependences, pc }
+    }
+
+    /// Where it was made.
+    pub(super) fn pc(&self) -> u64 {
+        self.pc
     }
 
     /// What this thread has done for the task since it was made comes before the task, too: it filled in a copy, or ran a part of it.
