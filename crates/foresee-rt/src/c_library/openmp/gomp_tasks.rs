@@ -9,7 +9,7 @@ use libc::{c_int, c_long, c_uint, c_ulong, c_void, size_t};
 use super::LIBGOMP;
 use super::gomp::Body;
 use super::tasks::{
-    Dependence, Dependences, Made, begins_group, ends_group, sees_events, waits_for_children,
+    Dependence, Dependences, Made, begins_group, ends_group, sees_events, waits_for_children, waits_for_event,
 };
 use crate::entry_points::{weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
@@ -69,6 +69,7 @@ extern "C-unwind" fn run(envelope: *mut c_void) {
     if sealed.written == EVENT_WORDS {
         // The thread that fulfils the event may be the one that frees this memory: nobody uses it as what it was.
         blocks::begins_again(envelope.cast(), sealed.offset + sealed.size, sealed.made.pc());
+        waits_for_event(sealed.made.pc());
     }
     sealed.made.ends_for_good();
 }

@@ -12,7 +12,7 @@ use super::LIBGOMP;
 use super::teams::{Object, Task, Team, sees_ended_tasks};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
-use crate::recorder::edges::{acquire_edge, release_edge};
+use crate::recorder::edges::{acquire_edge, both_edges, release_edge};
 
 /// Dependences are on addresses of any kind; their objects are where no other ones are.
 const OF_DEPENDENCES: u64 = 1 << 57;
@@ -195,6 +195,11 @@ pub(super) fn sees_group(pc: u64) {
 static EVENTS: Object = Object::new();
 static HAS_EVENTS: AtomicBool = AtomicBool::new(false);
 
+/// A task has run whose end waits for an event.
+pub(super) fn waits_for_event(pc: u64) {
+    release_edge(EVENTS.id(), pc);
+}
+
 /// The thread has waited for tasks, which may have waited for events.
 pub(super) fn sees_events(pc: u64) {
     if HAS_EVENTS.load(SeqCst) {
@@ -205,7 +210,8 @@ pub(super) fn sees_events(pc: u64) {
 extern "C-unwind" fn fulfil_event(event: *mut c_void, pc: u64) {
     static REAL: Real = Real::of_library(c"omp_fulfill_event", LIBGOMP);
     HAS_EVENTS.store(true, SeqCst);
-    release_edge(EVENTS.id(), pc);
+    // If its task has run, it ends now, in this thread.
+    both_edges(EVENTS.id(), pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
     unsafe { call_real!(REAL, (*mut c_void) -> (), event) }
 }
