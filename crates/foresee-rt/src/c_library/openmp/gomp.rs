@@ -1,11 +1,12 @@
 //! Entry points of libgomp: regions, barriers, `ordered`, `copyprivate`.
 
-use libc::{c_long, c_uint, c_void};
+use libc::{c_int, c_long, c_uint, c_void};
 
-use super::LIBGOMP;
-use super::teams::{Team, arrives, barrier, begins_ordered, ends_ordered, left};
-use crate::entry_points::{weak_entries, weak_entries_of_six};
+use super::teams::{Team, arrives, barrier, begins_ordered, ends_ordered, iterations, left, may_cancel};
+use super::{LIBGOMP, VaList};
+use crate::entry_points::{variadic_entries, weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
+use crate::recorder::edges::{acquire_edge, release_edge};
 
 /// What a region runs in each thread.
 pub(super) type Body = extern "C-unwind" fn(*mut c_void);
@@ -72,6 +73,7 @@ macro_rules! regions {
 regions! {
     parallel of c"GOMP_parallel", (threads: c_uint, flags: c_uint);
     parallel_sections of c"GOMP_parallel_sections", (threads: c_uint, count: c_uint, flags: c_uint);
+    teams of c"GOMP_teams_reg", (teams: c_uint, threads: c_uint, flags: c_uint);
     loop_static of c"GOMP_parallel_loop_static",
         (threads: c_uint, from: c_long, to: c_long, by: c_long) [chunk: c_long, flags: c_uint];
     loop_dynamic of c"GOMP_parallel_loop_dynamic",
@@ -156,10 +158,74 @@ extern "C-unwind" fn single_copy_end(data: *mut c_void, pc: u64) {
     barrier(pc, || unsafe { call_real!(REAL, (*mut c_void) -> (), data) });
 }
 
+extern "C-unwind" fn cancel(construct: c_int, condition: bool, pc: u64) -> bool {
+    static REAL: Real = Real::of_library(c"GOMP_cancel", LIBGOMP);
+    // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
+    may_cancel(condition, pc, || unsafe { call_real!(REAL, (c_int, bool) -> bool, construct, condition) })
+}
+
+extern "C-unwind" fn cancellation_point(construct: c_int, pc: u64) -> bool {
+    static REAL: Real = Real::of_library(c"GOMP_cancellation_point", LIBGOMP);
+    // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
+    may_cancel(false, pc, || unsafe { call_real!(REAL, (c_int) -> bool, construct) })
+}
+
+/// Functions by which an iteration lets others go on that wait for it: `function of "C name"`. Which one waits for which is not
+/// followed, only the loop.
+macro_rules! posts {
+    ($($function:ident of $name:literal;)*) => {
+        $(extern "C-unwind" fn $function(iteration: *const c_void, pc: u64) {
+            static REAL: Real = Real::of_library($name, LIBGOMP);
+            release_edge(iterations(), pc);
+            // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
+            unsafe { call_real!(REAL, (*const c_void) -> (), iteration) }
+        })*
+    };
+}
+
+posts! {
+    doacross_post of c"GOMP_doacross_post";
+    doacross_ull_post of c"GOMP_doacross_ull_post";
+}
+
+/// Functions by which an iteration waits for another one, which is as many numbers as the loop has levels.
+macro_rules! waits {
+    ($($function:ident of $name:literal;)*) => {
+        $(extern "C-unwind" fn $function(first: c_long, list: *const VaList, pc: u64) {
+            static REAL: Real = Real::of_library($name, LIBGOMP);
+            type Waiting = unsafe extern "C-unwind" fn(c_long, ...);
+            // SAFETY: the library looks at no more of these than the caller has passed. The others are what happens to be in the
+            // caller's frame; more levels than these no loop has.
+            unsafe {
+                let waiting: Waiting = std::mem::transmute(REAL.address());
+                let r: [u64; 5] = std::array::from_fn(|i| *(*list).saved_registers.add(1 + i));
+                let s: [u64; 6] = std::array::from_fn(|i| *(*list).stacked.add(i));
+                waiting(first, r[0], r[1], r[2], r[3], r[4], s[0], s[1], s[2], s[3], s[4], s[5]);
+            }
+            acquire_edge(iterations(), pc);
+        })*
+    };
+}
+
+waits! {
+    doacross_wait of c"GOMP_doacross_wait";
+    doacross_ull_wait of c"GOMP_doacross_ull_wait";
+}
+
+variadic_entries! {
+    "GOMP_doacross_wait" => doacross_wait, 1, "rsi", "rdx";
+    "GOMP_doacross_ull_wait" => doacross_ull_wait, 1, "rsi", "rdx";
+}
+
 weak_entries! {
     "GOMP_parallel" => parallel, "r8";
     "GOMP_parallel_reductions" => parallel_reductions, "r8";
     "GOMP_parallel_sections" => parallel_sections, "r9";
+    "GOMP_teams_reg" => teams, "r9";
+    "GOMP_cancel" => cancel, "rdx";
+    "GOMP_cancellation_point" => cancellation_point, "rsi";
+    "GOMP_doacross_post" => doacross_post, "rsi";
+    "GOMP_doacross_ull_post" => doacross_ull_post, "rsi";
     "GOMP_barrier" => team_barrier, "rdi";
     "GOMP_barrier_cancel" => team_barrier_cancel, "rdi";
     "GOMP_loop_end" => loop_end, "rdi";

@@ -185,10 +185,11 @@ extern "C-unwind" fn task(
     event: *mut c_void,
 ) {
     static REAL: Real = Real::of_library(c"GOMP_task", LIBGOMP);
-    let depends = flags & WITH_DEPENDENCES != 0;
-    // SAFETY: by this flag the program says that there is a list.
-    let dependences =
-        if depends { Dependences::new(unsafe { dependences(depend) }) } else { Dependences::NONE };
+    let dependences = match flags & WITH_DEPENDENCES {
+        0 => Dependences::NONE,
+        // SAFETY: by this flag the program says that there is a list.
+        _ => Dependences::new(unsafe { dependences(depend) }),
+    };
     let written = if flags & WITH_EVENT != 0 { EVENT_WORDS } else { 0 };
     let made = Made::new(dependences, pc);
     task_with(Given { body, data, copy, size, align }, written, made, pc, |given| {

@@ -7,10 +7,11 @@ use std::cell::Cell;
 use foresee_format::Tag;
 use libc::{c_int, c_void, size_t};
 
-use super::LIBOMP;
 use super::teams::{
     Team, arrives, barrier, begins_alone, begins_ordered, ends_alone, ends_ordered, iterations, leaves,
+    may_cancel,
 };
+use super::{LIBOMP, VaList};
 use crate::entry_points::{variadic_entries, weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::atomics::{ORDER_ACQ_REL, detail};
@@ -25,16 +26,6 @@ type Microtask = extern "C-unwind" fn();
 /// The same with one pointer: the region.
 type OurMicrotask = extern "C-unwind" fn(*mut c_int, *mut c_int, *mut Region);
 
-/// A list of variable arguments, as the System V ABI has it.
-#[repr(C)]
-struct VaList {
-    /// Where the next argument is among the saved registers.
-    registers_used: u32,
-    vectors_used: u32,
-    stacked: *const u64,
-    saved_registers: *const u64,
-}
-
 struct Region {
     team: Team,
     body: Microtask,
@@ -48,7 +39,7 @@ struct Region {
 
 /// What the library runs instead of the program's function.
 extern "C-unwind" fn run(thread: *mut c_int, bound_thread: *mut c_int, region: *mut Region) {
-    // SAFETY: `fork_call` has passed the address of one, and waits until all threads have run this. The pointers are
+    // SAFETY: `fork` has passed the address of one, and waits until all threads have run this. The pointers are
     // those of its caller, which are there as long.
     unsafe {
         let region = &*region;
@@ -117,13 +108,13 @@ unsafe extern "C-unwind" fn call_microtask(
     )
 }
 
-/// The arguments that are in registers: of `fork_call` after its own three, and of the body after its two.
+/// The arguments that are in registers: of `fork` after its own three, and of the body after its two.
 const OWN: usize = 3;
 const OF_BODY: usize = 4;
 
-extern "C-unwind" fn fork_call(place: Place, count: c_int, body: Microtask, list: *const VaList, pc: u64) {
-    static REAL: Real = Real::of_library(c"__kmpc_fork_call", LIBOMP);
-    type ForkCall = unsafe extern "C-unwind" fn(Place, c_int, OurMicrotask, ...);
+/// Has `real` begin a region of threads, or of teams of threads.
+fn fork(real: &Real, place: Place, count: c_int, body: Microtask, list: *const VaList, pc: u64) {
+    type Fork = unsafe extern "C-unwind" fn(Place, c_int, OurMicrotask, ...);
     // SAFETY: the entry point has made the list; the registers are those after the function's own three arguments.
     let (in_registers, stacked) = unsafe { ((*list).saved_registers.add(OWN), (*list).stacked) };
     let more = usize::try_from(count).unwrap_or(0).saturating_sub(OF_BODY);
@@ -131,10 +122,20 @@ extern "C-unwind" fn fork_call(place: Place, count: c_int, body: Microtask, list
     region.team.region(pc, || {
         // SAFETY: passes one pointer, as it says, and a function that takes it.
         unsafe {
-            let real: ForkCall = std::mem::transmute(REAL.address());
+            let real: Fork = std::mem::transmute(real.address());
             real(place, 1, run, (&raw const region).cast_mut());
         }
     });
+}
+
+extern "C-unwind" fn fork_call(place: Place, count: c_int, body: Microtask, list: *const VaList, pc: u64) {
+    static REAL: Real = Real::of_library(c"__kmpc_fork_call", LIBOMP);
+    fork(&REAL, place, count, body, list, pc);
+}
+
+extern "C-unwind" fn fork_teams(place: Place, count: c_int, body: Microtask, list: *const VaList, pc: u64) {
+    static REAL: Real = Real::of_library(c"__kmpc_fork_teams", LIBOMP);
+    fork(&REAL, place, count, body, list, pc);
 }
 
 /// Functions that take a place and a thread, and wait for nothing else: `function of "C name" -> result, how it is recorded`.
@@ -167,6 +168,22 @@ simple! {
     ends_ordered: end_ordered of c"__kmpc_end_ordered" -> ();
     alone_begins: serialized_parallel of c"__kmpc_serialized_parallel" -> ();
     alone_ends: end_serialized_parallel of c"__kmpc_end_serialized_parallel" -> ();
+}
+
+extern "C-unwind" fn cancel(place: Place, thread: c_int, construct: c_int, pc: u64) -> c_int {
+    static REAL: Real = Real::of_library(c"__kmpc_cancel", LIBOMP);
+    // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
+    may_cancel(true, pc, || unsafe {
+        call_real!(REAL, (Place, c_int, c_int) -> c_int, place, thread, construct)
+    })
+}
+
+extern "C-unwind" fn cancellation_point(place: Place, thread: c_int, construct: c_int, pc: u64) -> c_int {
+    static REAL: Real = Real::of_library(c"__kmpc_cancellationpoint", LIBOMP);
+    // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
+    may_cancel(false, pc, || unsafe {
+        call_real!(REAL, (Place, c_int, c_int) -> c_int, place, thread, construct)
+    })
 }
 
 extern "C-unwind" fn flush(place: Place, pc: u64) {
@@ -236,6 +253,7 @@ extern "C-unwind" fn copyprivate(
 
 variadic_entries! {
     "__kmpc_fork_call" => fork_call, 3, "rcx", "r8";
+    "__kmpc_fork_teams" => fork_teams, 3, "rcx", "r8";
 }
 
 weak_entries! {
@@ -245,6 +263,8 @@ weak_entries! {
     "__kmpc_end_ordered" => end_ordered, "rdx";
     "__kmpc_serialized_parallel" => serialized_parallel, "rdx";
     "__kmpc_end_serialized_parallel" => end_serialized_parallel, "rdx";
+    "__kmpc_cancel" => cancel, "rcx";
+    "__kmpc_cancellationpoint" => cancellation_point, "rcx";
     "__kmpc_flush" => flush, "rsi";
     "__kmpc_doacross_wait" => doacross_wait, "rcx";
     "__kmpc_doacross_post" => doacross_post, "rcx";

@@ -9,11 +9,12 @@
 //! | barrier, also the one at the end of a worksharing construct | what was before it comes before what is after it, in all threads of the team |
 //! | critical section, lock, `atomic` that the library does, reduction in turns | a lock |
 //! | explicit task | its making comes before it; it comes before the end of the `taskwait`, `taskgroup` or barrier that waits for it, and before tasks that depend on it |
-//! | `ordered` | each section comes before the next one |
+//! | `ordered` | each section comes before the next one; with dependences, what an iteration did before others need not wait comes before what they do then |
+//! | cancellation | asking for it comes before seeing that somebody has asked |
 //! | `copyprivate`, reduction in a tree | what the threads hand over to each other within the call |
 //!
 //! How iterations are shared out orders nothing: the functions that do so are in the table of effects of `foresee-symbols`, as functions
-//! that do nothing another thread could notice. What is neither here nor there (devices, `doacross` loops of gcc, cancellation) stays
+//! that do nothing another thread could notice. What is neither here nor there (devices, interfaces that compilers no longer use) stays
 //! unknown code that may order threads.
 //!
 //! Who runs a region is seen by giving the library a function of ours to run instead of the program's: it does the same between two edges.
@@ -45,3 +46,13 @@ use std::ffi::CStr;
 /// The libraries, for programs whose linker found them not needed, as ours has all functions that they call.
 const LIBGOMP: &CStr = c"libgomp.so.1";
 const LIBOMP: &CStr = c"libomp.so.5";
+
+/// A list of variable arguments, as the System V ABI has it and entry points make it.
+#[repr(C)]
+struct VaList {
+    /// Where the next argument is among the saved registers.
+    registers_used: u32,
+    vectors_used: u32,
+    stacked: *const u64,
+    saved_registers: *const u64,
+}

@@ -103,7 +103,7 @@ impl Made {
     /// A task is about to be made by this thread.
     pub(super) fn new(dependences: Dependences, pc: u64) -> Made {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let creation = OF_MAKING | NEXT.fetch_add(1, Relaxed) % MAKINGS << 3;
+        let creation = OF_MAKING | (NEXT.fetch_add(1, Relaxed) % MAKINGS) << 3;
         let (siblings, group, team) = Task::current(|task| (task.children.id(), task.group(), task.team()))
             .unwrap_or((0, 0, std::ptr::null()));
         // SAFETY: it is the team that this thread is in, which lives.

@@ -34,6 +34,7 @@ pub(super) struct Team {
     ordered: Object,
     /// Iterations that wait for each other.
     iterations: Object,
+    cancellation: Object,
     reductions: Object,
 }
 
@@ -50,6 +51,7 @@ impl Team {
             has_tasks: AtomicBool::new(false),
             ordered: Object::new(),
             iterations: Object::new(),
+            cancellation: Object::new(),
             reductions: Object::new(),
         }
     }
@@ -235,6 +237,19 @@ pub(super) fn ends_ordered(pc: u64, real: impl FnOnce()) {
 /// By what iterations of a loop wait for each other.
 pub(super) fn iterations() -> u64 {
     with_team(|team| team.iterations.id())
+}
+
+/// By `real` the thread asks to end a construct early, or looks whether somebody has asked for that: then it sees what was done before.
+pub(super) fn may_cancel<R: Into<i64> + Copy>(asks: bool, pc: u64, real: impl FnOnce() -> R) -> R {
+    let cancellation = with_team(|team| team.cancellation.id());
+    if asks {
+        release_edge(cancellation, pc);
+    }
+    let is_cancelled = real();
+    if is_cancelled.into() != 0 {
+        acquire_edge(cancellation, pc);
+    }
+    is_cancelled
 }
 
 /// By what the threads of the team hand over their parts of a reduction.
