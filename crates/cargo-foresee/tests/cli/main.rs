@@ -20,6 +20,7 @@ mod memory;
 mod memory_model;
 mod monitor;
 mod observe;
+mod openmp;
 mod predicted_properties;
 mod programs;
 mod random_programs;

@@ -13,6 +13,7 @@
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
 //! | `copies`, `strings`, `effects` | functions that access the program's memory |
 //! | `jumps` | `longjmp` |
+//! | `openmp` | the libraries behind OpenMP's directives |
 
 mod aio;
 mod allocation;
@@ -31,6 +32,7 @@ mod locks;
 mod mappings;
 mod new_delete;
 mod once;
+mod openmp;
 pub(crate) mod process;
 mod semaphores;
 mod shared_mappings;

@@ -3,7 +3,9 @@
 //!
 //! Blocks go from function to function, so all have to be of one library: the one that the dynamic linker finds next for
 //! `malloc`. It is looked up at the first call, by the loader before the program starts; a lookup that succeeds does not allocate. Should
-//! one allocate all the same, or find nothing, the C library's allocator serves it, by names that no other library has.
+//! one allocate all the same, or find nothing, the C library's allocator serves it, by names that no other library has. The first call
+//! looks all of them up: the linker itself frees the message of a failed lookup at the beginning of the next one, and would free it
+//! twice if that `free` looked something up.
 //!
 //! Only the functions that every allocator has are forwarded to; the others (`valloc`, `reallocarray`) are made of them.
 
@@ -43,18 +45,24 @@ impl Allocating {
         if LOOKING_UP.swap(true, Relaxed) {
             return of_c_library;
         }
-        // SAFETY: the handle always exists, and the name ends in a zero byte.
-        let next = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        for function in ALL {
+            // SAFETY: the handle always exists, and the name ends in a zero byte.
+            let next = unsafe { libc::dlsym(libc::RTLD_NEXT, function.name.as_ptr()) };
+            function.found.store(next, Relaxed);
+        }
         LOOKING_UP.store(false, Relaxed);
-        let found = if next.is_null() { of_c_library } else { next };
-        self.found.store(found, Relaxed);
-        found
+        if self.found.load(Relaxed).is_null() {
+            self.found.store(of_c_library, Relaxed);
+        }
+        self.found.load(Relaxed)
     }
 }
 
-/// Defines the functions: `Rust's name, "C name", the C library's second name, (arguments) -> result`.
+/// Defines the functions: `Rust's name, of REAL, "C name", the C library's second name, (arguments) -> result`.
 macro_rules! allocating {
-    ($($(#[$doc:meta])* $function:ident, $name:literal, $own:ident ($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;)*) => {
+    ($($(#[$doc:meta])* $function:ident of $real:ident, $name:literal, $own:ident ($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;)*) => {
+        $(static $real: Allocating = Allocating::new($name);)*
+        static ALL: &[&Allocating] = &[$(&$real),*];
         $($(#[$doc])*
         ///
         /// # Safety
@@ -62,12 +70,11 @@ macro_rules! allocating {
         /// As that of the function of the C library.
         #[inline]
         pub(crate) unsafe fn $function($($arg: $ty),*) $(-> $ret)? {
-            static REAL: Allocating = Allocating::new($name);
             // SAFETY: every allocator's function of this name has this signature; what it asks of the arguments, the caller has
             // promised.
             unsafe {
                 let function: unsafe extern "C" fn($($ty),*) $(-> $ret)? =
-                    std::mem::transmute(REAL.address($own as *mut c_void));
+                    std::mem::transmute($real.address($own as *mut c_void));
                 function($($arg),*)
             }
         })*
@@ -76,15 +83,15 @@ macro_rules! allocating {
 
 allocating! {
     /// `malloc`
-    real_malloc, c"malloc", __libc_malloc (size: size_t) -> *mut c_void;
+    real_malloc of MALLOC, c"malloc", __libc_malloc (size: size_t) -> *mut c_void;
     /// `free`
-    real_free, c"free", __libc_free (block: *mut c_void);
+    real_free of FREE, c"free", __libc_free (block: *mut c_void);
     /// `calloc`
-    real_calloc, c"calloc", __libc_calloc (count: size_t, size: size_t) -> *mut c_void;
+    real_calloc of CALLOC, c"calloc", __libc_calloc (count: size_t, size: size_t) -> *mut c_void;
     /// `realloc`
-    real_realloc, c"realloc", __libc_realloc (block: *mut c_void, size: size_t) -> *mut c_void;
+    real_realloc of REALLOC, c"realloc", __libc_realloc (block: *mut c_void, size: size_t) -> *mut c_void;
     /// `memalign`
-    real_memalign, c"memalign", __libc_memalign (align: size_t, size: size_t) -> *mut c_void;
+    real_memalign of MEMALIGN, c"memalign", __libc_memalign (align: size_t, size: size_t) -> *mut c_void;
 }
 
 /// How many bytes of a block the program may use.

@@ -87,6 +87,11 @@ pub(crate) fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
     block
 }
 
+/// Memory gets a new life that no allocator of ours gives: that of a library's own store.
+pub(crate) fn begins_again(memory: *mut c_void, size: usize, pc: u64) {
+    always(|local| local.plain(Tag::Alloc, 0, [pc, memory as u64, size as u64]));
+}
+
 /// A block's life ends, by a call of `free` or `realloc`. A library without instrumentation frees what is its own, in an order that is
 /// not seen (the loader a thread's variables, when another thread gets its stack): that is only the begin of a new life.
 pub(crate) fn ends(block: *mut c_void, pc: u64) {

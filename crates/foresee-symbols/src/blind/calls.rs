@@ -90,7 +90,7 @@ impl ProgramCode {
     /// Whether the function that has the instruction before this address records what it does.
     pub(crate) fn recording(&mut self, file: FileId, address: u64) -> Recording {
         let Some(function) = self.code(file).function_at(address.wrapping_sub(1)) else {
-            let system = self.is_system(file);
+            let system = self.has_known_effects(file);
             let code =
                 format!("{} (code without a symbol: was it stripped?)", file_name(&self.files[file.0].name));
             return if system {
@@ -102,7 +102,7 @@ impl ProgramCode {
         match self.kind(file, function, 0) {
             FunctionKind::Instrumented => Recording::Instrumented(function.0),
             FunctionKind::Runtime => Recording::System,
-            FunctionKind::Plain(_) if self.is_system(file) => Recording::System,
+            FunctionKind::Plain(_) if self.has_known_effects(file) => Recording::System,
             FunctionKind::Plain(effect) => {
                 let (code, orders) = (self.code(file).name(function), effect == Effect::Orders);
                 Recording::Blind(BlindCode { code, orders })
@@ -229,9 +229,9 @@ impl ProgramCode {
             Callee::Import(symbol) => {
                 let exporter = self.exporter(symbol);
                 // A function of the system is known by the name that it is called by: it has others.
-                let is_system = exporter.is_none_or(|(file, _)| self.is_system(file));
+                let is_listed = exporter.is_none_or(|(file, _)| self.has_known_effects(file));
                 let name = demangled(symbol);
-                let known = self.effects.own(&name).or_else(|| self.effects.of(&name).filter(|_| is_system));
+                let known = self.effects.own(&name).or_else(|| self.effects.of(&name).filter(|_| is_listed));
                 match (exporter, known) {
                     (_, Some(effect)) => return call_of(effect, &name),
                     (None, None) => return call_of(Effect::Orders, &name),
@@ -275,11 +275,11 @@ impl ProgramCode {
         }
         let name = code.name(start);
         // A program's own function may have a name that one of the system has; not one with a path or an underscore before it.
-        let is_system = self.is_system(file);
-        let is_known = is_system || name.contains("::") || name.starts_with('_');
+        let is_listed = self.has_known_effects(file);
+        let is_known = is_listed || name.contains("::") || name.starts_with('_');
         let of_table = self.effects.of(&name).filter(|_| is_known);
         let known = self.effects.own(&name).or(of_table).or_else(|| self.of_library(file, &name));
-        if let Some(effect) = known.filter(|_| is_system) {
+        if let Some(effect) = known.filter(|_| is_listed) {
             self.kinds.insert((file, start), FunctionKind::Plain(effect));
             return FunctionKind::Plain(effect);
         }
@@ -346,6 +346,12 @@ impl ProgramCode {
         SYSTEM.iter().any(|name| file_name(&self.files[file.0].name).starts_with(name))
     }
 
+    /// Whether the table says what the functions of a file do that programs call, so that nothing in them is blind by itself.
+    fn has_known_effects(&self, file: FileId) -> bool {
+        self.is_system(file)
+            || OPENMP.iter().any(|name| file_name(&self.files[file.0].name).starts_with(name))
+    }
+
     /// The effect of a function of the system that the table does not name, or of a library of which all is known.
     fn of_library(&mut self, file: FileId, name: &str) -> Option<Effect> {
         if file_name(&self.files[file.0].name).starts_with("libm.") {
@@ -392,6 +398,10 @@ fn is_rust_library(name: &str) -> bool {
 
 /// Libraries whose functions do not order threads but by what the runtime stands in front of, or the table names.
 const SYSTEM: [&str; 6] = ["libc.", "libm.", "libstdc++.", "libgcc_s.", "ld-linux", "libc++"];
+
+/// Libraries behind OpenMP. The runtime stands in front of what programs call to order threads, and the table names what has no effect; other
+/// functions may do anything.
+const OPENMP: [&str; 4] = ["libgomp.", "libomp.", "libomp-", "libiomp5."];
 
 /// Libraries that compute on what they are given, and order nothing.
 const COMPUTING: [&str; 5] = ["libz.", "libbz2.", "liblzma.", "liblz4.", "libsnappy."];
