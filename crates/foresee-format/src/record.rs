@@ -120,6 +120,8 @@ records! {
     Branch = 41, 1;
     /// A near `Branch`.
     NearBranch = 42, 1;
+    /// pc, address of memory that the program has at another address, too.
+    Alias = 43, 3;
 }
 
 /// The first word of a record.

@@ -41,47 +41,47 @@ fn text(local: &Local, start: *const u8, len: usize) {
     }
 }
 
-extern "C" fn event(name: *const u8, len: usize, pc: u64) {
+extern "C-unwind" fn event(name: *const u8, len: usize, pc: u64) {
     inside(|local| {
         text(local, name, len);
         local.stamped(Tag::Named, 0, [pc]);
     });
 }
 
-extern "C" fn int(value: u64, _pc: u64) {
+extern "C-unwind" fn int(value: u64, _pc: u64) {
     plain(Tag::Arg, ARG_INT, [value]);
 }
 
-extern "C" fn object(addr: u64, _pc: u64) {
+extern "C-unwind" fn object(addr: u64, _pc: u64) {
     plain(Tag::Arg, ARG_OBJECT, [addr]);
 }
 
-extern "C" fn string(start: *const u8, len: usize, _pc: u64) {
+extern "C-unwind" fn string(start: *const u8, len: usize, _pc: u64) {
     inside(|local| {
         text(local, start, len);
         local.plain(Tag::Arg, ARG_STR, [0]);
     });
 }
 
-extern "C" fn assign(name: *const u8, len: usize, value: u64, pc: u64) {
+extern "C-unwind" fn assign(name: *const u8, len: usize, value: u64, pc: u64) {
     inside(|local| {
         text(local, name, len);
         local.stamped(Tag::Local, 0, [pc, value]);
     });
 }
 
-extern "C" fn begin_block(name: *const u8, len: usize, pc: u64) {
+extern "C-unwind" fn begin_block(name: *const u8, len: usize, pc: u64) {
     inside(|local| {
         text(local, name, len);
         local.plain(Tag::BlockBegin, 0, [pc]);
     });
 }
 
-extern "C" fn end_block(pc: u64) {
+extern "C-unwind" fn end_block(pc: u64) {
     plain(Tag::BlockEnd, 0, [pc]);
 }
 
-extern "C" fn watch(addr: u64, size: u64, name: *const u8, len: usize, pc: u64) {
+extern "C-unwind" fn watch(addr: u64, size: u64, name: *const u8, len: usize, pc: u64) {
     inside(|local| {
         text(local, name, len);
         local.plain(Tag::NameVariable, 0, [pc, addr, size]);
@@ -89,18 +89,18 @@ extern "C" fn watch(addr: u64, size: u64, name: *const u8, len: usize, pc: u64) 
     });
 }
 
-extern "C" fn name_lock(addr: u64, size: u64, name: *const u8, len: usize, pc: u64) {
+extern "C-unwind" fn name_lock(addr: u64, size: u64, name: *const u8, len: usize, pc: u64) {
     inside(|local| {
         text(local, name, len);
         local.plain(Tag::NameLock, 0, [pc, addr, size]);
     });
 }
 
-extern "C" fn before(token: u64, pc: u64) {
+extern "C-unwind" fn before(token: u64, pc: u64) {
     release_edge(token, pc);
 }
 
-extern "C" fn after(token: u64, pc: u64) {
+extern "C-unwind" fn after(token: u64, pc: u64) {
     acquire_edge(token, pc);
 }
 

@@ -271,11 +271,53 @@ fn string_functions_access_memory() {
 fn signal_handlers_may_come_at_any_moment_and_jump() {
     each("handlers.c", |program| {
         for _ in 0..5 {
-            let run = program.record_interrupted();
+            let run = program.record();
             assert!(run.status.success(), "{:?}", run.status);
             assert!(run.races.is_empty(), "{:#?}", run.describe_races());
             assert_eq!(run.count("main", "join"), 1, "what follows the jump is recorded");
         }
+    });
+}
+
+/// What handlers store to atomics is in the trace, each time, whatever they interrupt: as often as the program itself says.
+#[test]
+fn what_signal_handlers_do_is_recorded() {
+    each("signal_storm.c", |program| {
+        let ((handled, _), run) = program.record_output(&[]);
+        assert_eq!(run.count("main", "store").to_string(), handled);
+        run.assert_ends_well();
+    });
+    each("queued_signals.c", |program| {
+        assert_eq!(program.run_native(&[]).0, "1200");
+        let ((handled, _), run) = program.record_output(&[]);
+        assert_eq!((run.count("main", "store"), handled.as_str()), (1200, "1200"));
+        run.assert_ends_well();
+    });
+}
+
+#[test]
+fn signal_handlers_may_leave_by_any_way() {
+    each("handlers_leave.c", |program| {
+        let ((threads, _), run) = program.record_output(&[]);
+        assert_eq!((run.count("T", "store"), threads.as_str()), (20, "20"));
+        assert_eq!(run.count("T", "thread-end"), 20);
+        assert_eq!(program.others().len(), 5);
+        run.assert_ends_well();
+    });
+}
+
+#[test]
+fn faults_of_atomic_operations_may_be_survived() {
+    each("faults.c", |program| drop(program.assert_clean()));
+}
+
+#[test]
+fn signal_handlers_belong_to_their_threads_from_the_beginning() {
+    each("early_signals.c", |program| {
+        let ((handled, _), run) = program.record_output(&[]);
+        assert_eq!(run.count("T", "store").to_string(), handled);
+        assert_eq!((run.count("T", "thread-begin"), run.count("T", "thread-end")), (200, 200));
+        run.assert_ends_well();
     });
 }
 

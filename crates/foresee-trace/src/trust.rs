@@ -112,6 +112,8 @@ pub enum Gap {
     /// known, or held by two. From then on it is the atomic operations that it is made of; what was found by its having
     /// been a lock before is not proven.
     DemotedLock(String),
+    /// The program had the same memory at two addresses, which are two variables in the trace.
+    AliasedMemory,
     /// The file ends before it says what is missing.
     Unstated,
     /// The events are no possible run: what is wrong with the first that cannot have happened.
@@ -146,6 +148,7 @@ impl Gap {
             | Gap::NotSymbolised
             | Gap::UninstrumentedAtomics(_)
             | Gap::UnrecognisedLockOperations(_)
+            | Gap::AliasedMemory
             | Gap::Unstated
             | Gap::Impossible(_) => Spoils::Everything,
         }
@@ -178,6 +181,7 @@ impl Gap {
             "uninstrumented-atomics" => Gap::UninstrumentedAtomics(rest.to_owned()),
             "unrecognised-lock-operations" => Gap::UnrecognisedLockOperations(rest.parse().ok()?),
             "demoted-lock" => Gap::DemotedLock(rest.to_owned()),
+            "aliased-memory" => Gap::AliasedMemory,
             "unstated" => Gap::Unstated,
             "impossible" => Gap::Impossible(rest.to_owned()),
             _ => return None,
@@ -199,6 +203,7 @@ impl Gap {
             Gap::UninstrumentedAtomics(_) => "uninstrumented-atomics",
             Gap::UnrecognisedLockOperations(_) => "unrecognised-lock-operations",
             Gap::DemotedLock(_) => "demoted-lock",
+            Gap::AliasedMemory => "aliased-memory",
             Gap::Unstated => "unstated",
             Gap::Impossible(_) => "impossible",
         }
@@ -277,6 +282,9 @@ impl fmt::Display for Gap {
                 "`{lock}` did not behave like a lock (such as a guard dropped by another thread), so that findings that \
                  rest on it are not proven"
             ),
+            Gap::AliasedMemory => f.write_str(
+                "the program had the same memory at two addresses (mapped or attached twice), which are taken for two",
+            ),
             Gap::Unstated => f.write_str("the file ends before it says whether its recording is complete"),
             Gap::Impossible(why) => write!(f, "not a possible run (see foresee trace validate): {why}"),
         }
@@ -301,6 +309,7 @@ pub(crate) mod tests {
             Gap::UninstrumentedAtomics("atomic `fetch_max` or `fetch_min`".to_owned()),
             Gap::UnrecognisedLockOperations(7),
             Gap::DemotedLock("l@0x100:Mutex<[u8; 2]>".to_owned()),
+            Gap::AliasedMemory,
             Gap::Unstated,
             Gap::Impossible("event 3 of `T1` releases a lock it does not hold".to_owned()),
         ];

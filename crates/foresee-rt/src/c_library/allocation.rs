@@ -8,22 +8,27 @@ use crate::real_functions::{real_calloc, real_free, real_malloc, real_memalign, 
 use crate::recorder::accesses::{counts, read_range, write_range};
 use crate::recorder::blocks::{begins, ends};
 
-extern "C" fn allocate(size: size_t, pc: u64) -> *mut c_void {
+extern "C-unwind" fn allocate(size: size_t, pc: u64) -> *mut c_void {
     // SAFETY: `malloc` takes any size.
     begins(unsafe { real_malloc(size) }, pc)
 }
 
-extern "C" fn allocate_zeroed(count: size_t, size: size_t, pc: u64) -> *mut c_void {
+extern "C-unwind" fn allocate_zeroed(count: size_t, size: size_t, pc: u64) -> *mut c_void {
     // SAFETY: `calloc` takes any count and size.
     begins(unsafe { real_calloc(count, size) }, pc)
 }
 
-extern "C" fn allocate_aligned(align: size_t, size: size_t, pc: u64) -> *mut c_void {
+extern "C-unwind" fn allocate_aligned(align: size_t, size: size_t, pc: u64) -> *mut c_void {
     // SAFETY: forwards the caller's own arguments; `memalign` checks them.
     begins(unsafe { real_memalign(align, size) }, pc)
 }
 
-extern "C" fn allocate_aligned_to(at: *mut *mut c_void, align: size_t, size: size_t, pc: u64) -> c_int {
+extern "C-unwind" fn allocate_aligned_to(
+    at: *mut *mut c_void,
+    align: size_t,
+    size: size_t,
+    pc: u64,
+) -> c_int {
     if !align.is_power_of_two() || align < size_of::<*mut c_void>() {
         return libc::EINVAL;
     }
@@ -46,11 +51,11 @@ extern "C" fn allocate_aligned_to(at: *mut *mut c_void, align: size_t, size: siz
 /// The page size of the only architecture there is a runtime for.
 const PAGE: size_t = 4096;
 
-extern "C" fn allocate_page_aligned(size: size_t, pc: u64) -> *mut c_void {
+extern "C-unwind" fn allocate_page_aligned(size: size_t, pc: u64) -> *mut c_void {
     allocate_aligned(PAGE, size, pc)
 }
 
-extern "C" fn allocate_pages(size: size_t, pc: u64) -> *mut c_void {
+extern "C-unwind" fn allocate_pages(size: size_t, pc: u64) -> *mut c_void {
     match size.checked_next_multiple_of(PAGE) {
         Some(size) => allocate_aligned(PAGE, size.max(PAGE), pc),
         None => no_memory(),
@@ -65,7 +70,7 @@ fn no_memory() -> *mut c_void {
 
 /// The old block ends and the new one begins, even where they are the same bytes. The contents move: they are read in the old
 /// block and written in the new one, as far as both reach.
-extern "C" fn reallocate(block: *mut c_void, size: size_t, pc: u64) -> *mut c_void {
+extern "C-unwind" fn reallocate(block: *mut c_void, size: size_t, pc: u64) -> *mut c_void {
     let moves = !block.is_null() && size > 0 && counts(pc) && !program::is_rust_library(pc);
     // SAFETY: the program passes the block to `realloc`, so it is the allocator's.
     let old_size = if moves { unsafe { usable_size(block) } } else { 0 };
@@ -85,14 +90,19 @@ extern "C" fn reallocate(block: *mut c_void, size: size_t, pc: u64) -> *mut c_vo
     new
 }
 
-extern "C" fn reallocate_array(block: *mut c_void, count: size_t, size: size_t, pc: u64) -> *mut c_void {
+extern "C-unwind" fn reallocate_array(
+    block: *mut c_void,
+    count: size_t,
+    size: size_t,
+    pc: u64,
+) -> *mut c_void {
     match count.checked_mul(size) {
         Some(size) => reallocate(block, size, pc),
         None => no_memory(),
     }
 }
 
-extern "C" fn free_block(block: *mut c_void, pc: u64) {
+extern "C-unwind" fn free_block(block: *mut c_void, pc: u64) {
     ends(block, pc);
     // SAFETY: the caller passes a block of the allocator, or null, and no longer uses it.
     unsafe { real_free(block) }

@@ -20,7 +20,7 @@ fn copies<const PLAIN_CALL: bool>(to: *mut c_void, from: *const c_void, size: si
     }
 }
 
-extern "C" fn copy<const PLAIN_CALL: bool>(
+extern "C-unwind" fn copy<const PLAIN_CALL: bool>(
     to: *mut c_void,
     from: *const c_void,
     size: size_t,
@@ -32,7 +32,7 @@ extern "C" fn copy<const PLAIN_CALL: bool>(
     unsafe { call_real!(REAL, (*mut c_void, *const c_void, size_t) -> *mut c_void, to, from, size) }
 }
 
-extern "C" fn copy_within<const PLAIN_CALL: bool>(
+extern "C-unwind" fn copy_within<const PLAIN_CALL: bool>(
     to: *mut c_void,
     from: *const c_void,
     size: size_t,
@@ -44,7 +44,7 @@ extern "C" fn copy_within<const PLAIN_CALL: bool>(
     unsafe { call_real!(REAL, (*mut c_void, *const c_void, size_t) -> *mut c_void, to, from, size) }
 }
 
-extern "C" fn fill<const PLAIN_CALL: bool>(
+extern "C-unwind" fn fill<const PLAIN_CALL: bool>(
     to: *mut c_void,
     byte: c_int,
     size: size_t,

@@ -11,8 +11,8 @@ use libc::{c_int, c_void};
 
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
-use crate::recorder::branches;
 use crate::recorder::thread::{abandon, depth, leave_to};
+use crate::recorder::{atomics, branches};
 
 /// How many buffers a thread can have in use.
 const NOTES: usize = 32;
@@ -35,7 +35,7 @@ fn note(buffer: u64) {
 macro_rules! setters {
     ($($name:ident $note:ident of $c_name:literal;)*) => {
         $(
-            extern "C" fn $note(buffer: u64) -> *mut c_void {
+            extern "C-unwind" fn $note(buffer: u64) -> *mut c_void {
                 static REAL: Real = Real::new($c_name);
                 note(buffer);
                 REAL.address()
@@ -64,7 +64,7 @@ setters! {
 
 fn jumps(buffer: u64) {
     // It is the program that jumps. If the runtime has not been left, a signal interrupted it, and it never goes on.
-    abandon();
+    abandon(atomics::unlock_own);
     NOTED.with(|noted| {
         if let Some(slot) = noted.iter().find(|slot| slot.get().0 == buffer) {
             leave_to(slot.get().1);

@@ -8,6 +8,7 @@
 use foresee_format::Tag;
 use libc::{c_int, c_void, off_t, size_t};
 
+use super::shared_mappings;
 use crate::entry_points::{entries, entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, read_range, write_range};
@@ -48,12 +49,16 @@ extern "C-unwind" fn map(
         )
     };
     begins(mapped, size, pc);
+    if flags & libc::MAP_SHARED != 0 && flags & libc::MAP_ANONYMOUS == 0 {
+        shared_mappings::mapped(mapped, size, fd, offset, pc);
+    }
     mapped
 }
 
 extern "C-unwind" fn unmap(at: *mut c_void, size: size_t, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"munmap");
     ends(at, size, pc);
+    shared_mappings::ends(at, size);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     unsafe { call_real!(REAL, (*mut c_void, size_t) -> c_int, at, size) }
 }
@@ -87,6 +92,10 @@ extern "C-unwind" fn remap(
     } else {
         begins(new, size, pc);
         write_range(new as u64, moved, pc);
+        // The old mapping stays where it is.
+        if old_size == 0 {
+            shared_mappings::twice(new as u64, pc);
+        }
     }
     new
 }

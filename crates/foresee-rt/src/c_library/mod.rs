@@ -9,16 +9,18 @@
 //! | `threads`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
 //! | `locks`, `conditions`, `semaphores`, `once`, `lives` | what programs synchronise by, and when such objects live |
 //! | `channels`, `descriptors`, `aio` | what threads hand over through descriptors: pipes, sockets, files |
-//! | `ipc`, `signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
+//! | `ipc`, `signals`, `deferred_handlers`, `blocked_signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
 //! | `copies`, `strings`, `effects` | functions that access the program's memory |
 //! | `jumps` | `longjmp` |
 
 mod aio;
 mod allocation;
+mod blocked_signals;
 mod channels;
 mod conditions;
 mod copies;
+mod deferred_handlers;
 pub(crate) mod descriptors;
 pub(crate) mod effects;
 mod handing_over;
@@ -31,6 +33,7 @@ mod new_delete;
 mod once;
 pub(crate) mod process;
 mod semaphores;
+mod shared_mappings;
 pub(crate) mod signals;
 mod strings;
 pub(crate) mod threads;

@@ -27,19 +27,19 @@ impl Given {
     }
 }
 
-extern "C" fn allocate(size: size_t, pc: u64) -> Given {
+extern "C-unwind" fn allocate(size: size_t, pc: u64) -> Given {
     static REAL: Real = Real::new(c"_Znwm");
     // SAFETY: `malloc` takes any size.
     Given::new(unsafe { real_malloc(size.max(1)) }, pc, &REAL)
 }
 
-extern "C" fn allocate_aligned(size: size_t, align: size_t, pc: u64) -> Given {
+extern "C-unwind" fn allocate_aligned(size: size_t, align: size_t, pc: u64) -> Given {
     static REAL: Real = Real::new(c"_ZnwmSt11align_val_t");
     // SAFETY: `memalign` takes any size, and the alignment of a type: a power of two.
     Given::new(unsafe { real_memalign(align, size.max(1)) }, pc, &REAL)
 }
 
-extern "C" fn allocate_or_null(size: size_t, _nothrow: *const c_void, pc: u64) -> Given {
+extern "C-unwind" fn allocate_or_null(size: size_t, _nothrow: *const c_void, pc: u64) -> Given {
     static REAL: Real = Real::new(c"_ZnwmRKSt9nothrow_t");
     // The program's own `new` is to be called by the C++ library. Compilers take two names for two functions.
     let named = std::hint::black_box(_Znwm as *const ());
@@ -49,7 +49,7 @@ extern "C" fn allocate_or_null(size: size_t, _nothrow: *const c_void, pc: u64) -
     Given::new(block, pc, &REAL)
 }
 
-extern "C" fn delete(block: *mut c_void, pc: u64) {
+extern "C-unwind" fn delete(block: *mut c_void, pc: u64) {
     ends_as(Tag::Free, block, pc);
     // SAFETY: the program may only delete what `new` gave it, here by `malloc` or `memalign`, and no longer uses it.
     unsafe { real_free(block) }

@@ -4,14 +4,18 @@
 //! is not recorded. But whatever a child is, it may hand over what it is given by one thread to another (`channels`), and whoever
 //! waits for its end comes after what made it end: its fork, what it was given, the signals that it was sent.
 
+use std::cell::Cell;
+
 use foresee_format::Tag;
 use libc::{c_char, c_int, c_void, pid_t};
 
+use super::blocked_signals::{ALL_THAT_CAN_WAIT, block};
 use super::channels::{OF_PROCESSES, OF_SIGNALS, forks};
 use super::threads;
 use crate::entry_points::{entries, weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, release_edge};
+use crate::recorder::thread::SignalSet;
 use crate::recorder::{atomics, held_locks, order, session, status, thread, thread_handles};
 
 type Handler = Option<unsafe extern "C" fn()>;
@@ -24,19 +28,37 @@ unsafe extern "C" {
 /// Has [`forked`] run in the child of every fork, those of the C library included (`daemon`, `forkpty`).
 pub(crate) fn start() {
     if status::recording() {
-        // SAFETY: the handlers have the signature that is asked for, and are there as long as the process. Without the second one, a
+        // SAFETY: the handlers have the signature that is asked for, and are there as long as the process. Without the last one, a
         // child would write to the parent's trace.
-        unsafe { __register_atfork(Some(about_to_fork), None, Some(forked), std::ptr::null_mut()) };
+        unsafe {
+            __register_atfork(Some(about_to_fork), Some(has_forked), Some(forked), std::ptr::null_mut())
+        };
     }
 }
 
+thread_local! {
+    /// What this thread blocks, while it forks.
+    static BLOCKED: Cell<SignalSet> = const { Cell::new(0) };
+}
+
+/// Until the child has a trace of its own, no handler may run in it.
 unsafe extern "C" fn about_to_fork() {
     forks(about_to_fork as *const () as u64);
+    BLOCKED.set(block(ALL_THAT_CAN_WAIT));
+}
+
+unsafe extern "C" fn has_forked() {
+    block(BLOCKED.get());
+}
+
+unsafe extern "C" fn forked() {
+    begin_child();
+    block(BLOCKED.get());
 }
 
 /// The child of a fork is a run of its own, with a trace of its own. It begins with the thread that forked, which holds the
 /// locks that it held; the other threads are not there.
-unsafe extern "C" fn forked() {
+fn begin_child() {
     if !status::recording() {
         return;
     }

@@ -2,8 +2,8 @@
 //!
 //! One object stands for all signals. Edges that are not there hide races, they never invent one.
 //!
-//! The kernel calls [`handle`], which learns what was given and goes on in the program's handler. Whoever asks for the handler is
-//! answered with the program's. Signals that a thread brings on itself by what it does (`SIGSEGV`) are nobody's message: their
+//! The kernel calls [`handle`], which learns what was given and goes on in the program's handler, or defers it until the thread has left
+//! the runtime (`deferred_handlers`). Whoever asks for the handler is answered with the program's. Signals that a thread brings on itself by what it does (`SIGSEGV`) are nobody's message: their
 //! handlers are called as they are.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -11,11 +11,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use libc::{c_int, c_uint, c_void, pid_t, pthread_t, siginfo_t, sigset_t, sigval, timespec};
 
 use super::channels::{OF_PROCESSES, OF_SIGNALS};
+use super::deferred_handlers;
 use super::handing_over::{givers, takers};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
-use crate::recorder::edges::{acquire_edge, acquire_edge_in_handler, release_edge};
+use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
+use crate::recorder::thread::is_inside;
 
 givers! {
     KILL signal_process of c"kill" (process: pid_t, signal: c_int) -> c_int, OF_SIGNALS;
@@ -57,20 +59,36 @@ type Handler = extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void);
 /// What the kernel calls instead of the program's handler. It passes three arguments, whether they were asked for or not.
 extern "C-unwind" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let Some(handler) = HANDLERS.get(signal as usize).map(|handler| handler.load(SeqCst)) else { return };
+    if !is_function(handler) {
+        return;
+    }
+    // SAFETY: the kernel passes what arrived and what it interrupted, on this thread's stack.
+    if is_inside() && can_wait(signal) && unsafe { deferred_handlers::defer(handler, signal, info, context) }
+    {
+        return;
+    }
+    learn(signal, handler);
+    // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them.
+    let handler: Handler = unsafe { std::mem::transmute(handler) };
+    handler(signal, info, context);
+}
+
+/// The handler of a signal knows what whoever sent it had done.
+pub(super) fn learn(signal: c_int, handler: usize) {
     // SAFETY: `errno` is this thread's own; it is put back, as it belongs to the code that was interrupted.
     unsafe {
         let errno = *libc::__errno_location();
-        acquire_edge_in_handler(OF_SIGNALS, handler as u64);
+        acquire_edge(OF_SIGNALS, handler as u64);
         if signal == libc::SIGCHLD {
             acquire_edge(OF_PROCESSES, handler as u64);
         }
         *libc::__errno_location() = errno;
     }
-    if is_function(handler) {
-        // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them.
-        let handler: Handler = unsafe { std::mem::transmute(handler) };
-        handler(signal, info, context);
-    }
+}
+
+/// Whether a handler may run a moment later than its signal comes: not if what was interrupted cannot go on before.
+fn can_wait(signal: c_int) -> bool {
+    !matches!(signal, libc::SIGABRT | libc::SIGSYS)
 }
 
 fn own() -> usize {

@@ -35,7 +35,7 @@ fn writes(to: *mut c_char, size: usize, pc: u64) {
     write_range(to as u64, size as u64, pc);
 }
 
-extern "C" fn length(text: *const c_char, pc: u64) -> size_t {
+extern "C-unwind" fn length(text: *const c_char, pc: u64) -> size_t {
     let len = len(text);
     if counts(pc) {
         reads(text, len + 1, pc);
@@ -43,7 +43,7 @@ extern "C" fn length(text: *const c_char, pc: u64) -> size_t {
     len
 }
 
-extern "C" fn copy(to: *mut c_char, from: *const c_char, pc: u64) -> *mut c_char {
+extern "C-unwind" fn copy(to: *mut c_char, from: *const c_char, pc: u64) -> *mut c_char {
     static REAL: Real = Real::new(c"strcpy");
     if counts(pc) {
         let size = len(from) + 1;
@@ -54,7 +54,7 @@ extern "C" fn copy(to: *mut c_char, from: *const c_char, pc: u64) -> *mut c_char
     unsafe { call_real!(REAL, (*mut c_char, *const c_char) -> *mut c_char, to, from) }
 }
 
-extern "C" fn copy_within(to: *mut c_char, from: *const c_char, size: size_t, pc: u64) -> *mut c_char {
+extern "C-unwind" fn copy_within(to: *mut c_char, from: *const c_char, size: size_t, pc: u64) -> *mut c_char {
     static REAL: Real = Real::new(c"strncpy");
     if counts(pc) {
         reads(from, read_within(from, size), pc);
@@ -72,7 +72,7 @@ fn appends(to: *mut c_char, from: *const c_char, added: usize, pc: u64) {
     writes(unsafe { to.add(before) }, added, pc);
 }
 
-extern "C" fn append(to: *mut c_char, from: *const c_char, pc: u64) -> *mut c_char {
+extern "C-unwind" fn append(to: *mut c_char, from: *const c_char, pc: u64) -> *mut c_char {
     static REAL: Real = Real::new(c"strcat");
     if counts(pc) {
         appends(to, from, len(from) + 1, pc);
@@ -81,7 +81,12 @@ extern "C" fn append(to: *mut c_char, from: *const c_char, pc: u64) -> *mut c_ch
     unsafe { call_real!(REAL, (*mut c_char, *const c_char) -> *mut c_char, to, from) }
 }
 
-extern "C" fn append_within(to: *mut c_char, from: *const c_char, size: size_t, pc: u64) -> *mut c_char {
+extern "C-unwind" fn append_within(
+    to: *mut c_char,
+    from: *const c_char,
+    size: size_t,
+    pc: u64,
+) -> *mut c_char {
     static REAL: Real = Real::new(c"strncat");
     if counts(pc) {
         appends(to, from, read_within(from, size), pc);
@@ -102,7 +107,7 @@ fn compares(a: *const c_char, b: *const c_char, size: usize, pc: u64) {
     reads(b, size, pc);
 }
 
-extern "C" fn compare(a: *const c_char, b: *const c_char, pc: u64) -> c_int {
+extern "C-unwind" fn compare(a: *const c_char, b: *const c_char, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"strcmp");
     if counts(pc) {
         compares(a, b, compared(a, b, usize::MAX), pc);
@@ -111,7 +116,7 @@ extern "C" fn compare(a: *const c_char, b: *const c_char, pc: u64) -> c_int {
     unsafe { call_real!(REAL, (*const c_char, *const c_char) -> c_int, a, b) }
 }
 
-extern "C" fn compare_within(a: *const c_char, b: *const c_char, size: size_t, pc: u64) -> c_int {
+extern "C-unwind" fn compare_within(a: *const c_char, b: *const c_char, size: size_t, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"strncmp");
     if counts(pc) {
         compares(a, b, compared(a, b, size), pc);
@@ -120,7 +125,7 @@ extern "C" fn compare_within(a: *const c_char, b: *const c_char, size: size_t, p
     unsafe { call_real!(REAL, (*const c_char, *const c_char, size_t) -> c_int, a, b, size) }
 }
 
-extern "C" fn find(text: *const c_char, byte: c_int, pc: u64) -> *mut c_char {
+extern "C-unwind" fn find(text: *const c_char, byte: c_int, pc: u64) -> *mut c_char {
     static REAL: Real = Real::new(c"strchr");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let found = unsafe { call_real!(REAL, (*const c_char, c_int) -> *mut c_char, text, byte) };
@@ -131,7 +136,7 @@ extern "C" fn find(text: *const c_char, byte: c_int, pc: u64) -> *mut c_char {
     found
 }
 
-extern "C" fn find_last(text: *const c_char, byte: c_int, pc: u64) -> *mut c_char {
+extern "C-unwind" fn find_last(text: *const c_char, byte: c_int, pc: u64) -> *mut c_char {
     static REAL: Real = Real::new(c"strrchr");
     if counts(pc) {
         reads(text, len(text) + 1, pc);
@@ -140,7 +145,7 @@ extern "C" fn find_last(text: *const c_char, byte: c_int, pc: u64) -> *mut c_cha
     unsafe { call_real!(REAL, (*const c_char, c_int) -> *mut c_char, text, byte) }
 }
 
-extern "C" fn find_text(text: *const c_char, wanted: *const c_char, pc: u64) -> *mut c_char {
+extern "C-unwind" fn find_text(text: *const c_char, wanted: *const c_char, pc: u64) -> *mut c_char {
     static REAL: Real = Real::new(c"strstr");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let found = unsafe { call_real!(REAL, (*const c_char, *const c_char) -> *mut c_char, text, wanted) };
@@ -153,7 +158,7 @@ extern "C" fn find_text(text: *const c_char, wanted: *const c_char, pc: u64) -> 
 }
 
 /// Its block comes from `malloc`, which is ours, too.
-extern "C" fn duplicate(text: *const c_char, pc: u64) -> *mut c_char {
+extern "C-unwind" fn duplicate(text: *const c_char, pc: u64) -> *mut c_char {
     static REAL: Real = Real::new(c"strdup");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let new = unsafe { call_real!(REAL, (*const c_char) -> *mut c_char, text) };
@@ -165,7 +170,7 @@ extern "C" fn duplicate(text: *const c_char, pc: u64) -> *mut c_char {
     new
 }
 
-extern "C" fn compare_bytes(a: *const c_void, b: *const c_void, size: size_t, pc: u64) -> c_int {
+extern "C-unwind" fn compare_bytes(a: *const c_void, b: *const c_void, size: size_t, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"memcmp");
     if counts(pc) {
         // SAFETY: the caller has `size` bytes at both addresses.
@@ -177,7 +182,7 @@ extern "C" fn compare_bytes(a: *const c_void, b: *const c_void, size: size_t, pc
     unsafe { call_real!(REAL, (*const c_void, *const c_void, size_t) -> c_int, a, b, size) }
 }
 
-extern "C" fn find_byte(bytes: *const c_void, byte: c_int, size: size_t, pc: u64) -> *mut c_void {
+extern "C-unwind" fn find_byte(bytes: *const c_void, byte: c_int, size: size_t, pc: u64) -> *mut c_void {
     static REAL: Real = Real::new(c"memchr");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let found = unsafe { call_real!(REAL, (*const c_void, c_int, size_t) -> *mut c_void, bytes, byte, size) };

@@ -2,16 +2,20 @@
 //!
 //! A thread ends when it can do nothing more of the program's: after the destructors of its thread-local variables.
 //! C++'s run first; those of `pthread_key_create` run in rounds, and ours puts itself off to the last round.
+//!
+//! Signal handlers run between a thread's begin and its end, and nowhere else: before and after, signals are blocked. (The exception are
+//! threads whose attributes say what is blocked: a handler that runs before the begin is a thread of its own in the trace.)
 
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use foresee_format::Tag;
 use libc::{c_char, c_int, c_void, pthread_t, timespec};
 
+use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
 use crate::recorder::status;
-use crate::recorder::thread::{Local, always, new_thread};
+use crate::recorder::thread::{Local, SignalSet, always, new_thread};
 use crate::recorder::thread_handles::{self, thread_of};
 
 /// The key whose destructor sees threads end.
@@ -54,6 +58,8 @@ struct Start<F> {
     routine: F,
     argument: *mut c_void,
     thread: u32,
+    /// The signals that it is to block once it has begun.
+    blocked: SignalSet,
 }
 
 /// Makes a thread with `real`, which is given what to run and with which argument: the program's own, or `first`.
@@ -68,19 +74,26 @@ fn create_with<F: Copy>(
     let thread = if status::recording() { new_thread() } else { None };
     let (mut run, mut with) = (routine, argument);
     let mut start = std::ptr::null_mut();
+    let mut blocked_before = None;
     if let Some(thread) = thread {
         // SAFETY: `malloc` gives a block that is large enough and aligned for any type, or null: then the thread runs
         // unnumbered.
         unsafe {
             start = real_malloc(size_of::<Start<F>>()).cast::<Start<F>>();
             if !start.is_null() {
-                start.write(Start { routine, argument, thread });
+                // The new thread inherits what is blocked: no handler runs there until it has begun.
+                let blocked = block(ALL_THAT_CAN_WAIT);
+                blocked_before = Some(blocked);
+                start.write(Start { routine, argument, thread, blocked });
                 (run, with) = (first, start.cast());
             }
         }
         always(|local| local.stamped(Tag::Fork, 0, [pc, u64::from(thread)]));
     }
     let result = real(run, with);
+    if let Some(blocked) = blocked_before {
+        block(blocked);
+    }
     // SAFETY: after a failure there is no thread that could use `start`, which is null or came from `real_malloc`; after a success
     // the C library has written the handle.
     unsafe {
@@ -137,7 +150,7 @@ extern "C-unwind" fn c11_first(start: *mut c_void) -> c_int {
 
 fn begin<F>(start: *mut c_void) -> (F, *mut c_void) {
     // SAFETY: `create_with` has written a `Start<F>` there and handed it over to this thread.
-    let Start { routine, argument, thread } = unsafe { start.cast::<Start<F>>().read() };
+    let Start { routine, argument, thread, blocked } = unsafe { start.cast::<Start<F>>().read() };
     // SAFETY: it came from `real_malloc`, was read just now, and nobody else has it.
     unsafe { real_free(start) };
     thread_handles::note_own(thread);
@@ -149,6 +162,10 @@ fn begin<F>(start: *mut c_void) -> (F, *mut c_void) {
         local.stamped(Tag::Begin, 0, []);
         own_stack(local);
     });
+    // Attributes may have said which signals the thread blocks.
+    if is_inherited(blocked_now()) {
+        block(blocked);
+    }
     (routine, argument)
 }
 
@@ -188,6 +205,8 @@ unsafe extern "C" fn ending(rounds: *mut c_void) {
         unsafe { libc::pthread_setspecific(END.load(SeqCst), (rounds - 1) as *const c_void) };
         return;
     }
+    // A handler that ran later could not be recorded. The thread ends: signals for the process are handled by another.
+    block(ALL_THAT_CAN_WAIT);
     always(|local| {
         local.stamped(Tag::End, 0, []);
         local.end();

@@ -12,20 +12,20 @@ use crate::recorder::thread::{
 };
 use crate::recorder::{code_filter, watched};
 
-pub(super) extern "C" fn read<const SIZE: u8>(addr: u64, pc: u64) {
+pub(super) extern "C-unwind" fn read<const SIZE: u8>(addr: u64, pc: u64) {
     if !access_at_once(AccessKind::Read, addr, SIZE, pc) {
         any_read::<SIZE>(addr, pc);
     }
 }
 
-pub(super) extern "C" fn write<const SIZE: u8>(addr: u64, pc: u64) {
+pub(super) extern "C-unwind" fn write<const SIZE: u8>(addr: u64, pc: u64) {
     if !access_at_once(AccessKind::Write, addr, SIZE, pc) {
         any_write::<SIZE>(addr, pc);
     }
 }
 
 #[inline(never)]
-extern "C" fn any_read<const SIZE: u8>(addr: u64, pc: u64) {
+extern "C-unwind" fn any_read<const SIZE: u8>(addr: u64, pc: u64) {
     if SIZE <= 8 && watched::may_be(addr) {
         return maybe_watched(Tag::Read, Tag::ReadValue, addr, SIZE, pc);
     }
@@ -36,7 +36,7 @@ extern "C" fn any_read<const SIZE: u8>(addr: u64, pc: u64) {
 }
 
 #[inline(never)]
-extern "C" fn any_write<const SIZE: u8>(addr: u64, pc: u64) {
+extern "C-unwind" fn any_write<const SIZE: u8>(addr: u64, pc: u64) {
     if SIZE <= 8 && watched::may_be(addr) {
         return maybe_watched(Tag::Write, Tag::WriteValue, addr, SIZE, pc);
     }
@@ -46,7 +46,7 @@ extern "C" fn any_write<const SIZE: u8>(addr: u64, pc: u64) {
     accessing(|local| local.access(AccessKind::Write, addr, SIZE, pc));
 }
 
-extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
+extern "C-unwind" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
     if SIZE <= 8 && watched::may_be(addr) {
         // The second access settles the first, which so has the value before the write.
         read::<SIZE>(addr, pc);
@@ -62,7 +62,7 @@ extern "C" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
 }
 
 /// A virtual destructor sets the pointer to the table it already has: no write that anyone could see.
-extern "C" fn vptr_update(at: *const u64, table: u64, pc: u64) {
+extern "C-unwind" fn vptr_update(at: *const u64, table: u64, pc: u64) {
     // SAFETY: the program is about to write to this pointer of an object that it is constructing or destroying, so it is mapped and
     // aligned. Another thread may write it at the same time in a racy program: hence a volatile load.
     if unsafe { at.read_volatile() } != table {
@@ -70,25 +70,25 @@ extern "C" fn vptr_update(at: *const u64, table: u64, pc: u64) {
     }
 }
 
-extern "C" fn enter(call: u64, callee: u64) {
+extern "C-unwind" fn enter(call: u64, callee: u64) {
     if !entered_at_once(call, callee) {
         any_enter(call, callee);
     }
 }
 
-extern "C" fn exit(_pc: u64) {
+extern "C-unwind" fn exit(_pc: u64) {
     if !exited_at_once() {
         any_exit();
     }
 }
 
 #[inline(never)]
-extern "C" fn any_enter(call: u64, callee: u64) {
+extern "C-unwind" fn any_enter(call: u64, callee: u64) {
     always(|local| local.entered(call, callee));
 }
 
 #[inline(never)]
-extern "C" fn any_exit() {
+extern "C-unwind" fn any_exit() {
     always(|local| local.exited());
 }
 
@@ -130,7 +130,7 @@ macro_rules! accesses_with_pc {
     ($($function:path: $($name:ident)*;)*) => {
         $($(
             #[unsafe(no_mangle)]
-            extern "C" fn $name(addr: u64, pc: u64) {
+            extern "C-unwind" fn $name(addr: u64, pc: u64) {
                 $function(addr, pc);
             }
         )*)*

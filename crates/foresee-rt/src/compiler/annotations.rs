@@ -40,16 +40,16 @@ fn ignore_no_more() {
     end_ignoring(Ignored::Synchronisation);
 }
 
-extern "C" fn nothing(_pc: u64) {}
+extern "C-unwind" fn nothing(_pc: u64) {}
 
-extern "C" fn pre_lock(mutex: *mut c_void, flags: u32, pc: u64) {
+extern "C-unwind" fn pre_lock(mutex: *mut c_void, flags: u32, pc: u64) {
     if flags & TRY_LOCK == 0 {
         requested(mutex, mode(flags), pc);
     }
     ignore_all();
 }
 
-extern "C" fn post_lock(mutex: *mut c_void, flags: u32, recursion: c_int, pc: u64) {
+extern "C-unwind" fn post_lock(mutex: *mut c_void, flags: u32, recursion: c_int, pc: u64) {
     ignore_no_more();
     if flags & TRY_LOCK_FAILED != 0 {
         return;
@@ -61,7 +61,7 @@ extern "C" fn post_lock(mutex: *mut c_void, flags: u32, recursion: c_int, pc: u6
 }
 
 /// Returns how often the mutex was held, for the lock that takes it again.
-extern "C" fn pre_unlock(mutex: *mut c_void, flags: u32, pc: u64) -> c_int {
+extern "C-unwind" fn pre_unlock(mutex: *mut c_void, flags: u32, pc: u64) -> c_int {
     let times = if flags & RECURSIVE_UNLOCK != 0 { held_locks::times(mutex as u64).max(1) } else { 1 };
     for _ in 0..times {
         released(mutex, mode(flags), pc);
@@ -70,37 +70,37 @@ extern "C" fn pre_unlock(mutex: *mut c_void, flags: u32, pc: u64) -> c_int {
     if flags & RECURSIVE_UNLOCK != 0 { times as c_int } else { 0 }
 }
 
-extern "C" fn begin_inside(_mutex: *mut c_void, _flags: u32, _pc: u64) {
+extern "C-unwind" fn begin_inside(_mutex: *mut c_void, _flags: u32, _pc: u64) {
     ignore_all();
 }
 
-extern "C" fn end_inside(_mutex: *mut c_void, _flags: u32, _pc: u64) {
+extern "C-unwind" fn end_inside(_mutex: *mut c_void, _flags: u32, _pc: u64) {
     ignore_no_more();
 }
 
-extern "C" fn ignore_accesses(_pc: u64) {
+extern "C-unwind" fn ignore_accesses(_pc: u64) {
     begin_ignoring(Ignored::Accesses);
 }
 
-extern "C" fn notice_accesses(_pc: u64) {
+extern "C-unwind" fn notice_accesses(_pc: u64) {
     end_ignoring(Ignored::Accesses);
 }
 
-extern "C" fn ignore_synchronisation(_pc: u64) {
+extern "C-unwind" fn ignore_synchronisation(_pc: u64) {
     begin_ignoring(Ignored::Synchronisation);
 }
 
-extern "C" fn notice_synchronisation(_pc: u64) {
+extern "C-unwind" fn notice_synchronisation(_pc: u64) {
     end_ignoring(Ignored::Synchronisation);
 }
 
 type File = *const c_char;
 
-extern "C" fn happens_before(_file: File, _line: c_int, object: u64, pc: u64) {
+extern "C-unwind" fn happens_before(_file: File, _line: c_int, object: u64, pc: u64) {
     release_edge(object, pc);
 }
 
-extern "C" fn happens_after(_file: File, _line: c_int, object: u64, pc: u64) {
+extern "C-unwind" fn happens_after(_file: File, _line: c_int, object: u64, pc: u64) {
     acquire_edge(object, pc);
 }
 
@@ -108,34 +108,34 @@ fn lock_mode(exclusive: isize) -> u8 {
     if exclusive != 0 { EXCLUSIVE } else { SHARED }
 }
 
-extern "C" fn lock_acquired(_file: File, _line: c_int, lock: *mut c_void, exclusive: isize, pc: u64) {
+extern "C-unwind" fn lock_acquired(_file: File, _line: c_int, lock: *mut c_void, exclusive: isize, pc: u64) {
     tried(0, lock, lock_mode(exclusive), pc);
 }
 
-extern "C" fn lock_released(_file: File, _line: c_int, lock: *mut c_void, exclusive: isize, pc: u64) {
+extern "C-unwind" fn lock_released(_file: File, _line: c_int, lock: *mut c_void, exclusive: isize, pc: u64) {
     released(lock, lock_mode(exclusive), pc);
 }
 
 /// Memory that a program's own allocator gives out begins a new life.
-extern "C" fn new_memory(_file: File, _line: c_int, at: u64, size: usize, pc: u64) {
+extern "C-unwind" fn new_memory(_file: File, _line: c_int, at: u64, size: usize, pc: u64) {
     always(|local| local.plain(Tag::Alloc, 0, [pc, at, size as u64]));
 }
 
-extern "C" fn thread_name(_file: File, _line: c_int, name: *const c_char, _pc: u64) {
+extern "C-unwind" fn thread_name(_file: File, _line: c_int, name: *const c_char, _pc: u64) {
     // SAFETY: the annotation takes a C string: null, or a text that ends in a zero byte.
     unsafe { thread_handles::name_own(name) };
 }
 
 /// Tags of external objects are not looked at: any value but null will do.
-extern "C" fn external_tag(_object_type: *const c_char, _pc: u64) -> *mut c_void {
+extern "C-unwind" fn external_tag(_object_type: *const c_char, _pc: u64) -> *mut c_void {
     std::ptr::without_provenance_mut(1)
 }
 
-extern "C" fn external_read(object: u64, caller: u64, _tag: u64, _pc: u64) {
+extern "C-unwind" fn external_read(object: u64, caller: u64, _tag: u64, _pc: u64) {
     read::<1>(object, caller);
 }
 
-extern "C" fn external_write(object: u64, caller: u64, _tag: u64, _pc: u64) {
+extern "C-unwind" fn external_write(object: u64, caller: u64, _tag: u64, _pc: u64) {
     write::<1>(object, caller);
 }
 

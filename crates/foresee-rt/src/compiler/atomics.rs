@@ -11,22 +11,22 @@ use crate::recorder::atomics::{ORDER_RELAXED, atomic, detail};
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::thread::{AtomicEffect, stamped};
 
-extern "C" fn annotated_acquire(object: u64, pc: u64) {
+extern "C-unwind" fn annotated_acquire(object: u64, pc: u64) {
     acquire_edge(object, pc);
 }
 
-extern "C" fn annotated_release(object: u64, pc: u64) {
+extern "C-unwind" fn annotated_release(object: u64, pc: u64) {
     release_edge(object, pc);
 }
 
-extern "C" fn fence(order: i32, pc: u64) {
+extern "C-unwind" fn fence(order: i32, pc: u64) {
     std::sync::atomic::fence(SeqCst);
     if order != ORDER_RELAXED {
         stamped(Tag::Fence, detail(order, 0), [pc]);
     }
 }
 
-extern "C" fn signal_fence(_order: i32, _pc: u64) {
+extern "C-unwind" fn signal_fence(_order: i32, _pc: u64) {
     std::sync::atomic::compiler_fence(SeqCst);
 }
 
@@ -61,50 +61,50 @@ macro_rules! sized {
                 })
             }
 
-            extern "C" fn load(at: *mut $ty, order: i32, pc: u64) -> $ty {
+            extern "C-unwind" fn load(at: *mut $ty, order: i32, pc: u64) -> $ty {
                 atomic(at as u64, $log2, pc, || {
                     let value = cell(at).load(SeqCst);
                     (value, AtomicEffect::Load(value.into()), order)
                 })
             }
 
-            extern "C" fn store(at: *mut $ty, value: $ty, order: i32, pc: u64) {
+            extern "C-unwind" fn store(at: *mut $ty, value: $ty, order: i32, pc: u64) {
                 atomic(at as u64, $log2, pc, || {
                     cell(at).store(value, SeqCst);
                     ((), AtomicEffect::Store(value.into()), order)
                 });
             }
 
-            extern "C" fn exchange(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
+            extern "C-unwind" fn exchange(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
                 update(at, order, pc, |_| value)
             }
 
-            extern "C" fn fetch_add(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
+            extern "C-unwind" fn fetch_add(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
                 update(at, order, pc, |old| old.wrapping_add(value))
             }
 
-            extern "C" fn fetch_sub(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
+            extern "C-unwind" fn fetch_sub(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
                 update(at, order, pc, |old| old.wrapping_sub(value))
             }
 
-            extern "C" fn fetch_and(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
+            extern "C-unwind" fn fetch_and(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
                 update(at, order, pc, |old| old & value)
             }
 
-            extern "C" fn fetch_or(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
+            extern "C-unwind" fn fetch_or(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
                 update(at, order, pc, |old| old | value)
             }
 
-            extern "C" fn fetch_xor(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
+            extern "C-unwind" fn fetch_xor(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
                 update(at, order, pc, |old| old ^ value)
             }
 
-            extern "C" fn fetch_nand(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
+            extern "C-unwind" fn fetch_nand(at: *mut $ty, value: $ty, order: i32, pc: u64) -> $ty {
                 update(at, order, pc, |old| !(old & value))
             }
 
             /// Returns what was there: equal to `expected` exactly if the exchange was done.
-            extern "C" fn exchange_if(
+            extern "C-unwind" fn exchange_if(
                 at: *mut $ty,
                 expected: $ty,
                 value: $ty,
@@ -120,7 +120,7 @@ macro_rules! sized {
                 })
             }
 
-            extern "C" fn compare_exchange(
+            extern "C-unwind" fn compare_exchange(
                 at: *mut $ty,
                 expected: *mut $ty,
                 value: $ty,

@@ -49,39 +49,39 @@ fn update(at: *mut u128, order: i32, pc: u64, new: impl Fn(u128) -> u128) -> u12
     atomic(at as u64, LOG2, pc, || (change(at, &new), AtomicEffect::Rmw(0, 0), order))
 }
 
-extern "C" fn load(at: *mut u128, order: i32, pc: u64) -> u128 {
+extern "C-unwind" fn load(at: *mut u128, order: i32, pc: u64) -> u128 {
     atomic(at as u64, LOG2, pc, || (attempt(at, 0, 0), AtomicEffect::Load(0), order))
 }
 
-extern "C" fn store(at: *mut u128, value: u128, order: i32, pc: u64) {
+extern "C-unwind" fn store(at: *mut u128, value: u128, order: i32, pc: u64) {
     atomic(at as u64, LOG2, pc, || (change(at, |_| value), AtomicEffect::Store(0), order));
 }
 
-extern "C" fn exchange(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
+extern "C-unwind" fn exchange(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
     update(at, order, pc, |_| value)
 }
 
-extern "C" fn fetch_add(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
+extern "C-unwind" fn fetch_add(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
     update(at, order, pc, |old| old.wrapping_add(value))
 }
 
-extern "C" fn fetch_sub(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
+extern "C-unwind" fn fetch_sub(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
     update(at, order, pc, |old| old.wrapping_sub(value))
 }
 
-extern "C" fn fetch_and(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
+extern "C-unwind" fn fetch_and(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
     update(at, order, pc, |old| old & value)
 }
 
-extern "C" fn fetch_or(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
+extern "C-unwind" fn fetch_or(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
     update(at, order, pc, |old| old | value)
 }
 
-extern "C" fn fetch_xor(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
+extern "C-unwind" fn fetch_xor(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
     update(at, order, pc, |old| old ^ value)
 }
 
-extern "C" fn fetch_nand(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
+extern "C-unwind" fn fetch_nand(at: *mut u128, value: u128, order: i32, pc: u64) -> u128 {
     update(at, order, pc, |old| !(old & value))
 }
 
@@ -98,7 +98,7 @@ entries! {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __tsan_atomic128_compare_exchange_val(
+extern "C-unwind" fn __tsan_atomic128_compare_exchange_val(
     at: *mut u128,
     expected: u128,
     value: u128,
@@ -116,7 +116,7 @@ extern "C" fn __tsan_atomic128_compare_exchange_val(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __tsan_atomic128_compare_exchange_strong(
+extern "C-unwind" fn __tsan_atomic128_compare_exchange_strong(
     at: *mut u128,
     expected: *mut u128,
     value: u128,
@@ -133,7 +133,7 @@ extern "C" fn __tsan_atomic128_compare_exchange_strong(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __tsan_atomic128_compare_exchange_weak(
+extern "C-unwind" fn __tsan_atomic128_compare_exchange_weak(
     at: *mut u128,
     expected: *mut u128,
     value: u128,

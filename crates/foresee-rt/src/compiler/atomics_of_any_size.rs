@@ -22,7 +22,7 @@ fn is_largest(size: size_t, at: *mut c_void) -> bool {
     size == LARGEST && (at as usize).is_multiple_of(LARGEST)
 }
 
-extern "C" fn load(size: size_t, at: *mut c_void, result: *mut c_void, order: c_int, pc: u64) {
+extern "C-unwind" fn load(size: size_t, at: *mut c_void, result: *mut c_void, order: c_int, pc: u64) {
     static REAL: Real = Real::of_library(c"__atomic_load", LIBRARY);
     // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
     let real = || unsafe {
@@ -35,7 +35,7 @@ extern "C" fn load(size: size_t, at: *mut c_void, result: *mut c_void, order: c_
     acquire_edge(at as u64, pc);
 }
 
-extern "C" fn store(size: size_t, at: *mut c_void, value: *mut c_void, order: c_int, pc: u64) {
+extern "C-unwind" fn store(size: size_t, at: *mut c_void, value: *mut c_void, order: c_int, pc: u64) {
     static REAL: Real = Real::of_library(c"__atomic_store", LIBRARY);
     // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
     let real = || unsafe {
@@ -48,7 +48,7 @@ extern "C" fn store(size: size_t, at: *mut c_void, value: *mut c_void, order: c_
     real();
 }
 
-extern "C" fn exchange(
+extern "C-unwind" fn exchange(
     size: size_t,
     at: *mut c_void,
     value: *mut c_void,
@@ -73,7 +73,7 @@ extern "C" fn exchange(
     acquire_edge(at as u64, pc);
 }
 
-extern "C" fn compare_exchange(
+extern "C-unwind" fn compare_exchange(
     size: size_t,
     at: *mut c_void,
     expected: *mut c_void,

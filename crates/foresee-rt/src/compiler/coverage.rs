@@ -6,13 +6,13 @@ use crate::recorder::branches;
 use crate::recorder::thread::{always, block_begins_at_once};
 
 #[unsafe(no_mangle)]
-extern "C" fn __sanitizer_cov_trace_pc() {
+extern "C-unwind" fn __sanitizer_cov_trace_pc() {
     if branches::are_recorded() && !block_begins_at_once() {
         any_block();
     }
 }
 
 #[inline(never)]
-extern "C" fn any_block() {
+extern "C-unwind" fn any_block() {
     always(|local| local.block_begins());
 }

@@ -41,14 +41,14 @@ fn new_fiber(fiber: Fiber) -> *mut Fiber {
     }
 }
 
-extern "C" fn current(_pc: u64) -> *mut Fiber {
+extern "C-unwind" fn current(_pc: u64) -> *mut Fiber {
     if CURRENT.get().is_null() {
         CURRENT.set(new_fiber(Fiber { suspended: Suspended::NEW, thread: None, begun: true }));
     }
     CURRENT.get()
 }
 
-extern "C" fn create(_flags: c_uint, pc: u64) -> *mut Fiber {
+extern "C-unwind" fn create(_flags: c_uint, pc: u64) -> *mut Fiber {
     let thread = if status::recording() { new_thread() } else { None };
     if let Some(thread) = thread {
         always(|local| local.stamped(Tag::Fork, 0, [pc, u64::from(thread)]));
@@ -60,7 +60,7 @@ extern "C" fn create(_flags: c_uint, pc: u64) -> *mut Fiber {
 // The ABI of fibers: the program passes what `create` or `current` returned and it has not destroyed, and a fiber runs on one
 // thread at a time. So a thread that is passed a fiber may use it alone.
 
-extern "C" fn switch(to: *mut Fiber, flags: c_uint, pc: u64) {
+extern "C-unwind" fn switch(to: *mut Fiber, flags: c_uint, pc: u64) {
     let from = current(pc);
     if to.is_null() || from.is_null() || to == from {
         return;
@@ -81,7 +81,7 @@ extern "C" fn switch(to: *mut Fiber, flags: c_uint, pc: u64) {
     }
 }
 
-extern "C" fn destroy(fiber: *mut Fiber, _pc: u64) {
+extern "C-unwind" fn destroy(fiber: *mut Fiber, _pc: u64) {
     if fiber.is_null() || fiber == CURRENT.get() {
         return;
     }
@@ -98,7 +98,7 @@ extern "C" fn destroy(fiber: *mut Fiber, _pc: u64) {
     unsafe { real_free(fiber.cast::<c_void>()) };
 }
 
-extern "C" fn name(fiber: *mut Fiber, name: *const c_char, _pc: u64) {
+extern "C-unwind" fn name(fiber: *mut Fiber, name: *const c_char, _pc: u64) {
     // SAFETY: by the ABI the fiber lives, if it is not null, and the name ends in a zero byte.
     unsafe {
         if let Some(thread) = fiber.as_ref().and_then(|fiber| fiber.thread) {

@@ -23,14 +23,14 @@ pub(crate) fn maybe_watched(tag: Tag, with_value: Tag, addr: u64, size: u8, pc: 
 }
 
 /// Records that these bytes are read.
-pub(crate) extern "C" fn read_range(addr: u64, size: u64, pc: u64) {
+pub(crate) extern "C-unwind" fn read_range(addr: u64, size: u64, pc: u64) {
     if size > 0 && !code_filter::leaves_out(pc) {
         accessing(|local| local.plain(Tag::ReadRange, 0, [pc, addr, size]));
     }
 }
 
 /// Records that these bytes are written.
-pub(crate) extern "C" fn write_range(addr: u64, size: u64, pc: u64) {
+pub(crate) extern "C-unwind" fn write_range(addr: u64, size: u64, pc: u64) {
     if size > 0 {
         accessing(|local| {
             watched::disturb(addr, size);

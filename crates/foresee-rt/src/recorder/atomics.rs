@@ -5,10 +5,10 @@
 //! bytes: atomics of different sizes that overlap share it. Code that is not recorded does its operations without the lock; they
 //! are atomic all the same.
 
-use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use super::order::stamp;
-use super::thread::{AtomicEffect, inside};
+use super::thread::{AtomicEffect, Local, identity, inside};
 
 /// Memory orders, as the ABI of ThreadSanitizer and the trace count them.
 pub(crate) const ORDER_RELAXED: i32 = 0;
@@ -17,17 +17,20 @@ pub(crate) const ORDER_RELEASE: i32 = 3;
 pub(crate) const ORDER_ACQ_REL: i32 = 4;
 
 const STRIPES: usize = 1 << 10;
-static LOCKS: [SpinLock; STRIPES] = [const { SpinLock(AtomicBool::new(false)) }; STRIPES];
+static LOCKS: [SpinLock; STRIPES] = [const { SpinLock(AtomicUsize::new(FREE)) }; STRIPES];
 
-/// Alone in its cache line: threads that are busy with different atomics do not disturb each other.
+/// Who holds it. Alone in its cache line: threads that are busy with different atomics do not disturb each other.
 #[repr(align(64))]
-struct SpinLock(AtomicBool);
+struct SpinLock(AtomicUsize);
 
-fn lock(addr: u64) -> &'static AtomicBool {
+/// Nobody holds the lock.
+const FREE: usize = 0;
+
+fn lock(addr: u64, owner: &Local) -> &'static AtomicUsize {
     let stripe = (addr >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
     let SpinLock(lock) = &LOCKS[stripe as usize % STRIPES];
     let mut spins = 0u32;
-    while lock.compare_exchange_weak(false, true, Acquire, Relaxed).is_err() {
+    while lock.compare_exchange_weak(FREE, identity(owner), Acquire, Relaxed).is_err() {
         spins += 1;
         if spins.is_multiple_of(64) {
             // SAFETY: has no preconditions. The holder may have lost its processor.
@@ -42,7 +45,14 @@ fn lock(addr: u64) -> &'static AtomicBool {
 /// Gives back all locks: those who hold them do not exist in the child of a fork.
 pub(crate) fn unlock_all() {
     for SpinLock(lock) in &LOCKS {
-        lock.store(false, Release);
+        lock.store(FREE, Release);
+    }
+}
+
+/// Gives back the lock that this thread holds, if any: its operation was a fault, from whose handler it jumps.
+pub(crate) fn unlock_own(owner: &Local) {
+    for SpinLock(lock) in &LOCKS {
+        let _ = lock.compare_exchange(identity(owner), FREE, Release, Relaxed);
     }
 }
 
@@ -61,13 +71,13 @@ pub(crate) fn atomic<R>(
     mut operation: impl FnMut() -> (R, AtomicEffect, i32),
 ) -> R {
     let recorded = inside(|local| {
-        let lock = lock(addr);
+        let lock = lock(addr, local);
         // Before the operation: code that is not recorded may act on what it wrote at once, and its thread's next record
         // has to come later.
         let stamp = stamp();
         let (result, effect, order) = operation();
         local.atomic(stamp, effect, detail(order, size_log2), pc, addr);
-        lock.store(false, Release);
+        lock.store(FREE, Release);
         result
     });
     match recorded {

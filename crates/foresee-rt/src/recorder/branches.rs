@@ -23,7 +23,7 @@ pub(crate) fn are_recorded() -> bool {
 
 /// The symbol's value, or 0 without it. (Stable Rust has no weak linkage but in assembler.)
 #[unsafe(naked)]
-extern "C" fn symbol() -> u64 {
+extern "C-unwind" fn symbol() -> u64 {
     core::arch::naked_asm!(
         ".weak __foresee_branches",
         "mov rax, qword ptr [rip + __foresee_branches@GOTPCREL]",

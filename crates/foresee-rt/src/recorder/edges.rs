@@ -7,8 +7,7 @@
 use foresee_format::{SYNC_SPACE, Tag};
 
 use super::atomics::{ORDER_ACQ_REL, ORDER_ACQUIRE, ORDER_RELEASE, detail};
-use super::status;
-use super::thread::{Postponed, is_inside, postpone, stamped};
+use super::thread::stamped;
 
 const SIZE_LOG2: u8 = 3;
 
@@ -20,15 +19,6 @@ pub(crate) fn release_edge(object: u64, pc: u64) {
 /// The thread sees what was done before releases of the object.
 pub(crate) fn acquire_edge(object: u64, pc: u64) {
     stamped(Tag::Load, detail(ORDER_ACQUIRE, SIZE_LOG2), [pc, object | SYNC_SPACE, 0]);
-}
-
-/// The same in a signal handler. If it interrupted the runtime, its thread sees it from its next record on.
-pub(crate) fn acquire_edge_in_handler(object: u64, pc: u64) {
-    if is_inside() && status::recording() {
-        postpone(Postponed { detail: detail(ORDER_ACQUIRE, SIZE_LOG2), words: [pc, object | SYNC_SPACE, 0] });
-    } else {
-        acquire_edge(object, pc);
-    }
 }
 
 /// The same, by an operation that changes the object: a semaphore is lowered.

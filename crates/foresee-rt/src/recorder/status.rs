@@ -1,6 +1,6 @@
 //! Whether events are recorded. It is one number, as every access asks for it.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
 
 static STATUS: AtomicU8 = AtomicU8::new(OFF);
 /// Nothing is recorded.
@@ -9,10 +9,6 @@ const OFF: u8 = 0;
 const ALL_ALIKE: u8 = 1;
 /// Some events are recorded in another way: accesses of watched variables, or of code that is left out.
 const SOME_SPECIAL: u8 = 2;
-/// For the moment, no event is recorded at once: a thread has to record something else before.
-const NONE_AT_ONCE: u8 = 3;
-/// How many threads have to.
-static THREADS_BEHIND: AtomicU32 = AtomicU32::new(0);
 
 /// Whether events are recorded.
 #[inline(always)]
@@ -33,28 +29,10 @@ pub(crate) fn turn_on(some_are_special: bool) {
 
 /// From now on, some events are recorded in another way.
 pub(crate) fn some_are_special() {
-    for all_alike in [ALL_ALIKE, NONE_AT_ONCE] {
-        let _ = STATUS.compare_exchange(all_alike, SOME_SPECIAL, SeqCst, SeqCst);
-    }
+    let _ = STATUS.compare_exchange(ALL_ALIKE, SOME_SPECIAL, SeqCst, SeqCst);
 }
 
 /// Nothing is recorded from now on; whether something was before.
 pub(crate) fn turn_off() -> bool {
     STATUS.swap(OFF, SeqCst) != OFF
-}
-
-/// A thread has to record something before its next event, which therefore must not be recorded at once.
-pub(crate) fn begin_to_wait_for_thread() {
-    THREADS_BEHIND.fetch_add(1, SeqCst);
-    let _ = STATUS.compare_exchange(ALL_ALIKE, NONE_AT_ONCE, SeqCst, SeqCst);
-}
-
-/// A thread has recorded what it had to.
-pub(crate) fn end_waiting_for_thread() {
-    if THREADS_BEHIND.fetch_sub(1, SeqCst) == 1 {
-        let _ = STATUS.compare_exchange(NONE_AT_ONCE, ALL_ALIKE, SeqCst, SeqCst);
-        if THREADS_BEHIND.load(SeqCst) > 0 {
-            let _ = STATUS.compare_exchange(ALL_ALIKE, NONE_AT_ONCE, SeqCst, SeqCst);
-        }
-    }
 }

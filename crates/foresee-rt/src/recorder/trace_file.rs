@@ -69,8 +69,12 @@ fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
     }
     // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing that exists.
     unsafe {
-        if libc::posix_fallocate(fd, offset as i64, len as i64) != 0 {
-            return None;
+        loop {
+            match libc::posix_fallocate(fd, offset as i64, len as i64) {
+                0 => break,
+                libc::EINTR => {}
+                _ => return None,
+            }
         }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let at =

@@ -11,7 +11,8 @@
 //! thus has either its own value or none, never another's. (This holds for writes that are recorded here: copies count as begun
 //! only, atomic operations and code without instrumentation not at all; the reader drops values that no write explains.)
 //!
-//! A signal handler whose first event comes between call and access settles too early; the window is one instruction.
+//! A signal handler whose first event comes between call and access settles too early; the window is one instruction. One that was
+//! deferred until the runtime is left always comes there: the access keeps its place, without a value.
 //!
 //! **Cost.** While nothing is watched: one load and a branch per access. Otherwise one more load, of a filter with a bit
 //! for (the hash of) each 64 bytes; only what passes it searches the list. Nothing is ever taken off the list: values
@@ -178,6 +179,7 @@ impl Access {
 #[derive(Clone, Copy)]
 pub(crate) struct Unsettled {
     access: Access,
+    /// Null if it is to stay without one.
     record: *mut u64,
 }
 
@@ -187,10 +189,15 @@ impl Unsettled {
         Unsettled { access, record }
     }
 
+    /// The same access, whose value will not be recorded.
+    pub(crate) fn without_value(self) -> Unsettled {
+        Unsettled { record: std::ptr::null_mut(), ..self }
+    }
+
     /// The thread has entered the runtime again: the access has happened.
     pub(crate) fn settle(self) {
         let value = self.access.value();
-        if !self.access.ends_alone() {
+        if !self.access.ends_alone() || self.record.is_null() {
             return;
         }
         // SAFETY: the record is the thread's last one: it is in the current chunk, which is mapped, it has four words, and only

@@ -126,18 +126,13 @@ impl Program {
 
     /// Records a run; the trace must be a possible one.
     pub(crate) fn record(&self) -> Run {
-        let run = self.record_interrupted();
-        // The reader leaves such values out: without this, atomics in a wrong order would go unnoticed.
-        assert_eq!(run.unexplained, 0);
-        run
-    }
-
-    /// Records a run whose signal handlers may have done something while the runtime did: that is not recorded.
-    pub(crate) fn record_interrupted(&self) -> Run {
         self.remove_traces();
         let raw = self.directory.path().join(TRACE);
         let status = self.command().env("FORESEE_RAW", &raw).status().unwrap();
-        Run::read(&raw, status)
+        let run = Run::read(&raw, status);
+        // The reader leaves such values out: without this, atomics in a wrong order would go unnoticed.
+        assert_eq!(run.unexplained, 0);
+        run
     }
 
     /// What it prints and how it ends without us.
@@ -265,6 +260,14 @@ impl Run {
             races,
             unexplained: reader.unexplained(),
         }
+    }
+
+    /// The program succeeded, nothing is reported of it, and nothing is missing.
+    #[track_caller]
+    pub(crate) fn assert_ends_well(&self) {
+        assert!(self.status.success(), "{:?}", self.status);
+        assert!(self.races.is_empty(), "{:#?}", self.describe_races());
+        assert_eq!(self.unexplained, 0);
     }
 
     /// How many events of this kind the threads whose names begin so did.

@@ -3,23 +3,21 @@
 use std::rc::Rc;
 
 use foresee_trace::raw::{BlindCode, Recording};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 use rustc_hash::FxHashMap;
 
-use super::coverage::{Announcement, CallKind, Uncovered, uncovered};
+use super::callee::{Call, callee, given_functions, is_harmless_system_call};
+use super::coverage::{CallKind, Uncovered, uncovered};
 use super::effects::{self, Effect, Effects};
 use super::file_code::{Callee, FileCode, FunctionStart};
-use super::flow::{Flow, Return, decode};
+use super::flow::{Flow, Return, decode, is_call};
+use super::runtime_calls::{calls_back, is_copy, is_entry_point, is_stateful, runtime_call};
 use crate::demangle::demangled;
 
 /// What to call a function that is called by a computed address.
 const UNKNOWN: &str = "a function that is not known";
 /// How deep calls of functions without instrumentation are followed.
 const DEPTH: u32 = 24;
-/// How far back the source of a called address is looked for.
-const LOOK_BACK: usize = 12;
-/// How many instructions of an entry point of the runtime come before it calls its function.
-const ENTRY: usize = 40;
 
 /// A file of the program, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,23 +49,6 @@ enum FunctionKind {
     Plain(Effect),
 }
 
-/// What a call is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Call {
-    /// It announces an access, which is an event.
-    Announces(Announcement),
-    /// It is an event whenever it is done.
-    Event,
-    /// The function says that it is left.
-    Leaves,
-    /// One into the runtime that is no event, or not always.
-    Tool,
-    /// One without effect, or whose effect is seen.
-    Nothing,
-    NeverReturns,
-    Blind(BlindCode),
-}
-
 /// A function of the program that is instrumented.
 pub(super) struct FunctionCode {
     pub(super) flow: Flow,
@@ -76,27 +57,6 @@ pub(super) struct FunctionCode {
     /// What is blind, by instruction.
     pub(super) blind: FxHashMap<usize, BlindCode>,
 }
-
-/// Functions that the runtime stands in front of and that are an event whenever they are called.
-const EVENTS: &[&str] = &[
-    "malloc",
-    "calloc",
-    "pthread_mutex_lock",
-    "pthread_mutex_unlock",
-    "pthread_rwlock_rdlock",
-    "pthread_rwlock_wrlock",
-    "pthread_rwlock_unlock",
-    "pthread_cond_wait",
-    "pthread_cond_signal",
-    "pthread_cond_broadcast",
-    "pthread_spin_lock",
-    "pthread_spin_unlock",
-    "_Znwm",
-    "_Znam",
-    "pthread_join",
-    "pthread_barrier_wait",
-    "sem_post",
-];
 
 impl ProgramCode {
     /// The file of this name; `read` gets its code when it is first asked for.
@@ -181,8 +141,13 @@ impl ProgramCode {
                 let what = format!("{name} (an instruction that synchronises, in assembly)");
                 blind.insert(at, BlindCode { code: what, orders: true });
             }
-            if let Some(Call::Blind(what)) = calls.get(&at) {
-                blind.insert(at, what.clone());
+            match calls.get(&at) {
+                Some(Call::Blind(what)) => drop(blind.insert(at, what.clone())),
+                Some(Call::Unknown) => drop(blind.insert(at, unknown())),
+                _ => {}
+            }
+            if flow.leaps.contains(&at) {
+                blind.insert(at, unknown());
             }
         }
         let function = Rc::new(FunctionCode { flow, calls, blind });
@@ -212,17 +177,52 @@ impl ProgramCode {
             instructions.iter().enumerate().map(|(at, one)| (one.ip(), at)).collect();
         let mut calls = FxHashMap::default();
         for (at, one) in instructions.iter().enumerate() {
-            if super::flow::is_call(one, &own) {
+            if is_call(one, &own) {
                 let callee = callee(self.code(file), instructions, at);
-                calls.insert(at, self.call(file, &callee, depth));
+                let call = match &callee {
+                    Callee::Unknown => Call::Unknown,
+                    Callee::Import(name)
+                        if name == "syscall" && is_harmless_system_call(instructions, at) =>
+                    {
+                        Call::Nothing
+                    }
+                    _ if self.is_calling_back(file, &callee) => self.call_back(file, instructions, at, depth),
+                    _ => self.call(file, &callee, depth),
+                };
+                calls.insert(at, call);
             }
         }
         calls
     }
 
+    /// Whether what is called calls back a function that it is given.
+    fn is_calling_back(&self, file: FileId, callee: &Callee) -> bool {
+        match callee {
+            Callee::Here(address) => {
+                let function = self.code(file).function_at(*address);
+                function.is_some_and(|function| calls_back(self.code(file).symbol(function)))
+            }
+            Callee::Import(symbol) => calls_back(symbol),
+            Callee::Unknown => false,
+        }
+    }
+
+    /// What a call does that calls back: what the functions do whose addresses are given to it.
+    fn call_back(&mut self, file: FileId, instructions: &[Instruction], at: usize, depth: u32) -> Call {
+        let given = given_functions(self.code(file), instructions, at);
+        let calls: Vec<Call> =
+            given.iter().map(|address| self.call(file, &Callee::Here(*address), depth)).collect();
+        let blind = calls.iter().find(|call| matches!(call, Call::Blind(_) | Call::Unknown));
+        match blind {
+            Some(call) => call.clone(),
+            None if calls.is_empty() => Call::Blind(unknown()),
+            None => Call::Nothing,
+        }
+    }
+
     fn call(&mut self, file: FileId, callee: &Callee, depth: u32) -> Call {
         let (file, address) = match callee {
-            Callee::Unknown => return call_of(Effect::Orders, UNKNOWN),
+            Callee::Unknown => return Call::Unknown,
             Callee::Here(address) => (file, *address),
             // A library finds the runtime in whatever program loads it.
             Callee::Import(symbol) if symbol.starts_with("__tsan_") => return runtime_call(symbol),
@@ -240,7 +240,7 @@ impl ProgramCode {
             }
         };
         let Some(start) = self.code(file).function_at(address) else {
-            return call_of(Effect::Orders, UNKNOWN);
+            return Call::Unknown;
         };
         let symbol = self.code(file).symbol(start).to_owned();
         match self.kind(file, start, depth) {
@@ -248,15 +248,20 @@ impl ProgramCode {
             FunctionKind::Runtime if is_copy(&symbol) && self.code(file).is_rust() => {
                 call_of(Effect::Memory, &symbol)
             }
+            FunctionKind::Runtime if is_stateful(&symbol) => call_of(Effect::Memory, &symbol),
             FunctionKind::Runtime => runtime_call(&symbol),
             FunctionKind::Plain(effect) => call_of(effect, &self.code(file).name(start)),
         }
     }
 
-    /// Who defines a function for all files: the first that has it.
+    /// Who defines a function for all files. In which order they are searched is not known: one that is not of the system may do more.
     fn exporter(&self, name: &str) -> Option<(FileId, u64)> {
-        let found = self.files.iter().enumerate();
-        found.filter_map(|(at, file)| Some((FileId(at), file.code.export(name)?))).next()
+        let all = (0..self.files.len()).map(FileId);
+        let mut found = all.filter_map(|file| Some((file, self.code(file).export(name)?)));
+        let first = found.next()?;
+        let is_program = first.0 == FileId(0);
+        let other = if is_program { None } else { found.find(|&(file, _)| !self.is_system(file)) };
+        Some(if self.is_system(first.0) { other.unwrap_or(first) } else { first })
     }
 
     fn kind(&mut self, file: FileId, start: FunctionStart, depth: u32) -> FunctionKind {
@@ -321,7 +326,7 @@ impl ProgramCode {
         let mut effect = Effect::Nothing;
         for call in calls.values() {
             match call {
-                Call::Blind(BlindCode { orders: true, .. }) => return Effect::Orders,
+                Call::Blind(BlindCode { orders: true, .. }) | Call::Unknown => return Effect::Orders,
                 Call::Blind(_) => effect = Effect::Memory,
                 _ => {}
             }
@@ -332,7 +337,8 @@ impl ProgramCode {
             _ => Return::Always,
         };
         let flow = Flow::of(instructions.to_vec(), code, returns);
-        if uncovered(code, &flow, |_| CallKind::Other).is_empty() { effect } else { Effect::Orders }
+        let is_seen = flow.leaps.is_empty() && uncovered(code, &flow, |_| CallKind::Other).is_empty();
+        if is_seen { effect } else { Effect::Orders }
     }
 
     /// Whether a file is part of the system, of which the table knows what matters.
@@ -357,6 +363,11 @@ impl ProgramCode {
         // A library of somebody else may do anything.
         Some(Effect::Orders)
     }
+}
+
+/// What a function is that is called by a computed address.
+fn unknown() -> BlindCode {
+    BlindCode { code: UNKNOWN.to_owned(), orders: true }
 }
 
 /// What a call of a function with this effect is.
@@ -396,111 +407,4 @@ fn synchronises(one: &Instruction) -> bool {
     one.has_lock_prefix()
         || exchanges
         || matches!(one.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter | Mnemonic::Int | Mnemonic::Mfence)
-}
-
-/// Whether a function is an entry point of the runtime, which leads to one of its functions at once.
-fn is_entry_point(code: &FileCode, start: FunctionStart) -> bool {
-    let instructions = decode(code, start);
-    instructions.iter().take(ENTRY).any(|one| {
-        let leads = matches!(one.flow_control(), FlowControl::Call | FlowControl::UnconditionalBranch);
-        leads
-            && code.function_at(one.near_branch_target()).is_some_and(|to| to != start && code.is_runtime(to))
-    })
-}
-
-/// What the call at this instruction leads to.
-fn callee(code: &FileCode, instructions: &[Instruction], at: usize) -> Callee {
-    let one = &instructions[at];
-    match one.flow_control() {
-        FlowControl::Call | FlowControl::UnconditionalBranch => through_stub(code, one.near_branch_target()),
-        FlowControl::IndirectCall if one.is_ip_rel_memory_operand() => code.slot(one.ip_rel_memory_address()),
-        FlowControl::IndirectCall if one.op0_kind() == OpKind::Register => {
-            in_register(code, instructions, at, one.op0_register())
-        }
-        _ => Callee::Unknown,
-    }
-}
-
-/// The address in a register that is called, if it was put there shortly before.
-fn in_register(code: &FileCode, instructions: &[Instruction], at: usize, register: Register) -> Callee {
-    for one in instructions[..at].iter().rev().take(LOOK_BACK) {
-        if one.flow_control() != FlowControl::Next {
-            break;
-        }
-        let writes = one.op_count() > 0
-            && one.op0_kind() == OpKind::Register
-            && one.op0_register().full_register() == register;
-        if writes {
-            return match one.mnemonic() {
-                Mnemonic::Mov if one.is_ip_rel_memory_operand() => code.slot(one.ip_rel_memory_address()),
-                Mnemonic::Lea if one.is_ip_rel_memory_operand() => {
-                    through_stub(code, one.ip_rel_memory_address())
-                }
-                _ => Callee::Unknown,
-            };
-        }
-    }
-    Callee::Unknown
-}
-
-/// Stubs of the linker lead to what a slot has in it.
-fn through_stub(code: &FileCode, address: u64) -> Callee {
-    let Some(bytes) = code.bytes(address, 16).or_else(|| code.bytes(address, 8)) else {
-        return Callee::Here(address);
-    };
-    let decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
-    let first = decoder.into_iter().find(|one| one.mnemonic() != Mnemonic::Endbr64);
-    match first {
-        Some(one) if one.mnemonic() == Mnemonic::Jmp && one.is_ip_rel_memory_operand() => {
-            code.slot(one.ip_rel_memory_address())
-        }
-        _ => Callee::Here(address),
-    }
-}
-
-/// What a call into the runtime is.
-fn runtime_call(symbol: &str) -> Call {
-    if let Some(rest) = symbol.strip_prefix("__tsan_") {
-        return match rest {
-            "func_entry" => Call::Event,
-            "func_exit" => Call::Leaves,
-            "vptr_update" => Call::Announces(Announcement { writes: true, size: Some(8) }),
-            "vptr_read" => Call::Announces(Announcement { writes: false, size: Some(8) }),
-            "read_range" => Call::Announces(Announcement { writes: false, size: None }),
-            "write_range" => Call::Announces(Announcement { writes: true, size: None }),
-            _ if rest.starts_with("atomic") => atomic_load(rest).map_or(Call::Event, Call::Announces),
-            _ => announcement(rest).map_or(Call::Tool, Call::Announces),
-        };
-    }
-    if symbol.starts_with("__sanitizer_cov") {
-        return Call::Tool;
-    }
-    if EVENTS.contains(&symbol) { Call::Event } else { Call::Nothing }
-}
-
-/// Functions that are not recorded in Rust programs, where Rust's library calls them for itself. (What is built with instrumentation
-/// calls others.)
-fn is_copy(symbol: &str) -> bool {
-    matches!(symbol, "memcpy" | "memmove" | "memset" | "realloc")
-}
-
-/// What `atomic32_load` announces: clang makes it the call, and leaves the instruction behind it, whose result nobody uses.
-fn atomic_load(rest: &str) -> Option<Announcement> {
-    let bits: u64 = rest.strip_prefix("atomic")?.strip_suffix("_load")?.parse().ok()?;
-    Some(Announcement { writes: false, size: Some(bits / 8) })
-}
-
-/// What `read4`, `unaligned_write8` and the like announce.
-fn announcement(rest: &str) -> Option<Announcement> {
-    let rest = rest.strip_prefix("unaligned_").unwrap_or(rest);
-    let rest = rest.strip_prefix("volatile_").unwrap_or(rest);
-    let (writes, rest) = match rest.strip_prefix("read_write") {
-        Some(rest) => (true, rest),
-        None => match rest.strip_prefix("read") {
-            Some(rest) => (false, rest),
-            None => (true, rest.strip_prefix("write")?),
-        },
-    };
-    let size = rest.strip_suffix("_pc").unwrap_or(rest).parse().ok()?;
-    Some(Announcement { writes, size: Some(size) })
 }

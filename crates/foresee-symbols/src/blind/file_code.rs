@@ -131,7 +131,8 @@ impl FileCode {
                     let name = symbol.and_then(|symbol| symbol.name().ok().map(str::to_owned));
                     name.map_or(Callee::Unknown, Callee::Import)
                 }
-                (_, RelocationFlags::Elf { r_type: elf::R_X86_64_RELATIVE | elf::R_X86_64_IRELATIVE }) => {
+                // (Where an indirect function leads to, only its resolver knows.)
+                (_, RelocationFlags::Elf { r_type: elf::R_X86_64_RELATIVE }) => {
                     Callee::Here(relocation.addend().cast_unsigned())
                 }
                 _ => Callee::Unknown,

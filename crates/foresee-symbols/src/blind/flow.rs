@@ -19,6 +19,8 @@ pub(super) struct Flow {
     /// The instruction at an address.
     by_address: BTreeMap<u64, usize>,
     pub(super) blocks: Vec<Block>,
+    /// Jumps to computed addresses without a table: they may leave the function.
+    pub(super) leaps: Vec<usize>,
 }
 
 /// Instructions that are done one after the other.
@@ -56,6 +58,7 @@ pub(super) fn decode(code: &FileCode, function: FunctionStart) -> Vec<Instructio
 pub(super) fn is_call(one: &Instruction, instructions: &BTreeMap<u64, usize>) -> bool {
     match one.flow_control() {
         FlowControl::Call | FlowControl::IndirectCall => true,
+        FlowControl::IndirectBranch => one.is_ip_rel_memory_operand(),
         FlowControl::UnconditionalBranch => !instructions.contains_key(&one.near_branch_target()),
         _ => false,
     }
@@ -70,7 +73,7 @@ impl Flow {
     ) -> Flow {
         let by_address: BTreeMap<u64, usize> =
             instructions.iter().enumerate().map(|(at, one)| (one.ip(), at)).collect();
-        let mut flow = Flow { instructions, by_address, blocks: Vec::new() };
+        let mut flow = Flow { instructions, by_address, blocks: Vec::new(), leaps: Vec::new() };
         let tables = flow.table_targets(code);
         flow.cut(&tables);
         flow.connect(&tables, returns);
@@ -176,6 +179,7 @@ impl Flow {
             (0..self.blocks.len()).filter(|block| !led_to.contains(block) && !self.is_padding(*block));
         let caught: Vec<usize> = caught.collect();
         if tables.is_empty() {
+            self.leaps = jumping.iter().map(|&block| self.blocks[block].to - 1).collect();
             throwing.extend(jumping);
         }
         for from in throwing {

@@ -5,7 +5,7 @@
 //!
 //! * accesses that no call into the runtime announces ([`coverage`]): vectors, odd sizes, assembly, what a compiler forgets;
 //! * atomic instructions and system calls in the code itself: compilers make calls of the program's atomics;
-//! * calls of functions without instrumentation ([`calls`]), except for those whose effects are known ([`effects`]) or seen to be
+//! * calls of functions without instrumentation ([`calls`], over [`callee`] and [`runtime_calls`]), except for those whose effects are known ([`effects`]) or seen to be
 //!   none by decoding them.
 //!
 //! Two events of one call of a function have positions, and what may have run between them is on a path in the function's flow
@@ -18,6 +18,7 @@
 //! **What is trusted.** The symbol table: a function without symbol is unknown. A stack frame is its function's own, except where the
 //! compiler announces accesses to it. The thread's own memory is its own.
 
+mod callee;
 mod calls;
 mod census;
 mod coverage;
@@ -25,6 +26,7 @@ mod effects;
 mod file_code;
 mod flow;
 mod paths;
+mod runtime_calls;
 mod state;
 mod values;
 

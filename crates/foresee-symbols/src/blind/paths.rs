@@ -2,7 +2,8 @@
 
 use foresee_trace::raw::{BlindCode, Position};
 
-use super::calls::{Call, FileId, FunctionCode, ProgramCode};
+use super::callee::Call;
+use super::calls::{FileId, FunctionCode, ProgramCode};
 use super::file_code::FunctionStart;
 
 /// Which paths count.
@@ -57,8 +58,12 @@ impl FunctionCode {
             _ => Vec::new(),
         };
         let behind = self.reached(behind, |at| self.flow.after(at));
-        let passed = (0..from_first.len())
-            .filter(|&at| behind[at] || from_first[at] && to_ends[at] && (is_called || !ends.contains(&at)));
+        let passed = (0..from_first.len()).filter(|&at| {
+            behind[at]
+                || from_first[at]
+                    && to_ends[at]
+                    && (is_called || !ends.contains(&at) || self.is_blind_call(at))
+        });
         Some(most_telling(passed.filter_map(|at| self.blind.get(&at))))
     }
 
@@ -73,6 +78,12 @@ impl FunctionCode {
             Position::Exit => *call == Call::Leaves,
         };
         calls.filter(|&(&at, call)| comes(at, call)).map(|(&at, _)| at).collect()
+    }
+
+    /// Whether this calls a function that is known not to be instrumented: if there is an event at its return, the function has come
+    /// to its end by a jump to another, which made it.
+    fn is_blind_call(&self, at: usize) -> bool {
+        matches!(self.calls.get(&at), Some(Call::Blind(_)))
     }
 
     fn is_event(&self, at: usize) -> bool {

@@ -31,6 +31,14 @@ pub(super) struct Access {
     pub(super) writes: bool,
 }
 
+/// What an address is computed from.
+struct AddressParts {
+    base: Register,
+    index: Register,
+    scale: u32,
+    displacement: u64,
+}
+
 /// What is where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct State {
@@ -97,18 +105,19 @@ impl<'a> Interpreter<'a> {
         Some(state.registers[number(register)?])
     }
 
-    fn address(&mut self, state: &State, one: &Instruction, used: &UsedMemory) -> Option<Value> {
-        if one.is_ip_rel_memory_operand() && matches!(used.base(), Register::RIP | Register::None) {
+    /// The address that an instruction computes from these parts, if they are known.
+    fn address(&mut self, state: &State, one: &Instruction, parts: &AddressParts) -> Option<Value> {
+        if one.is_ip_rel_memory_operand() && matches!(parts.base, Register::RIP | Register::None) {
             return Some(self.values.plus(self.image, one.ip_rel_memory_address().cast_signed()));
         }
-        let mut sum = self.values.constant(used.displacement().cast_signed());
-        if used.base() != Register::None {
-            let base = self.register(state, used.base())?;
+        let mut sum = self.values.constant(parts.displacement.cast_signed());
+        if parts.base != Register::None {
+            let base = self.register(state, parts.base)?;
             sum = self.values.sum(sum, base, 1);
         }
-        if used.index() != Register::None {
-            let index = self.register(state, used.index())?;
-            sum = self.values.sum(sum, index, used.scale().into());
+        if parts.index != Register::None {
+            let index = self.register(state, parts.index)?;
+            sum = self.values.sum(sum, index, parts.scale.into());
         }
         Some(sum)
     }
@@ -127,7 +136,13 @@ impl<'a> Interpreter<'a> {
                 continue;
             }
             let unknown = Unknown::Made(one.ip(), u32::MAX - found.len() as u32);
-            let address = match self.address(state, one, &used) {
+            let parts = AddressParts {
+                base: used.base(),
+                index: used.index(),
+                scale: used.scale(),
+                displacement: used.displacement(),
+            };
+            let address = match self.address(state, one, &parts) {
                 Some(address) => address,
                 None => self.values.unknown(unknown),
             };
@@ -201,24 +216,18 @@ impl<'a> Interpreter<'a> {
         part
     }
 
-    /// The address of the memory operand.
+    /// The address of the memory operand, unless it is in the thread's own memory.
     fn memory_operand(&mut self, state: &State, one: &Instruction) -> Option<Value> {
-        if one.is_ip_rel_memory_operand() {
-            return Some(self.values.plus(self.image, one.ip_rel_memory_address().cast_signed()));
-        }
         if matches!(one.memory_segment(), Register::FS | Register::GS) {
             return None;
         }
-        let mut sum = self.values.constant(one.memory_displacement64().cast_signed());
-        if one.memory_base() != Register::None {
-            let base = self.register(state, one.memory_base())?;
-            sum = self.values.sum(sum, base, 1);
-        }
-        if one.memory_index() != Register::None {
-            let index = self.register(state, one.memory_index())?;
-            sum = self.values.sum(sum, index, one.memory_index_scale().into());
-        }
-        Some(sum)
+        let parts = AddressParts {
+            base: one.memory_base(),
+            index: one.memory_index(),
+            scale: one.memory_index_scale(),
+            displacement: one.memory_displacement64(),
+        };
+        self.address(state, one, &parts)
     }
 
     /// What an instruction puts into its first operand, if that can be said.

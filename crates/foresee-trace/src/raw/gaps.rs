@@ -30,6 +30,7 @@ pub(super) fn gaps(merger: &Merger, interpreter: &Interpreter) -> impl Iterator<
         merger.why_stopped().map(|why| Gap::NoEnd(NoEnd::Stopped(why))),
         (merger.lost_before() > 0).then_some(Gap::NoBeginning),
         merger.flags().contains(RunFlags::ACCESSES_LEFT_OUT).then_some(Gap::AccessesLeftOut),
+        interpreter.has_aliases().then_some(Gap::AliasedMemory),
     ]
     .into_iter()
     .flatten()

@@ -33,7 +33,7 @@ macro_rules! integers {
 
             static REAL: Real = Real::new(c_name(concat!(stringify!($name), "\0")));
 
-            extern "C" fn recorded(text: Text, end: *mut Text, base: c_int, pc: u64) -> $number {
+            extern "C-unwind" fn recorded(text: Text, end: *mut Text, base: c_int, pc: u64) -> $number {
                 // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
                 reads_number(text, end, pc, |end| unsafe {
                     call_real!(REAL, (Text, *mut Text, c_int) -> $number, text, end, base)
@@ -47,7 +47,7 @@ macro_rules! integers {
             $(mod $short {
                 use super::*;
 
-                extern "C" fn in_base_ten(text: Text, pc: u64) -> $small {
+                extern "C-unwind" fn in_base_ten(text: Text, pc: u64) -> $small {
                     recorded(text, std::ptr::null_mut(), 10, pc) as $small
                 }
 
@@ -65,7 +65,7 @@ macro_rules! floats {
         $(mod $name {
             use super::*;
 
-            pub(super) extern "C" fn recorded(text: Text, end: *mut Text, pc: u64) -> $number {
+            pub(super) extern "C-unwind" fn recorded(text: Text, end: *mut Text, pc: u64) -> $number {
                 static REAL: Real = Real::new(c_name(concat!(stringify!($name), "\0")));
                 // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
                 reads_number(text, end, pc, |end| unsafe {
@@ -92,7 +92,7 @@ floats! {
     strtod: f64;
 }
 
-extern "C" fn read_float(text: Text, pc: u64) -> f64 {
+extern "C-unwind" fn read_float(text: Text, pc: u64) -> f64 {
     strtod::recorded(text, std::ptr::null_mut(), pc)
 }
 

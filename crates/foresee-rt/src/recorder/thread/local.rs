@@ -9,10 +9,9 @@ use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
 
 use crate::recorder::frames::Frames;
-use crate::recorder::status;
 use crate::recorder::watched::Unsettled;
 
-/// The thread is inside of the runtime: what happens now is the runtime's own doing, or a signal handler's.
+/// The thread is inside of the runtime: what happens now is the runtime's own doing, or that of a signal handler that cannot wait.
 pub(super) const INSIDE: u8 = 1;
 /// The thread is in the program, and its last record waits for a value.
 pub(super) const UNSETTLED: u8 = 8;
@@ -65,15 +64,8 @@ pub(crate) struct Local {
     pub(super) branch_end: Cell<*mut u64>,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
     pub(super) unsettled: Cell<Option<Unsettled>>,
-    /// What a signal handler could not record as it interrupted the runtime, to be recorded next.
-    pub(super) postponed: Cell<Option<Postponed>>,
-}
-
-/// A load that is recorded later than it was done.
-#[derive(Clone, Copy)]
-pub(crate) struct Postponed {
-    pub(crate) detail: u8,
-    pub(crate) words: [u64; 3],
+    /// How many signals wait until the runtime is left.
+    pub(super) deferred: AtomicU8,
 }
 
 thread_local! {
@@ -93,7 +85,7 @@ thread_local! {
             near: Near::nowhere(),
             branch_end: Cell::new(std::ptr::null_mut()),
             unsettled: Cell::new(None),
-            postponed: Cell::new(None),
+            deferred: AtomicU8::new(0),
         }
     };
 }
@@ -112,9 +104,18 @@ pub(crate) fn is_inside() -> bool {
     LOCAL.with(|local| local.state.load(Relaxed) & INSIDE != 0)
 }
 
-/// The runtime on this thread was interrupted and will not go on.
-pub(crate) fn abandon() {
+/// What no other living thread has.
+#[inline(always)]
+pub(crate) fn identity(local: &Local) -> usize {
+    std::ptr::from_ref(local) as usize
+}
+
+/// If the runtime on this thread was interrupted, it will not go on: `give_up` gives up what it holds.
+pub(crate) fn abandon(give_up: impl FnOnce(&Local)) {
     LOCAL.with(|local| {
+        if local.state.load(Relaxed) & INSIDE != 0 {
+            give_up(local);
+        }
         // A record may be written, and not yet noted as what the next one is near to.
         local.near.forget();
         local.leave();
@@ -124,15 +125,6 @@ pub(crate) fn abandon() {
 /// From here on, this thread is the runtime's own.
 pub(crate) fn silence() {
     LOCAL.with(|local| local.enter(INSIDE));
-}
-
-/// A signal handler that interrupted the runtime has this recorded before whatever its thread records next.
-pub(crate) fn postpone(load: Postponed) {
-    LOCAL.with(|local| {
-        if local.postponed.replace(Some(load)).is_none() {
-            status::begin_to_wait_for_thread();
-        }
-    });
 }
 
 /// Begins to ignore something; each is ended once.
@@ -178,9 +170,6 @@ impl Local {
         if state & UNSETTLED != 0 {
             self.settle();
         }
-        if self.postponed.get().is_some() {
-            self.record_postponed();
-        }
         true
     }
 
@@ -193,10 +182,24 @@ impl Local {
         }
     }
 
+    /// Takes the thread's last access out of the way of a signal handler that runs before it is done.
+    pub(super) fn set_aside_unsettled(&self) -> Option<Unsettled> {
+        self.state.fetch_and(!UNSETTLED, Relaxed);
+        self.unsettled.take()
+    }
+
+    /// The handler has returned: the access is next. Its record is not the last one any more, and so stays without a value.
+    pub(super) fn put_back_unsettled(&self, unsettled: Option<Unsettled>) {
+        if let Some(unsettled) = unsettled {
+            self.unsettled.set(Some(unsettled.without_value()));
+            compiler_fence(SeqCst);
+            self.state.fetch_or(UNSETTLED, Relaxed);
+        }
+    }
+
     #[inline(always)]
     pub(super) fn leave(&self) {
-        compiler_fence(SeqCst);
-        self.state.store(self.state.load(Relaxed) & !INSIDE, Relaxed);
+        self.leave_for(self.state.load(Relaxed) & !INSIDE);
     }
 
     /// The thread never enters again.

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `local` | what a thread knows of itself: where its next record goes, and whether it is inside of the runtime |
+//! | `deferred` | signals that interrupted the runtime, until it is left |
 //! | `numbers` | the numbers of threads |
 //! | `chunks` | room for more records |
 //! | `records` | records in full, and who may write them when |
@@ -10,9 +11,11 @@
 //! | `suspended` | fibers: threads of the trace that do not run at the moment |
 //!
 //! **Entering.** Whoever records something *enters* the runtime for that time, and a thread that is inside does not enter again: a
-//! signal handler that interrupts it does its operation unrecorded, but for what it learns from whoever sent the signal, which is recorded next. So no record is ever written in the middle of another.
+//! signal that interrupts it is *deferred* until it has left. So no record is ever written in the middle of another. Handlers that cannot
+//! wait, as those of a fault of the runtime's own thread, run at once and unrecorded.
 
 mod chunks;
+mod deferred;
 mod local;
 mod near_records;
 mod numbers;
@@ -20,9 +23,9 @@ mod records;
 mod suspended;
 
 pub(crate) use chunks::{start, start_over};
+pub(crate) use deferred::{DeferredSignal, SignalSet, defer, unrecorded};
 pub(crate) use local::{
-    Ignored, Local, Postponed, abandon, begin_ignoring, depth, end_ignoring, is_inside, position, postpone,
-    silence,
+    Ignored, Local, abandon, begin_ignoring, depth, end_ignoring, identity, is_inside, position, silence,
 };
 pub(crate) use near_records::{
     AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once, leave_to,

@@ -179,8 +179,7 @@ fn at_once(record: impl FnOnce(&Local) -> bool) -> bool {
         local.state.store(INSIDE, Relaxed);
         compiler_fence(SeqCst);
         let done = record(local);
-        compiler_fence(SeqCst);
-        local.state.store(0, Relaxed);
+        local.leave_for(0);
         done
     })
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
 use foresee_format::{self as format, Tag, first_word};
 
-use super::local::{INSIDE, Ignored, Local, Postponed, UNSETTLED, with_local};
+use super::local::{INSIDE, Ignored, Local, UNSETTLED, with_local};
 use crate::recorder::frames::Frames;
 use crate::recorder::order::{plain_key, stamp, stamped_key};
 use crate::recorder::status;
@@ -76,16 +76,6 @@ impl Local {
         self.near.note(tag, words);
     }
 
-    /// Records what a signal handler had to postpone.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn record_postponed(&self) {
-        if let Some(Postponed { detail, words }) = self.postponed.take() {
-            status::end_waiting_for_thread();
-            self.stamped(Tag::Load, detail, words);
-        }
-    }
-
     /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
     /// before it leaves.
     pub(crate) fn with_value(&self, tag: Tag, access: Access, pc: u64) {
@@ -100,8 +90,8 @@ impl Local {
         }
     }
 
-    /// The thread's number, given to it before its first record. A signal handler may have been earlier: what it did
-    /// stays with the number it got.
+    /// The thread's number, given to it before its first record. If a signal handler was earlier, what it did stays with the number it
+    /// got.
     pub(crate) fn set_thread(&self, thread: u32) {
         self.drop_chunk();
         self.thread.set(thread);

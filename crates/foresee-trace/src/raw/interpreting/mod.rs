@@ -63,6 +63,8 @@ pub(crate) struct Interpreter {
     blind: BlindWalk,
     starts: UnseenStarts,
     lines: KnownLines,
+    /// Whether the program had memory at two addresses.
+    has_aliases: bool,
 }
 
 /// Whether the lines of accesses are known.
@@ -89,6 +91,7 @@ impl Interpreter {
             blind: BlindWalk::default(),
             starts: UnseenStarts::default(),
             lines: KnownLines::default(),
+            has_aliases: false,
         }
     }
 
@@ -263,6 +266,10 @@ impl Interpreter {
             | Tag::Frame => self.annotations.interpret(&mut self.naming, thread, record),
             // Branches come before what depends on them.
             Tag::Branch => None,
+            Tag::Alias => {
+                self.has_aliases = true;
+                None
+            }
             // Streams give these as what they are near to.
             Tag::NearRead
             | Tag::NearWrite
@@ -341,6 +348,11 @@ impl Interpreter {
             }
             from = lock + 1;
         }
+    }
+
+    /// Whether the program had memory at two addresses, which is two in the trace.
+    pub(crate) fn has_aliases(&self) -> bool {
+        self.has_aliases
     }
 
     /// Files are mapped as this copy of `/proc/self/maps` says, from now on.

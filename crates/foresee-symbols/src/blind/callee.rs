@@ -1,0 +1,123 @@
+//! What calls are, and what they lead to: through stubs of the linker, slots that the loader fills in, and registers.
+
+use foresee_trace::raw::BlindCode;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+
+use super::coverage::Announcement;
+use super::file_code::{Callee, FileCode};
+
+/// How far back the source of a called address is looked for.
+const LOOK_BACK: usize = 12;
+
+/// What a call is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    /// It announces an access, which is an event.
+    Announces(Announcement),
+    /// It is an event whenever it is done.
+    Event,
+    /// The function says that it is left.
+    Leaves,
+    /// One into the runtime that is no event, or not always.
+    Tool,
+    /// One without effect, or whose effect is seen.
+    Nothing,
+    NeverReturns,
+    Blind(BlindCode),
+    /// One of a computed address: an event, if what it calls is instrumented.
+    Unknown,
+}
+
+/// What the call at this instruction leads to.
+pub(super) fn callee(code: &FileCode, instructions: &[Instruction], at: usize) -> Callee {
+    let one = &instructions[at];
+    match one.flow_control() {
+        FlowControl::Call | FlowControl::UnconditionalBranch => through_stub(code, one.near_branch_target()),
+        FlowControl::IndirectCall | FlowControl::IndirectBranch if one.is_ip_rel_memory_operand() => {
+            code.slot(one.ip_rel_memory_address())
+        }
+        FlowControl::IndirectCall if one.op0_kind() == OpKind::Register => {
+            in_register(code, instructions, at, one.op0_register())
+        }
+        _ => Callee::Unknown,
+    }
+}
+
+/// System calls that order nothing: waiting for an atomic and waking who waits for it (the atomic itself is the program's, and orders
+/// what it orders), and asking who one is.
+const HARMLESS: [u64; 5] = [FUTEX, GETTID, GETPID, SCHED_YIELD, GETCPU];
+const FUTEX: u64 = 202;
+const GETTID: u64 = 186;
+const GETPID: u64 = 39;
+const SCHED_YIELD: u64 = 24;
+const GETCPU: u64 = 309;
+
+/// Whether the call of `syscall` at this instruction is for one of them, by a constant.
+pub(super) fn is_harmless_system_call(instructions: &[Instruction], at: usize) -> bool {
+    let before = instructions[..at].iter().rev().take(LOOK_BACK);
+    let mut before = before.take_while(|one| one.flow_control() == FlowControl::Next);
+    let number = before.find(|one| {
+        one.op_count() > 0
+            && one.op0_kind() == OpKind::Register
+            && one.op0_register().full_register() == Register::RDI
+    });
+    number.is_some_and(|one| {
+        let constant = one.try_immediate(1).ok().filter(|_| one.mnemonic() == Mnemonic::Mov);
+        constant.is_some_and(|number| HARMLESS.contains(&number))
+    })
+}
+
+/// The functions whose addresses are put into registers shortly before a call.
+pub(super) fn given_functions(code: &FileCode, instructions: &[Instruction], at: usize) -> Vec<u64> {
+    let before = instructions[..at].iter().rev().take(LOOK_BACK);
+    let before = before.take_while(|one| one.flow_control() == FlowControl::Next);
+    let addresses = before.filter_map(|one| match one.mnemonic() {
+        Mnemonic::Lea if one.is_ip_rel_memory_operand() => Some(one.ip_rel_memory_address()),
+        Mnemonic::Mov if one.op1_kind() == OpKind::Immediate32 => Some(one.immediate32().into()),
+        Mnemonic::Mov if one.op1_kind() == OpKind::Memory && one.is_ip_rel_memory_operand() => {
+            match code.slot(one.ip_rel_memory_address()) {
+                Callee::Here(address) => Some(address),
+                _ => None,
+            }
+        }
+        _ => None,
+    });
+    addresses.filter(|&address| code.function_at(address).is_some_and(|start| start.0 == address)).collect()
+}
+
+/// The address in a register that is called, if it was put there shortly before.
+fn in_register(code: &FileCode, instructions: &[Instruction], at: usize, register: Register) -> Callee {
+    for one in instructions[..at].iter().rev().take(LOOK_BACK) {
+        if one.flow_control() != FlowControl::Next {
+            break;
+        }
+        let writes = one.op_count() > 0
+            && one.op0_kind() == OpKind::Register
+            && one.op0_register().full_register() == register;
+        if writes {
+            return match one.mnemonic() {
+                Mnemonic::Mov if one.is_ip_rel_memory_operand() => code.slot(one.ip_rel_memory_address()),
+                Mnemonic::Lea if one.is_ip_rel_memory_operand() => {
+                    through_stub(code, one.ip_rel_memory_address())
+                }
+                _ => Callee::Unknown,
+            };
+        }
+    }
+    Callee::Unknown
+}
+
+/// Stubs of the linker lead to what a slot has in it.
+fn through_stub(code: &FileCode, address: u64) -> Callee {
+    let Some(bytes) = code.bytes(address, 16).or_else(|| code.bytes(address, 8)) else {
+        return Callee::Here(address);
+    };
+    let decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
+    let first = decoder.into_iter().find(|one| one.mnemonic() != Mnemonic::Endbr64);
+    match first {
+        Some(one) if one.mnemonic() == Mnemonic::Jmp && one.is_ip_rel_memory_operand() => {
+            code.slot(one.ip_rel_memory_address())
+        }
+        _ => Callee::Here(address),
+    }
+}

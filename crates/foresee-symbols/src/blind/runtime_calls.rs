@@ -1,0 +1,117 @@
+//! What calls into the runtime are: which announce accesses, which are events.
+
+use iced_x86::FlowControl;
+
+use super::callee::Call;
+use super::coverage::Announcement;
+use super::file_code::{FileCode, FunctionStart};
+use super::flow::decode;
+
+/// How many instructions of an entry point of the runtime come before it calls its function.
+const ENTRY: usize = 40;
+
+/// Functions that the runtime stands in front of and that are an event whenever they are called.
+const EVENTS: &[&str] = &[
+    "malloc",
+    "calloc",
+    "pthread_mutex_lock",
+    "pthread_mutex_unlock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_rwlock_unlock",
+    "pthread_cond_wait",
+    "pthread_cond_signal",
+    "pthread_cond_broadcast",
+    "pthread_spin_lock",
+    "pthread_spin_unlock",
+    "_Znwm",
+    "_Znam",
+    "pthread_join",
+    "pthread_barrier_wait",
+    "sem_post",
+];
+
+/// Functions that the runtime stands in front of, and that also read a state of the process, its files or streams which it does not see:
+/// what they find there depends on what other threads did. (Those that only change it need not be here.)
+const STATEFUL: &str = "access eaccess euidaccess faccessat chdir chmod chown fchmodat fchownat lchown lchmod close_range closefrom creat \
+    creat64 dup dup2 dup3 fcntl fcntl64 fopen fopen64 freopen freopen64 fdopen popen fstat fstat64 fstatat fstatat64 stat stat64 \
+    lstat lstat64 statx getcwd __getcwd_chk getgroups gethostname __gethostname_chk getloadavg getpeername getsockname getsockopt \
+    setsockopt ioctl link linkat symlink symlinkat readlink readlinkat __readlink_chk __readlinkat_chk realpath __realpath_chk mkdir \
+    mkdirat mkdtemp mkstemp mkfifo mkfifoat open open64 openat openat64 pathconf remove rename renameat rmdir unlink unlinkat truncate \
+    truncate64 ftruncate ftruncate64 sigaction signal bsd_signal __sysv_signal sigpending system uname utimes utimensat futimens futimes \
+    lutimes ttyname_r __ttyname_r_chk ptsname_r setitimer alarm ualarm timer_settime timerfd_settime clock_settime fsetpos fgetpos \
+    fscanf scanf vfscanf vscanf __isoc99_fscanf __isoc99_scanf __isoc99_vfscanf __isoc99_vscanf fgets fgets_unlocked __fgets_chk \
+    __fgets_unlocked_chk fread fread_unlocked __fread_chk __fread_unlocked_chk getline getdelim __getdelim read readv pread pread64 preadv \
+    preadv64 preadv2 preadv64v2 __read_chk __pread_chk __pread64_chk recv recvfrom recvmsg recvmmsg __recv_chk __recvfrom_chk accept accept4 \
+    mq_receive mq_timedreceive msgrcv eventfd_read poll ppoll select pselect epoll_wait epoll_pwait epoll_pwait2 wait wait3 wait4 waitid \
+    waitpid aio_error aio_error64 aio_return aio_return64 aio_suspend aio_suspend64 semctl dlopen dlclose setjmp _setjmp __sigsetjmp";
+
+/// Functions that the runtime stands in front of, and that call back.
+const CALLING_BACK: [&str; 4] = ["qsort", "qsort_r", "pthread_once", "call_once"];
+
+/// Whether a function calls back.
+pub(super) fn calls_back(symbol: &str) -> bool {
+    CALLING_BACK.contains(&symbol)
+}
+
+/// Whether a function depends on a state that the runtime does not see.
+pub(super) fn is_stateful(symbol: &str) -> bool {
+    STATEFUL.split_ascii_whitespace().any(|name| name == symbol)
+}
+
+/// Whether a function is an entry point of the runtime, which leads to one of its functions at once.
+pub(super) fn is_entry_point(code: &FileCode, start: FunctionStart) -> bool {
+    let instructions = decode(code, start);
+    instructions.iter().take(ENTRY).any(|one| {
+        let leads = matches!(one.flow_control(), FlowControl::Call | FlowControl::UnconditionalBranch);
+        leads
+            && code.function_at(one.near_branch_target()).is_some_and(|to| to != start && code.is_runtime(to))
+    })
+}
+
+/// What a call into the runtime is.
+pub(super) fn runtime_call(symbol: &str) -> Call {
+    if let Some(rest) = symbol.strip_prefix("__tsan_") {
+        return match rest {
+            "func_entry" => Call::Event,
+            "func_exit" => Call::Leaves,
+            "vptr_update" => Call::Announces(Announcement { writes: true, size: Some(8) }),
+            "vptr_read" => Call::Announces(Announcement { writes: false, size: Some(8) }),
+            "read_range" => Call::Announces(Announcement { writes: false, size: None }),
+            "write_range" => Call::Announces(Announcement { writes: true, size: None }),
+            _ if rest.starts_with("atomic") => atomic_load(rest).map_or(Call::Event, Call::Announces),
+            _ => announcement(rest).map_or(Call::Tool, Call::Announces),
+        };
+    }
+    if symbol.starts_with("__sanitizer_cov") {
+        return Call::Tool;
+    }
+    if EVENTS.contains(&symbol) { Call::Event } else { Call::Nothing }
+}
+
+/// Functions that are not recorded in Rust programs, where Rust's library calls them for itself. (What is built with instrumentation
+/// calls others.)
+pub(super) fn is_copy(symbol: &str) -> bool {
+    matches!(symbol, "memcpy" | "memmove" | "memset" | "realloc")
+}
+
+/// What `atomic32_load` announces: clang makes it the call, and leaves the instruction behind it, whose result nobody uses.
+fn atomic_load(rest: &str) -> Option<Announcement> {
+    let bits: u64 = rest.strip_prefix("atomic")?.strip_suffix("_load")?.parse().ok()?;
+    Some(Announcement { writes: false, size: Some(bits / 8) })
+}
+
+/// What `read4`, `unaligned_write8` and the like announce.
+fn announcement(rest: &str) -> Option<Announcement> {
+    let rest = rest.strip_prefix("unaligned_").unwrap_or(rest);
+    let rest = rest.strip_prefix("volatile_").unwrap_or(rest);
+    let (writes, rest) = match rest.strip_prefix("read_write") {
+        Some(rest) => (true, rest),
+        None => match rest.strip_prefix("read") {
+            Some(rest) => (false, rest),
+            None => (true, rest.strip_prefix("write")?),
+        },
+    };
+    let size = rest.strip_suffix("_pc").unwrap_or(rest).parse().ok()?;
+    Some(Announcement { writes, size: Some(size) })
+}
