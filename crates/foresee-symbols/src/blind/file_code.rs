@@ -13,6 +13,8 @@ use crate::image::Image;
 
 /// In the names of the runtime's own functions, to which its entry points lead.
 const RUNTIME: &str = "foresee_rt";
+/// How symbols begin that the linker has calls of mangled functions lead to instead.
+const REDIRECTED: [&str; 2] = ["__wrap__R", "__wrap__Z"];
 /// In the name of a piece of a function that the compiler has put elsewhere.
 const PIECE: &str = ".cold";
 
@@ -170,9 +172,11 @@ impl FileCode {
         demangled(self.symbol(start))
     }
 
-    /// Whether a symbol belongs to the runtime that is linked into recorded programs.
+    /// Whether a symbol belongs to the runtime that is linked into recorded programs, or stands in front of a function of Rust's library
+    /// for it.
     pub(super) fn is_runtime(&self, start: FunctionStart) -> bool {
-        self.symbol(start).contains(RUNTIME)
+        let symbol = self.symbol(start);
+        symbol.contains(RUNTIME) || REDIRECTED.iter().any(|beginning| symbol.starts_with(beginning))
     }
 
     /// Whether Rust's library is linked into it.

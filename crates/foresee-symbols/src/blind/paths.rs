@@ -64,7 +64,9 @@ impl FunctionCode {
                     && to_ends[at]
                     && (is_called || !ends.contains(&at) || self.is_blind_call(at))
         });
-        Some(most_telling(passed.filter_map(|at| self.blind.get(&at))))
+        // Code of the system that calls back orders nothing, if it was called by a computed address: what does is named.
+        let is_harmless = |at: &usize| is_called && matches!(self.calls.get(at), Some(Call::Unknown));
+        Some(most_telling(passed.filter(|at| !is_harmless(at)).filter_map(|at| self.blind.get(&at))))
     }
 
     /// The calls by which a function comes to a position.
