@@ -54,10 +54,13 @@ impl FunctionCode {
         });
         // A function that says that it ends may still go on to another.
         let behind = match to {
-            Position::Exit => ends.iter().flat_map(|&end| self.flow.after(end)).collect(),
+            Position::Exit => {
+                ends.iter().filter(|end| from_first[**end]).flat_map(|&end| self.flow.after(end)).collect()
+            }
             _ => Vec::new(),
         };
-        let behind = self.reached(behind, |at| self.flow.after(at));
+        let ends_there = |at: usize| matches!(self.calls.get(&at), Some(Call::NeverReturns));
+        let behind = self.reached(behind, |at| if ends_there(at) { Vec::new() } else { self.flow.after(at) });
         let passed = (0..from_first.len()).filter(|&at| {
             behind[at]
                 || from_first[at]
