@@ -224,12 +224,6 @@ fn pages_that_are_mapped_again_are_new() {
 }
 
 #[test]
-fn what_synchronises_has_a_life_of_its_own() {
-    each("lives.c", |program| drop(program.assert_clean()));
-    each("lives_race.c", |program| assert_eq!(program.record().races.len(), 1));
-}
-
-#[test]
 fn annotations_for_other_tools_are_understood() {
     each("annotated.c", |program| {
         let run = program.assert_clean();

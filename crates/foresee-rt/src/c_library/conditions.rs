@@ -5,10 +5,9 @@ use libc::{c_int, c_void, timespec};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::locks::{notifies, wait_begins, wait_ended};
-use crate::recorder::sync_objects::uses;
 
 /// Since this version condition variables have their present layout.
-pub(super) const COND_VERSION: &std::ffi::CStr = c"GLIBC_2.3.2";
+const COND_VERSION: &std::ffi::CStr = c"GLIBC_2.3.2";
 
 /// What the C library runs for a thread that is cancelled, kept on the thread's stack.
 #[repr(C)]
@@ -37,7 +36,6 @@ unsafe extern "C-unwind" fn cancelled(wait: *mut c_void) {
 
 /// Waits by calling `real`, with or without a return.
 fn waiting(cond: *mut c_void, mutex: *mut c_void, pc: u64, real: impl FnOnce() -> c_int) -> c_int {
-    uses(cond, pc);
     wait_begins(cond, mutex, pc);
     let mut wait = (mutex, pc);
     let wait = (&raw mut wait).cast();
@@ -85,7 +83,6 @@ macro_rules! wakers {
     ($($function:ident of $real:expr, $all:literal;)*) => {
         $(extern "C-unwind" fn $function(cond: *mut c_void, pc: u64) -> c_int {
             static REAL: Real = $real;
-            uses(cond, pc);
             notifies(cond, $all, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             unsafe { call_real!(REAL, (*mut c_void) -> c_int, cond) }

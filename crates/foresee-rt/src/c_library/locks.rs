@@ -9,7 +9,6 @@ use super::channels::{SharingField, gives_to_processes, takes_from_processes};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::locks::{released, requested, tried};
-use crate::recorder::sync_objects::uses;
 
 /// A mutex has the bit among those of its kind, a reader-writer lock a field of its own.
 const MUTEX: Option<SharingField> = Some(SharingField { offset: 16, mask: 128 });
@@ -31,7 +30,6 @@ macro_rules! lockers {
     ($($function:ident of $name:literal, $mode:expr, $sharing:expr, $blocks:literal;)*) => {
         $(extern "C-unwind" fn $function(lock: *mut c_void, pc: u64) -> c_int {
             static REAL: Real = Real::new($name);
-            uses(lock, pc);
             if $blocks {
                 requested(lock, $mode, pc);
             }
@@ -60,7 +58,6 @@ macro_rules! timed_lockers {
     ($($function:ident of $name:literal, $mode:expr, $sharing:expr;)*) => {
         $(extern "C-unwind" fn $function(lock: *mut c_void, until: *const timespec, pc: u64) -> c_int {
             static REAL: Real = Real::new($name);
-            uses(lock, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe { call_real!(REAL, (*mut c_void, *const timespec) -> c_int, lock, until) };
             got(result, lock, $mode, $sharing, pc)
@@ -85,7 +82,6 @@ macro_rules! clock_lockers {
             pc: u64,
         ) -> c_int {
             static REAL: Real = Real::new($name);
-            uses(lock, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe {
                 call_real!(REAL, (*mut c_void, c_int, *const timespec) -> c_int, lock, clock, until)

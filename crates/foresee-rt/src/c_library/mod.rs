@@ -7,7 +7,7 @@
 //! | modules | hold |
 //! |---|---|
 //! | `threads`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
-//! | `locks`, `conditions`, `semaphores`, `once`, `lives` | what programs synchronise by, and when such objects live |
+//! | `locks`, `conditions`, `semaphores`, `once` | what programs synchronise by |
 //! | `channels`, `descriptors`, `aio` | what threads hand over through descriptors: pipes, sockets, files |
 //! | `ipc`, `signals`, `deferred_handlers`, `blocked_signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
@@ -27,7 +27,6 @@ pub(crate) mod effects;
 mod handing_over;
 pub(crate) mod ipc;
 mod jumps;
-mod lives;
 mod locks;
 mod mappings;
 mod new_delete;

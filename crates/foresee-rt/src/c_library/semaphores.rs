@@ -11,13 +11,11 @@ use super::channels::{SharingField, gives_to_processes, takes_from_processes};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, both_edges, release_edge, take_edge};
-use crate::recorder::sync_objects::uses;
 
 const SEMAPHORE_SHARING: SharingField = SharingField { offset: 8, mask: u32::MAX };
 
 extern "C-unwind" fn barrier_wait(barrier: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"pthread_barrier_wait");
-    uses(barrier, pc);
     both_edges(barrier as u64, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (*mut c_void) -> c_int, barrier) };

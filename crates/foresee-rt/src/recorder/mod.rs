@@ -5,7 +5,7 @@
 //!
 //! | modules | hold |
 //! |---|---|
-//! | `accesses`, `atomics`, `edges`, `locks`, `blocks`, `branches`, `sync_objects` | what each kind of operation is recorded as |
+//! | `accesses`, `atomics`, `edges`, `locks`, `blocks`, `branches` | what each kind of operation is recorded as |
 //! | `held_locks`, `thread_handles`, `watched`, `code_filter` | what the runtime has to know for that |
 //! | `session` | the beginning of a recording, also in the child of a fork |
 //! | `thread` | each thread's records |
@@ -30,7 +30,6 @@ pub(crate) mod order;
 pub(crate) mod ring;
 pub(crate) mod session;
 pub(crate) mod status;
-pub(crate) mod sync_objects;
 pub(crate) mod thread;
 pub(crate) mod thread_handles;
 pub(crate) mod trace_file;
