@@ -1,7 +1,17 @@
 /* One mistake each, chosen by a macro. */
 #include <omp.h>
 #include <unistd.h>
-static int shared, other, third;
+static int shared, other, third, met;
+/* Waits until two tasks have come here, in two threads; not for ever. Nothing in it orders what they do. */
+__attribute__((noinline)) static void meet(void) {
+    #pragma omp atomic
+    met++;
+    for (int i = 0, now = 0; i < 1000 && now < 2; i++) {
+        #pragma omp atomic read
+        now = met;
+        usleep(1000);
+    }
+}
 static void region(void) {
     #pragma omp parallel num_threads(3)
     {
@@ -27,8 +37,11 @@ static void region(void) {
         #pragma omp single
         {
             #pragma omp task
-            shared = 1;
-            usleep(50000);
+            {
+                meet();
+                shared = 1;
+            }
+            meet();
             shared++;
         }
 #elif defined NO_GROUP
@@ -37,10 +50,13 @@ static void region(void) {
             #pragma omp task
             {
                 #pragma omp task
-                shared = 1;
+                {
+                    meet();
+                    shared = 1;
+                }
             }
             #pragma omp taskwait
-            usleep(50000);
+            meet();
             shared++;
         }
 #elif defined NO_DEPENDENCE
@@ -48,12 +64,12 @@ static void region(void) {
         {
             #pragma omp task depend(in : other)
             {
-                usleep(20000);
+                meet();
                 shared++;
             }
             #pragma omp task depend(in : other)
             {
-                usleep(20000);
+                meet();
                 shared++;
             }
         }

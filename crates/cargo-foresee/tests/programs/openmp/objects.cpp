@@ -19,7 +19,7 @@ struct Sum {
 #pragma omp declare reduction(+ : Sum : omp_out += omp_in)
 static int own = 3;
 #pragma omp threadprivate(own)
-static int results[8], caught[4], owned[4];
+static int results[8], caught[4], owned[4], lengths;
 static long looped[32];
 int main() {
     for (int round = 0; round < 3; round++) {
@@ -41,7 +41,7 @@ int main() {
                     text += 'x';
                     looped[i] = text.size();
                 }
-                for (long length : looped) results[0] += length > 0;
+                for (long length : looped) lengths += length > 0;
             }
             try {
                 if (omp_get_thread_num() % 2) throw std::runtime_error("odd");
@@ -59,5 +59,5 @@ int main() {
         own += omp_get_thread_num();
         owned[omp_get_thread_num()] = own;
     }
-    return results[7] != 21 || sum.parts[0] != 1683 || owned[3] != 8 || caught[1] != 3;
+    return results[7] != 21 || lengths != 96 || sum.parts[0] != 1683 || owned[3] != 8 || caught[1] != 3;
 }
