@@ -7,7 +7,7 @@ use super::coverage::Announcement;
 use super::file_code::{Callee, FileCode};
 
 /// How far back the source of a called address is looked for.
-const LOOK_BACK: usize = 12;
+const LOOK_BACK: usize = 40;
 
 /// What a call is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -133,7 +133,7 @@ impl ProgramCode {
         let mut blind: FxHashMap<usize, BlindCode> = FxHashMap::default();
         for Uncovered { at, may_order } in uncovered(&code, &flow, kind) {
             let what = format!("{name} (an access that its compiler does not record)");
-            let orders = may_order && self.has_assembly(file);
+            let orders = may_order && self.has_assembly(file, &flow.instructions);
             blind.insert(at, BlindCode { code: what, orders });
         }
         for (at, one) in flow.instructions.iter().enumerate() {
@@ -143,11 +143,11 @@ impl ProgramCode {
             }
             match calls.get(&at) {
                 Some(Call::Blind(what)) => drop(blind.insert(at, what.clone())),
-                Some(Call::Unknown) => drop(blind.insert(at, unknown())),
+                Some(Call::Unknown) => drop(blind.insert(at, unknown(&code))),
                 _ => {}
             }
             if flow.leaps.contains(&at) {
-                blind.insert(at, unknown());
+                blind.insert(at, unknown(&code));
             }
         }
         let function = Rc::new(FunctionCode { flow, calls, blind });
@@ -155,9 +155,13 @@ impl ProgramCode {
         function
     }
 
-    /// Whether the instrumented code of a file has instructions that order threads. These are of assembly, as compilers make calls of atomics.
-    /// Then other instructions may be atomic loads and stores in assembly, which look like any other.
-    fn has_assembly(&mut self, file: FileId) -> bool {
+    /// Whether instrumented code has instructions that order threads. These are of assembly, as compilers make calls of atomics. Then
+    /// other instructions may be atomic loads and stores in assembly, which look like any other: of the same file, or, in Rust, where
+    /// hardly anybody writes assembly, of the same function.
+    fn has_assembly(&mut self, file: FileId, instructions: &[Instruction]) -> bool {
+        if self.code(file).is_rust() {
+            return instructions.iter().any(synchronises);
+        }
         if let Some(known) = self.files[file.0].has_assembly {
             return known;
         }
@@ -215,7 +219,7 @@ impl ProgramCode {
         let blind = calls.iter().find(|call| matches!(call, Call::Blind(_) | Call::Unknown));
         match blind {
             Some(call) => call.clone(),
-            None if calls.is_empty() => Call::Blind(unknown()),
+            None if calls.is_empty() => Call::Blind(unknown(self.code(file))),
             None => Call::Nothing,
         }
     }
@@ -371,9 +375,9 @@ impl ProgramCode {
     }
 }
 
-/// What a function is that is called by a computed address.
-fn unknown() -> BlindCode {
-    BlindCode { code: UNKNOWN.to_owned(), orders: true }
+/// What a function is that is called by a computed address and is not instrumented. In Rust, where all else is, it is one of Rust's library.
+fn unknown(code: &FileCode) -> BlindCode {
+    BlindCode { code: UNKNOWN.to_owned(), orders: !code.is_rust() }
 }
 
 /// What a call of a function with this effect is.
