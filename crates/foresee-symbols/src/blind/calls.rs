@@ -179,14 +179,19 @@ impl ProgramCode {
     fn calls(&mut self, file: FileId, instructions: &[Instruction], depth: u32) -> FxHashMap<usize, Call> {
         let own: std::collections::BTreeMap<u64, usize> =
             instructions.iter().enumerate().map(|(at, one)| (one.ip(), at)).collect();
+        let code = self.code(file);
+        let function = instructions.first().and_then(|first| code.function_at(first.ip()));
+        let is_for_futex = function.is_some_and(|function| code.symbol(function).contains("futex"));
         let mut calls = FxHashMap::default();
         for (at, one) in instructions.iter().enumerate() {
             if is_call(one, &own) {
                 let callee = callee(self.code(file), instructions, at);
                 let call = match &callee {
                     Callee::Unknown => Call::Unknown,
+                    // A function that is there for one system call says so in its name.
                     Callee::Import(name)
-                        if name == "syscall" && is_harmless_system_call(instructions, at) =>
+                        if name == "syscall"
+                            && (is_for_futex || is_harmless_system_call(instructions, at)) =>
                     {
                         Call::Nothing
                     }
