@@ -6,6 +6,8 @@ use super::interpreting::Interpreter;
 use super::merging::Merger;
 use crate::trust::{Gap, NoEnd};
 
+/// What orders threads by atomics of a library.
+const AT_EXIT: &str = "futures that are made ready when their thread ends (set_value_at_thread_exit)";
 /// How many locks are doubted one by one; if there are more, all are.
 const MANY: usize = 1000;
 
@@ -31,6 +33,7 @@ pub(super) fn gaps(merger: &Merger, interpreter: &Interpreter) -> impl Iterator<
         (merger.lost_before() > 0).then_some(Gap::NoBeginning),
         merger.flags().contains(RunFlags::ACCESSES_LEFT_OUT).then_some(Gap::AccessesLeftOut),
         interpreter.has_aliases().then_some(Gap::AliasedMemory),
+        interpreter.leaves_orders().then(|| Gap::UninstrumentedAtomics(AT_EXIT.to_owned())),
     ]
     .into_iter()
     .flatten()

@@ -18,6 +18,8 @@ use crate::ids::StrId;
 use crate::raw::merging::Record;
 use crate::raw::symbols::{Position, Recording};
 
+/// In the name of what makes a future ready when its thread has ended.
+const AT_EXIT: &str = "_State_baseV2::_Make_ready::";
 /// What to call code that has written an atomic, and is known by nothing else.
 const UNSEEN_WRITE: &str = "code that wrote an atomic";
 
@@ -25,6 +27,8 @@ const UNSEEN_WRITE: &str = "code that wrote an atomic";
 #[derive(Default)]
 pub(crate) struct BlindWalk {
     threads: Vec<Thread>,
+    /// Whether a thread left something to be done as it ends, which orders threads by atomics of the library.
+    leaves_orders: bool,
     /// What lies between positions.
     known: FxHashMap<(u64, Position), Option<Blind>>,
 }
@@ -109,6 +113,12 @@ impl BlindWalk {
         self.reported(number, blind)
     }
 
+    /// Whether a thread left something to be done as it ends, which orders threads: whoever sees it done may do so by an atomic whose
+    /// write nobody has recorded.
+    pub(crate) fn leaves_orders(&self) -> bool {
+        self.leaves_orders
+    }
+
     /// Other code may be where some was.
     pub(crate) fn remap(&mut self) {
         self.known.clear();
@@ -162,6 +172,9 @@ impl BlindWalk {
     }
 
     fn between(&mut self, from: u64, to: Position, naming: &mut Naming) -> Option<Blind> {
-        *self.known.entry((from, to)).or_insert_with(|| naming.blind(from, to))
+        let blind = *self.known.entry((from, to)).or_insert_with(|| naming.blind(from, to));
+        self.leaves_orders |=
+            blind.is_some_and(|(code, orders)| orders && naming.text(code).contains(AT_EXIT));
+        blind
     }
 }

@@ -350,6 +350,11 @@ impl Interpreter {
         }
     }
 
+    /// Whether a thread left something to be done as it ends, which orders threads.
+    pub(crate) fn leaves_orders(&self) -> bool {
+        self.blind.leaves_orders()
+    }
+
     /// Whether the program had memory at two addresses, which is two in the trace.
     pub(crate) fn has_aliases(&self) -> bool {
         self.has_aliases

@@ -164,6 +164,11 @@ impl Naming {
         *self.calls.entry(pc).or_insert_with(|| self.program.call(pc))
     }
 
+    /// A text by its id.
+    pub(crate) fn text(&self, id: StrId) -> &str {
+        self.names.str(id)
+    }
+
     /// The id of a text.
     pub(crate) fn intern(&mut self, text: &str) -> StrId {
         self.names.intern(text)
