@@ -81,7 +81,11 @@ impl FileCode {
             slots: FxHashMap::default(),
             exports: FxHashMap::default(),
             pieces: FxHashMap::default(),
-            is_rust: file.symbols().any(|symbol| symbol.name() == Ok("rust_eh_personality")),
+            // (The runtime itself brings Rust's library into any program.)
+            is_rust: file.symbols().any(|symbol| {
+                let name = symbol.name().unwrap_or_default();
+                REDIRECTED.iter().any(|beginning| name.starts_with(beginning))
+            }),
         };
         let mut by_name: FxHashMap<String, u64> = FxHashMap::default();
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
@@ -179,7 +183,7 @@ impl FileCode {
         symbol.contains(RUNTIME) || REDIRECTED.iter().any(|beginning| symbol.starts_with(beginning))
     }
 
-    /// Whether Rust's library is linked into it.
+    /// Whether it is a program in Rust.
     pub(super) fn is_rust(&self) -> bool {
         self.is_rust
     }
