@@ -47,14 +47,13 @@ pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut
 }
 
 /// Doubts findings that rest on locks that may be none: those that a request for such a lock is part of, and those whose schedule
-/// takes or gives back one in another order than was observed; and races, as what such a lock ordered is not all seen. Where the order is as observed, so is whatever such a
+/// takes or gives back one in another order than was observed. Where the order is as observed, so is whatever such a
 /// lock is made of.
 fn doubt_what_rests_on_locks(trust: &Trust, execution: &Execution, findings: &mut [Finding]) {
     let names: FxHashSet<&str> = trust.demoted_locks().collect();
     if names.is_empty() {
         return;
     }
-    let first = trust.demoted_locks().next().unwrap_or_default().to_owned();
     let doubted = |lock: LockId| names.contains(execution.names().lock_name(lock)).then_some(lock);
     let handled = |id: EventId| match execution.op(id) {
         Op::Acquire { lock, .. } | Op::Release { lock, .. } => doubted(lock),
@@ -86,12 +85,6 @@ fn doubt_what_rests_on_locks(trust: &Trust, execution: &Execution, findings: &mu
         });
         if is_moved || finding.events.iter().any(is_about) {
             finding.doubt();
-        }
-        // What it ordered is not all seen.
-        if finding.kind == FindingKind::Race {
-            finding.doubt_because(format!(
-                "`{first}` did not behave like a lock, and may have ordered the two accesses"
-            ));
         }
     }
 }

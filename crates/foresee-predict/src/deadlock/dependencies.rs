@@ -22,16 +22,16 @@ pub(super) struct Pattern {
 pub(super) struct Dependencies {
     pub(super) patterns: Vec<Pattern>,
     /// Requests that ended their threads: the run never got these locks. Who waits may still ask for memory, for a queue of
-    /// those who wait.
+    /// those who wait, and run other code of the lock's that is not recorded.
     pub(super) unanswered: Vec<EventId>,
 }
 
 impl Dependencies {
     pub(super) fn of(execution: &Execution, locks: &LockHistory) -> Dependencies {
         let mut last: Vec<Option<EventId>> = vec![None; execution.thread_count()];
-        for id in
-            execution.ids().filter(|&id| !matches!(execution.op(id), Op::Alloc { .. } | Op::Free { .. }))
-        {
+        let is_of_waiting =
+            |id: EventId| matches!(execution.op(id), Op::Alloc { .. } | Op::Free { .. } | Op::Blind { .. });
+        for id in execution.ids().filter(|&id| !is_of_waiting(id)) {
             last[execution.thread(id).index()] = Some(id);
         }
         let asks = |id: &EventId| match execution.op(*id) {

@@ -145,7 +145,7 @@ fn a_hung_run_is_observed() {
 
 #[test]
 fn who_waits_may_ask_for_memory() {
-    let text = "T1|acq(a)|1\nT2|acq(b)|2\nT1|req(b)|3\nT1|alloc(queue)|4\nT2|req(a)|5\nT2|free(queue)|6\n";
+    let text = "T1|acq(a)|1\nT2|acq(b)|2\nT1|req(b)|3\nT1|alloc(queue)|4\nT2|req(a)|5\nT2|blind(grow)\nT2|free(queue)|6\n";
     let (outcome, _) = run(&read(text));
     assert_eq!(blocked(&outcome), BTreeSet::from([vec![EventId(2), EventId(4)]]));
     let (going_on, _) = run(&read(&format!("{text}T2|w(x)|7\n")));

@@ -188,10 +188,14 @@ impl Thread {
     }
 
     /// Leaves the operations that a record at this site is not within.
+    ///
+    /// A record of code whose calls are not recorded (what precompiled libraries allocate or read by the C library) is made within
+    /// the innermost function that is known, but does not say where in it: it ends nothing that is inlined there.
     fn leave_outside(&mut self, site: &CallSite, pc: u64, atomic: Option<Atomic>, cx: &mut Context<'_>) {
         let depth = self.calls.len();
+        let is_elsewhere = self.calls.last().is_some_and(|call| call.function != site.function);
         let left = self.operations.iter().position(|operation| {
-            if depth > operation.depth {
+            if depth > operation.depth || depth == operation.depth && is_elsewhere {
                 return false;
             }
             let is_inlined = site.inlined.iter().any(|inlined| Some(inlined.instance) == operation.instance);
