@@ -11,7 +11,7 @@ use super::coverage::{CallKind, Uncovered, uncovered};
 use super::effects::{self, Effect, Effects};
 use super::file_code::{Callee, FileCode, FunctionStart};
 use super::flow::{Flow, Return, decode, is_call};
-use super::runtime_calls::{calls_back, is_copy, is_entry_point, is_stateful, runtime_call};
+use super::runtime_calls::{calls_back, is_copy, is_entry_point, is_stateful, keeps_arguments, runtime_call};
 use crate::demangle::demangled;
 
 /// What to call a function that is called by a computed address.
@@ -124,14 +124,17 @@ impl ProgramCode {
             _ => Return::OrThrows,
         };
         let flow = Flow::of(instructions, &code, returns);
+        // (Rust's compiler announces all accesses to what others may know.)
+        let variables = if code.is_rust() { &[] } else { code.frame_variables(start) };
         let kind = |at: usize| match calls.get(&at) {
             Some(&Call::Announces(what)) => CallKind::Announces(what),
             Some(Call::Tool | Call::Leaves) => CallKind::Tool,
-            _ => CallKind::Other,
+            Some(_) if variables.is_empty() || !self.keeps(file, &flow.instructions, at) => CallKind::Other,
+            _ => CallKind::Keeping,
         };
         let name = code.name(start);
         let mut blind: FxHashMap<usize, BlindCode> = FxHashMap::default();
-        for Uncovered { at, may_order } in uncovered(&code, &flow, kind) {
+        for Uncovered { at, may_order } in uncovered(&code, &flow, variables, kind) {
             let what = format!("{name} (an access that its compiler does not record)");
             let orders = may_order && self.has_assembly(file, &flow.instructions);
             blind.insert(at, BlindCode { code: what, orders });
@@ -155,6 +158,23 @@ impl ProgramCode {
         function
     }
 
+    /// Whether what is called may keep an address that it is given, for others or for later. Functions of the system do not,
+    /// but for those that start or prepare something.
+    fn keeps(&self, file: FileId, instructions: &[Instruction], at: usize) -> bool {
+        let code = self.code(file);
+        let (file, symbol) = match callee(code, instructions, at) {
+            Callee::Unknown => return true,
+            Callee::Here(address) => match code.function_at(address) {
+                Some(start) if code.is_runtime(start) || is_entry_point(code, start) => {
+                    return keeps_arguments(code.symbol(start));
+                }
+                _ => return true,
+            },
+            Callee::Import(symbol) => (self.exporter(&symbol).map(|(file, _)| file), symbol),
+        };
+        keeps_arguments(&symbol) || !file.is_some_and(|file| self.is_system(file))
+    }
+
     /// Whether instrumented code has instructions that order threads. These are of assembly, as compilers make calls of atomics. Then
     /// other instructions may be atomic loads and stores in assembly, which look like any other: of the same file, or, in Rust, where
     /// hardly anybody writes assembly, of the same function.
@@ -168,9 +188,7 @@ impl ProgramCode {
         let code = Rc::clone(self.code(file));
         let found = code.starts().into_iter().any(|start| {
             self.kind(file, start, 0) == FunctionKind::Instrumented
-                && decode(&code, start)
-                    .iter()
-                    .any(|one| synchronises(one) || one.mnemonic() == Mnemonic::Pause)
+                && decode(&code, start).iter().any(synchronises)
         });
         *self.files[file.0].has_assembly.insert(found)
     }
@@ -346,7 +364,7 @@ impl ProgramCode {
             _ => Return::Always,
         };
         let flow = Flow::of(instructions.to_vec(), code, returns);
-        let is_seen = flow.leaps.is_empty() && uncovered(code, &flow, |_| CallKind::Other).is_empty();
+        let is_seen = flow.leaps.is_empty() && uncovered(code, &flow, &[], |_| CallKind::Other).is_empty();
         if is_seen { effect } else { Effect::Orders }
     }
 

@@ -1,6 +1,7 @@
 //! All blind code of a program, whether it runs or not.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use foresee_trace::raw::BlindCode;
 
@@ -27,7 +28,7 @@ pub struct BlindPlace {
 pub fn blind_code(files: &[PathBuf]) -> Result<Vec<BlindPlace>, ImageError> {
     let mut program = ProgramCode::default();
     for file in files {
-        let image = Image::read(file)?;
+        let image = Rc::new(Image::read(file)?);
         program.file(&file.to_string_lossy(), || FileCode::of(&image));
     }
     let Some(first) = files.first().and_then(|first| program.file(&first.to_string_lossy(), || None)) else {

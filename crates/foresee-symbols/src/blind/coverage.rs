@@ -5,15 +5,17 @@
 //! call. (One kind of access comes before its announcement: clang leaves out a read that is followed by a write of the same place.)
 //! Address and announcement are compared as values ([`state`](super::state)), wherever their registers come from.
 //!
-//! Not looked at: the frame of the function, the thread's own memory (by segment), and what no one writes: constants, and tables of
-//! virtual functions, which are known by what is done with what was read.
+//! Not looked at: the frame of the function, except for what is [captured](super::captured); the thread's own memory (by segment); and what no
+//! one writes: constants, and tables of virtual functions, which are known by what is done with what was read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
+use super::captured::Captured;
 use super::file_code::FileCode;
 use super::flow::Flow;
+use super::frame_variables::FrameVariable;
 use super::state::{Access, Interpreter, State};
 use super::values::Value;
 
@@ -36,8 +38,10 @@ pub(super) enum CallKind {
     Announces(Announcement),
     /// A call into the runtime that announces nothing here.
     Tool,
-    /// Any other.
+    /// One of a function that keeps nothing of what it is given.
     Other,
+    /// Any other.
+    Keeping,
 }
 
 /// Bytes that were announced: what varies of their address, the first, the one after the last, and whether they are written.
@@ -57,11 +61,19 @@ pub(super) struct Uncovered {
     pub(super) may_order: bool,
 }
 
-/// The instructions of a function that access memory without an announcement.
-pub(super) fn uncovered(code: &FileCode, flow: &Flow, call: impl Fn(usize) -> CallKind) -> Vec<Uncovered> {
+/// The instructions of a function that access memory without an announcement. In its frame it has these structures and arrays.
+pub(super) fn uncovered(
+    code: &FileCode,
+    flow: &Flow,
+    variables: &[FrameVariable],
+    call: impl Fn(usize) -> CallKind,
+) -> Vec<Uncovered> {
     let is_constant = |address| code.is_constant(address);
-    let interpreter = Interpreter::new(code.is_relocatable(), &is_constant);
-    let mut analysis = Analysis { code, flow, call, interpreter, announcements: BTreeMap::new() };
+    let mut interpreter = Interpreter::new(code.is_relocatable(), &is_constant);
+    let entry = interpreter.entry();
+    let beginning = interpreter.register(&entry, Register::RSP);
+    let captured = Captured::new(beginning.map_or(&[], |_| variables), beginning.unwrap_or_default());
+    let mut analysis = Analysis { code, flow, call, interpreter, announcements: BTreeMap::new(), captured };
     analysis.run()
 }
 
@@ -72,6 +84,7 @@ struct Analysis<'a, F> {
     interpreter: Interpreter<'a>,
     /// What the calls announce, at the last look.
     announcements: BTreeMap<usize, Announced>,
+    captured: Captured<'a>,
 }
 
 impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
@@ -138,7 +151,7 @@ impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
                 }
             }
             CallKind::Tool => {}
-            CallKind::Other => point.announced.clear(),
+            CallKind::Other | CallKind::Keeping => point.announced.clear(),
         }
         self.interpreter.call(&mut point.state, one.ip());
     }
@@ -158,11 +171,13 @@ impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
 
     /// Looks for accesses that are not covered, with what is known at the beginnings of blocks.
     fn check(&mut self, starts: &[Option<Point>]) -> Vec<Uncovered> {
+        if !self.captured.is_empty() {
+            self.capture(starts);
+        }
         let mut found = Vec::new();
-        for (number, block) in self.flow.blocks.iter().enumerate() {
-            let nothing = || Point { state: self.interpreter.entry(), announced: BTreeSet::new() };
-            let mut point = starts[number].clone().unwrap_or_else(nothing);
-            for at in block.from..block.to {
+        for number in 0..self.flow.blocks.len() {
+            let mut point = self.known(starts, number);
+            for at in self.flow.blocks[number].from..self.flow.blocks[number].to {
                 let one = &self.flow.instructions[at];
                 let accesses = self.interpreter.accesses(&point.state, one);
                 if let Some(access) = accesses.iter().find(|access| !self.is_covered(&point, access, at)) {
@@ -178,8 +193,31 @@ impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
         found
     }
 
+    /// Finds out of what in the frame the address is given away.
+    fn capture(&mut self, starts: &[Option<Point>]) {
+        for number in 0..self.flow.blocks.len() {
+            let mut point = self.known(starts, number);
+            for at in self.flow.blocks[number].from..self.flow.blocks[number].to {
+                if !self.flow.calls(at) {
+                    let one = &self.flow.instructions[at];
+                    self.captured.step(&mut self.interpreter, &point.state, one);
+                } else if (self.call)(at) == CallKind::Keeping {
+                    self.captured.call(&mut self.interpreter, &point.state);
+                }
+                self.step(&mut point, at);
+            }
+        }
+    }
+
+    /// What is known at the beginning of a block.
+    fn known(&mut self, starts: &[Option<Point>], number: usize) -> Point {
+        let nothing = || Point { state: self.interpreter.entry(), announced: BTreeSet::new() };
+        starts[number].clone().unwrap_or_else(nothing)
+    }
+
     fn is_covered(&mut self, point: &Point, access: &Access, at: usize) -> bool {
-        if self.interpreter.values.is_in_frame(access.address) {
+        let in_frame = self.interpreter.values.is_in_frame(access.address);
+        if in_frame && !self.captured.has(&mut self.interpreter, access) {
             return true;
         }
         let in_file = self.interpreter.address_in_file(access.address);
@@ -207,7 +245,7 @@ impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
         for _ in 0..FOLLOWED {
             let Some(last) = self.flow.blocks[block].to.checked_sub(1) else { break };
             if last > at && self.flow.calls(last) || last < at {
-                if self.flow.calls(last) && (self.call)(last) == CallKind::Other {
+                if self.flow.calls(last) && matches!((self.call)(last), CallKind::Other | CallKind::Keeping) {
                     break;
                 }
                 found.extend(self.announcements.get(&last));

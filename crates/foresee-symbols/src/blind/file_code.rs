@@ -1,6 +1,8 @@
 //! The code of one program or library: its functions, its sections, and what its calls lead to.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use object::{
     Object as _, ObjectSection as _, ObjectSymbol as _, RelocationFlags, RelocationTarget, SectionFlags,
@@ -8,6 +10,7 @@ use object::{
 };
 use rustc_hash::FxHashMap;
 
+use super::frame_variables::{FrameVariable, FrameVariables};
 use crate::demangle::demangled;
 use crate::image::Image;
 
@@ -47,6 +50,8 @@ pub(crate) struct FileCode {
     /// Where functions begin whose first pieces these are.
     pieces: FxHashMap<u64, u64>,
     is_rust: bool,
+    image: Rc<Image>,
+    frame_variables: OnceCell<FrameVariables>,
 }
 
 struct Section {
@@ -61,7 +66,7 @@ struct Function {
 }
 
 impl FileCode {
-    pub(crate) fn of(image: &Image) -> Option<FileCode> {
+    pub(crate) fn of(image: &Rc<Image>) -> Option<FileCode> {
         let file = image.elf().ok()?;
         let sections = file.sections().filter(|section| section.address() != 0);
         let sections = sections.map(|section| {
@@ -86,6 +91,8 @@ impl FileCode {
                 let name = symbol.name().unwrap_or_default();
                 REDIRECTED.iter().any(|beginning| name.starts_with(beginning))
             }),
+            image: Rc::clone(image),
+            frame_variables: OnceCell::new(),
         };
         let mut by_name: FxHashMap<String, u64> = FxHashMap::default();
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
@@ -186,6 +193,12 @@ impl FileCode {
     /// Whether it is a program in Rust.
     pub(super) fn is_rust(&self) -> bool {
         self.is_rust
+    }
+
+    /// The structures and arrays in the frame of a function.
+    pub(super) fn frame_variables(&self, start: FunctionStart) -> &[FrameVariable] {
+        let read = || self.image.elf().map(|file| FrameVariables::of(&file)).unwrap_or_default();
+        self.frame_variables.get_or_init(read).in_function(start.0)
     }
 
     /// The function of this name that other files can call.

@@ -3,7 +3,8 @@
 //! The machine code of the program says where a recording is blind, at no cost while it runs. Of each function that is built
 //! with instrumentation, these things are not in the trace:
 //!
-//! * accesses that no call into the runtime announces ([`coverage`]): vectors, odd sizes, assembly, what a compiler forgets;
+//! * accesses that no call into the runtime announces ([`coverage`]): vectors, odd sizes, assembly, what a compiler forgets, also of what
+//!   is in the frame and may be known to others ([`captured`], [`frame_variables`]);
 //! * atomic instructions and system calls in the code itself: compilers make calls of the program's atomics;
 //! * calls of functions without instrumentation ([`calls`], over [`callee`] and [`runtime_calls`]), except for those whose effects are known ([`effects`]) or seen to be
 //!   none by decoding them.
@@ -15,16 +16,19 @@
 //! **Cost.** Nothing while the program runs. A function is decoded when the first event in it is read, in time about linear in its
 //! size; each pair of positions is worked out once.
 //!
-//! **What is trusted.** The symbol table: a function without symbol is unknown. A stack frame is its function's own, except where the
-//! compiler announces accesses to it. The thread's own memory is its own.
+//! **What is trusted.** The symbol table: a function without symbol is unknown. The debug information of C and C++: what in a stack frame
+//! is no structure or array that it names is the function's own, except where the compiler announces accesses to it. In Rust all of the frame is,
+//! as its compiler announces whatever others may know. The thread's own memory is its own.
 
 mod callee;
 mod calls;
+mod captured;
 mod census;
 mod coverage;
 mod effects;
 mod file_code;
 mod flow;
+mod frame_variables;
 mod paths;
 mod runtime_calls;
 mod state;

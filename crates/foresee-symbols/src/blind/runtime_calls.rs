@@ -49,6 +49,31 @@ const STATEFUL: &str = "access eaccess euidaccess faccessat chdir chmod chown fc
 /// Functions that the runtime stands in front of, and that call back.
 const CALLING_BACK: [&str; 4] = ["qsort", "qsort_r", "pthread_once", "call_once"];
 
+/// How functions of the system begin that keep addresses they are given, or give them to other threads.
+const KEEPING: [&str; 16] = [
+    "pthread_create",
+    "thrd_create",
+    "pthread_setspecific",
+    "tss_set",
+    "__pthread_register",
+    "_pthread_cleanup_push",
+    "pthread_atfork",
+    "aio_",
+    "lio_listio",
+    "timer_create",
+    "mq_notify",
+    "setvbuf",
+    "sigaltstack",
+    "GOMP_",
+    "__kmpc_",
+    "on_exit",
+];
+
+/// Whether a function of the system keeps an address that it is given, or gives it to another thread.
+pub(super) fn keeps_arguments(symbol: &str) -> bool {
+    KEEPING.iter().any(|beginning| symbol.starts_with(beginning))
+}
+
 /// Whether a function calls back.
 pub(super) fn calls_back(symbol: &str) -> bool {
     CALLING_BACK.contains(&symbol)

@@ -73,6 +73,43 @@ static void spin(std::thread &writer, bool (*is_set)()) {
     reader.join();
 }
 
+// The state is in a frame, and changed by the function whose frame it is.
+struct Job { std::mutex guard; int kind = 0, ready = 0; Pair result = {0, 0}; };
+
+template <class Set, class IsSet> static void in_frame(Set set, IsSet is_set) {
+    Job job;
+    std::thread reader([&job, is_set] {
+        later();
+        bool ready;
+        {
+            std::lock_guard<std::mutex> hold(job.guard);
+            ready = is_set(job);
+        }
+        if (ready && data != 42) abort();
+    });
+    data = 42;
+    {
+        std::lock_guard<std::mutex> hold(job.guard);
+        set(job);
+    }
+    reader.join();
+}
+
+// The function's own structures, which nobody else knows, keep nothing from being predicted.
+static void beside_own_frame() {
+    std::thread reader([] { later(); { std::lock_guard<std::mutex> hold(guard); } data = 43; });
+    Pair own = make_pair_of(3);
+    int numbers[8] = {};
+    data = 42;
+    {
+        std::lock_guard<std::mutex> hold(guard);
+        for (int i = 0; i < 8; i++) numbers[i] = i * (int)own.second;
+        own.first += numbers[5];
+    }
+    reader.join();
+    if (own.first == 0) abort();
+}
+
 int main(int, char **argv) {
     std::string which = argv[1];
     if (which == "result") under_lock([] { pair = make_pair_of(7); }, [] { return pair.second == 8; });
@@ -108,6 +145,9 @@ int main(int, char **argv) {
         if (data != 42) abort();
         writer.join();
     }
+    if (which == "field_in_frame") in_frame([](Job &job) { job.ready = 1; }, [](Job &job) { return job.ready == 1; });
+    if (which == "result_in_frame") in_frame([](Job &job) { job.result = make_pair_of(7); }, [](Job &job) { return job.result.second == 8; });
+    if (which == "beside_own_frame") beside_own_frame();
     // What is seen and wrong is found as ever: the state is not asked.
     if (which == "wrong") {
         std::thread writer([] { data = 42; std::lock_guard<std::mutex> hold(guard); state = 1; });
