@@ -1,4 +1,4 @@
-//! Memory that the program gets from the kernel itself: `mmap`, `munmap`, `mremap`.
+//! Memory that the program gets from the kernel itself: `mmap`, `munmap`, `mremap`, `madvise`.
 //!
 //! As with the allocator, a mapping's life begins after the call that made it, and ends with a stamp before the call that gives
 //! it back: what is mapped there next is another variable. What the C library maps for itself (stacks, large blocks) does not
@@ -12,6 +12,7 @@ use super::shared_mappings;
 use crate::entry_points::{entries, entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, read_range, write_range};
+use crate::recorder::seen_values;
 use crate::recorder::thread::always;
 
 const PAGE: u64 = 4096;
@@ -100,7 +101,21 @@ extern "C-unwind" fn remap(
     new
 }
 
+/// The kernel takes pages away, and gives others when they are accessed: nobody has written what is read there then.
+extern "C-unwind" fn advise(at: *mut c_void, size: size_t, advice: c_int, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"madvise");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (*mut c_void, size_t, c_int) -> c_int, at, size, advice) };
+    let takes = matches!(advice, libc::MADV_DONTNEED | libc::MADV_FREE | libc::MADV_REMOVE);
+    if takes && size > 0 && seen_values::are_recorded() {
+        let size = (size as u64).saturating_add(PAGE - 1) & !(PAGE - 1);
+        always(|local| local.plain(Tag::Changed, 0, [pc, at as u64, size]));
+    }
+    result
+}
+
 entries! {
+    madvise => advise, "rcx";
     munmap => unmap, "rdx";
     mremap => remap, "r9";
 }

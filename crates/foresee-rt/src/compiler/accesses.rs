@@ -8,9 +8,9 @@ use foresee_format::Tag;
 use crate::entry_points::entries;
 use crate::recorder::accesses::{maybe_watched, read_range, write_range};
 use crate::recorder::thread::{
-    AccessKind, access_at_once, accessing, always, entered_at_once, exited_at_once,
+    AccessKind, access_at_once, accessing, always, entered_at_once, exited_at_once, seen_at_once,
 };
-use crate::recorder::{code_filter, watched};
+use crate::recorder::{code_filter, seen_values, watched};
 
 pub(super) extern "C-unwind" fn read<const SIZE: u8>(addr: u64, pc: u64) {
     if !access_at_once(AccessKind::Read, addr, SIZE, pc) {
@@ -26,13 +26,19 @@ pub(super) extern "C-unwind" fn write<const SIZE: u8>(addr: u64, pc: u64) {
 
 #[inline(never)]
 extern "C-unwind" fn any_read<const SIZE: u8>(addr: u64, pc: u64) {
+    if seen_values::are_recorded() {
+        seen_values::touch(addr, SIZE);
+        if seen_at_once(addr, SIZE, pc) {
+            return;
+        }
+    }
     if SIZE <= 8 && watched::may_be(addr) {
         return maybe_watched(Tag::Read, Tag::ReadValue, addr, SIZE, pc);
     }
     if code_filter::leaves_out(pc) {
         return;
     }
-    accessing(|local| local.access(AccessKind::Read, addr, SIZE, pc));
+    accessing(|local| local.read(addr, SIZE, pc));
 }
 
 #[inline(never)]
@@ -55,8 +61,11 @@ extern "C-unwind" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
     if code_filter::leaves_out(pc) {
         return;
     }
+    if seen_values::are_recorded() {
+        seen_values::touch(addr, SIZE);
+    }
     accessing(|local| {
-        local.access(AccessKind::Read, addr, SIZE, pc);
+        local.read(addr, SIZE, pc);
         local.access(AccessKind::Write, addr, SIZE, pc);
     });
 }
