@@ -53,6 +53,7 @@
 
 mod chunk;
 mod code;
+pub mod digest;
 mod flags;
 mod header;
 pub mod near;

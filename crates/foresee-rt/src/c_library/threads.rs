@@ -14,9 +14,9 @@ use libc::{c_char, c_int, c_void, pthread_t, timespec};
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
-use crate::recorder::status;
 use crate::recorder::thread::{Local, SignalSet, always, new_thread};
 use crate::recorder::thread_handles::{self, thread_of};
+use crate::recorder::{seen_values, status};
 
 /// The key whose destructor sees threads end.
 static END: AtomicU32 = AtomicU32::new(u32::MAX);
@@ -91,6 +91,9 @@ fn create_with<F: Copy>(
         always(|local| local.stamped(Tag::Fork, 0, [pc, u64::from(thread)]));
     }
     let result = real(run, with);
+    if let Some(single) = seen_values::single_threaded() {
+        always(|local| local.plain(Tag::Changed, 0, [pc, single, 1]));
+    }
     if let Some(blocked) = blocked_before {
         block(blocked);
     }

@@ -3,10 +3,8 @@
 //! A reader of the trace compares the digests of reads of the same bytes: where they differ and no recorded write lies between, code
 //! wrote that records nothing (`foresee_trace`, `raw/unseen_writes`).
 //!
-//! **The digest** is a hash of the whole value, not its lowest byte: that of a `double` is mostly zero, that of a pointer has few
-//! values, and of a counter in thousands it does not change at all. Reads of one byte have the byte itself. Of two different values
-//! one pair in 256 has the same digest, which hides a change and never makes one up. Small numbers that are near to each other always
-//! differ.
+//! **The digest** is of the whole value (`foresee_format::digest`). What the program's data is at the beginning is recorded once, as an
+//! image: so that a first unseen write shows, too.
 //!
 //! **Which moment it is of.** The compiler's call comes before the read, so the memory is read here, after the record's key is taken:
 //! what it is compared with is the memory at that moment, whatever the program itself reads a moment later.
@@ -17,12 +15,23 @@
 //! **Cost.** Nothing while it is off: it is another value of the one status that every access asks for. While it is on, 0.9 to 1.6 ns
 //! per read; the records keep their length as long as addresses stay within 32 MiB of each other in each region of memory.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
-use super::status;
+use foresee_format::TEXT_IMAGE;
+use foresee_format::digest::{of_word, of_words};
+
+use super::{status, trace_file};
 use crate::environment;
 
 static ARE_RECORDED: AtomicBool = AtomicBool::new(false);
+/// Where the C library keeps whether there is only one thread, which programs read; 0 if it is not known.
+static SINGLE_THREADED: AtomicU64 = AtomicU64::new(0);
+
+/// More than this of the program's data is not recorded.
+const MOST_DATA: u64 = 1 << 26;
+/// More than this of it that is not zero is not, as texts have a limit.
+const MOST_BYTES: usize = 1 << 23;
 
 /// More than this of a stack is not looked at from the stack pointer on, nor of thread-local variables from their end on.
 const STACK: u64 = 1 << 20;
@@ -32,7 +41,51 @@ const THREAD_BLOCK: u64 = 1 << 12;
 
 /// Finds out whether the user asks for it.
 pub(crate) fn start() {
-    ARE_RECORDED.store(environment::text(c"FORESEE_VALUES").is_some(), SeqCst);
+    if environment::text(c"FORESEE_VALUES").is_some() {
+        ARE_RECORDED.store(true, SeqCst);
+        // SAFETY: the name ends in a zero byte.
+        let single = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
+        SINGLE_THREADED.store(single as u64, SeqCst);
+    }
+}
+
+/// Where the C library notes that there is more than one thread, if that is to be recorded.
+pub(crate) fn single_threaded() -> Option<u64> {
+    Some(SINGLE_THREADED.load(Relaxed)).filter(|&addr| are_recorded() && addr != 0)
+}
+
+/// Records what the program's data is now, before anything else is recorded.
+pub(crate) fn write_image() {
+    if are_recorded() {
+        // SAFETY: `write_data` has the signature that is asked for, and needs no data.
+        unsafe { libc::dl_iterate_phdr(Some(write_data), std::ptr::null_mut()) };
+    }
+}
+
+/// Writes the data of the first object, which is the program itself, and ends the iteration.
+unsafe extern "C" fn write_data(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> libc::c_int {
+    // SAFETY: `info` and its headers are the C library's for the time of this call.
+    let (base, headers) = unsafe {
+        let info = &*info;
+        (info.dlpi_addr, std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()))
+    };
+    let is_data = |header: &&libc::Elf64_Phdr| {
+        header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 && header.p_memsz > 0
+    };
+    for header in headers.iter().filter(is_data) {
+        let (start, len) = (base + header.p_vaddr, header.p_memsz.min(MOST_DATA));
+        let mut text = Vec::with_capacity(16 + len as usize);
+        text.extend_from_slice(&start.to_le_bytes());
+        text.extend_from_slice(&len.to_le_bytes());
+        // The loader has mapped it, and may have protected it against writes. No other thread runs yet, or ever in the child of a fork; what
+        // the runtime itself has there may change meanwhile: hence volatile loads.
+        text.extend((0..len).map(|at| load::<u8>(start + at)));
+        let used = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1).max(16);
+        if used <= MOST_BYTES {
+            trace_file::write_text(TEXT_IMAGE, 0, &text[..used]);
+        }
+    }
+    1
 }
 
 /// Whether reads are recorded with what they see.
@@ -75,20 +128,15 @@ fn load<T: Copy>(addr: u64) -> T {
     value.0
 }
 
-#[inline(always)]
-const fn hash(value: u64) -> u8 {
-    (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
-}
-
 /// The digest of what is there now.
 #[inline(always)]
 pub(super) fn digest(addr: u64, size: u8) -> u8 {
     match size {
         1 => load::<u8>(addr),
-        2 => hash(load::<u16>(addr).into()),
-        4 => hash(load::<u32>(addr).into()),
-        8 => hash(load::<u64>(addr)),
-        _ => hash(load::<u64>(addr) ^ load::<u64>(addr + 8).rotate_left(29)),
+        2 => of_word(load::<u16>(addr).into()),
+        4 => of_word(load::<u32>(addr).into()),
+        8 => of_word(load(addr)),
+        _ => of_words(load(addr), load(addr + 8)),
     }
 }
 
@@ -100,17 +148,9 @@ pub(crate) fn touch(addr: u64, size: u8) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use foresee_format::digest::of_bytes;
 
-    #[test]
-    fn near_numbers_have_different_digests() {
-        for from in (0..1_u64 << 40).step_by(0x1_0003_0001) {
-            let mut seen: Vec<u8> = (from..from + 100).map(hash).collect();
-            seen.sort_unstable();
-            seen.dedup();
-            assert_eq!(seen.len(), 100, "{from}");
-        }
-    }
+    use super::*;
 
     #[test]
     fn digests_are_of_all_bytes() {
@@ -123,6 +163,7 @@ mod tests {
                 others[3 + changed] ^= 1;
                 let there = &raw const others[3] as u64;
                 assert_ne!(digest(at, size as u8), digest(there, size as u8), "{size} {changed}");
+                assert_eq!(Some(digest(there, size as u8)), of_bytes(&others[3..3 + size]));
             }
         }
     }

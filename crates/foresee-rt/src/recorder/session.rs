@@ -53,6 +53,7 @@ fn begin(path: &CStr, fd: i32) {
     } else {
         write_facts();
         write_maps(0);
+        seen_values::write_image();
         return status::turn_on(watched::any() || code_filter::is_on(), seen_values::are_recorded());
     };
     say(&[problem, path.to_bytes(), b"; the program runs unrecorded\n"]);

@@ -136,7 +136,12 @@ impl RawReader {
     fn learn_header(&mut self) {
         let flags = self.merger.flags();
         if flags.contains(RunFlags::HAS_SEEN_VALUES) && !flags.contains(RunFlags::ACCESSES_LEFT_OUT) {
-            self.unseen_writes.get_or_insert_default();
+            let unseen = self.unseen_writes.get_or_insert_default();
+            let images = self.merger.take_images();
+            // Later, nobody knows what was written before.
+            if self.merger.lost_before() == 0 {
+                images.iter().for_each(|image| unseen.add_image(image));
+            }
         }
         let has_branches = self.merger.flags().contains(RunFlags::HAS_BRANCHES);
         self.interpreter.learn(self.merger.thread_names(), has_branches);

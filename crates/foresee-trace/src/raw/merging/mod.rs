@@ -283,6 +283,11 @@ impl Merger {
         &self.chunks.facts
     }
 
+    /// What the program's data was before anything was recorded, as texts have it, each once.
+    pub(crate) fn take_images(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.chunks.images)
+    }
+
     /// Something more is known of the run.
     pub(crate) fn set_fact(&mut self, name: &str, value: String) {
         let facts = &mut self.chunks.facts;

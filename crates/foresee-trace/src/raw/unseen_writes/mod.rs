@@ -19,8 +19,8 @@
 //! last one *fires*. It is taken back if a write comes later that is not surely after both. So a read that races with a recorded
 //! write never fires, in whatever order the two are in the trace. In which order the two reads were does not matter.
 //!
-//! **What is known of memory** is learned from reads alone: no image of the program's data is needed, at the price of a first unseen
-//! write that nobody has read before. Everything that renews memory (allocation, mapping, pages that are given back) is a write here.
+//! **What is known of memory** is what reads have seen, and what the program's data was at the beginning ([`image`]). What is
+//! written is not known until it is read again. Everything that renews memory (allocation, mapping, pages that are given back) is a write here.
 //!
 //! **What is not compared**: memory of atomics and locks, and stacks and thread-local variables, all of which are changed by what is
 //! never recorded; reads of other sizes or other first bytes than the last (their digests are of other bytes; writes count by the bytes
@@ -34,6 +34,7 @@
 
 mod cells;
 mod firings;
+mod image;
 mod threads;
 
 use std::collections::BTreeMap;
@@ -42,7 +43,8 @@ use foresee_format::{SYNC_SPACE, Tag};
 
 use self::cells::{Cells, Saw};
 use self::firings::Firings;
-use self::threads::Threads;
+use self::image::Image;
+use self::threads::{Moment, Threads};
 use super::merging::{Record, SAW};
 use crate::event::Mem;
 use crate::ids::{LocId, StrId};
@@ -54,6 +56,7 @@ pub(super) use self::firings::Firing;
 pub(super) struct UnseenWrites {
     threads: Threads,
     cells: Cells,
+    images: Vec<Image>,
     /// Stacks of threads: from where to where.
     stacks: BTreeMap<u64, u64>,
     firings: Firings,
@@ -72,6 +75,11 @@ impl UnseenWrites {
     /// Where memory changed unseen, each piece of it once.
     pub(super) fn fired(&self) -> impl Iterator<Item = (Mem, Firing)> {
         self.firings.all()
+    }
+
+    /// What a piece of the program's data was before anything was recorded, as the trace has it.
+    pub(super) fn add_image(&mut self, text: &[u8]) {
+        self.images.extend(Image::of_text(text));
     }
 
     /// A thread has run blind code before this event.
@@ -126,7 +134,11 @@ impl UnseenWrites {
         if !is_memory || self.is_stack(mem) || !self.cells.is_clear(mem, saw.by.thread, &self.threads) {
             return;
         }
-        let Some(before) = self.cells.saw(mem, saw) else { return };
+        let at_first = || {
+            let digest = self.images.iter().find_map(|image| image.digest(mem))?;
+            Some(Saw { digest, by: Moment::BEGINNING, event: 0, loc: LocId::UNKNOWN })
+        };
+        let Some(before) = self.cells.saw(mem, saw).or_else(at_first) else { return };
         self.compared += 1;
         if before.digest != saw.digest {
             let code = self.blind.filter(|&(_, event)| event >= before.event).map(|(code, _)| code);
@@ -145,6 +157,7 @@ impl UnseenWrites {
             return;
         }
         self.firings.changed(mem, thread, after);
+        self.images.iter_mut().for_each(|image| image.changed(mem));
         self.cells.changed(mem, self.threads.write_of(thread), is_renewed, &self.threads);
         if Cells::is_large(mem) {
             self.threads.wrote_large(thread, mem);

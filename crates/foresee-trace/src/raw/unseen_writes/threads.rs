@@ -12,6 +12,11 @@ pub(super) struct Moment {
     pub(super) at: u64,
 }
 
+impl Moment {
+    /// Before all records.
+    pub(super) const BEGINNING: Moment = Moment { thread: u64::MAX, at: 0 };
+}
+
 /// A write of a thread: how many records it had stamped before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WriteOf {
@@ -124,7 +129,7 @@ impl Threads {
 
     /// A key that is not smaller than that of the record after this one, if there is one; otherwise it is awaited.
     pub(super) fn next_key(&mut self, moment: Moment) -> Option<u64> {
-        let thread = &mut self.all[moment.thread as usize];
+        let Some(thread) = self.all.get_mut(moment.thread as usize) else { return Some(0) };
         let next = moment.at + 1;
         if next < thread.earlier {
             Some(thread.key.saturating_sub(1))
