@@ -18,8 +18,8 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
-use foresee_format::TEXT_IMAGE;
 use foresee_format::digest::{of_word, of_words};
+use foresee_format::{IMAGE_PIECE, TEXT_IMAGE};
 
 use super::{status, trace_file};
 use crate::environment;
@@ -74,15 +74,21 @@ unsafe extern "C" fn write_data(info: *mut libc::dl_phdr_info, _: usize, _: *mut
     };
     for header in headers.iter().filter(is_data) {
         let (start, len) = (base + header.p_vaddr, header.p_memsz.min(MOST_DATA));
-        let mut text = Vec::with_capacity(16 + len as usize);
-        text.extend_from_slice(&start.to_le_bytes());
-        text.extend_from_slice(&len.to_le_bytes());
-        // The loader has mapped it, and may have protected it against writes. No other thread runs yet, or ever in the child of a fork; what
-        // the runtime itself has there may change meanwhile: hence volatile loads.
-        text.extend((0..len).map(|at| load::<u8>(start + at)));
-        let used = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1).max(16);
-        if used <= MOST_BYTES {
-            trace_file::write_text(TEXT_IMAGE, 0, &text[..used]);
+        let mut text = [start.to_le_bytes(), len.to_le_bytes()].concat();
+        for offset in (0..len).step_by(IMAGE_PIECE) {
+            // The loader has mapped these bytes, and may have protected them against writes. No other thread of the program runs; what the
+            // runtime itself has there may change meanwhile: hence volatile loads.
+            let piece: [u8; IMAGE_PIECE] = std::array::from_fn(|at| {
+                let at = offset + at as u64;
+                if at < len { load(start + at) } else { 0 }
+            });
+            if piece.iter().any(|&byte| byte != 0) && text.len() < MOST_BYTES {
+                text.extend_from_slice(&offset.to_le_bytes());
+                text.extend_from_slice(&piece);
+            }
+        }
+        if text.len() < MOST_BYTES {
+            trace_file::write_text(TEXT_IMAGE, 0, &text);
         }
     }
     1

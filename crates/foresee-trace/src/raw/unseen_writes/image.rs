@@ -1,5 +1,6 @@
 //! What the program's data was before anything was recorded.
 
+use foresee_format::IMAGE_PIECE;
 use foresee_format::digest::of_bytes;
 
 use crate::event::Mem;
@@ -11,7 +12,6 @@ const MOST: u64 = 1 << 26;
 pub(super) struct Image {
     start: u64,
     len: u64,
-    /// Its bytes; the others are zero.
     bytes: Vec<u8>,
     /// Which of them are changed: a bit for each.
     changed: Vec<u64>,
@@ -25,7 +25,13 @@ impl Image {
         let (start, len) = (u64::from_le_bytes(*start), u64::from_le_bytes(*len).min(MOST));
         start.checked_add(len)?;
         let changed = vec![0; len.div_ceil(64) as usize];
-        Some(Image { start, len, bytes: text.get(16..)?.to_vec(), changed })
+        let mut bytes = vec![0; len as usize];
+        for piece in text.get(16..)?.chunks_exact(8 + IMAGE_PIECE) {
+            let (offset, piece) = piece.split_first_chunk::<8>()?;
+            let there = bytes.get_mut(usize::try_from(u64::from_le_bytes(*offset)).ok()?..)?;
+            there.iter_mut().zip(piece).for_each(|(byte, &known)| *byte = known);
+        }
+        Some(Image { start, len, bytes, changed })
     }
 
     /// From which byte of it to which this memory is, as far as it is in it.
@@ -43,11 +49,7 @@ impl Image {
         if !is_in || !part.clone().all(is_as_it_was) {
             return None;
         }
-        let mut value = [0; 16];
-        for (byte, at) in value.iter_mut().zip(part.clone()) {
-            *byte = self.bytes.get(at).copied().unwrap_or(0);
-        }
-        of_bytes(&value[..part.len()])
+        of_bytes(self.bytes.get(part)?)
     }
 
     /// This memory is changed.
