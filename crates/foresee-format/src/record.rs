@@ -73,9 +73,9 @@ records! {
     Enter = 18, 3;
     /// Nothing.
     Exit = 19, 1;
-    /// pc, address, size.
+    /// pc, address, size; detail: `SHARED_MEMORY` or 0.
     Alloc = 20, 4;
-    /// As `Alloc`.
+    /// pc, address, size.
     Free = 21, 4;
     /// A piece of text of up to 32 bytes; detail: its length, and `TEXT_ENDS` in the last piece of a text.
     Text = 22, 5;
@@ -162,6 +162,9 @@ pub const ARG_STR: u8 = 2;
 pub const FRAMES_UNKNOWN: u8 = 1;
 /// In the detail of an access whose value is not known, or not yet.
 pub const UNSETTLED: u8 = 1 << 7;
+
+/// In the detail of memory that is given out: other processes have it, too.
+pub const SHARED_MEMORY: u8 = 1;
 
 /// Where the digest of a [`Tag::ReadSeen`] is in a word: above all addresses of programs.
 pub const DIGEST_SHIFT: u32 = 56;

@@ -143,25 +143,28 @@ pub struct UnseenWrite {
     pub events: [u64; 2],
     /// How often it did.
     pub times: u64,
+    /// How often it did although no code ran in between that is known to record nothing: what functions do is not known rightly.
+    pub unexplained: u64,
     /// For people: what it is called, where it is read, and which code ran in between that records nothing, if that is known.
     pub text: String,
 }
 
 impl UnseenWrite {
     fn of_code(code: &str) -> Option<UnseenWrite> {
-        let mut words = code.splitn(6, ' ');
+        let mut words = code.splitn(7, ' ');
         let mut number = || words.next()?.parse::<u64>().ok();
         let (addr, size) = (number()?, u32::try_from(number()?).ok()?);
-        let (events, times) = ([number()?, number()?], number()?);
-        Some(UnseenWrite { mem: Mem { addr, size }, events, times, text: words.next()?.to_owned() })
+        let (events, times, unexplained) = ([number()?, number()?], number()?, number()?);
+        let text = words.next()?.to_owned();
+        Some(UnseenWrite { mem: Mem { addr, size }, events, times, unexplained, text })
     }
 }
 
 /// The gap as trace files have it, but for its word.
 impl fmt::Display for UnseenWrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnseenWrite { mem, events: [first, second], times, text } = self;
-        write!(f, "{} {} {first} {second} {times} {text}", mem.addr, mem.size)
+        let UnseenWrite { mem: Mem { addr, size }, events: [first, second], times, unexplained, text } = self;
+        write!(f, "{addr} {size} {first} {second} {times} {unexplained} {text}")
     }
 }
 
@@ -366,6 +369,7 @@ pub(crate) mod tests {
                 mem: Mem { addr: 0x1_0000, size: 8 },
                 events: [3, 17],
                 times: 2,
+                unexplained: 1,
                 text: "`total`, read at a.c:7".to_owned(),
             }),
             Gap::Unstated,

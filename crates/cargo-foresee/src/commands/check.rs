@@ -260,10 +260,13 @@ fn blind_stats(analysed: &Analysed, names: &Names) -> BlindStats {
 /// What comparing the values of reads has shown, if the trace says that they were compared.
 fn value_stats(trust: &Trust, facts: &Facts) -> Option<ValueStats> {
     let (_, compared) = facts.iter().find(|(name, _)| name == VALUES_COMPARED)?;
+    let mut unseen: Vec<_> = trust.unseen_writes().collect();
+    unseen.sort_by_key(|unseen| unseen.unexplained == 0);
     Some(ValueStats {
         compared: compared.parse().unwrap_or_default(),
-        unseen_writes: trust.unseen_writes().map(|unseen| unseen.times).sum(),
-        memory: trust.unseen_writes().map(|unseen| unseen.text.clone()).collect(),
+        unseen_writes: unseen.iter().map(|unseen| unseen.times).sum(),
+        unexplained: unseen.iter().map(|unseen| unseen.unexplained).sum(),
+        memory: unseen.iter().map(|unseen| unseen.text.clone()).collect(),
     })
 }
 

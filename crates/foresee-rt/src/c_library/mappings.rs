@@ -5,7 +5,7 @@
 //! come here, and what this runtime maps is not recorded, as the thread is inside of it then. Of a mapping of more than 4 GiB the
 //! trace knows the first 4 GiB.
 
-use foresee_format::Tag;
+use foresee_format::{SHARED_MEMORY, Tag};
 use libc::{c_int, c_void, off_t, size_t};
 
 use super::shared_mappings;
@@ -17,10 +17,10 @@ use crate::recorder::thread::always;
 
 const PAGE: u64 = 4096;
 
-fn begins(at: *mut c_void, size: size_t, pc: u64) {
+fn begins(at: *mut c_void, size: size_t, detail: u8, pc: u64) {
     if at != libc::MAP_FAILED && size > 0 {
         let size = (size as u64).saturating_add(PAGE - 1) & !(PAGE - 1);
-        always(|local| local.plain(Tag::Alloc, 0, [pc, at as u64, size]));
+        always(|local| local.plain(Tag::Alloc, detail, [pc, at as u64, size]));
     }
 }
 
@@ -49,7 +49,7 @@ extern "C-unwind" fn map(
             at, size, protection, flags, fd, offset
         )
     };
-    begins(mapped, size, pc);
+    begins(mapped, size, if flags & libc::MAP_SHARED != 0 { SHARED_MEMORY } else { 0 }, pc);
     if flags & libc::MAP_SHARED != 0 && flags & libc::MAP_ANONYMOUS == 0 {
         shared_mappings::mapped(mapped, size, fd, offset, pc);
     }
@@ -88,10 +88,10 @@ extern "C-unwind" fn remap(
     };
     if new == libc::MAP_FAILED {
         // The old mapping lives on.
-        begins(old, old_size, pc);
+        begins(old, old_size, 0, pc);
         write_range(old as u64, moved, pc);
     } else {
-        begins(new, size, pc);
+        begins(new, size, 0, pc);
         write_range(new as u64, moved, pc);
         // The old mapping stays where it is.
         if old_size == 0 {

@@ -4,7 +4,7 @@ use foresee_format::RunFlags;
 
 use super::interpreting::Interpreter;
 use super::merging::Merger;
-use super::unseen_writes::UnseenWrites;
+use super::unseen_writes::{Between, Firing, UnseenWrites};
 use crate::names::Names;
 use crate::trust::{Gap, NoEnd, UnseenWrite};
 
@@ -50,14 +50,15 @@ pub(super) fn gaps(
 /// Memory that changed, and no recorded write did it.
 fn unseen_gaps(unseen: &UnseenWrites, names: &Names) -> impl Iterator<Item = Gap> {
     unseen.fired().map(|(mem, firing)| {
-        let code = firing.code.map(|code| format!("; `{}` ran in between", names.str(code)));
-        let text = format!(
-            "`{}`, read at {}{}",
-            names.mem_text(mem),
-            names.location_text(firing.loc),
-            code.unwrap_or_default()
-        );
+        let between = match firing.between {
+            Between::Nothing => String::new(),
+            Between::Blind(code) => format!("; `{}` ran in between, which is not recorded", names.str(code)),
+            Between::OtherProcesses => "; other processes have this memory, too".to_owned(),
+        };
+        let text =
+            format!("`{}`, read at {}{}", names.mem_text(mem), names.location_text(firing.loc), between);
         let text = text.replace(['\n', '\r'], " ");
-        Gap::UnseenWrite(UnseenWrite { mem, events: firing.events, times: firing.times, text })
+        let Firing { events, times, unexplained, .. } = firing;
+        Gap::UnseenWrite(UnseenWrite { mem, events, times, unexplained, text })
     })
 }

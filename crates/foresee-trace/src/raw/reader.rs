@@ -179,7 +179,7 @@ impl RawReader {
         let Some((stream, thread, record)) = self.merger.certain() else { return false };
         let Some(event) = self.interpreter.plain(thread, record) else { return false };
         if let Some(unseen) = &mut self.unseen_writes {
-            unseen.record(thread, record, self.delivered, event.loc);
+            unseen.record(thread, record, self.delivered, Some(event.loc));
         }
         self.merger.take(stream);
         self.current = event;
@@ -201,12 +201,14 @@ impl RawReader {
         self.interpreter.record(thread, &record, ahead, next, &mut self.pending);
         if let Some(unseen) = self.unseen_writes.as_mut().filter(|_| self.continuation.has_begun()) {
             let last = (self.delivered + self.pending.len() as u64).saturating_sub(1);
+            let mut loc = None;
             for event in &self.pending {
-                if let Op::Blind { code, .. } = event.op {
-                    unseen.ran_blind(code, last);
+                match event.op {
+                    Op::Blind { code, .. } => unseen.ran_blind(thread, code),
+                    Op::Read { .. } => loc = Some(event.loc),
+                    _ => {}
                 }
             }
-            let loc = self.pending.last().map_or(LocId::UNKNOWN, |event| event.loc);
             unseen.record(thread, &record, last, loc);
         }
         Ok(())

@@ -168,10 +168,14 @@ fn compared(stats: &ValueStats) -> String {
     if stats.unseen_writes == 0 {
         return format!("{compared} reads were compared with the last one: no write is missing in the trace");
     }
+    let unexplained = match stats.unexplained {
+        0 => String::new(),
+        many => format!(" ({} of them where no such code is known to have run)", grouped(many)),
+    };
     let most: Vec<&str> = stats.memory.iter().take(3).map(String::as_str).collect();
     let more = if stats.memory.len() > most.len() { " and others" } else { "" };
     format!(
-        "{} of {compared} reads saw another value than the last one, and no write is in the trace: code that is not recorded wrote \
+        "{} of {compared} reads saw another value than the last one, and no write is in the trace: code that is not recorded wrote{unexplained} \
          {}{more}. What rests on that is a candidate; build that code with foresee",
         grouped(stats.unseen_writes),
         most.join(", "),

@@ -94,7 +94,9 @@ pub(crate) struct ValueStats {
     pub(crate) compared: u64,
     /// How many saw another value, without a recorded write in between.
     pub(crate) unseen_writes: u64,
-    /// Where: each piece of memory once.
+    /// How many of these without code in between that is known not to be recorded.
+    pub(crate) unexplained: u64,
+    /// Where: each piece of memory once, those of the unexplained ones first.
     pub(crate) memory: Vec<String>,
 }
 
@@ -102,6 +104,7 @@ impl ValueStats {
     fn add(&mut self, other: &ValueStats) {
         self.compared += other.compared;
         self.unseen_writes += other.unseen_writes;
+        self.unexplained += other.unexplained;
         self.memory.extend_from_slice(&other.memory);
     }
 }

@@ -38,7 +38,7 @@ static void locked(void (*change)(int *), int *at) {
 
 static void *adds_outside(void *at) { locked(outside_add, at); return 0; }
 static void *adds_by_assembly(void *at) { locked(add_by_assembly, at); return 0; }
-static void *puts(void *at) {
+static void *puts_often(void *at) {
     for (int i = 1; i < 500; i++) put(at, i);
     return 0;
 }
@@ -59,7 +59,7 @@ static void in_two_threads(void *(*one)(void *), void *at, int reads) {
     sink = get(at);
 }
 
-static int in_handler;
+static volatile int in_handler;
 static void handler(int signal) { sink = in_handler; }
 
 int main(int count, char **words) {
@@ -72,7 +72,7 @@ int main(int count, char **words) {
         outside_add(&initialised);
         sink = get(&initialised);
     }
-    if (!strcmp(which, "locked")) in_two_threads(puts, &shared, 500);
+    if (!strcmp(which, "locked")) in_two_threads(puts_often, &shared, 500);
     if (!strcmp(which, "racy")) {
         pthread_t others[2];
         for (int i = 0; i < 2; i++) pthread_create(others + i, 0, races, heap);
@@ -84,10 +84,10 @@ int main(int count, char **words) {
         for (int i = 0; i < 100; i++) {
             int *block = malloc(64 + i);
             memset(block, i, 64);
-            sink = get(block + 3);
+            sink = get(block + 3) + get(block + 3);
             block = realloc(block, 4000 + i);
             memcpy(block, heap, 64);
-            sink = get(block + 3);
+            sink = get(block + 3) + get(block + 3);
             free(block);
         }
         char *page = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -113,6 +113,7 @@ int main(int count, char **words) {
         for (int i = 0; i < 50; i++) {
             snprintf((char *)heap, 100, "%d", i);
             sink = ((volatile char *)heap)[0];
+            sink = ((volatile char *)heap)[0];
             errno = 0;
             fopen("/nowhere", "r");
             sink = errno;
@@ -123,6 +124,7 @@ int main(int count, char **words) {
         for (int i = 0; i < 2000; i++) {
             in_handler = i;
             raise(SIGUSR1);
+            sink = in_handler;
             sink = in_handler;
         }
     }

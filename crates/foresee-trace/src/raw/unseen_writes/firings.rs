@@ -20,6 +20,17 @@ struct Bounded {
     next: Option<u64>,
 }
 
+/// What is known to have run between two reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Between {
+    /// Nothing that may have written unseen.
+    Nothing,
+    /// Blind code.
+    Blind(StrId),
+    /// The processes that have this memory, too.
+    OtherProcesses,
+}
+
 /// Two reads that differ.
 #[derive(Clone, Debug)]
 pub(crate) struct Firing {
@@ -28,10 +39,10 @@ pub(crate) struct Firing {
     pub(crate) events: [u64; 2],
     /// Where the second read is.
     pub(crate) loc: LocId,
-    /// Blind code that ran in between.
-    pub(crate) code: Option<StrId>,
-    /// How often there were two such reads.
+    pub(crate) between: Between,
+    /// How often there were two such reads, and how often without anything in between that is known to explain it.
     pub(crate) times: u64,
+    pub(crate) unexplained: u64,
 }
 
 /// The firings of one piece of memory.
@@ -59,22 +70,30 @@ impl Firing {
     fn join(&mut self, other: &Firing) {
         self.events = [self.events[0].min(other.events[0]), self.events[1].max(other.events[1])];
         self.times += other.times;
+        self.unexplained += other.unexplained;
     }
 }
 
 impl Firings {
-    /// Two reads of the same bytes differ, and blind code ran in between.
+    /// Two reads of the same bytes differ.
     pub(super) fn add(
         &mut self,
         mem: Mem,
         first: &Saw,
         second: &Saw,
-        code: Option<StrId>,
+        between: Between,
         threads: &mut Threads,
     ) {
         let reads = [first, second].map(|saw| Bounded { by: saw.by, next: threads.next_key(saw.by) });
         let events = [first.event, second.event];
-        let firing = Firing { reads, events, loc: second.loc, code, times: 1 };
+        let firing = Firing {
+            reads,
+            events,
+            loc: second.loc,
+            between,
+            times: 1,
+            unexplained: (between == Between::Nothing).into(),
+        };
         let Some(at) = self.place(mem) else { return };
         for read in reads.iter().filter(|read| read.next.is_none()) {
             let awaited = self.awaited.entry(read.by.thread).or_default();

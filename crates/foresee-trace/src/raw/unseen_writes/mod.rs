@@ -24,32 +24,38 @@
 //!
 //! **What is not compared**: memory of atomics and locks, and stacks and thread-local variables, all of which are changed by what is
 //! never recorded; reads of other sizes or other first bytes than the last (their digests are of other bytes; writes count by the bytes
-//! they share); reads across pages; runs where accesses are left out (`--only`, `--skip`). Memory that another process shares does fire:
-//! that process is unseen.
+//! they share); reads across pages; runs where accesses are left out (`--only`, `--skip`). Memory that other processes have, too, is compared:
+//! what they write is unseen, and explained by that.
+//!
+//! **What a firing says.** Where the net by machine code knows of blind code that ran between the two reads, the two nets agree: sections
+//! with that code keep their place anyhow. Where it does not, the firing is *unexplained*: the table of effects is wrong, or a function
+//! of the C library is recorded with fewer writes than it does. That is what tests demand to be zero.
 //!
 //! **A signal handler** may run between the compiler's call and the write: such a handler's records come after the write's. So a write
 //! that is its thread's last record before a function is entered counts again when that function is left.
 //!
 //! **Cost.** Some 60 to 100 ns per access and 48 bytes per piece of memory that was read or written, in this mode only.
 
+mod blind_times;
 mod cells;
 mod firings;
 mod image;
+mod ranges;
 mod threads;
 
-use std::collections::BTreeMap;
+use foresee_format::{SHARED_MEMORY, SYNC_SPACE, Tag};
 
-use foresee_format::{SYNC_SPACE, Tag};
-
+use self::blind_times::BlindTimes;
 use self::cells::{Cells, Saw};
 use self::firings::Firings;
 use self::image::Image;
+use self::ranges::Ranges;
 use self::threads::{Moment, Threads};
 use super::merging::{Record, SAW};
 use crate::event::Mem;
 use crate::ids::{LocId, StrId};
 
-pub(super) use self::firings::Firing;
+pub(super) use self::firings::{Between, Firing};
 
 /// What is known of memory, and where it changed unseen.
 #[derive(Default)]
@@ -57,11 +63,12 @@ pub(super) struct UnseenWrites {
     threads: Threads,
     cells: Cells,
     images: Vec<Image>,
-    /// Stacks of threads: from where to where.
-    stacks: BTreeMap<u64, u64>,
+    /// Stacks of threads.
+    stacks: Ranges,
+    /// What other processes have, too.
+    shared: Ranges,
     firings: Firings,
-    /// Blind code that ran last, of any thread, and at which event.
-    blind: Option<(StrId, u64)>,
+    blind: BlindTimes,
     /// How many reads were compared with one before.
     compared: u64,
 }
@@ -82,25 +89,29 @@ impl UnseenWrites {
         self.images.extend(Image::of_text(text));
     }
 
-    /// A thread has run blind code before this event.
-    pub(super) fn ran_blind(&mut self, code: StrId, event: u64) {
-        self.blind = Some((code, event));
+    /// A thread has run blind code.
+    pub(super) fn ran_blind(&mut self, thread: u64, code: StrId) {
+        self.blind.ran(thread, code);
     }
 
     /// The next record in the observed order, of this thread; `event` is the index of the event that it becomes, if it becomes one.
-    /// That event is at `loc`.
-    pub(super) fn record(&mut self, number: u64, record: &Record, event: u64, loc: LocId) {
+    /// If that is a read, it is at `loc`; what Rust's library reads of its own is none.
+    pub(super) fn record(&mut self, number: u64, record: &Record, event: u64, loc: Option<LocId>) {
         let step = self.threads.step(number, record);
         if step.is_awaited {
             self.firings.went_on(number, record.key);
+        }
+        if step.is_stamped && !matches!(record.tag, Tag::Alloc | Tag::Free) {
+            self.blind.synchronised(number, event);
         }
         let [pc, addr, size, _] = record.words;
         let wide = Mem { addr, size: size.min(u64::from(u32::MAX)) as u32 };
         let small = Mem { addr, size: record.detail.into() };
         match record.tag {
-            Tag::Read if size & SAW != 0 => {
-                let saw = Saw { digest: size as u8, by: step.moment, event, loc };
-                self.read(small, saw);
+            Tag::Read => {
+                if let Some(loc) = loc.filter(|_| size & SAW != 0) {
+                    self.read(small, Saw { digest: size as u8, by: step.moment, event, loc });
+                }
             }
             Tag::Write => self.write(number, small, record.key),
             Tag::WriteValue => {
@@ -108,13 +119,16 @@ impl UnseenWrites {
                 self.write(number, Mem { addr, size }, record.key);
             }
             Tag::WriteRange => self.change(number, wide, step.before, false),
-            Tag::Alloc if pc == 0 => {
-                self.stacks.insert(addr, addr.saturating_add(size));
-            }
-            Tag::Alloc | Tag::Free | Tag::Changed => {
-                self.forget_stacks(wide);
+            Tag::Alloc if pc == 0 => self.stacks.add(addr, size),
+            Tag::Alloc | Tag::Free => {
+                self.stacks.forget(wide);
+                self.shared.forget(wide);
+                if record.tag == Tag::Alloc && record.detail == SHARED_MEMORY {
+                    self.shared.add(addr, size);
+                }
                 self.change(number, wide, step.before, true);
             }
+            Tag::Changed => self.change(number, wide, step.before, true),
             Tag::Load | Tag::Store | Tag::Rmw => {
                 let size = 1 << (record.detail >> 4 & 7).min(4);
                 self.apart(number, Mem { addr, size }, step.before);
@@ -131,7 +145,7 @@ impl UnseenWrites {
 
     fn read(&mut self, mem: Mem, saw: Saw) {
         let is_memory = (1..=16).contains(&mem.size) && mem.end() <= u128::from(SYNC_SPACE);
-        if !is_memory || self.is_stack(mem) || !self.cells.is_clear(mem, saw.by.thread, &self.threads) {
+        if !is_memory || self.stacks.contain(mem) || !self.cells.is_clear(mem, saw.by.thread, &self.threads) {
             return;
         }
         let at_first = || {
@@ -141,8 +155,12 @@ impl UnseenWrites {
         let Some(before) = self.cells.saw(mem, saw).or_else(at_first) else { return };
         self.compared += 1;
         if before.digest != saw.digest {
-            let code = self.blind.filter(|&(_, event)| event >= before.event).map(|(code, _)| code);
-            self.firings.add(mem, &before, &saw, code, &mut self.threads);
+            let between = if self.shared.contain(mem) {
+                Between::OtherProcesses
+            } else {
+                self.blind.since(before.event).map_or(Between::Nothing, Between::Blind)
+            };
+            self.firings.add(mem, &before, &saw, between, &mut self.threads);
         }
     }
 
@@ -169,20 +187,6 @@ impl UnseenWrites {
         if mem.end() <= u128::from(SYNC_SPACE) && !self.cells.is_apart(mem) {
             self.change(thread, mem, after, false);
             self.cells.set_apart(mem);
-        }
-    }
-
-    fn is_stack(&self, mem: Mem) -> bool {
-        self.stacks.range(..=mem.addr).next_back().is_some_and(|(_, &end)| mem.addr < end)
-    }
-
-    /// What was the stack of a thread that has ended is used for something else.
-    fn forget_stacks(&mut self, mem: Mem) {
-        let end = mem.addr.saturating_add(u64::from(mem.size));
-        while let Some((&start, _)) =
-            self.stacks.range(..end).next_back().filter(|&(_, &stack_end)| mem.addr < stack_end)
-        {
-            self.stacks.remove(&start);
         }
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Step {
     pub(super) moment: Moment,
     /// The key of the record before it.
     pub(super) before: u64,
+    /// Whether it is stamped.
+    pub(super) is_stamped: bool,
     /// Whether someone waits for it.
     pub(super) is_awaited: bool,
     /// What is surely written only now, as a signal handler may have come between.
@@ -75,15 +77,16 @@ impl Threads {
         }
         let thread = &mut self.all[at];
         let before = thread.key;
+        // Stamped keys are odd, and no two are the same; a record that keeps the key of one before it has no stamp.
+        let is_stamped = record.key != before && record.key % 2 == 1;
         if record.key != before {
             thread.earlier = thread.records;
             thread.key = record.key;
-            // Stamped keys are odd, and no two are the same; a record that keeps the key of one before it has no stamp.
-            if record.key % 2 == 1 {
-                thread.stamps += 1;
-                self.large -= thread.large.len();
-                thread.large.clear();
-            }
+        }
+        if is_stamped {
+            thread.stamps += 1;
+            self.large -= thread.large.len();
+            thread.large.clear();
         }
         let moment = Moment { thread: number, at: thread.records };
         thread.records += 1;
@@ -96,7 +99,7 @@ impl Threads {
             Tag::Exit => thread.calls.pop().flatten(),
             _ => None,
         };
-        Step { moment, before, is_awaited: std::mem::take(&mut thread.is_awaited), again }
+        Step { moment, before, is_stamped, is_awaited: std::mem::take(&mut thread.is_awaited), again }
     }
 
     /// The record of the last step is a write.
