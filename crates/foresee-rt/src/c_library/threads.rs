@@ -14,6 +14,7 @@ use libc::{c_char, c_int, c_void, pthread_t, timespec};
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
+use crate::recorder::accesses::{counts, write_range};
 use crate::recorder::thread::{Local, SignalSet, always, new_thread};
 use crate::recorder::thread_handles::{self, thread_of};
 use crate::recorder::{seen_values, status};
@@ -87,6 +88,10 @@ fn create_with<F: Copy>(
                 start.write(Start { routine, argument, thread, blocked });
                 (run, with) = (first, start.cast());
             }
+        }
+        // The C library writes the handle before the thread runs.
+        if counts(pc) {
+            write_range(handle as u64, size_of::<pthread_t>() as u64, pc);
         }
         always(|local| local.stamped(Tag::Fork, 0, [pc, u64::from(thread)]));
     }

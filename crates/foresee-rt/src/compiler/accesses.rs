@@ -14,8 +14,20 @@ use crate::recorder::{code_filter, seen_values, watched};
 
 pub(super) extern "C-unwind" fn read<const SIZE: u8>(addr: u64, pc: u64) {
     if !access_at_once(AccessKind::Read, addr, SIZE, pc) {
-        any_read::<SIZE>(addr, pc);
+        special_read::<SIZE>(addr, pc);
     }
+}
+
+/// A read that may be one with what it sees, which has its own fast path: also without a stack.
+#[inline(never)]
+extern "C-unwind" fn special_read<const SIZE: u8>(addr: u64, pc: u64) {
+    if seen_values::are_recorded() {
+        seen_values::touch(addr, SIZE);
+        if seen_at_once::<SIZE>(addr, pc) {
+            return;
+        }
+    }
+    any_read::<SIZE>(addr, pc);
 }
 
 pub(super) extern "C-unwind" fn write<const SIZE: u8>(addr: u64, pc: u64) {
@@ -26,12 +38,6 @@ pub(super) extern "C-unwind" fn write<const SIZE: u8>(addr: u64, pc: u64) {
 
 #[inline(never)]
 extern "C-unwind" fn any_read<const SIZE: u8>(addr: u64, pc: u64) {
-    if seen_values::are_recorded() {
-        seen_values::touch(addr, SIZE);
-        if seen_at_once(addr, SIZE, pc) {
-            return;
-        }
-    }
     if SIZE <= 8 && watched::may_be(addr) {
         return maybe_watched(Tag::Read, Tag::ReadValue, addr, SIZE, pc);
     }

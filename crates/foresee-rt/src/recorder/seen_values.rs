@@ -103,7 +103,7 @@ pub(crate) fn are_recorded() -> bool {
 /// Writes are left out from now on, so that nothing would follow from what reads see.
 #[cold]
 pub(crate) fn give_up() {
-    if ARE_RECORDED.swap(false, SeqCst) {
+    if are_recorded() && ARE_RECORDED.swap(false, SeqCst) {
         status::reads_are_alike();
     }
 }

@@ -240,8 +240,8 @@ pub(crate) fn access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> 
 
 /// Records a plain read with what it sees, if that can be done at once.
 #[inline(always)]
-pub(crate) fn seen_at_once(addr: u64, size: u8, pc: u64) -> bool {
-    at_once(status::recording_all_alike(), |local| local.near_read(addr, size, pc))
+pub(crate) fn seen_at_once<const SIZE: u8>(addr: u64, pc: u64) -> bool {
+    at_once(status::recording_all_alike(), |local| local.near_read(addr, SIZE, pc))
 }
 
 /// Records that a function is entered, if that can be done at once.
