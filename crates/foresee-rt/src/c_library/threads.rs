@@ -221,9 +221,12 @@ unsafe extern "C" fn ending(rounds: *mut c_void) {
     });
 }
 
-fn joined(result: c_int, thread: Option<u32>, pc: u64) -> c_int {
+fn joined<T>(result: c_int, thread: Option<u32>, value: *mut T, pc: u64) -> c_int {
     if let (0, Some(thread)) = (result, thread) {
         always(|local| local.stamped(Tag::Join, 0, [pc, u64::from(thread)]));
+    }
+    if result == 0 && !value.is_null() && counts(pc) {
+        write_range(value as u64, size_of::<T>() as u64, pc);
     }
     result
 }
@@ -234,7 +237,7 @@ extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void, pc: u64) -
     let thread = thread_of(handle);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn c11_join(handle: pthread_t, value: *mut c_int, pc: u64) -> c_int {
@@ -242,7 +245,7 @@ extern "C-unwind" fn c11_join(handle: pthread_t, value: *mut c_int, pc: u64) -> 
     let thread = thread_of(handle);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (pthread_t, *mut c_int) -> c_int, handle, value) };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn tryjoin(handle: pthread_t, value: *mut *mut c_void, pc: u64) -> c_int {
@@ -250,7 +253,7 @@ extern "C-unwind" fn tryjoin(handle: pthread_t, value: *mut *mut c_void, pc: u64
     let thread = thread_of(handle);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn timedjoin(
@@ -265,7 +268,7 @@ extern "C-unwind" fn timedjoin(
     let result = unsafe {
         call_real!(REAL, (pthread_t, *mut *mut c_void, *const timespec) -> c_int, handle, value, until)
     };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn clockjoin(
@@ -285,7 +288,7 @@ extern "C-unwind" fn clockjoin(
             handle, value, clock, until
         )
     };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char, _pc: u64) -> c_int {
