@@ -109,7 +109,7 @@ impl Page {
             self.insert(Cell { mem, state: State::Written(by) });
         } else {
             let stays = |&(range, write): &(Mem, WriteOf)| {
-                !threads.is_over(write) && !(write.thread == by.thread && is_within(range, mem))
+                !threads.is_over(write) && (write.thread != by.thread || !is_within(range, mem))
             };
             self.ranges.retain(stays);
             self.ranges.push((mem, by));
