@@ -114,7 +114,7 @@ fn a_write_that_a_handler_came_before_counts_again() {
 fn stacks_atomics_and_runs_with_accesses_left_out_are_not_compared() {
     let stack = vec![first_word(Tag::Alloc, 0, 4), 0, X - 100, 4096];
     let differ = [saw(4, 1, 6, X), saw(4, 2, 6, X)];
-    assert_eq!(firings(&[[&[stack.clone()], &differ[..]].concat()]), 0);
+    assert_eq!(firings(&[[std::slice::from_ref(&stack), &differ[..]].concat()]), 0);
     // What was a stack is used for something else.
     assert_eq!(firings(&[[&[stack, wide(Tag::Alloc, 6, X, 64)], &differ[..]].concat()]), 1);
     let atomic = vec![first_word(Tag::Load, 5 | 2 << 4, 5), PC, X, 7];
