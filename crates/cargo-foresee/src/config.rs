@@ -54,7 +54,7 @@ pub(crate) struct Settings {
 /// The variable.
 pub(crate) const VARIABLE: &str = "FORESEE_OPTIONS";
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "engine",
     "format",
     "output",
@@ -69,6 +69,7 @@ const KEYS: [&str; 17] = [
     "only",
     "skip",
     "branches",
+    "values",
     "model",
     "breadth",
     "counterexamples",
@@ -109,6 +110,7 @@ pub(crate) fn extent(flags: &Extent) -> Result<Extent, CliError> {
         only: if flags.only.is_empty() { settings.only } else { flags.only.clone() },
         skip: if flags.skip.is_empty() { settings.skip } else { flags.skip.clone() },
         branches: flags.branches || settings.branches,
+        values: flags.values || settings.values,
     })
 }
 
@@ -185,6 +187,10 @@ impl Settings {
             "skip" => self.extent.skip = values.to_vec(),
             "branches" => {
                 self.extent.branches =
+                    one()?.parse().map_err(|_| context("expected true or false".to_owned()))?;
+            }
+            "values" => {
+                self.extent.values =
                     one()?.parse().map_err(|_| context("expected true or false".to_owned()))?;
             }
             "suppressions" => self.suppressions = values.iter().map(|value| base.join(value)).collect(),

@@ -41,6 +41,9 @@ const MAX_SIZE_VARIABLE: &str = "FORESEE_MAX_SIZE";
 /// The variable that tells the runtime how much of the run to keep in it.
 const KEEP_LAST_VARIABLE: &str = "FORESEE_KEEP_LAST";
 
+/// The variable that tells the runtime to record what reads see.
+const VALUES_VARIABLE: &str = "FORESEE_VALUES";
+
 /// What the raw trace is called.
 const RAW_NAME: &str = "raw";
 
@@ -230,6 +233,9 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
     }
     if let Some(bytes) = program.extent.keep_last {
         command.env(KEEP_LAST_VARIABLE, bytes.to_string());
+    }
+    if program.extent.values {
+        command.env(VALUES_VARIABLE, "1");
     }
     if program.extent.leaves_out() {
         let table = program_file::code_table(command.get_program(), &program.extent.selection())?;

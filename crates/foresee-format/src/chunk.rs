@@ -24,3 +24,8 @@ pub const FREE_OWNER: u64 = u64::MAX - 1;
 pub const TEXT_FACTS: u64 = 1;
 /// A text that is a copy of `/proc/self/maps`. Where it contradicts an earlier one, a library has taken the place of another.
 pub const TEXT_MAPS: u64 = 2;
+/// A text that has what the program's data is before anything is recorded: address and length, and each piece of it that is not zero,
+/// as its offset and its `IMAGE_PIECE` bytes.
+pub const TEXT_IMAGE: u64 = 3;
+/// How many bytes a piece of an image has.
+pub const IMAGE_PIECE: usize = 1 << 9;

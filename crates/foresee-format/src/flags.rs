@@ -13,6 +13,8 @@ impl RunFlags {
     pub const HAS_BRANCHES: RunFlags = RunFlags(1 << 1);
     /// Accesses of some functions are not recorded, so no prediction is proven. What synchronises is all there.
     pub const ACCESSES_LEFT_OUT: RunFlags = RunFlags(1 << 2);
+    /// Reads have a digest of what they saw ([`Tag::ReadSeen`](crate::Tag::ReadSeen)).
+    pub const HAS_SEEN_VALUES: RunFlags = RunFlags(1 << 3);
 
     /// The flags in a word of the header.
     pub const fn from_word(word: u64) -> RunFlags {

@@ -45,11 +45,15 @@
 //! **Values of plain accesses** are known only when the access is done, which is after its record is written: the record has
 //! `UNSETTLED` in its detail until the thread's next entry into the runtime puts the value in place and then takes the mark away.
 //! A record that keeps the mark has no value.
+//!
+//! **Digests of what reads saw** (`HAS_SEEN_VALUES`) are of the memory just before the read, loaded after the record's key: so that
+//! moment is after everything with a smaller stamp, and before the thread's next record.
 
 #![no_std]
 
 mod chunk;
 mod code;
+pub mod digest;
 mod flags;
 mod header;
 pub mod near;

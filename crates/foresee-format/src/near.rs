@@ -30,6 +30,12 @@ const fn far<const BITS: u32>(from: u64, distance: u64) -> u64 {
 const PC_BITS: u32 = 20;
 const ADDR_BITS: u32 = 31;
 const CALL_BITS: u32 = 28;
+/// The same for a near read with a digest, which takes the room.
+const SEEN_PC_BITS: u32 = 17;
+const SEEN_ADDR_BITS: u32 = 26;
+/// Where its digest is, and where its place.
+const SEEN_DIGEST: u32 = 11;
+const SEEN_PLACE: u32 = SEEN_DIGEST + 8;
 /// No program has anything near to this address.
 const NOWHERE: u64 = 1 << 63;
 
@@ -109,6 +115,31 @@ impl NearAccess {
         (pc, addr, 1 << (word >> 8 & 7))
     }
 
+    /// The record of a near read of `size` bytes that has a digest of what it saw, if it is one: all but the digest, which
+    /// [`with_digest`] adds.
+    #[inline(always)]
+    pub fn encode_seen(&self, pc: u64, addr: u64, size: u8) -> Option<u64> {
+        let region = Self::region(addr);
+        let distances =
+            (near::<SEEN_PC_BITS>(pc, self.pc()), near::<SEEN_ADDR_BITS>(addr, self.addrs[region].get()));
+        match distances {
+            (Some(pc), Some(addr)) if size.is_power_of_two() => {
+                let place = region as u64 | pc << 2 | addr << (2 + SEEN_PC_BITS);
+                Some(Tag::NearReadSeen as u64 | (size.trailing_zeros() as u64) << 8 | place << SEEN_PLACE)
+            }
+            _ => None,
+        }
+    }
+
+    /// Program counter, address, size and digest of a near read that has one.
+    pub fn decode_seen(&self, word: u64) -> (u64, u64, u8, u8) {
+        let place = word >> SEEN_PLACE;
+        let last = self.addrs[place as usize % 4].get();
+        let pc = far::<SEEN_PC_BITS>(self.pc(), place >> 2);
+        let addr = far::<SEEN_ADDR_BITS>(last, place >> (2 + SEEN_PC_BITS));
+        (pc, addr, 1 << (word >> 8 & 7), (word >> SEEN_DIGEST) as u8)
+    }
+
     /// The second word of a near atomic, if it is one: one that loads or stores has its value twice.
     #[inline(always)]
     pub fn atomic(&self, pc: u64, addr: u64, values: [u64; 2]) -> Option<u64> {
@@ -126,6 +157,12 @@ impl NearAccess {
         let value = |word: u64| word & ((1 << VALUE_BITS) - 1);
         [pc, addr, value(word), value(word >> VALUE_BITS)]
     }
+}
+
+/// A near read that has a digest, with its digest.
+#[inline(always)]
+pub const fn with_digest(word: u64, digest: u8) -> u64 {
+    word | (digest as u64) << SEEN_DIGEST
 }
 
 /// The record of a call whose place is near to `pc`, the last access, and whose function is near to its place.

@@ -73,9 +73,9 @@ records! {
     Enter = 18, 3;
     /// Nothing.
     Exit = 19, 1;
-    /// pc, address, size.
+    /// pc, address, size; detail: `SHARED_MEMORY` or 0.
     Alloc = 20, 4;
-    /// As `Alloc`.
+    /// pc, address, size.
     Free = 21, 4;
     /// A piece of text of up to 32 bytes; detail: its length, and `TEXT_ENDS` in the last piece of a text.
     Text = 22, 5;
@@ -122,6 +122,12 @@ records! {
     NearBranch = 42, 1;
     /// pc, address of memory that the program has at another address, too.
     Alias = 43, 3;
+    /// A `Read` with a digest of what it saw: pc | digest << `DIGEST_SHIFT`, address; detail: size.
+    ReadSeen = 44, 3;
+    /// A near `ReadSeen`.
+    NearReadSeen = 45, 1;
+    /// pc, address, size of memory that has other contents now, by something that is no access of the program.
+    Changed = 46, 4;
 }
 
 /// The first word of a record.
@@ -156,6 +162,12 @@ pub const ARG_STR: u8 = 2;
 pub const FRAMES_UNKNOWN: u8 = 1;
 /// In the detail of an access whose value is not known, or not yet.
 pub const UNSETTLED: u8 = 1 << 7;
+
+/// In the detail of memory that is given out: other processes have it, too.
+pub const SHARED_MEMORY: u8 = 1;
+
+/// Where the digest of a [`Tag::ReadSeen`] is in a word: above all addresses of programs.
+pub const DIGEST_SHIFT: u32 = 56;
 
 /// Added to the address of a barrier, semaphore or once control to get the address of the atomic that stands for it:
 /// no program has memory there, so it conflicts with nothing, not even with freeing the object.

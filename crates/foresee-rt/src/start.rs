@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use crate::c_library::{descriptors, effects, ipc, process, signals, threads};
 use crate::entry_points::entries;
-use crate::recorder::{branches, code_filter, limits, ring, session, thread, watched};
+use crate::recorder::{branches, code_filter, limits, ring, seen_values, session, thread, watched};
 use crate::{observer, program};
 
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
@@ -31,6 +31,7 @@ fn record() {
     watched::start();
     code_filter::start();
     branches::start();
+    seen_values::start();
     limits::start();
     ring::start();
     thread::start();

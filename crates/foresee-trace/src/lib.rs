@@ -45,4 +45,4 @@ pub use name_matching::matches_name;
 pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol, UnnamedLock};
 pub use open::{Format, open, open_with};
 pub use source::{EventSink, EventSource, Facts};
-pub use trust::{Gap, NoEnd, Spoils, Trust};
+pub use trust::{Gap, NoEnd, Spoils, Trust, UnseenWrite};

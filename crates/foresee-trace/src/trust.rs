@@ -12,6 +12,8 @@ use std::fmt;
 
 use foresee_format::Stop;
 
+use crate::event::Mem;
+
 /// What a trace says of its own completeness: nothing is missing, or these gaps, in the order in which they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
@@ -54,6 +56,14 @@ impl Trust {
         })
     }
 
+    /// What memory changed unseen.
+    pub fn unseen_writes(&self) -> impl Iterator<Item = &UnseenWrite> {
+        self.gaps.iter().filter_map(|gap| match gap {
+            Gap::UnseenWrite(unseen) => Some(unseen),
+            _ => None,
+        })
+    }
+
     /// Whether any gap spoils this.
     pub fn spoils(&self, what: Spoils) -> bool {
         self.spoiled_by(what).is_some()
@@ -82,6 +92,8 @@ pub enum Spoils {
     EndOfRun,
     /// What follows from one lock being a lock is not proven.
     OneLock,
+    /// What rests on some bytes of memory, or on the order of what happened while they were changed, is not proven.
+    SomeMemory,
 }
 
 /// Something that a trace does not have, and why.
@@ -114,10 +126,46 @@ pub enum Gap {
     DemotedLock(String),
     /// The program had the same memory at two addresses, which are two variables in the trace.
     AliasedMemory,
+    /// Code that records nothing wrote to memory, as two reads of it show (`--values`).
+    UnseenWrite(UnseenWrite),
     /// The file ends before it says what is missing.
     Unstated,
     /// The events are no possible run: what is wrong with the first that cannot have happened.
     Impossible(String),
+}
+
+/// Memory that changed between two reads without a recorded write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnseenWrite {
+    /// Which memory.
+    pub mem: Mem,
+    /// The events of the two reads. If it changed more than once, those of the first read and of the last.
+    pub events: [u64; 2],
+    /// How often it did.
+    pub times: u64,
+    /// How often it did although no code ran in between that is known to record nothing: what functions do is not known rightly.
+    pub unexplained: u64,
+    /// For people: what it is called, where it is read, and which code ran in between that records nothing, if that is known.
+    pub text: String,
+}
+
+impl UnseenWrite {
+    fn of_code(code: &str) -> Option<UnseenWrite> {
+        let mut words = code.splitn(7, ' ');
+        let mut number = || words.next()?.parse::<u64>().ok();
+        let (addr, size) = (number()?, u32::try_from(number()?).ok()?);
+        let (events, times, unexplained) = ([number()?, number()?], number()?, number()?);
+        let text = words.next()?.to_owned();
+        Some(UnseenWrite { mem: Mem { addr, size }, events, times, unexplained, text })
+    }
+}
+
+/// The gap as trace files have it, but for its word.
+impl fmt::Display for UnseenWrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UnseenWrite { mem: Mem { addr, size }, events: [first, second], times, unexplained, text } = self;
+        write!(f, "{addr} {size} {first} {second} {times} {unexplained} {text}")
+    }
 }
 
 /// Why the end of a run is not in its trace.
@@ -141,6 +189,7 @@ impl Gap {
             Gap::NoEnd(_) => Spoils::EndOfRun,
             Gap::AccessesLeftOut => Spoils::Predictions,
             Gap::DemotedLock(_) => Spoils::OneLock,
+            Gap::UnseenWrite(_) => Spoils::SomeMemory,
             Gap::Damaged
             | Gap::LateRecord
             | Gap::Overtaken
@@ -162,6 +211,7 @@ impl Gap {
                 format!("{} {which}", self.word())
             }
             Gap::UnrecognisedLockOperations(count) => format!("{} {count}", self.word()),
+            Gap::UnseenWrite(unseen) => format!("{} {unseen}", self.word()),
             _ => self.word().to_owned(),
         }
     }
@@ -182,6 +232,7 @@ impl Gap {
             "unrecognised-lock-operations" => Gap::UnrecognisedLockOperations(rest.parse().ok()?),
             "demoted-lock" => Gap::DemotedLock(rest.to_owned()),
             "aliased-memory" => Gap::AliasedMemory,
+            "unseen-write" => Gap::UnseenWrite(UnseenWrite::of_code(rest)?),
             "unstated" => Gap::Unstated,
             "impossible" => Gap::Impossible(rest.to_owned()),
             _ => return None,
@@ -204,6 +255,7 @@ impl Gap {
             Gap::UnrecognisedLockOperations(_) => "unrecognised-lock-operations",
             Gap::DemotedLock(_) => "demoted-lock",
             Gap::AliasedMemory => "aliased-memory",
+            Gap::UnseenWrite(_) => "unseen-write",
             Gap::Unstated => "unstated",
             Gap::Impossible(_) => "impossible",
         }
@@ -285,6 +337,9 @@ impl fmt::Display for Gap {
             Gap::AliasedMemory => f.write_str(
                 "the program had the same memory at two addresses (mapped or attached twice), which are taken for two",
             ),
+            Gap::UnseenWrite(unseen) => {
+                write!(f, "code that is not recorded wrote {}", unseen.text)
+            }
             Gap::Unstated => f.write_str("the file ends before it says whether its recording is complete"),
             Gap::Impossible(why) => write!(f, "not a possible run (see foresee trace validate): {why}"),
         }
@@ -310,6 +365,13 @@ pub(crate) mod tests {
             Gap::UnrecognisedLockOperations(7),
             Gap::DemotedLock("l@0x100:Mutex<[u8; 2]>".to_owned()),
             Gap::AliasedMemory,
+            Gap::UnseenWrite(UnseenWrite {
+                mem: Mem { addr: 0x1_0000, size: 8 },
+                events: [3, 17],
+                times: 2,
+                unexplained: 1,
+                text: "`total`, read at a.c:7".to_owned(),
+            }),
             Gap::Unstated,
             Gap::Impossible("event 3 of `T1` releases a lock it does not hold".to_owned()),
         ];

@@ -3,7 +3,7 @@
 //! A finding is as certain as the run that it is about. Engines and judge work on the recorded run as if it were all; this is
 //! where what the trace says of itself ([`Trust`]) is held against the findings. It can only lower their certainty.
 
-use foresee_trace::{EventId, Execution, Gap, LockId, Op, Spoils, Trust};
+use foresee_trace::{EventId, Execution, Gap, LockId, Op, Spoils, Trust, UnseenWrite};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::judge::{Certainty, Finding, FindingKind};
@@ -15,6 +15,11 @@ pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut
     }
     if let Some(execution) = execution {
         doubt_what_rests_on_locks(trust, execution, findings);
+    }
+    for unseen in trust.unseen_writes() {
+        findings.iter_mut().filter(|finding| rests_on(finding, unseen, execution)).for_each(|finding| {
+            finding.doubt_because(Gap::UnseenWrite(unseen.clone()).to_string());
+        });
     }
     if trust.spoils(Spoils::EndOfRun) {
         // Where the trace ends is not where the run did: what properties said of its end was never true.
@@ -44,6 +49,27 @@ pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut
             finding.doubt_because(gap.to_string());
         }
     }
+}
+
+/// Whether a finding rests on memory that was changed unseen, or on the order of what happened then: by which thread it was changed
+/// is not known, so what happened between the two reads that show it must not be moved. Nor is it known whether it was
+/// changed at other times, too: what touches the memory is no proof of anything.
+fn rests_on(finding: &Finding, unseen: &UnseenWrite, execution: Option<&Execution>) -> bool {
+    let schedule = finding.witness();
+    let moved = schedule.then();
+    let last = moved.iter().map(|id| id.0).max();
+    let [first_read, second_read] = unseen.events;
+    let is_moved =
+        last.is_some_and(|last| first_read <= last.into() && second_read >= schedule.observed().into());
+    let Some(execution) = execution else { return is_moved || finding.kind == FindingKind::Race };
+    let touches = |event: u64| {
+        let id = u32::try_from(event).ok().filter(|&id| (id as usize) < execution.len());
+        let mem = id.and_then(|id| execution.op(EventId(id)).mem());
+        mem.is_some_and(|mem| mem.overlaps(unseen.mem))
+    };
+    is_moved
+        || finding.events.iter().any(|&event| touches(event))
+        || moved.iter().any(|id| touches(id.0.into()))
 }
 
 /// Doubts findings that rest on locks that may be none: those that a request for such a lock is part of, and those whose schedule

@@ -95,6 +95,10 @@ pub struct Extent {
     /// for it, by `cargo foresee build --branches` or `foresee cc --branches`
     #[arg(long)]
     pub branches: bool,
+    /// Record a byte of what each read sees, too, and compare: a read that sees another value than the last one, without a
+    /// recorded write in between, shows that code wrote which is not recorded. What rests on that memory is a candidate
+    #[arg(long)]
+    pub values: bool,
 }
 
 impl Extent {

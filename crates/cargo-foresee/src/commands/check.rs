@@ -13,7 +13,8 @@ use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
 use foresee_lattice::property::Translator;
 use foresee_monitor::property::Property;
-use foresee_trace::{Gap, LocId, Names, NoEnd, Spoils, Trust};
+use foresee_trace::raw::VALUES_COMPARED;
+use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::blind::BlindSections;
@@ -27,7 +28,7 @@ use crate::live::Live;
 use crate::progress::Stage;
 use crate::report::build::{Builder, Collected, Collector};
 use crate::report::format::ReportFormat;
-use crate::report::model::{BlindCode, BlindStats, EngineStats, Named, Report, Stats};
+use crate::report::model::{BlindCode, BlindStats, EngineStats, Named, Report, Stats, ValueStats};
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 use crate::suppress::Suppressions;
@@ -209,6 +210,7 @@ fn check(
     let stats = Stats {
         damage: input.source().damage().map(ToString::to_string),
         missing: missing(&analysed.trust),
+        values: value_stats(&analysed.trust, input.source().facts()),
         interrupted: out_of_time || interrupt::interrupted().load(Ordering::Relaxed),
         ..stats(&analysed, name, names)
     };
@@ -255,6 +257,19 @@ fn blind_stats(analysed: &Analysed, names: &Names) -> BlindStats {
     BlindStats { sections: *sections, blind: *blind, code: code.collect() }
 }
 
+/// What comparing the values of reads has shown, if the trace says that they were compared.
+fn value_stats(trust: &Trust, facts: &Facts) -> Option<ValueStats> {
+    let (_, compared) = facts.iter().find(|(name, _)| name == VALUES_COMPARED)?;
+    let mut unseen: Vec<_> = trust.unseen_writes().collect();
+    unseen.sort_by_key(|unseen| unseen.unexplained == 0);
+    Some(ValueStats {
+        compared: compared.parse().unwrap_or_default(),
+        unseen_writes: unseen.iter().map(|unseen| unseen.times).sum(),
+        unexplained: unseen.iter().map(|unseen| unseen.unexplained).sum(),
+        memory: unseen.iter().map(|unseen| unseen.text.clone()).collect(),
+    })
+}
+
 /// From where the user looks.
 fn viewpoint(settings: &Settings) -> Viewpoint {
     let folder = settings.folder.clone().or_else(|| std::env::current_dir().ok());
@@ -265,6 +280,7 @@ fn viewpoint(settings: &Settings) -> Viewpoint {
 fn missing(trust: &Trust) -> Vec<String> {
     let is_new = |gap: &&Gap| {
         gap.spoils() != Spoils::Everything
+            && !matches!(gap, Gap::UnseenWrite(_))
             && !matches!(gap, Gap::NoEnd(NoEnd::Damaged | NoEnd::Interrupted | NoEnd::OutOfTime))
     };
     trust.gaps().iter().filter(is_new).map(Gap::to_string).collect()

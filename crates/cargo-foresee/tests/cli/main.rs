@@ -30,3 +30,4 @@ mod schema;
 mod support;
 mod trace_commands;
 mod unrecorded;
+mod values;

@@ -121,6 +121,20 @@ fn nothing_is_found_in_correct_programs_release_gnu_ld() {
     nothing_is_found(&RELEASE_GNU, 3);
 }
 
+/// What reads see is what recorded code wrote, or code that is known not to be recorded, such as Rust's library when a vector grows. A
+/// write that shows beside these is one that the table of effects lacks.
+#[test]
+fn no_write_of_correct_programs_is_unexplained() {
+    let built: [&Built; 2] = [&DEBUG, &RELEASE];
+    at_once(&built.map(|built| GROUPS.map(|group| (built, group))).concat(), 4, |(built, group)| {
+        let Outcome { stdout, stderr, .. } = built.run(&["--values"], "correct", &[group]);
+        let report = stdout.find('{').map_or("", |at| &stdout[at..]);
+        let report: Value = serde_json::from_str(report).unwrap_or_else(|_| panic!("{group}: {stderr}"));
+        let values = &report["stats"]["values"];
+        assert!(values["unexplained"] == 0 && values["compared"] != 0, "{group}: {values:#}");
+    });
+}
+
 /// Records a program and checks its raw and its packed trace: what is found in each, by certainty.
 fn raw_and_packed(built: &Built, program: &str, words: &[&str]) -> [Vec<String>; 2] {
     let folder = Folder::new();

@@ -1,25 +1,26 @@
-//! Memory that the program gets from the kernel itself: `mmap`, `munmap`, `mremap`.
+//! Memory that the program gets from the kernel itself: `mmap`, `munmap`, `mremap`, `madvise`.
 //!
 //! As with the allocator, a mapping's life begins after the call that made it, and ends with a stamp before the call that gives
 //! it back: what is mapped there next is another variable. What the C library maps for itself (stacks, large blocks) does not
 //! come here, and what this runtime maps is not recorded, as the thread is inside of it then. Of a mapping of more than 4 GiB the
 //! trace knows the first 4 GiB.
 
-use foresee_format::Tag;
+use foresee_format::{SHARED_MEMORY, Tag};
 use libc::{c_int, c_void, off_t, size_t};
 
 use super::shared_mappings;
 use crate::entry_points::{entries, entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, read_range, write_range};
+use crate::recorder::seen_values;
 use crate::recorder::thread::always;
 
 const PAGE: u64 = 4096;
 
-fn begins(at: *mut c_void, size: size_t, pc: u64) {
+fn begins(at: *mut c_void, size: size_t, detail: u8, pc: u64) {
     if at != libc::MAP_FAILED && size > 0 {
         let size = (size as u64).saturating_add(PAGE - 1) & !(PAGE - 1);
-        always(|local| local.plain(Tag::Alloc, 0, [pc, at as u64, size]));
+        always(|local| local.plain(Tag::Alloc, detail, [pc, at as u64, size]));
     }
 }
 
@@ -48,7 +49,7 @@ extern "C-unwind" fn map(
             at, size, protection, flags, fd, offset
         )
     };
-    begins(mapped, size, pc);
+    begins(mapped, size, if flags & libc::MAP_SHARED != 0 { SHARED_MEMORY } else { 0 }, pc);
     if flags & libc::MAP_SHARED != 0 && flags & libc::MAP_ANONYMOUS == 0 {
         shared_mappings::mapped(mapped, size, fd, offset, pc);
     }
@@ -87,10 +88,10 @@ extern "C-unwind" fn remap(
     };
     if new == libc::MAP_FAILED {
         // The old mapping lives on.
-        begins(old, old_size, pc);
+        begins(old, old_size, 0, pc);
         write_range(old as u64, moved, pc);
     } else {
-        begins(new, size, pc);
+        begins(new, size, 0, pc);
         write_range(new as u64, moved, pc);
         // The old mapping stays where it is.
         if old_size == 0 {
@@ -100,7 +101,21 @@ extern "C-unwind" fn remap(
     new
 }
 
+/// The kernel takes pages away, and gives others when they are accessed: nobody has written what is read there then.
+extern "C-unwind" fn advise(at: *mut c_void, size: size_t, advice: c_int, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"madvise");
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (*mut c_void, size_t, c_int) -> c_int, at, size, advice) };
+    let takes = matches!(advice, libc::MADV_DONTNEED | libc::MADV_FREE | libc::MADV_REMOVE);
+    if takes && size > 0 && seen_values::are_recorded() {
+        let size = (size as u64).saturating_add(PAGE - 1) & !(PAGE - 1);
+        always(|local| local.plain(Tag::Changed, 0, [pc, at as u64, size]));
+    }
+    result
+}
+
 entries! {
+    madvise => advise, "rcx";
     munmap => unmap, "rdx";
     mremap => remap, "r9";
 }

@@ -14,9 +14,10 @@ use libc::{c_char, c_int, c_void, pthread_t, timespec};
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
-use crate::recorder::status;
+use crate::recorder::accesses::{counts, write_range};
 use crate::recorder::thread::{Local, SignalSet, always, new_thread};
 use crate::recorder::thread_handles::{self, thread_of};
+use crate::recorder::{seen_values, status};
 
 /// The key whose destructor sees threads end.
 static END: AtomicU32 = AtomicU32::new(u32::MAX);
@@ -88,9 +89,16 @@ fn create_with<F: Copy>(
                 (run, with) = (first, start.cast());
             }
         }
+        // The C library writes the handle before the thread runs.
+        if counts(pc) {
+            write_range(handle as u64, size_of::<pthread_t>() as u64, pc);
+        }
         always(|local| local.stamped(Tag::Fork, 0, [pc, u64::from(thread)]));
     }
     let result = real(run, with);
+    if let Some(single) = seen_values::single_threaded() {
+        always(|local| local.plain(Tag::Changed, 0, [pc, single, 1]));
+    }
     if let Some(blocked) = blocked_before {
         block(blocked);
     }
@@ -213,9 +221,12 @@ unsafe extern "C" fn ending(rounds: *mut c_void) {
     });
 }
 
-fn joined(result: c_int, thread: Option<u32>, pc: u64) -> c_int {
+fn joined<T>(result: c_int, thread: Option<u32>, value: *mut T, pc: u64) -> c_int {
     if let (0, Some(thread)) = (result, thread) {
         always(|local| local.stamped(Tag::Join, 0, [pc, u64::from(thread)]));
+    }
+    if result == 0 && !value.is_null() && counts(pc) {
+        write_range(value as u64, size_of::<T>() as u64, pc);
     }
     result
 }
@@ -226,7 +237,7 @@ extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void, pc: u64) -
     let thread = thread_of(handle);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn c11_join(handle: pthread_t, value: *mut c_int, pc: u64) -> c_int {
@@ -234,7 +245,7 @@ extern "C-unwind" fn c11_join(handle: pthread_t, value: *mut c_int, pc: u64) -> 
     let thread = thread_of(handle);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (pthread_t, *mut c_int) -> c_int, handle, value) };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn tryjoin(handle: pthread_t, value: *mut *mut c_void, pc: u64) -> c_int {
@@ -242,7 +253,7 @@ extern "C-unwind" fn tryjoin(handle: pthread_t, value: *mut *mut c_void, pc: u64
     let thread = thread_of(handle);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn timedjoin(
@@ -257,7 +268,7 @@ extern "C-unwind" fn timedjoin(
     let result = unsafe {
         call_real!(REAL, (pthread_t, *mut *mut c_void, *const timespec) -> c_int, handle, value, until)
     };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn clockjoin(
@@ -277,7 +288,7 @@ extern "C-unwind" fn clockjoin(
             handle, value, clock, until
         )
     };
-    joined(result, thread, pc)
+    joined(result, thread, value, pc)
 }
 
 extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char, _pc: u64) -> c_int {

@@ -8,14 +8,26 @@ use foresee_format::Tag;
 use crate::entry_points::entries;
 use crate::recorder::accesses::{maybe_watched, read_range, write_range};
 use crate::recorder::thread::{
-    AccessKind, access_at_once, accessing, always, entered_at_once, exited_at_once,
+    AccessKind, access_at_once, accessing, always, entered_at_once, exited_at_once, seen_at_once,
 };
-use crate::recorder::{code_filter, watched};
+use crate::recorder::{code_filter, seen_values, watched};
 
 pub(super) extern "C-unwind" fn read<const SIZE: u8>(addr: u64, pc: u64) {
     if !access_at_once(AccessKind::Read, addr, SIZE, pc) {
-        any_read::<SIZE>(addr, pc);
+        special_read::<SIZE>(addr, pc);
     }
+}
+
+/// A read that may be one with what it sees, which has its own fast path: also without a stack.
+#[inline(never)]
+extern "C-unwind" fn special_read<const SIZE: u8>(addr: u64, pc: u64) {
+    if seen_values::are_recorded() {
+        seen_values::touch(addr, SIZE);
+        if seen_at_once::<SIZE>(addr, pc) {
+            return;
+        }
+    }
+    any_read::<SIZE>(addr, pc);
 }
 
 pub(super) extern "C-unwind" fn write<const SIZE: u8>(addr: u64, pc: u64) {
@@ -32,7 +44,7 @@ extern "C-unwind" fn any_read<const SIZE: u8>(addr: u64, pc: u64) {
     if code_filter::leaves_out(pc) {
         return;
     }
-    accessing(|local| local.access(AccessKind::Read, addr, SIZE, pc));
+    accessing(|local| local.read(addr, SIZE, pc));
 }
 
 #[inline(never)]
@@ -55,8 +67,11 @@ extern "C-unwind" fn read_write<const SIZE: u8>(addr: u64, pc: u64) {
     if code_filter::leaves_out(pc) {
         return;
     }
+    if seen_values::are_recorded() {
+        seen_values::touch(addr, SIZE);
+    }
     accessing(|local| {
-        local.access(AccessKind::Read, addr, SIZE, pc);
+        local.read(addr, SIZE, pc);
         local.access(AccessKind::Write, addr, SIZE, pc);
     });
 }

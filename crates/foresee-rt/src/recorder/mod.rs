@@ -6,7 +6,7 @@
 //! | modules | hold |
 //! |---|---|
 //! | `accesses`, `atomics`, `edges`, `locks`, `blocks`, `branches` | what each kind of operation is recorded as |
-//! | `held_locks`, `thread_handles`, `watched`, `code_filter` | what the runtime has to know for that |
+//! | `held_locks`, `thread_handles`, `watched`, `seen_values`, `code_filter` | what the runtime has to know for that |
 //! | `session` | the beginning of a recording, also in the child of a fork |
 //! | `thread` | each thread's records |
 //! | `ring`, `frames`, `leftovers` | where the chunks of threads come from, besides the end of the file |
@@ -28,6 +28,7 @@ pub(crate) mod locks;
 mod new_file;
 pub(crate) mod order;
 pub(crate) mod ring;
+pub(crate) mod seen_values;
 pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod thread;

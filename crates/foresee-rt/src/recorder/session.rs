@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use foresee_format::{RunFlags, TEXT_FACTS, TEXT_MAPS};
 
-use super::{branches, code_filter, new_file, status, trace_file, watched};
+use super::{branches, code_filter, new_file, seen_values, status, trace_file, watched};
 use crate::message::say;
 use crate::{environment, program};
 
@@ -53,7 +53,8 @@ fn begin(path: &CStr, fd: i32) {
     } else {
         write_facts();
         write_maps(0);
-        return status::turn_on(watched::any() || code_filter::is_on());
+        seen_values::write_image();
+        return status::turn_on(watched::any() || code_filter::is_on(), seen_values::are_recorded());
     };
     say(&[problem, path.to_bytes(), b"; the program runs unrecorded\n"]);
 }
@@ -64,6 +65,7 @@ fn flags() -> RunFlags {
         .with_if(RunFlags::IS_RUST, program::is_rust())
         .with_if(RunFlags::HAS_BRANCHES, branches::are_recorded())
         .with_if(RunFlags::ACCESSES_LEFT_OUT, code_filter::is_on())
+        .with_if(RunFlags::HAS_SEEN_VALUES, seen_values::are_recorded())
 }
 
 /// Writes facts about the process, for people: they appear in `foresee trace info`.

@@ -4,7 +4,9 @@ use foresee_format::RunFlags;
 
 use super::interpreting::Interpreter;
 use super::merging::Merger;
-use crate::trust::{Gap, NoEnd};
+use super::unseen_writes::{Between, Firing, UnseenWrites};
+use crate::names::Names;
+use crate::trust::{Gap, NoEnd, UnseenWrite};
 
 /// What orders threads by atomics of a library.
 const AT_EXIT: &str = "futures that are made ready when their thread ends (set_value_at_thread_exit)";
@@ -12,7 +14,11 @@ const AT_EXIT: &str = "futures that are made ready when their thread ends (set_v
 const MANY: usize = 1000;
 
 /// What is missing, as far as it is known by now.
-pub(super) fn gaps(merger: &Merger, interpreter: &Interpreter) -> impl Iterator<Item = Gap> {
+pub(super) fn gaps(
+    merger: &Merger,
+    interpreter: &Interpreter,
+    unseen_writes: Option<&UnseenWrites>,
+) -> impl Iterator<Item = Gap> {
     let symbols = interpreter.symbolizer();
     let is_rust = merger.flags().contains(RunFlags::IS_RUST);
     let is_damaged = merger.damage().is_some();
@@ -38,4 +44,21 @@ pub(super) fn gaps(merger: &Merger, interpreter: &Interpreter) -> impl Iterator<
     .into_iter()
     .flatten()
     .chain(demoted.map(|lock| Gap::DemotedLock(lock.to_owned())))
+    .chain(unseen_writes.into_iter().flat_map(|unseen| unseen_gaps(unseen, interpreter.names())))
+}
+
+/// Memory that changed, and no recorded write did it.
+fn unseen_gaps(unseen: &UnseenWrites, names: &Names) -> impl Iterator<Item = Gap> {
+    unseen.fired().map(|(mem, firing)| {
+        let between = match firing.between {
+            Between::Nothing => String::new(),
+            Between::Blind(code) => format!("; `{}` ran in between, which is not recorded", names.str(code)),
+            Between::OtherProcesses => "; other processes have this memory, too".to_owned(),
+        };
+        let text =
+            format!("`{}`, read at {}{}", names.mem_text(mem), names.location_text(firing.loc), between);
+        let text = text.replace(['\n', '\r'], " ");
+        let Firing { events, times, unexplained, .. } = firing;
+        Gap::UnseenWrite(UnseenWrite { mem, events, times, unexplained, text })
+    })
 }

@@ -18,11 +18,12 @@ mod merging;
 mod modules;
 mod reader;
 mod symbols;
+mod unseen_writes;
 
 pub use function_path::{function_path, is_library_function};
 pub use lock_table::{Hold, LockTable, Role, Success};
 pub use modules::Module;
-pub use reader::RawReader;
+pub use reader::{RawReader, VALUES_COMPARED};
 pub use symbols::{
     BlindCode, Call, Code, DataSymbol, NoSymbols, Origin, Position, Recording, SourceLocation, Symbolizer,
 };

@@ -12,12 +12,16 @@ use super::interpreting::Interpreter;
 use super::lock_table::LockTable;
 use super::merging::{Growth, Merger};
 use super::symbols::Symbolizer;
+use super::unseen_writes::UnseenWrites;
 use crate::event::{Event, Mem, Op};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
 use crate::source::{EventSource, Facts};
 use crate::trust::Trust;
 use crate::{Damage, TraceError};
+
+/// A fact about a run: how many reads were compared with one before ([`unseen_writes`](super::unseen_writes)).
+pub const VALUES_COMPARED: &str = "values-compared";
 
 /// A reader of a raw trace.
 pub struct RawReader {
@@ -26,6 +30,8 @@ pub struct RawReader {
     /// While the trace is still written.
     follower: Option<Follower>,
     continuation: Continuation,
+    /// If reads are recorded with what they saw.
+    unseen_writes: Option<Box<UnseenWrites>>,
     /// The events of the record that was taken last, and how many of them are delivered.
     pending: Vec<Event<'static>>,
     passed: usize,
@@ -82,6 +88,7 @@ impl RawReader {
             interpreter: Interpreter::new(symbolizer, table),
             follower: None,
             continuation: Continuation::NONE,
+            unseen_writes: None,
             pending: Vec::new(),
             passed: 0,
             current: Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch },
@@ -127,6 +134,15 @@ impl RawReader {
     }
 
     fn learn_header(&mut self) {
+        let flags = self.merger.flags();
+        if flags.contains(RunFlags::HAS_SEEN_VALUES) && !flags.contains(RunFlags::ACCESSES_LEFT_OUT) {
+            let unseen = self.unseen_writes.get_or_insert_default();
+            let images = self.merger.take_images();
+            // Later, nobody knows what was written before.
+            if self.merger.lost_before() == 0 {
+                images.iter().for_each(|image| unseen.add_image(image));
+            }
+        }
         let has_branches = self.merger.flags().contains(RunFlags::HAS_BRANCHES);
         self.interpreter.learn(self.merger.thread_names(), has_branches);
         if self.merger.lost_before() > 0 {
@@ -162,6 +178,9 @@ impl RawReader {
         }
         let Some((stream, thread, record)) = self.merger.certain() else { return false };
         let Some(event) = self.interpreter.plain(thread, record) else { return false };
+        if let Some(unseen) = &mut self.unseen_writes {
+            unseen.record(thread, record, self.delivered, Some(event.loc));
+        }
         self.merger.take(stream);
         self.current = event;
         true
@@ -180,6 +199,18 @@ impl RawReader {
         let thread = self.merger.streams()[stream].thread;
         let (ahead, next) = (self.merger.lookahead(stream), self.merger.peek(stream));
         self.interpreter.record(thread, &record, ahead, next, &mut self.pending);
+        if let Some(unseen) = self.unseen_writes.as_mut().filter(|_| self.continuation.has_begun()) {
+            let last = (self.delivered + self.pending.len() as u64).saturating_sub(1);
+            let mut loc = None;
+            for event in &self.pending {
+                match event.op {
+                    Op::Blind { code, .. } => unseen.ran_blind(thread, code),
+                    Op::Read { .. } => loc = Some(event.loc),
+                    _ => {}
+                }
+            }
+            unseen.record(thread, &record, last, loc);
+        }
         Ok(())
     }
 
@@ -220,6 +251,9 @@ impl EventSource for RawReader {
             }
         }
         self.merger.set_delivered(self.delivered);
+        if let Some(unseen) = self.unseen_writes.as_ref().filter(|_| self.follower.is_none()) {
+            self.merger.set_fact(VALUES_COMPARED, unseen.compared().to_string());
+        }
         Ok(false)
     }
 
@@ -249,7 +283,7 @@ impl EventSource for RawReader {
     }
 
     fn trust(&self) -> Trust {
-        gaps(&self.merger, &self.interpreter).collect()
+        gaps(&self.merger, &self.interpreter, self.unseen_writes.as_deref()).collect()
     }
 
     fn damage(&self) -> Option<&Damage> {

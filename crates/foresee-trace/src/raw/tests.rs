@@ -14,6 +14,7 @@ mod home_chunks;
 mod locks;
 mod near;
 mod trust;
+mod unseen_writes;
 
 fn header() -> Vec<u8> {
     let mut file = vec![0; HEADER_LEN as usize];

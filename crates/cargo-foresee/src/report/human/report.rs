@@ -8,7 +8,7 @@ use super::live::observed;
 use super::source::Sources;
 use super::style::{BAD, QUIET, STRONG};
 use crate::number::grouped;
-use crate::report::model::{BlindStats, Certainty, Event, Finding, Kind, Report, Stats};
+use crate::report::model::{BlindStats, Certainty, Event, Finding, Kind, Report, Stats, ValueStats};
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 
@@ -128,6 +128,9 @@ fn summary(out: &mut String, report: &Report) {
     if stats.blind.blind > 0 {
         let _ = writeln!(out, "{}", blind(&stats.blind));
     }
+    if let Some(values) = &stats.values {
+        let _ = writeln!(out, "{}", compared(values));
+    }
     if stats.analysed < stats.events {
         let _ = writeln!(
             out,
@@ -157,6 +160,26 @@ fn summary(out: &mut String, report: &Report) {
             grouped(stats.refused)
         );
     }
+}
+
+/// What comparing the values of reads has shown, and what to do about it.
+fn compared(stats: &ValueStats) -> String {
+    let compared = grouped(stats.compared);
+    if stats.unseen_writes == 0 {
+        return format!("{compared} reads were compared with the last one: no write is missing in the trace");
+    }
+    let unexplained = match stats.unexplained {
+        0 => String::new(),
+        many => format!(" ({} of them where no such code is known to have run)", grouped(many)),
+    };
+    let most: Vec<&str> = stats.memory.iter().take(3).map(String::as_str).collect();
+    let more = if stats.memory.len() > most.len() { " and others" } else { "" };
+    format!(
+        "{} of {compared} reads saw another value than the last one, and no write is in the trace: code that is not recorded wrote{unexplained} \
+         {}{more}. What rests on that is a candidate; build that code with foresee",
+        grouped(stats.unseen_writes),
+        most.join(", "),
+    )
 }
 
 /// How many critical sections were blind, and what to do about it.

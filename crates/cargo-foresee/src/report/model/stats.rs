@@ -25,6 +25,8 @@ pub(crate) struct Stats {
     pub(crate) missing: Vec<String>,
     /// Critical sections in which code ran that is not in the trace.
     pub(crate) blind: BlindStats,
+    /// What comparing the values of reads has shown, if that was asked for.
+    pub(crate) values: Option<ValueStats>,
     pub(crate) seconds: f64,
     /// Of `monitor`: verdicts with a handler.
     pub(crate) verdicts: Option<u64>,
@@ -85,6 +87,28 @@ impl BlindStats {
     }
 }
 
+/// What comparing the values of reads has shown (`--values`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ValueStats {
+    /// How many reads were compared with one before.
+    pub(crate) compared: u64,
+    /// How many saw another value, without a recorded write in between.
+    pub(crate) unseen_writes: u64,
+    /// How many of these without code in between that is known not to be recorded.
+    pub(crate) unexplained: u64,
+    /// Where: each piece of memory once, those of the unexplained ones first.
+    pub(crate) memory: Vec<String>,
+}
+
+impl ValueStats {
+    fn add(&mut self, other: &ValueStats) {
+        self.compared += other.compared;
+        self.unseen_writes += other.unseen_writes;
+        self.unexplained += other.unexplained;
+        self.memory.extend_from_slice(&other.memory);
+    }
+}
+
 /// How the observation of one program went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SessionStats {
@@ -128,6 +152,9 @@ impl Stats {
             }
         }
         self.blind.add(&other.blind);
+        if let Some(values) = &other.values {
+            self.values.get_or_insert_default().add(values);
+        }
         self.seconds += other.seconds;
     }
 }

@@ -9,6 +9,7 @@ use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
 
 use crate::recorder::frames::Frames;
+use crate::recorder::seen_values;
 use crate::recorder::watched::Unsettled;
 
 /// The thread is inside of the runtime: what happens now is the runtime's own doing, or that of a signal handler that cannot wait.
@@ -129,6 +130,9 @@ pub(crate) fn silence() {
 
 /// Begins to ignore something; each is ended once.
 pub(crate) fn begin_ignoring(what: Ignored) {
+    if matches!(what, Ignored::Accesses) {
+        seen_values::give_up();
+    }
     LOCAL.with(|local| {
         let times = &local.ignored[what as usize];
         times.set(times.get().saturating_add(1));

@@ -28,7 +28,8 @@ pub(crate) use local::{
     Ignored, Local, abandon, begin_ignoring, depth, end_ignoring, identity, is_inside, position, silence,
 };
 pub(crate) use near_records::{
-    AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once, leave_to,
+    AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once,
+    leave_to, seen_at_once,
 };
 pub(crate) use numbers::new_thread;
 pub(crate) use records::{accessing, always, inside, plain, stamped};

@@ -10,13 +10,13 @@
 
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
-use foresee_format::near::near_enter;
-use foresee_format::{Tag, first_word};
+use foresee_format::near::{near_enter, with_digest};
+use foresee_format::{DIGEST_SHIFT, Tag, first_word};
 
 use super::local::{INSIDE, Local, with_local};
 use super::records::always;
 use crate::recorder::order::{plain_key, stamped_key};
-use crate::recorder::{ring, status};
+use crate::recorder::{ring, seen_values, status};
 
 /// What an access does.
 #[derive(Clone, Copy)]
@@ -80,6 +80,44 @@ impl Local {
     pub(crate) fn access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) {
         if !self.near_access(kind, addr, size, pc) {
             self.plain(kind.tag(), size, [pc, addr]);
+        }
+    }
+
+    /// Records a plain read, with what it sees if that is asked for.
+    #[inline(always)]
+    pub(crate) fn read(&self, addr: u64, size: u8, pc: u64) {
+        if !seen_values::are_recorded() || seen_values::is_own(addr) {
+            self.access(AccessKind::Read, addr, size, pc);
+        } else if !self.near_seen(addr, size, pc) {
+            let first = first_word(Tag::ReadSeen, size, plain_key());
+            compiler_fence(SeqCst);
+            let digest = u64::from(seen_values::digest(addr, size));
+            self.write(first, [pc | digest << DIGEST_SHIFT, addr]);
+            self.near.access.set(pc, addr);
+        }
+    }
+
+    /// Records a read with what it sees in one word, if that can be done at once.
+    #[inline(always)]
+    fn near_seen(&self, addr: u64, size: u8, pc: u64) -> bool {
+        let Some(record) = self.near.access.encode_seen(pc, addr, size) else { return false };
+        let done = self.write_near_after_key(|| {
+            compiler_fence(SeqCst);
+            with_digest(record, seen_values::digest(addr, size))
+        });
+        if done {
+            self.near.access.set(pc, addr);
+        }
+        done
+    }
+
+    /// Records a plain read in one word, with what it sees, if that can be done at once.
+    #[inline(always)]
+    fn near_read(&self, addr: u64, size: u8, pc: u64) -> bool {
+        if seen_values::is_own(addr) {
+            self.near_access(AccessKind::Read, addr, size, pc)
+        } else {
+            self.near_seen(addr, size, pc)
         }
     }
 
@@ -152,6 +190,12 @@ impl Local {
     /// record in full begins the next.
     #[inline(always)]
     fn write_near(&self, record: u64) -> bool {
+        self.write_near_after_key(|| record)
+    }
+
+    /// The same for a record that is made after its key is taken.
+    #[inline(always)]
+    fn write_near_after_key(&self, record: impl FnOnce() -> u64) -> bool {
         if self.room() < 16 {
             return false;
         }
@@ -160,16 +204,16 @@ impl Local {
             self.store(first_word(Tag::Now, 0, key), []);
             self.near.set_key(key);
         }
-        self.store(record, []);
+        self.store(record(), []);
         true
     }
 }
 
-/// Does `record` in the one case that has to be fast: the thread is in no state of any kind, and all events are recorded alike.
+/// Does `record` in the one case that has to be fast: all such events are `alike`, and the thread is in no state of any kind.
 /// Whether it was done; if not, nothing was.
 #[inline(always)]
-fn at_once(record: impl FnOnce(&Local) -> bool) -> bool {
-    if !status::recording_all_alike() {
+fn at_once(alike: bool, record: impl FnOnce(&Local) -> bool) -> bool {
+    if !alike {
         return false;
     }
     with_local(|local| {
@@ -187,13 +231,23 @@ fn at_once(record: impl FnOnce(&Local) -> bool) -> bool {
 /// Records a plain access, if that can be done at once.
 #[inline(always)]
 pub(crate) fn access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
-    at_once(|local| local.near_access(kind, addr, size, pc))
+    let alike = match kind {
+        AccessKind::Read => status::recording_reads_alike(),
+        AccessKind::Write => status::recording_all_alike(),
+    };
+    at_once(alike, |local| local.near_access(kind, addr, size, pc))
+}
+
+/// Records a plain read with what it sees, if that can be done at once.
+#[inline(always)]
+pub(crate) fn seen_at_once<const SIZE: u8>(addr: u64, pc: u64) -> bool {
+    at_once(status::recording_all_alike(), |local| local.near_read(addr, SIZE, pc))
 }
 
 /// Records that a function is entered, if that can be done at once.
 #[inline(always)]
 pub(crate) fn entered_at_once(call: u64, callee: u64) -> bool {
-    at_once(|local| {
+    at_once(status::recording_all_alike(), |local| {
         let done = !ring::is_on() && local.near_entered(call, callee);
         local.depth.set(local.depth.get() + u32::from(done));
         done
@@ -203,7 +257,7 @@ pub(crate) fn entered_at_once(call: u64, callee: u64) -> bool {
 /// Records that a function is left, if that can be done at once.
 #[inline(always)]
 pub(crate) fn exited_at_once() -> bool {
-    at_once(|local| {
+    at_once(status::recording_all_alike(), |local| {
         let done = local.write_near(Tag::NearExit as u64);
         local.depth.set(local.depth.get().saturating_sub(u32::from(done)));
         done
@@ -213,5 +267,7 @@ pub(crate) fn exited_at_once() -> bool {
 /// Records that a block begins, if that can be done at once. Nothing is to be done if nothing was recorded since the last one.
 #[inline(always)]
 pub(crate) fn block_begins_at_once() -> bool {
-    at_once(|local| local.branch_end.get() == local.next.get() || local.near_block())
+    at_once(status::recording_all_alike(), |local| {
+        local.branch_end.get() == local.next.get() || local.near_block()
+    })
 }

@@ -279,7 +279,11 @@ impl Interpreter {
             | Tag::NearStore
             | Tag::NearRmw
             | Tag::NearBranch
+            | Tag::ReadSeen
+            | Tag::NearReadSeen
             | Tag::Now => None,
+            // It says something of values only.
+            Tag::Changed => None,
         }
     }
 

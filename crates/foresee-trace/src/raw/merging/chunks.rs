@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt as _;
 
 use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
-    OWNER_WORD, RunFlags, SHARED_FROM, TEXT_FACTS, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
+    OWNER_WORD, RunFlags, SHARED_FROM, TEXT_FACTS, TEXT_IMAGE, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
 };
 
 use crate::source::Facts;
@@ -63,6 +63,8 @@ pub(super) struct Chunks {
     /// Threads of which a chunk is missing after those found, and the byte of the file after which it would be.
     pub(super) lost: Vec<(u64, u64)>,
     pub(super) facts: Facts,
+    /// What the program's data is at the beginning, as texts have it.
+    pub(super) images: Vec<Vec<u8>>,
     /// What is known of the run from its beginning on: from the header, or from facts.
     pub(super) flags: RunFlags,
     /// The copies of `/proc/self/maps` and their keys, the last one first.
@@ -77,6 +79,7 @@ impl Chunks {
             found: Vec::new(),
             lost: Vec::new(),
             facts: Facts::default(),
+            images: Vec::new(),
             flags: RunFlags::NONE,
             maps: Vec::new(),
             damage: None,
@@ -216,6 +219,7 @@ impl Chunks {
                 }
             }
             TEXT_MAPS => self.maps.push((key, String::from_utf8_lossy(body).into_owned())),
+            TEXT_IMAGE => self.images.push(body.to_vec()),
             _ => {}
         }
         Ok(kind != 0)

@@ -28,7 +28,7 @@ pub(crate) use self::chunks::Growth;
 use self::header::Header;
 pub(crate) use self::lookahead::Lookahead;
 use self::stream::Ended;
-pub(crate) use self::stream::{Record, Stream};
+pub(crate) use self::stream::{Record, SAW, Stream};
 use self::turns::Turns;
 use crate::source::Facts;
 use crate::{Damage, TraceError};
@@ -281,6 +281,20 @@ impl Merger {
 
     pub(crate) fn facts(&self) -> &Facts {
         &self.chunks.facts
+    }
+
+    /// What the program's data was before anything was recorded, as texts have it, each once.
+    pub(crate) fn take_images(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.chunks.images)
+    }
+
+    /// Something more is known of the run.
+    pub(crate) fn set_fact(&mut self, name: &str, value: String) {
+        let facts = &mut self.chunks.facts;
+        match facts.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => facts.push((name.to_owned(), value)),
+        }
     }
 
     pub(crate) fn damage(&self) -> Option<&Damage> {

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 
 use foresee_format::near::{NearAccess, near_entered, near_key};
-use foresee_format::{Tag, UNSETTLED};
+use foresee_format::{DIGEST_SHIFT, Tag, UNSETTLED};
 
 /// How much of a thread's chunks is read at once: little at first, as there may be very many threads, then more.
 const FIRST_WINDOW: u64 = 1 << 9;
@@ -20,6 +20,10 @@ const LONGEST: usize = 5;
 
 const NEAR_READ: u8 = Tag::NearRead as u8;
 const NEAR_WRITE: u8 = Tag::NearWrite as u8;
+const NEAR_READ_SEEN: u8 = Tag::NearReadSeen as u8;
+
+/// In the third word of a read: the bits below are a digest of what it saw.
+pub(crate) const SAW: u64 = 1 << 8;
 
 /// One record.
 #[derive(Clone, Copy, Debug)]
@@ -191,14 +195,17 @@ impl Stream {
         let most = key.max(self.last_key);
         for &first in there.iter().take(self.next_batch - before) {
             let first = u64::from_le_bytes(first);
-            let tag = match first as u8 {
-                NEAR_READ => Tag::Read,
-                NEAR_WRITE => Tag::Write,
+            let (tag, (pc, addr, detail), saw) = match first as u8 {
+                NEAR_READ => (Tag::Read, self.near.decode(first), 0),
+                NEAR_WRITE => (Tag::Write, self.near.decode(first), 0),
+                NEAR_READ_SEEN => {
+                    let (pc, addr, size, digest) = self.near.decode_seen(first);
+                    (Tag::Read, (pc, addr, size), SAW | u64::from(digest))
+                }
                 _ => break,
             };
-            let (pc, addr, detail) = self.near.decode(first);
             self.near.set(pc, addr);
-            self.ready.push(Record { key: most, words: [pc, addr, 0, 0], tag, detail, length: 1 });
+            self.ready.push(Record { key: most, words: [pc, addr, saw, 0], tag, detail, length: 1 });
         }
         let got = self.ready.len() - before;
         if got > 0 {
@@ -270,8 +277,15 @@ impl Stream {
     #[inline]
     fn record(&mut self, tag: Tag, first: u64, mut words: [u64; LONGEST - 1]) {
         let mut detail = (first >> 8) as u8;
-        let has_key =
-            !matches!(tag, Tag::NearRead | Tag::NearWrite | Tag::NearEnter | Tag::NearExit | Tag::NearBranch);
+        let has_key = !matches!(
+            tag,
+            Tag::NearRead
+                | Tag::NearWrite
+                | Tag::NearEnter
+                | Tag::NearExit
+                | Tag::NearBranch
+                | Tag::NearReadSeen
+        );
         self.written_key = if has_key { first >> 16 } else { near_key(self.written_key) };
         let said = match tag {
             Tag::NearRead | Tag::NearWrite => {
@@ -281,6 +295,17 @@ impl Stream {
             Tag::NearEnter => {
                 (words[0], words[1]) = near_entered(self.near.pc(), first);
                 Tag::Enter
+            }
+            Tag::ReadSeen => {
+                words[2] = SAW | words[0] >> DIGEST_SHIFT;
+                words[0] &= (1 << DIGEST_SHIFT) - 1;
+                Tag::Read
+            }
+            Tag::NearReadSeen => {
+                let digest;
+                (words[0], words[1], detail, digest) = self.near.decode_seen(first);
+                words[2] = SAW | u64::from(digest);
+                Tag::Read
             }
             Tag::NearExit => Tag::Exit,
             Tag::NearBranch => Tag::Branch,

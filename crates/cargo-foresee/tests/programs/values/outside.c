@@ -1,0 +1,2 @@
+// Code that is built without foresee.
+void outside_add(int *at) { *at += 1; }
