@@ -34,7 +34,7 @@
 //! **A signal handler** may run between the compiler's call and the write: such a handler's records come after the write's. So a write
 //! that is its thread's last record before a function is entered counts again when that function is left.
 //!
-//! **Cost.** Some 60 to 100 ns per access and 48 bytes per piece of memory that was read or written, in this mode only.
+//! **Cost.** A look into a table per access, and an entry per piece of memory that was read or written, in this mode only.
 
 mod blind_times;
 mod cells;
