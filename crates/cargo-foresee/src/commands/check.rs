@@ -87,9 +87,14 @@ impl Check {
 
     /// Checks the trace at `path`, which the report calls `name`, and shows what was found; the exit code that says it.
     pub(crate) fn run(&self, path: &Path, name: &str) -> Result<u8, CliError> {
-        let (report, verdict) = self.report(path, name)?;
+        let (report, verdict) = self.report(path, name, Instant::now())?;
         self.show(Results::Run(&[report]))?;
         Ok(verdict)
+    }
+
+    /// How long it may take.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        self.settings.time
     }
 
     /// Shows results where they were asked for, and warns of suppressions that were of no use.
@@ -106,10 +111,11 @@ impl Check {
         ReportFormat::Human.render(results, &viewpoint(&self.settings))
     }
 
-    /// Checks the trace at `path`: the report, which calls it `name`, and the exit code that says what is in it.
-    pub(crate) fn report(&self, path: &Path, name: &str) -> Result<(Report, u8), CliError> {
+    /// Checks the trace at `path`: the report, which calls it `name`, and the exit code that says what is in it. Time counts
+    /// since `started`.
+    pub(crate) fn report(&self, path: &Path, name: &str, started: Instant) -> Result<(Report, u8), CliError> {
         interrupt::finish_on_interrupt();
-        check(Input::open(path)?, RunState::Ended, path, name, self)
+        check(Input::open(path)?, RunState::Ended { started }, path, name, self)
     }
 
     /// The same for a run that goes on while it is checked; its trace will be at `path` when it has ended.
@@ -134,8 +140,11 @@ impl Check {
 /// Whether the checked run is over.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunState {
-    Ended,
-    /// The input waits for it: time does not count yet, and Ctrl-C is the program's.
+    Ended {
+        /// From when on time counts.
+        started: Instant,
+    },
+    /// The input waits for it: until its end time does not count, and Ctrl-C is the program's. Then the input itself keeps to the time.
     GoesOn,
 }
 
@@ -146,11 +155,13 @@ fn check(
     name: &str,
     Check { settings, engines, properties, suppressions, shows_progress }: &Check,
 ) -> Result<(Report, u8), CliError> {
-    let mut started = Instant::now();
+    let (goes_on, mut started) = match run {
+        RunState::Ended { started } => (false, started),
+        RunState::GoesOn => (true, Instant::now()),
+    };
     if !shows_progress {
         input.hide_progress();
     }
-    let goes_on = run == RunState::GoesOn;
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
     let options = Options {
@@ -164,6 +175,7 @@ fn check(
     let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
     let mut index = 0;
     let mut out_of_time = false;
+    let mut ended = None;
     while (goes_on || !interrupt::interrupted().load(Ordering::Relaxed)) && input.advance()? {
         // What was read until then is the beginning of the run, and can be checked like any other.
         out_of_time = !goes_on
@@ -175,13 +187,17 @@ fn check(
         let (names, event) = input.event();
         index += 1;
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
-        if goes_on && settings.suppressions.is_empty() && input.source().may_wait() {
-            let names = input.source().names();
-            analysis.news().for_each(|places| announce(&places, names));
+        if goes_on && ended.is_none() {
+            if !input.source().may_wait() {
+                ended = Some(Instant::now());
+            } else if settings.suppressions.is_empty() {
+                let names = input.source().names();
+                analysis.news().for_each(|places| announce(&places, names));
+            }
         }
     }
     if goes_on {
-        started = Instant::now();
+        started = ended.unwrap_or_else(Instant::now);
         analysis.set_deadline(deadline(settings, started));
     }
     if let (0, Some(damage)) = (index, input.source().damage()) {
@@ -189,6 +205,7 @@ fn check(
     }
     input.warn_of_damage();
     let mut trust = input.source().trust();
+    out_of_time |= trust.gaps().contains(&Gap::NoEnd(NoEnd::OutOfTime));
     let interrupted = !goes_on && interrupt::interrupted().load(Ordering::Relaxed);
     match (out_of_time, interrupted) {
         (true, _) => trust.add(Gap::NoEnd(NoEnd::OutOfTime)),

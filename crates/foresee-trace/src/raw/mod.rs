@@ -21,6 +21,7 @@ mod symbols;
 
 pub use function_path::{function_path, is_library_function};
 pub use lock_table::{Hold, LockTable, Role, Success};
+pub use merging::has_begun;
 pub use modules::Module;
 pub use reader::RawReader;
 pub use symbols::{
