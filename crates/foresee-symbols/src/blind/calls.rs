@@ -157,7 +157,8 @@ impl ProgramCode {
 
     /// Whether instrumented code has instructions that order threads. These are of assembly, as compilers make calls of atomics. Then
     /// other instructions may be atomic loads and stores in assembly, which look like any other: of the same file, or, in Rust, where
-    /// hardly anybody writes assembly, of the same function.
+    /// hardly anybody writes assembly, of the same function. (A hint to the processor that a thread spins orders nothing, and most are
+    /// beside atomics that are seen.)
     fn has_assembly(&mut self, file: FileId, instructions: &[Instruction]) -> bool {
         if self.code(file).is_rust() {
             return instructions.iter().any(synchronises);
@@ -168,9 +169,7 @@ impl ProgramCode {
         let code = Rc::clone(self.code(file));
         let found = code.starts().into_iter().any(|start| {
             self.kind(file, start, 0) == FunctionKind::Instrumented
-                && decode(&code, start)
-                    .iter()
-                    .any(|one| synchronises(one) || one.mnemonic() == Mnemonic::Pause)
+                && decode(&code, start).iter().any(synchronises)
         });
         *self.files[file.0].has_assembly.insert(found)
     }
