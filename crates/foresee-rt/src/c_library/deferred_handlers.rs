@@ -83,11 +83,16 @@ fn deliver(signals: &mut [Option<DeferredSignal>]) {
         let other_stack = deferred.stack.filter(|stack| !is_on(stack, context as usize));
         let stack_top = other_stack.map_or(0, |stack| stack.ss_sp as usize + stack.ss_size);
         block(deferred.blocked_in_handler);
-        learn(deferred.signal, deferred.handler);
-        // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them. They are valid
-        // until it returns. The thread is not on the other stack, which it has set up for handlers.
+        thread::unignored(|| {
+            learn(deferred.signal, deferred.handler);
+            // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them. They are
+            // valid until it returns. The thread is not on the other stack, which it has set up for handlers.
+            unsafe {
+                call_handler(deferred.signal, &mut deferred.info, context, deferred.handler, stack_top)
+            };
+        });
+        // SAFETY: the context is the one that was made above.
         unsafe {
-            call_handler(deferred.signal, &mut deferred.info, context, deferred.handler, stack_top);
             // Now it is the next handler's turn, and no other's.
             block(ALL_THAT_CAN_WAIT);
             blocked_after = Some(*blocked_in(context));

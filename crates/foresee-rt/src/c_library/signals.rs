@@ -17,7 +17,7 @@ use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
-use crate::recorder::thread::is_inside;
+use crate::recorder::thread::{is_inside, unignored};
 
 givers! {
     KILL signal_process of c"kill" (process: pid_t, signal: c_int) -> c_int, OF_SIGNALS;
@@ -67,10 +67,12 @@ extern "C-unwind" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c
     {
         return;
     }
-    learn(signal, handler);
-    // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them.
-    let handler: Handler = unsafe { std::mem::transmute(handler) };
-    handler(signal, info, context);
+    unignored(|| {
+        learn(signal, handler);
+        // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them.
+        let handler: Handler = unsafe { std::mem::transmute(handler) };
+        handler(signal, info, context);
+    });
 }
 
 /// The handler of a signal knows what whoever sent it had done.
@@ -195,28 +197,6 @@ macro_rules! installers {
 installers! {
     SIGNAL set_handler of c"signal";
     SYSV_SIGNAL set_handler_once of c"__sysv_signal";
-}
-
-/// Finds the functions that signal handlers may call: looking for them then is too late.
-pub(crate) fn start() {
-    for real in [
-        &KILL,
-        &KILLPG,
-        &PTHREAD_KILL,
-        &RAISE,
-        &SIGQUEUE,
-        &PTHREAD_SIGQUEUE,
-        &SIGSUSPEND,
-        &PAUSE,
-        &ALARM,
-        &SETITIMER,
-        &SIGPENDING,
-        &SIGACTION,
-        &SIGNAL,
-        &SYSV_SIGNAL,
-    ] {
-        real.address();
-    }
 }
 
 // A program may have functions of its own by these names.

@@ -1,8 +1,21 @@
 //! Whether events are recorded. It is one number, as every access asks for it.
+//!
+//! **Copies of the process.** Whoever copies the process by a system call of its own (`clone` without `CLONE_VM`) is seen by nobody,
+//! and the copy would write to the trace of the original, which both have mapped. So the number has a page to itself, of which the
+//! kernel gives a copy of the process an empty one: nothing is recorded there. The C library's `fork` is seen, and begins a trace for
+//! the child (`c_library::process`).
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
 
-static STATUS: AtomicU8 = AtomicU8::new(OFF);
+const PAGE: usize = 4096;
+
+#[repr(align(4096))]
+struct OwnPage {
+    status: AtomicU8,
+    _rest: [u8; PAGE - 1],
+}
+
+static OWN_PAGE: OwnPage = OwnPage { status: AtomicU8::new(OFF), _rest: [0; PAGE - 1] };
 /// Nothing is recorded.
 const OFF: u8 = 0;
 /// Every event is recorded just as it comes.
@@ -13,26 +26,29 @@ const SOME_SPECIAL: u8 = 2;
 /// Whether events are recorded.
 #[inline(always)]
 pub(crate) fn recording() -> bool {
-    STATUS.load(Relaxed) != OFF
+    OWN_PAGE.status.load(Relaxed) != OFF
 }
 
 /// Whether events are recorded, and all of them just as they come.
 #[inline(always)]
 pub(crate) fn recording_all_alike() -> bool {
-    STATUS.load(Relaxed) == ALL_ALIKE
+    OWN_PAGE.status.load(Relaxed) == ALL_ALIKE
 }
 
-/// Events are recorded from now on.
+/// Events are recorded from now on, and by no copy of the process. (A kernel before 4.14 cannot do that.)
 pub(crate) fn turn_on(some_are_special: bool) {
-    STATUS.store(if some_are_special { SOME_SPECIAL } else { ALL_ALIKE }, SeqCst);
+    let page = &raw const OWN_PAGE;
+    // SAFETY: the page is this static's alone, and nobody but this module uses it, in this process or another.
+    unsafe { libc::madvise(page.cast_mut().cast(), PAGE, libc::MADV_WIPEONFORK) };
+    OWN_PAGE.status.store(if some_are_special { SOME_SPECIAL } else { ALL_ALIKE }, SeqCst);
 }
 
 /// From now on, some events are recorded in another way.
 pub(crate) fn some_are_special() {
-    let _ = STATUS.compare_exchange(ALL_ALIKE, SOME_SPECIAL, SeqCst, SeqCst);
+    let _ = OWN_PAGE.status.compare_exchange(ALL_ALIKE, SOME_SPECIAL, SeqCst, SeqCst);
 }
 
 /// Nothing is recorded from now on; whether something was before.
 pub(crate) fn turn_off() -> bool {
-    STATUS.swap(OFF, SeqCst) != OFF
+    OWN_PAGE.status.swap(OFF, SeqCst) != OFF
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{
 use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
 
+use super::ignoring::Requests;
 use crate::recorder::frames::Frames;
 use crate::recorder::watched::Unsettled;
 
@@ -17,22 +18,6 @@ pub(super) const INSIDE: u8 = 1;
 pub(super) const UNSETTLED: u8 = 8;
 /// The thread has written its last record.
 const ENDED: u8 = 16;
-
-/// What an annotation asks not to record.
-#[derive(Clone, Copy)]
-pub(crate) enum Ignored {
-    Accesses,
-    Synchronisation,
-}
-
-impl Ignored {
-    pub(super) const fn bit(self) -> u8 {
-        match self {
-            Ignored::Accesses => 2,
-            Ignored::Synchronisation => 4,
-        }
-    }
-}
 
 /// A thread that has no number yet.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -53,8 +38,7 @@ pub(crate) struct Local {
     pub(super) thread: Cell<u32>,
     /// What the thread does not record now and why: a union of the states, and of what it was asked to ignore.
     pub(super) state: AtomicU8,
-    /// How often it was asked to ignore accesses, and synchronisation.
-    ignored: [Cell<u32>; 2],
+    pub(super) ignored: Requests,
     /// How many functions it is in: what `Enter` and `Exit` records say.
     pub(super) depth: Cell<u32>,
     /// Which ones, if chunks begin with them.
@@ -79,7 +63,7 @@ thread_local! {
             turn: Cell::new(0),
             thread: Cell::new(NOBODY),
             state: AtomicU8::new(0),
-            ignored: [Cell::new(0), Cell::new(0)],
+            ignored: Requests::NONE,
             depth: Cell::new(0),
             frames: Cell::new(Frames::NONE),
             near: Near::nowhere(),
@@ -125,26 +109,6 @@ pub(crate) fn abandon(give_up: impl FnOnce(&Local)) {
 /// From here on, this thread is the runtime's own.
 pub(crate) fn silence() {
     LOCAL.with(|local| local.enter(INSIDE));
-}
-
-/// Begins to ignore something; each is ended once.
-pub(crate) fn begin_ignoring(what: Ignored) {
-    LOCAL.with(|local| {
-        let times = &local.ignored[what as usize];
-        times.set(times.get().saturating_add(1));
-        local.state.fetch_or(what.bit(), Relaxed);
-    });
-}
-
-/// Ends what [`begin_ignoring`] began.
-pub(crate) fn end_ignoring(what: Ignored) {
-    LOCAL.with(|local| {
-        let times = &local.ignored[what as usize];
-        times.set(times.get().saturating_sub(1));
-        if times.get() == 0 {
-            local.state.fetch_and(!what.bit(), Relaxed);
-        }
-    });
 }
 
 /// Where this thread's next record goes, and in which turn: it is another position after each record.
