@@ -67,6 +67,9 @@ pub struct CheckOptions {
     /// A file of suppressions, as for ThreadSanitizer; may be given more than once
     #[arg(long, value_name = "FILE")]
     pub suppressions: Vec<PathBuf>,
+    /// Show also the races that well-known libraries have and live with, which are suppressed otherwise
+    #[arg(long)]
+    pub show_known: bool,
     /// A function that is meant to be atomic; may be given more than once
     #[arg(long, value_name = "FUNCTION")]
     pub atomic: Vec<String>,

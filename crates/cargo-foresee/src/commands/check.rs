@@ -71,7 +71,7 @@ impl Check {
         for path in &settings.spec {
             properties.extend(specs::load(path, warnings)?.properties);
         }
-        let mut suppressions = Suppressions::default();
+        let mut suppressions = Suppressions::new(settings.show_known);
         for path in &settings.suppressions {
             suppressions.read(path)?;
         }
@@ -190,9 +190,9 @@ fn check(
         if goes_on && ended.is_none() {
             if !input.source().may_wait() {
                 ended = Some(Instant::now());
-            } else if settings.suppressions.is_empty() {
+            } else {
                 let names = input.source().names();
-                analysis.news().for_each(|places| announce(&places, names));
+                analysis.news().for_each(|places| announce(&places, names, suppressions));
             }
         }
     }
@@ -369,7 +369,11 @@ fn deadline(settings: &Settings, started: Instant) -> Option<Instant> {
 }
 
 /// Reports a race while the program still runs; the report has it again, with all that belongs to it.
-fn announce(places: &[Place], names: &Names) {
+fn announce(places: &[Place], names: &Names, suppressions: &Mutex<Suppressions>) {
+    let texts = places.iter().map(|place| names.location_text(place.loc()));
+    if suppressions.lock().unwrap_or_else(PoisonError::into_inner).may_suppress(texts) {
+        return;
+    }
     let folder = std::env::current_dir().unwrap_or_default();
     let from_here = Viewpoint::new(&folder);
     let mut places: Vec<String> = (places.iter())

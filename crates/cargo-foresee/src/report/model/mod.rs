@@ -18,6 +18,6 @@ pub(crate) use finding::{Certainty, Finding, Kind};
 pub(crate) use named::Named;
 pub(crate) use report::Report;
 pub(crate) use run::{Run, Step};
-pub(crate) use stats::{BlindCode, BlindStats, EngineStats, SessionStats, Stats};
+pub(crate) use stats::{BlindCode, BlindStats, EngineStats, KnownStats, SessionStats, Stats, Suppressed};
 pub(crate) use story::{Change, Passed, Row, Separation, Story, StoryStep};
 pub(crate) use witness::{Positions, Witness};
