@@ -83,8 +83,8 @@ pub(crate) struct Live<'m> {
     teller: Option<Teller<'m>>,
     /// How long reading may go on once the program has ended.
     time: Option<Duration>,
-    /// Whether the program is known to have ended.
-    is_ended: bool,
+    /// When the program was known to have ended.
+    ended: Rc<Cell<Option<Instant>>>,
     /// When reading stops.
     deadline: Option<Instant>,
     fate: Rc<Fate>,
@@ -108,12 +108,17 @@ impl<'m> Live<'m> {
             packing: None,
             teller,
             time,
-            is_ended: false,
+            ended: Rc::default(),
             deadline: None,
             fate,
             no_names: Names::new(),
             no_facts: Facts::new(),
         }
+    }
+
+    /// Tells when the program was known to have ended, once it has.
+    pub(crate) fn ended(&self) -> Rc<Cell<Option<Instant>>> {
+        Rc::clone(&self.ended)
     }
 
     /// Goes to the next event; `false` at the end.
@@ -122,10 +127,12 @@ impl<'m> Live<'m> {
             let deadline = self.deadline;
             let is_cut = self.packing.as_mut().is_some_and(|packing| packing.must_end(deadline));
             let reached = if is_cut { Reached::End } else { self.follower.advance()? };
-            if self.follower.is_complete() && !std::mem::replace(&mut self.is_ended, true) {
+            if self.follower.is_complete() && self.ended.get().is_none() {
                 // Ctrl-C was the program's, and is ours from now on.
                 interrupt::finish_on_interrupt();
-                self.deadline = self.time.and_then(|time| Instant::now().checked_add(time));
+                let now = Instant::now();
+                self.ended.set(Some(now));
+                self.deadline = self.time.and_then(|time| now.checked_add(time));
             }
             let Some(reader) = self.follower.reader() else { continue };
             if let Some(target) = self.target.take() {

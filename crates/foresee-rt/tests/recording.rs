@@ -118,6 +118,11 @@ fn cpp_threads_statics_and_futures() {
 }
 
 #[test]
+fn containers_of_cpp_do_what_they_do_and_their_accesses_are_recorded() {
+    each("containers.cpp", |program| drop(program.assert_clean()));
+}
+
+#[test]
 fn readiness_and_moved_data_order() {
     each("readiness.c", |program| drop(program.assert_clean()));
 }

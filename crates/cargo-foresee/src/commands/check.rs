@@ -1,8 +1,10 @@
 //! `foresee check`: read a trace, run the engines, show what they found.
 
+use std::cell::Cell;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -125,9 +127,10 @@ impl Check {
         path: &Path,
         name: &str,
     ) -> Result<(Report, u8), CliError> {
+        let ended = live.ended();
         let mut input = Input::of(path, Box::new(live));
         input.hide_progress();
-        check(input, RunState::GoesOn, path, name, self)
+        check(input, RunState::GoesOn { ended }, path, name, self)
     }
 
     /// Lines that suppressed nothing so far.
@@ -138,14 +141,16 @@ impl Check {
 }
 
 /// Whether the checked run is over.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum RunState {
     Ended {
         /// From when on time counts.
         started: Instant,
     },
     /// The input waits for it: until its end time does not count, and Ctrl-C is the program's. Then the input itself keeps to the time.
-    GoesOn,
+    GoesOn {
+        /// When it ended, once it has.
+        ended: Rc<Cell<Option<Instant>>>,
+    },
 }
 
 fn check(
@@ -155,10 +160,11 @@ fn check(
     name: &str,
     Check { settings, engines, properties, suppressions, shows_progress }: &Check,
 ) -> Result<(Report, u8), CliError> {
-    let (goes_on, mut started) = match run {
-        RunState::Ended { started } => (false, started),
-        RunState::GoesOn => (true, Instant::now()),
+    let (ended, mut started) = match run {
+        RunState::Ended { started } => (None, started),
+        RunState::GoesOn { ended } => (Some(ended), Instant::now()),
     };
+    let goes_on = ended.is_some();
     if !shows_progress {
         input.hide_progress();
     }
@@ -175,7 +181,6 @@ fn check(
     let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
     let mut index = 0;
     let mut out_of_time = false;
-    let mut ended = None;
     while (goes_on || !interrupt::interrupted().load(Ordering::Relaxed)) && input.advance()? {
         // What was read until then is the beginning of the run, and can be checked like any other.
         out_of_time = !goes_on
@@ -187,17 +192,13 @@ fn check(
         let (names, event) = input.event();
         index += 1;
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
-        if goes_on && ended.is_none() {
-            if !input.source().may_wait() {
-                ended = Some(Instant::now());
-            } else {
-                let names = input.source().names();
-                analysis.news().for_each(|places| announce(&places, names, suppressions));
-            }
+        if goes_on && input.source().may_wait() {
+            let names = input.source().names();
+            analysis.news().for_each(|places| announce(&places, names, suppressions));
         }
     }
-    if goes_on {
-        started = ended.unwrap_or_else(Instant::now);
+    if let Some(ended) = ended {
+        started = ended.get().unwrap_or_else(Instant::now);
         analysis.set_deadline(deadline(settings, started));
     }
     if let (0, Some(damage)) = (index, input.source().damage()) {

@@ -52,14 +52,19 @@ impl Real {
         if found.is_null() { self.find() } else { found }
     }
 
-    fn look_up(&self) -> *mut c_void {
+    /// The next function of the name among the program's libraries.
+    fn next(&self) -> *mut c_void {
         // SAFETY: both calls take a handle that always exists and names that end in a zero byte.
-        let found = unsafe {
+        unsafe {
             let versioned = self.version.map_or(std::ptr::null_mut(), |v| {
                 libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), v.as_ptr())
             });
             if versioned.is_null() { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } else { versioned }
-        };
+        }
+    }
+
+    fn look_up(&self) -> *mut c_void {
+        let found = self.next();
         match self.library {
             // SAFETY: both calls take names that end in a zero byte. A null handle would stand for the program, and so for ours.
             Some(library) if found.is_null() => unsafe {
@@ -91,15 +96,15 @@ unsafe extern "C" {
     static LAST: u8;
 }
 
-/// Looks up all functions that a program may call through us, except those of libraries that it may be linked without. A C library that
-/// lacks one is no reason to end: nobody will call it. Some 400 lookups take less than a millisecond.
+/// Looks up all functions that a program may call through us. Libraries that lack one are no reason to end: nobody will call it. Some 500
+/// lookups take less than a millisecond.
 pub(crate) fn find_all() {
     let (mut next, end) = ((&raw const FIRST).cast::<&Real>(), (&raw const LAST).cast::<&Real>());
     while next < end {
         // SAFETY: the linker puts what is listed one behind the other, and nothing else there.
         let real = unsafe { *next };
-        if real.library.is_none() && real.found.load(Relaxed).is_null() {
-            real.found.store(real.look_up(), Relaxed);
+        if real.found.load(Relaxed).is_null() {
+            real.found.store(real.next(), Relaxed);
         }
         next = next.wrapping_add(1);
     }

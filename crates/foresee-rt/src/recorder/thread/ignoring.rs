@@ -31,7 +31,9 @@ const BITS: u8 = Ignored::Accesses.bit() | Ignored::Synchronisation.bit();
 pub(super) struct Requests([Cell<u32>; 2]);
 
 impl Requests {
-    pub(super) const NONE: Requests = Requests([const { Cell::new(0) }; 2]);
+    pub(super) const fn none() -> Requests {
+        Requests([const { Cell::new(0) }; 2])
+    }
 }
 
 /// Begins to ignore something; each is ended once.

@@ -63,7 +63,7 @@ thread_local! {
             turn: Cell::new(0),
             thread: Cell::new(NOBODY),
             state: AtomicU8::new(0),
-            ignored: Requests::NONE,
+            ignored: Requests::none(),
             depth: Cell::new(0),
             frames: Cell::new(Frames::NONE),
             near: Near::nowhere(),
