@@ -373,7 +373,7 @@ impl Packing {
     pub(crate) fn must_end(&mut self, deadline: Option<Instant>) -> bool {
         if interrupt::interrupted().load(Ordering::Relaxed) {
             self.cut = Some(NoEnd::Interrupted);
-        } else if self.packed % LOOK_AT_CLOCK == 0
+        } else if self.packed.is_multiple_of(LOOK_AT_CLOCK)
             && self.packed > 0
             && deadline.is_some_and(|deadline| Instant::now() >= deadline)
         {

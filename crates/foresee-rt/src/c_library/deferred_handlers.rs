@@ -13,7 +13,8 @@ use std::mem::{MaybeUninit, offset_of};
 use libc::{c_int, c_void, siginfo_t, stack_t, ucontext_t};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block};
-use super::signals::learn;
+use super::channels::{OF_PROCESSES, OF_SIGNALS};
+use crate::recorder::edges::acquire_edge;
 use crate::recorder::thread::{self, DeferredSignal, SignalSet};
 
 /// The set of signals that are blocked when the context is gone back to. The kernel's are the first words of the C library's, whose
@@ -69,6 +70,19 @@ pub(super) unsafe fn defer(
         block(blocked);
     }
     kept
+}
+
+/// The handler of a signal knows what whoever sent it had done.
+pub(super) fn learn(signal: c_int, handler: usize) {
+    // SAFETY: `errno` is this thread's own; it is put back, as it belongs to the code that was interrupted.
+    unsafe {
+        let errno = *libc::__errno_location();
+        acquire_edge(OF_SIGNALS, handler as u64);
+        if signal == libc::SIGCHLD {
+            acquire_edge(OF_PROCESSES, handler as u64);
+        }
+        *libc::__errno_location() = errno;
+    }
 }
 
 /// Runs the handlers of these signals. All that can wait are blocked.

@@ -4,7 +4,6 @@
 //! signal handler that interrupts the thread has asked for nothing: while it runs, nothing is ignored. One that leaves by a jump
 //! ends what its thread had asked for: more is recorded then than was wanted, never less.
 
-use std::cell::Cell;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
 use super::local::with_local;
@@ -27,19 +26,10 @@ impl Ignored {
 
 const BITS: u8 = Ignored::Accesses.bit() | Ignored::Synchronisation.bit();
 
-/// How often a thread was asked to ignore accesses, and synchronisation.
-pub(super) struct Requests([Cell<u32>; 2]);
-
-impl Requests {
-    pub(super) const fn none() -> Requests {
-        Requests([const { Cell::new(0) }; 2])
-    }
-}
-
 /// Begins to ignore something; each is ended once.
 pub(crate) fn begin_ignoring(what: Ignored) {
     with_local(|local| {
-        let times = &local.ignored.0[what as usize];
+        let times = &local.ignored[what as usize];
         times.set(times.get().saturating_add(1));
         local.state.fetch_or(what.bit(), Relaxed);
     });
@@ -48,7 +38,7 @@ pub(crate) fn begin_ignoring(what: Ignored) {
 /// Ends what [`begin_ignoring`] began.
 pub(crate) fn end_ignoring(what: Ignored) {
     with_local(|local| {
-        let times = &local.ignored.0[what as usize];
+        let times = &local.ignored[what as usize];
         times.set(times.get().saturating_sub(1));
         if times.get() == 0 {
             local.state.fetch_and(!what.bit(), Relaxed);
@@ -59,7 +49,7 @@ pub(crate) fn end_ignoring(what: Ignored) {
 /// Runs a signal handler, which may be anywhere in the functions above: afterwards all is as it was.
 pub(crate) fn unignored<R>(handler: impl FnOnce() -> R) -> R {
     let (bits, requests) = with_local(|local| {
-        let requests = local.ignored.0.each_ref().map(|times| times.replace(0));
+        let requests = local.ignored.each_ref().map(|times| times.replace(0));
         compiler_fence(SeqCst);
         (local.state.fetch_and(!BITS, Relaxed) & BITS, requests)
     });
@@ -67,7 +57,7 @@ pub(crate) fn unignored<R>(handler: impl FnOnce() -> R) -> R {
     let result = handler();
     compiler_fence(SeqCst);
     with_local(|local| {
-        for (times, before) in local.ignored.0.iter().zip(requests) {
+        for (times, before) in local.ignored.iter().zip(requests) {
             times.set(before);
         }
         let others = local.state.load(Relaxed) & !BITS;

@@ -8,7 +8,6 @@ use std::sync::atomic::{
 use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
 
-use super::ignoring::Requests;
 use crate::recorder::frames::Frames;
 use crate::recorder::watched::Unsettled;
 
@@ -38,7 +37,8 @@ pub(crate) struct Local {
     pub(super) thread: Cell<u32>,
     /// What the thread does not record now and why: a union of the states, and of what it was asked to ignore.
     pub(super) state: AtomicU8,
-    pub(super) ignored: Requests,
+    /// How often it was asked to ignore accesses, and synchronisation (`ignoring`).
+    pub(super) ignored: [Cell<u32>; 2],
     /// How many functions it is in: what `Enter` and `Exit` records say.
     pub(super) depth: Cell<u32>,
     /// Which ones, if chunks begin with them.
@@ -63,7 +63,7 @@ thread_local! {
             turn: Cell::new(0),
             thread: Cell::new(NOBODY),
             state: AtomicU8::new(0),
-            ignored: Requests::none(),
+            ignored: [Cell::new(0), Cell::new(0)],
             depth: Cell::new(0),
             frames: Cell::new(Frames::NONE),
             near: Near::nowhere(),
