@@ -32,6 +32,7 @@ pub(crate) struct Settings {
     pub(crate) time: Option<Duration>,
     pub(crate) memory: Option<u64>,
     pub(crate) suppressions: Vec<PathBuf>,
+    pub(crate) show_known: bool,
     pub(crate) atomic: Vec<String>,
     pub(crate) spec: Vec<PathBuf>,
     pub(crate) model: Option<CausalityModel>,
@@ -54,7 +55,7 @@ pub(crate) struct Settings {
 /// The variable.
 pub(crate) const VARIABLE: &str = "FORESEE_OPTIONS";
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "engine",
     "format",
     "output",
@@ -62,6 +63,7 @@ const KEYS: [&str; 18] = [
     "time",
     "memory",
     "suppressions",
+    "show-known",
     "atomic",
     "spec",
     "max-size",
@@ -126,6 +128,7 @@ pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
     settings.time = args.time.or(settings.time);
     settings.memory = args.memory.or(settings.memory);
     settings.suppressions.extend_from_slice(&args.suppressions);
+    settings.show_known |= args.show_known;
     settings.atomic.extend_from_slice(&args.atomic);
     settings.spec.extend_from_slice(&args.spec);
     settings.model = args.model.or(settings.model);
@@ -192,6 +195,9 @@ impl Settings {
             "values" => {
                 self.extent.values =
                     one()?.parse().map_err(|_| context("expected true or false".to_owned()))?;
+            }
+            "show-known" => {
+                self.show_known = one()?.parse().map_err(|_| context("expected true or false".to_owned()))?;
             }
             "suppressions" => self.suppressions = values.iter().map(|value| base.join(value)).collect(),
             "spec" => self.spec = values.iter().map(|value| base.join(value)).collect(),

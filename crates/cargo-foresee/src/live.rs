@@ -10,13 +10,16 @@
 //! Reading beside the program rests on an assumption about time, which is checked (see `foresee_trace::raw`). If it did not
 //! hold, everything is done again with the complete raw trace, unless parts of it are given back by then: in that case
 //! what is found is doubted.
+//!
+//! When the program has ended, the rest is read until the time for the check is over (`--time`); what was read by then is the
+//! beginning of the run.
 
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use foresee_trace::{Damage, Event, EventSource, Facts, LocId, Names, Op, ThreadId, TraceError, Trust};
 
@@ -39,6 +42,7 @@ pub(crate) fn beside<'m, R>(
     recording: &Recording<'_>,
     target: Target,
     teller: Option<Teller<'m>>,
+    time: Option<Duration>,
     check: impl FnOnce(Live<'m>) -> Result<R, CliError>,
 ) -> Result<(u8, Option<R>), CliError> {
     let fate = Rc::new(Fate::default());
@@ -51,7 +55,7 @@ pub(crate) fn beside<'m, R>(
             here.unpark();
             code
         });
-        let checked = check(Live::new(recording, target, teller, ended, Rc::clone(&fate)));
+        let checked = check(Live::new(recording, target, teller, time, ended, Rc::clone(&fate)));
         (program.join(), checked)
     });
     let code = code.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -77,8 +81,12 @@ pub(crate) struct Live<'m> {
     packing: Option<Packing>,
     /// Speaks to an observer, if there is one.
     teller: Option<Teller<'m>>,
-    /// Whether the program is known to have ended.
-    is_ended: bool,
+    /// How long reading may go on once the program has ended.
+    time: Option<Duration>,
+    /// When the program was known to have ended.
+    ended: Rc<Cell<Option<Instant>>>,
+    /// When reading stops.
+    deadline: Option<Instant>,
     fate: Rc<Fate>,
     no_names: Names,
     no_facts: Facts,
@@ -89,6 +97,7 @@ impl<'m> Live<'m> {
         recording: &Recording<'_>,
         target: Target,
         teller: Option<Teller<'m>>,
+        time: Option<Duration>,
         has_ended: Arc<AtomicBool>,
         fate: Rc<Fate>,
     ) -> Live<'m> {
@@ -98,21 +107,32 @@ impl<'m> Live<'m> {
             target: Some(target),
             packing: None,
             teller,
-            is_ended: false,
+            time,
+            ended: Rc::default(),
+            deadline: None,
             fate,
             no_names: Names::new(),
             no_facts: Facts::new(),
         }
     }
 
+    /// Tells when the program was known to have ended, once it has.
+    pub(crate) fn ended(&self) -> Rc<Cell<Option<Instant>>> {
+        Rc::clone(&self.ended)
+    }
+
     /// Goes to the next event; `false` at the end.
     fn next(&mut self) -> Result<bool, CliError> {
         loop {
-            let is_interrupted = self.packing.as_mut().is_some_and(Packing::is_interrupted);
-            let reached = if is_interrupted { Reached::End } else { self.follower.advance()? };
-            if self.follower.is_complete() && !std::mem::replace(&mut self.is_ended, true) {
+            let deadline = self.deadline;
+            let is_cut = self.packing.as_mut().is_some_and(|packing| packing.must_end(deadline));
+            let reached = if is_cut { Reached::End } else { self.follower.advance()? };
+            if self.follower.is_complete() && self.ended.get().is_none() {
                 // Ctrl-C was the program's, and is ours from now on.
                 interrupt::finish_on_interrupt();
+                let now = Instant::now();
+                self.ended.set(Some(now));
+                self.deadline = self.time.and_then(|time| now.checked_add(time));
             }
             let Some(reader) = self.follower.reader() else { continue };
             if let Some(target) = self.target.take() {

@@ -3,7 +3,10 @@
 //! The runtime inside the program writes a raw trace, made to be cheap to write and to survive any death of the program.
 //! It goes to a folder of its own beside the trace, and is read, symbolised and packed when the program has ended. Other
 //! processes of the program (forks, programs that it runs) write files of their own there, which become traces of their own; of
-//! a process that outlives the program, what it has done until then.
+//! a process that outlives the program, what it has done until then. One that was killed before it began to record is passed over.
+//!
+//! Whoever also checks the trace has so much time for both (`--time`), from the end of the program on: packing takes half of it at
+//! most, so that what was packed is looked at.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use foresee_symbols::{recorded_code, watched_statics};
-use foresee_trace::raw::{LockTable, RawReader};
+use foresee_trace::raw::{LockTable, RawReader, has_begun};
 use foresee_trace::{EventSource as _, Gap, NoEnd, TraceError, Trust};
 use rustix::process::Signal;
 
@@ -29,6 +32,9 @@ use crate::unrecorded;
 
 /// How long a program that was told to end may take before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How many events are packed between two looks at the clock.
+const LOOK_AT_CLOCK: u64 = 1 << 16;
 
 /// The variable that tells the runtime where to record to.
 pub(crate) const RAW_VARIABLE: &str = "FORESEE_RAW";
@@ -73,6 +79,8 @@ pub(crate) struct Program<'a> {
 pub(crate) struct Recorded {
     /// The program's exit code, with 128 + n for signal n.
     pub(crate) code: u8,
+    /// How long packing its own trace took.
+    pub(crate) packing: Duration,
     /// The traces of other processes that it started: its forks, and programs that were built by foresee, too.
     pub(crate) others: Vec<Other>,
 }
@@ -82,17 +90,24 @@ pub(crate) struct Other {
     /// The process id; with a number if the process became another program.
     pub(crate) process: String,
     pub(crate) trace: PathBuf,
+    /// How long packing it took.
+    pub(crate) packing: Duration,
 }
 
 /// Runs the program and writes its trace, and those of other processes beside it: `run.ft` and `run.1234.ft`. What the
-/// program itself wrote is moved to `keep`, if given.
-pub(crate) fn record(program: &Program<'_>, trace: &Path, keep: Option<&Path>) -> Result<Recorded, CliError> {
+/// program itself wrote is moved to `keep`, if given. `time` is there for packing and checking each.
+pub(crate) fn record(
+    program: &Program<'_>,
+    trace: &Path,
+    keep: Option<&Path>,
+    time: Option<Duration>,
+) -> Result<Recorded, CliError> {
     let recording = Recording::prepare(program, trace)?;
     // A mistake in the name is told before the program runs.
     let target = Target::file(trace)?;
     let code = recording.run(Reading::Afterwards)?;
-    recording.pack(target, keep)?;
-    recording.pack_others(code, keep)
+    let packing = recording.pack(target, keep, time)?;
+    Ok(Recorded { code, packing, others: recording.pack_others(keep, time)? })
 }
 
 /// When a raw trace is read: what is read while the program runs costs it more to write.
@@ -137,7 +152,11 @@ impl<'a> Recording<'a> {
     /// Fails if the program has recorded nothing.
     pub(crate) fn is_there(&self) -> Result<(), CliError> {
         let name = self.program.line.first().map_or(OsStr::new(""), |name| name);
-        if self.raw().exists() { Ok(()) } else { Err(unrecorded::recorded_nothing(name)) }
+        match File::open(self.raw()) {
+            Ok(raw) if has_begun(&raw) => Ok(()),
+            Ok(_) => Err(unrecorded::ended_at_once(name)),
+            Err(_) => Err(unrecorded::recorded_nothing(name)),
+        }
     }
 
     /// Which functions are operations on locks.
@@ -145,25 +164,40 @@ impl<'a> Recording<'a> {
         self.table.clone()
     }
 
-    /// Packs what the program itself recorded.
-    pub(crate) fn pack(&self, target: Target, keep: Option<&Path>) -> Result<(), CliError> {
+    /// Packs what the program itself recorded; how long that took.
+    pub(crate) fn pack(
+        &self,
+        target: Target,
+        keep: Option<&Path>,
+        time: Option<Duration>,
+    ) -> Result<Duration, CliError> {
         self.is_there()?;
-        pack_and_keep(&self.raw(), target, &self.table, keep)
+        pack_and_keep(&self.raw(), target, &self.table, keep, time)
     }
 
     /// Packs what other processes recorded.
-    pub(crate) fn pack_others(self, code: u8, keep: Option<&Path>) -> Result<Recorded, CliError> {
+    pub(crate) fn pack_others(
+        self,
+        keep: Option<&Path>,
+        time: Option<Duration>,
+    ) -> Result<Vec<Other>, CliError> {
         let mut others = Vec::new();
         for (process, raw) in raw_of_others(self.folder.path()) {
             let of_process = |path: &Path| {
                 let ending = path.extension().unwrap_or_default().display();
                 path.with_extension(format!("{process}.{ending}"))
             };
+            if !File::open(&raw).is_ok_and(|raw| has_begun(&raw)) {
+                let note = format!("process {process} ended before it began to record: it has no trace");
+                error::print(Severity::Note, &note);
+                continue;
+            }
             let trace = of_process(self.trace);
-            pack_and_keep(&raw, Target::file(&trace)?, &self.table, keep.map(of_process).as_deref())?;
-            others.push(Other { process, trace });
+            let keep = keep.map(of_process);
+            let packing = pack_and_keep(&raw, Target::file(&trace)?, &self.table, keep.as_deref(), time)?;
+            others.push(Other { process, trace, packing });
         }
-        Ok(Recorded { code, others })
+        Ok(others)
     }
 }
 
@@ -183,12 +217,19 @@ fn raw_of_others(folder: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
-fn pack_and_keep(raw: &Path, target: Target, table: &LockTable, keep: Option<&Path>) -> Result<(), CliError> {
-    let packed = pack(raw, target, table.clone());
+fn pack_and_keep(
+    raw: &Path,
+    target: Target,
+    table: &LockTable,
+    keep: Option<&Path>,
+    time: Option<Duration>,
+) -> Result<Duration, CliError> {
+    let started = Instant::now();
+    let packed = pack(raw, target, table.clone(), time.and_then(|time| started.checked_add(time / 2)));
     if let Some(kept) = keep {
         std::fs::rename(raw, kept).map_err(|why| CliError::output(kept.display(), why))?;
     }
-    packed
+    packed.map(|()| started.elapsed())
 }
 
 /// What the user called the program.
@@ -295,13 +336,13 @@ fn told(name: &str, status: ExitStatus) -> u8 {
     code
 }
 
-/// From the raw trace to one that every command reads. Ctrl-C ends it with what was packed so far.
-fn pack(raw: &Path, target: Target, table: LockTable) -> Result<(), CliError> {
+/// From the raw trace to one that every command reads. Ctrl-C and the deadline end it with what was packed so far.
+fn pack(raw: &Path, target: Target, table: LockTable, deadline: Option<Instant>) -> Result<(), CliError> {
     interrupt::finish_on_interrupt();
     let failed = |why| unreadable(raw, why);
     let mut reader = RawReader::open(raw, program_file::symbols()?, table).map_err(failed)?;
     let mut packing = Packing::begin(&reader, target)?;
-    while !packing.is_interrupted() && reader.advance().map_err(failed)? {
+    while !packing.must_end(deadline) && reader.advance().map_err(failed)? {
         packing.event(&reader)?;
     }
     packing.finish(&reader)
@@ -324,20 +365,27 @@ pub(crate) struct Packing {
     packed: u64,
     /// How many facts are written.
     facts: usize,
-    /// Whether Ctrl-C ended it.
-    was_interrupted: bool,
+    /// Why it did not come to the end of the raw trace.
+    cut: Option<NoEnd>,
 }
 
 impl Packing {
     pub(crate) fn begin(reader: &RawReader, target: Target) -> Result<Packing, CliError> {
         let output = Some(Output::new(target, reader.facts())?);
-        Ok(Packing { output, packed: 0, facts: reader.facts().len(), was_interrupted: false })
+        Ok(Packing { output, packed: 0, facts: reader.facts().len(), cut: None })
     }
 
-    /// Whether Ctrl-C ends it: then nothing more is packed.
-    pub(crate) fn is_interrupted(&mut self) -> bool {
-        self.was_interrupted |= interrupt::interrupted().load(Ordering::Relaxed);
-        self.was_interrupted
+    /// Whether Ctrl-C or the deadline ends it: then nothing more is packed.
+    pub(crate) fn must_end(&mut self, deadline: Option<Instant>) -> bool {
+        if interrupt::interrupted().load(Ordering::Relaxed) {
+            self.cut = Some(NoEnd::Interrupted);
+        } else if self.packed.is_multiple_of(LOOK_AT_CLOCK)
+            && self.packed > 0
+            && deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        {
+            self.cut = Some(NoEnd::OutOfTime);
+        }
+        self.cut.is_some()
     }
 
     /// Packs the event that the reader has reached.
@@ -350,11 +398,12 @@ impl Packing {
     /// Completes the trace, and reports what is wrong with it.
     pub(crate) fn finish(&mut self, reader: &RawReader) -> Result<(), CliError> {
         let Some(mut output) = self.output.take() else { return Ok(()) };
-        if self.was_interrupted {
+        if let Some(cut) = self.cut {
+            let why = if cut == NoEnd::OutOfTime { "out of time" } else { "interrupted" };
             let packed = self.packed;
             error::print(
                 Severity::Warning,
-                &format!("interrupted: only the first {packed} events are in the trace"),
+                &format!("{why}: only the first {packed} events are in the trace"),
             );
         }
         if let Some(damage) = reader.damage() {
@@ -370,8 +419,8 @@ impl Packing {
     /// What of the run is not in the trace.
     pub(crate) fn trust(&self, reader: &RawReader) -> Trust {
         let mut trust = reader.trust();
-        if self.was_interrupted {
-            trust.add(Gap::NoEnd(NoEnd::Interrupted));
+        if let Some(cut) = self.cut {
+            trust.add(Gap::NoEnd(cut));
         }
         trust
     }

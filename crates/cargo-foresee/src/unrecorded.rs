@@ -32,6 +32,11 @@ pub(crate) fn recorded_nothing(program: &OsStr) -> CliError {
     CliError::Usage(format!("{}: recorded nothing: it {why}", program.display()))
 }
 
+/// The program was killed while its runtime began.
+pub(crate) fn ended_at_once(program: &OsStr) -> CliError {
+    CliError::Usage(format!("{}: recorded nothing: it ended before it began to record", program.display()))
+}
+
 /// The program is not there, or not to be executed.
 pub(crate) fn cannot_run(program: &OsStr, why: &Error) -> CliError {
     let path = find(program);

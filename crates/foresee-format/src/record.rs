@@ -128,12 +128,37 @@ records! {
     NearReadSeen = 45, 1;
     /// pc, address, size of memory that has other contents now, by something that is no access of the program.
     Changed = 46, 4;
+    /// pc: a call that accesses memory of the program in a way that is not recorded; detail: an [`Unseen`].
+    Unseen = 47, 2;
 }
 
 /// The first word of a record.
 #[inline(always)]
 pub const fn first_word(tag: Tag, detail: u8, key: u64) -> u64 {
     tag as u64 | (detail as u64) << 8 | key << 16
+}
+
+/// What a call accesses that nobody records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Unseen {
+    /// Memory that the program gave to the C library as the buffer of a stream.
+    StreamBuffer = 0,
+    /// A file that is also mapped.
+    MappedFile = 1,
+}
+
+impl Unseen {
+    /// All, in the order of their numbers.
+    pub const ALL: [Unseen; 2] = [Unseen::StreamBuffer, Unseen::MappedFile];
+
+    /// What to call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unseen::StreamBuffer => "a stream with a buffer of the program's own",
+            Unseen::MappedFile => "a file that is also mapped",
+        }
+    }
 }
 
 /// In the detail of an atomic operation: its values are not known. An uninstrumented library did it, before or after the record.

@@ -64,6 +64,7 @@ compile_error!("foresee records programs on x86_64 Linux with the GNU C library 
 
 mod c_library;
 mod compiler;
+mod cxx_library;
 mod entry_points;
 mod environment;
 mod message;

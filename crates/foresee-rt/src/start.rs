@@ -3,10 +3,10 @@
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use crate::c_library::{descriptors, effects, ipc, process, signals, threads};
+use crate::c_library::{process, threads};
 use crate::entry_points::entries;
 use crate::recorder::{branches, code_filter, limits, ring, seen_values, session, thread, watched};
-use crate::{observer, program};
+use crate::{observer, program, real_functions};
 
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
 /// the latest when the first instrumented object is initialised.
@@ -22,11 +22,7 @@ fn record() {
     if STARTED.swap(true, SeqCst) {
         return;
     }
-    descriptors::start();
-    ipc::start();
-    effects::start();
-    signals::start();
-    process::find_functions();
+    real_functions::find_all();
     // What reads strings and memory comes before the recording, which would take it for the program's doing.
     watched::start();
     code_filter::start();

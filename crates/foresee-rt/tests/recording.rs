@@ -118,6 +118,11 @@ fn cpp_threads_statics_and_futures() {
 }
 
 #[test]
+fn containers_of_cpp_do_what_they_do_and_their_accesses_are_recorded() {
+    each("containers.cpp", |program| drop(program.assert_clean()));
+}
+
+#[test]
 fn readiness_and_moved_data_order() {
     each("readiness.c", |program| drop(program.assert_clean()));
 }
@@ -192,6 +197,20 @@ fn the_child_of_a_fork_holds_what_its_parent_held() {
             assert!(!child.races.is_empty());
         }
     });
+}
+
+#[test]
+fn copies_of_the_process_that_nobody_sees_record_nothing() {
+    each("copied_process.c", |program| {
+        let run = program.assert_clean();
+        assert_eq!(run.count("main", "write"), 10);
+        assert!(program.others().is_empty());
+    });
+}
+
+#[test]
+fn functions_are_found_before_it_is_too_late() {
+    each("late_lookup.c", |program| drop(program.assert_clean()));
 }
 
 #[test]
@@ -286,6 +305,14 @@ fn what_signal_handlers_do_is_recorded() {
         let ((handled, _), run) = program.record_output(&[]);
         assert_eq!((run.count("main", "store"), handled.as_str()), (1200, "1200"));
         run.assert_ends_well();
+    });
+}
+
+#[test]
+fn signal_handlers_ignore_nothing() {
+    each("ignored_handlers.c", |program| {
+        let run = program.assert_clean();
+        assert_eq!((run.count("T1", "store"), run.count("T1", "write")), (50, 50));
     });
 }
 

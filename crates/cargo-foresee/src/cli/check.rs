@@ -56,7 +56,8 @@ pub struct CheckOptions {
     /// Exit with this code if there are findings [default: 66]
     #[arg(long, value_name = "N")]
     pub exit_code: Option<u8>,
-    /// Stop after this time (90s, 5m) and report what was found until then; without it, only the search for hard cases is limited
+    /// Stop after this time (90s, 5m) and report what was found until then; without it, only the search for hard cases is limited.
+    /// For a program that is run, it counts from its end, for each of its processes anew
     #[arg(long, value_name = "TIME", value_parser = number::duration)]
     pub time: Option<std::time::Duration>,
     /// Use no more memory than about this (8G); of longer traces only the beginning is used for prediction, and of
@@ -66,6 +67,9 @@ pub struct CheckOptions {
     /// A file of suppressions, as for ThreadSanitizer; may be given more than once
     #[arg(long, value_name = "FILE")]
     pub suppressions: Vec<PathBuf>,
+    /// Show also the races that well-known libraries have and live with, which are suppressed otherwise
+    #[arg(long)]
+    pub show_known: bool,
     /// A function that is meant to be atomic; may be given more than once
     #[arg(long, value_name = "FUNCTION")]
     pub atomic: Vec<String>,

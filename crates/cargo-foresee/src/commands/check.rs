@@ -1,8 +1,10 @@
 //! `foresee check`: read a trace, run the engines, show what they found.
 
+use std::cell::Cell;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -72,7 +74,7 @@ impl Check {
         for path in &settings.spec {
             properties.extend(specs::load(path, warnings)?.properties);
         }
-        let mut suppressions = Suppressions::default();
+        let mut suppressions = Suppressions::new(settings.show_known);
         for path in &settings.suppressions {
             suppressions.read(path)?;
         }
@@ -88,9 +90,14 @@ impl Check {
 
     /// Checks the trace at `path`, which the report calls `name`, and shows what was found; the exit code that says it.
     pub(crate) fn run(&self, path: &Path, name: &str) -> Result<u8, CliError> {
-        let (report, verdict) = self.report(path, name)?;
+        let (report, verdict) = self.report(path, name, Instant::now())?;
         self.show(Results::Run(&[report]))?;
         Ok(verdict)
+    }
+
+    /// How long it may take.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        self.settings.time
     }
 
     /// Shows results where they were asked for, and warns of suppressions that were of no use.
@@ -107,10 +114,11 @@ impl Check {
         ReportFormat::Human.render(results, &viewpoint(&self.settings))
     }
 
-    /// Checks the trace at `path`: the report, which calls it `name`, and the exit code that says what is in it.
-    pub(crate) fn report(&self, path: &Path, name: &str) -> Result<(Report, u8), CliError> {
+    /// Checks the trace at `path`: the report, which calls it `name`, and the exit code that says what is in it. Time counts
+    /// since `started`.
+    pub(crate) fn report(&self, path: &Path, name: &str, started: Instant) -> Result<(Report, u8), CliError> {
         interrupt::finish_on_interrupt();
-        check(Input::open(path)?, RunState::Ended, path, name, self)
+        check(Input::open(path)?, RunState::Ended { started }, path, name, self)
     }
 
     /// The same for a run that goes on while it is checked; its trace will be at `path` when it has ended.
@@ -120,9 +128,10 @@ impl Check {
         path: &Path,
         name: &str,
     ) -> Result<(Report, u8), CliError> {
+        let ended = live.ended();
         let mut input = Input::of(path, Box::new(live));
         input.hide_progress();
-        check(input, RunState::GoesOn, path, name, self)
+        check(input, RunState::GoesOn { ended }, path, name, self)
     }
 
     /// Lines that suppressed nothing so far.
@@ -133,11 +142,16 @@ impl Check {
 }
 
 /// Whether the checked run is over.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum RunState {
-    Ended,
-    /// The input waits for it: time does not count yet, and Ctrl-C is the program's.
-    GoesOn,
+    Ended {
+        /// From when on time counts.
+        started: Instant,
+    },
+    /// The input waits for it: until its end time does not count, and Ctrl-C is the program's. Then the input itself keeps to the time.
+    GoesOn {
+        /// When it ended, once it has.
+        ended: Rc<Cell<Option<Instant>>>,
+    },
 }
 
 fn check(
@@ -147,11 +161,14 @@ fn check(
     name: &str,
     Check { settings, engines, properties, suppressions, shows_progress }: &Check,
 ) -> Result<(Report, u8), CliError> {
-    let mut started = Instant::now();
+    let (ended, mut started) = match run {
+        RunState::Ended { started } => (None, started),
+        RunState::GoesOn { ended } => (Some(ended), Instant::now()),
+    };
+    let goes_on = ended.is_some();
     if !shows_progress {
         input.hide_progress();
     }
-    let goes_on = run == RunState::GoesOn;
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
     let options = Options {
@@ -176,13 +193,13 @@ fn check(
         let (names, event) = input.event();
         index += 1;
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
-        if goes_on && settings.suppressions.is_empty() && input.source().may_wait() {
+        if goes_on && input.source().may_wait() {
             let names = input.source().names();
-            analysis.news().for_each(|places| announce(&places, names));
+            analysis.news().for_each(|places| announce(&places, names, suppressions));
         }
     }
-    if goes_on {
-        started = Instant::now();
+    if let Some(ended) = ended {
+        started = ended.get().unwrap_or_else(Instant::now);
         analysis.set_deadline(deadline(settings, started));
     }
     if let (0, Some(damage)) = (index, input.source().damage()) {
@@ -190,6 +207,7 @@ fn check(
     }
     input.warn_of_damage();
     let mut trust = input.source().trust();
+    out_of_time |= trust.gaps().contains(&Gap::NoEnd(NoEnd::OutOfTime));
     let interrupted = !goes_on && interrupt::interrupted().load(Ordering::Relaxed);
     match (out_of_time, interrupted) {
         (true, _) => trust.add(Gap::NoEnd(NoEnd::OutOfTime)),
@@ -368,7 +386,11 @@ fn deadline(settings: &Settings, started: Instant) -> Option<Instant> {
 }
 
 /// Reports a race while the program still runs; the report has it again, with all that belongs to it.
-fn announce(places: &[Place], names: &Names) {
+fn announce(places: &[Place], names: &Names, suppressions: &Mutex<Suppressions>) {
+    let texts = places.iter().map(|place| names.location_text(place.loc()));
+    if suppressions.lock().unwrap_or_else(PoisonError::into_inner).may_suppress(texts) {
+        return;
+    }
     let folder = std::env::current_dir().unwrap_or_default();
     let from_here = Viewpoint::new(&folder);
     let mut places: Vec<String> = (places.iter())

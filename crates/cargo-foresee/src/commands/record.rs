@@ -19,5 +19,5 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, CliError> {
         let note = "FORESEE_OBSERVER is set, but `foresee record` only records: the program is not observed";
         error::print(Severity::Note, &note);
     }
-    record(&program, &args.output, raw.as_deref()).map(|recorded| ExitCode::from(recorded.code))
+    record(&program, &args.output, raw.as_deref(), None).map(|recorded| ExitCode::from(recorded.code))
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use crate::cli::{RecordOptions, RunArgs};
 use crate::commands::check::Check;
@@ -51,19 +52,20 @@ pub(crate) fn record_and_check(
         // What is kept is known at the end.
         (recording.run(Reading::Afterwards)?, None)
     } else {
-        live::beside(&recording, Target::file(&trace)?, observer.as_ref().map(Meeting::teller), |live| {
+        let teller = observer.as_ref().map(Meeting::teller);
+        live::beside(&recording, Target::file(&trace)?, teller, check.time(), |live| {
             check.report_live(live, &trace, name)
         })?
     };
     let outcome = match checked {
         Some((report, verdict)) => Outcome { verdict, reports: vec![report], ..whole },
         None => {
-            recording.pack(Target::file(&trace)?, None)?;
-            check_one(check, &trace, whole)?
+            let packing = recording.pack(Target::file(&trace)?, None, check.time())?;
+            check_one(check, &trace, packing, whole)?
         }
     };
-    let recorded = recording.pack_others(code, None)?;
-    let outcome = with_others(check, &recorded, Outcome { code, ..outcome })?;
+    let others = recording.pack_others(None, check.time())?;
+    let outcome = with_others(check, &others, Outcome { code, ..outcome })?;
     check.show(Results::Run(&outcome.reports))?;
     let programs_own = outcome.failed() && !outcome.has_alarm();
     Ok(if programs_own { outcome.code } else { outcome.verdict })
@@ -87,13 +89,13 @@ pub(crate) fn check_recorded(
     trace: &Path,
     whole: Outcome,
 ) -> Result<Outcome, CliError> {
-    with_others(check, recorded, check_one(check, trace, whole)?)
+    with_others(check, &recorded.others, check_one(check, trace, recorded.packing, whole)?)
 }
 
 /// Checks the traces of other processes. The reports with findings become part of what the program came to.
-fn with_others(check: &Check, recorded: &Recorded, mut whole: Outcome) -> Result<Outcome, CliError> {
-    for other in &recorded.others {
-        let found = check_one(check, &other.trace, of_process(&whole, other))?;
+fn with_others(check: &Check, others: &[Other], mut whole: Outcome) -> Result<Outcome, CliError> {
+    for other in others {
+        let found = check_one(check, &other.trace, other.packing, of_process(&whole, other))?;
         if found.findings() > 0 {
             if !whole.has_alarm() {
                 whole.verdict = found.verdict;
@@ -112,7 +114,10 @@ fn of_process(whole: &Outcome, other: &Other) -> Outcome {
     }
 }
 
-fn check_one(check: &Check, trace: &Path, outcome: Outcome) -> Result<Outcome, CliError> {
-    let (report, verdict) = check.report(trace, &outcome.name())?;
+/// Checks a trace, which it took so long to pack: that counts.
+fn check_one(check: &Check, trace: &Path, packing: Duration, outcome: Outcome) -> Result<Outcome, CliError> {
+    let now = Instant::now();
+    let started = now.checked_sub(packing).unwrap_or(now);
+    let (report, verdict) = check.report(trace, &outcome.name(), started)?;
     Ok(Outcome { verdict, reports: vec![report], ..outcome })
 }

@@ -228,7 +228,7 @@ impl Runner<'_> {
         if let Some(folder) = trace.parent() {
             std::fs::create_dir_all(folder).map_err(|why| CliError::output(folder.display(), why))?;
         }
-        let recorded = record(&self.to_record(line, printed), &trace, None)?;
+        let recorded = record(&self.to_record(line, printed), &trace, None, self.check.time())?;
         let (binary, test) = (libtest::name_of(self.program), test.map(str::to_owned));
         let whole = Outcome { binary, test, code: recorded.code, ..Outcome::default() };
         let mut outcome = check_recorded(&self.check, &recorded, &trace, whole)?;

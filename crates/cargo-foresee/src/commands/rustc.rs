@@ -1,10 +1,19 @@
 //! `foresee-rustc RUSTC ARGS…`: rustc for recorded programs, as cargo's `RUSTC_WRAPPER`. Nobody types it.
 //!
-//! Some crates ask in their build scripts whether a sanitizer is on, and then compile other code than their users ship.
-//! crossbeam, for one, replaces a release fence by a release store, because ThreadSanitizer does not understand fences.
-//! foresee does, and the store orders less: every program whose work rayon steals would have data races that it does not have.
-//! So for the crates in [`HIDDEN`] the configuration that such build scripts set is taken back. A crate that instead avoids
-//! assembly, which nothing can record, under a sanitizer (`portable-atomic`) is right to do so, and is left alone.
+//! Some crates ask in their build scripts whether a sanitizer is on (`CARGO_CFG_SANITIZE`), and then compile other code than their
+//! users ship. Hiding that from all of them would be wrong: many do so because nothing can record assembly. So it is decided for each
+//! whether its variant shows the program as it is, and for those in [`HIDDEN`] the configuration that the build script sets is taken back:
+//!
+//! | crate | variant for sanitizers | decision |
+//! |---|---|---|
+//! | `crossbeam-deque` and its sisters | a release store instead of a release fence, which orders less: every program whose work rayon steals would have races that it does not have; smaller bags of garbage | hidden |
+//! | `parking_lot_core` | an acquire load of the same word instead of an acquire fence: orders the same | left |
+//! | `portable-atomic` | the compiler's atomics instead of assembly, which nobody sees | left |
+//! | `getrandom`, `rustix` | ask for MemorySanitizer only | left |
+//! | `cc` | compiles C code with AddressSanitizer if Rust has it; the C compiler is foresee's own here | left |
+//! | Rust's `Arc` (`cfg(sanitize)`) | came compiled with the toolchain, without a sanitizer: it has the fence that users ship | left |
+//!
+//! What C and C++ do with `__SANITIZE_THREAD__` is in the documentation of `compiler`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;

@@ -7,6 +7,13 @@
 //!
 //! Shared libraries and partial links get no runtime: they find it in the program that loads them.
 //!
+//! **Variants for sanitizers.** gcc defines `__SANITIZE_THREAD__`, clang has `__has_feature(thread_sanitizer)`, and some headers ask. What
+//! they do then helps a recording, too, so both stay: abseil, folly and Qt announce their mutexes by annotations that the runtime
+//! understands, and others avoid assembly, of which nothing would be seen. libstdc++ (`_GLIBCXX_TSAN`) leaves out a shortcut of
+//! `shared_ptr` that reads two counters at once and orders the same. None is known that orders less than what users ship, as
+//! crossbeam did (`commands::rustc`). Who wants the code as it is shipped says `-U__SANITIZE_THREAD__` to gcc, which is passed on; clang has no
+//! such switch.
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`arguments`] | what a command line asks for: inputs, output, whether to link |

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Folder, example};
+use crate::support::{Folder, Outcome, example};
 
 const PREDICTED_RACE: &str = "\
 main|fork(worker)|1
@@ -166,6 +166,33 @@ fn suppressions_hide_and_unused_ones_are_told() {
     folder
         .foresee(&["check", "t.std", "--suppressions", "wrong.txt"])
         .one_message(2, &["wrong.txt: line 1", "race_top"]);
+}
+
+/// As mimalloc's options are, and a race of the same functions on something else.
+const KNOWN_RACES: &str = "main|fork(a)\nmain|fork(b)\n\
+    a|w(mi_options[0..4])|options.c:702:16 in mi_option_init\nb|r(mi_options[0..4])|options.c:276:6 in mi_option_get\n\
+    a|w(other)|options.c:703:16 in mi_option_init\nb|r(other)|options.c:277:6 in mi_option_get\n";
+
+#[test]
+fn what_libraries_are_known_for_is_suppressed_and_explained() {
+    let folder = Folder::new();
+    folder.write("t.std", KNOWN_RACES);
+    let targets = |outcome: &Outcome| -> Vec<String> {
+        let report = json(&outcome.stdout);
+        let findings = report["findings"].as_array().unwrap().clone();
+        findings.iter().map(|finding| finding["events"][0]["target"].as_str().unwrap().to_owned()).collect()
+    };
+    let outcome = folder.foresee(&["check", "t.std", "--engine", "hb", "--format", "json"]);
+    assert_eq!(targets(&outcome), ["other"], "{}", outcome.stdout);
+    let stats = &json(&outcome.stdout)["stats"];
+    assert_eq!((stats["suppressed"].as_u64(), stats["known"][0]["findings"].as_u64()), (Some(1), Some(1)));
+    let human = folder.foresee(&["check", "t.std", "--engine", "hb"]).stderr;
+    assert!(human.contains("1 of them known of mimalloc: the first threads read each option"), "{human}");
+    let shown = folder.foresee(&["check", "t.std", "--engine", "hb", "--format", "json", "--show-known"]);
+    assert_eq!(targets(&shown).len(), 2, "{}", shown.stdout);
+    std::fs::create_dir(folder.path(".config")).unwrap();
+    folder.write(".config/foresee.toml", "show-known = true\n");
+    assert_eq!(targets(&folder.foresee(&["check", "t.std", "--engine", "hb", "--format", "json"])).len(), 2);
 }
 
 #[test]

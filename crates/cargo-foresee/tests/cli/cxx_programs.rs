@@ -25,6 +25,8 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ("check_then_act", "atomicity", "predicted"),
     ("not_atomic_pointer", "race", "observed"),
     ("iterator", "race", "observed"),
+    ("two_caches", "race", "predicted"),
+    ("containers_locked", "deadlock", "predicted"),
 ];
 
 /// The lines of a program that are marked.

@@ -272,6 +272,56 @@ fn other_processes_have_traces_of_their_own() {
     assert_eq!(codes.filter(|&code| code == Some(66)).count(), 2);
 }
 
+/// Leaves what processes leave that are killed while their recording begins: nothing, an empty header, a header and nothing else.
+const KILLED_EARLY: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+static void leave(int process, const char *bytes, int count) {
+    char name[4096];
+    snprintf(name, sizeof name, "%s.%d", getenv("FORESEE_RAW"), process);
+    FILE *file = fopen(name, "w");
+    if (count) fwrite(bytes, count, 1, file);
+    fclose(file);
+}
+int main(void) {
+    static char header[1 << 16];
+    leave(7, header, 0);
+    leave(8, header, sizeof header);
+    FILE *own = fopen(getenv("FORESEE_RAW"), "r");
+    if (!own || !fread(header, sizeof header, 1, own)) abort();
+    fclose(own);
+    leave(9, header, sizeof header);
+    return 0;
+}
+"#;
+
+#[test]
+fn processes_that_are_killed_early_are_passed_over() {
+    let folder = Folder::new();
+    folder.build("early.c", KILLED_EARLY);
+    let outcome = folder.foresee(&["run", "--", "./prog"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    for process in ["7", "8"] {
+        let note = format!("process {process} ended before it began to record");
+        assert!(outcome.stderr.contains(&note), "{}", outcome.stderr);
+    }
+    assert_eq!(folder.foresee(&["record", "-o", "run.ft", "--", "./prog"]).code, Some(0));
+}
+
+#[test]
+fn packing_keeps_to_the_time_of_the_check() {
+    let folder = Folder::new();
+    let source = "volatile int x;\nint main(void) { for (int i = 0; i < 3000000; i++) x = i; return 0; }\n";
+    folder.build("long.c", source);
+    for more in [&[][..], &["--keep-last", "1G"]] {
+        let args = [&["run", "--time", "1ms"], more, &["--", "./prog"]].concat();
+        let outcome = folder.foresee(&args);
+        assert_eq!(outcome.code, Some(3), "{more:?}: {}", outcome.stderr);
+        let told =
+            outcome.stderr.contains("out of time: only the first") && outcome.stderr.contains("interrupted");
+        assert!(told, "{more:?}: {}", outcome.stderr);
+    }
+}
+
 #[test]
 fn blocks_of_new_are_known_by_their_lines() {
     for (_, compiler) in compilers() {

@@ -21,12 +21,17 @@
 //! That gives edges which are not there (a reader need not have read what the writer wrote). They hide races, they never invent
 //! one. A descriptor's channel is asked for once (`fstat`) and kept until the descriptor is closed, or its number is
 //! given out again: then a read or a write costs one record more.
+//!
+//! A file may be mapped as well. Whoever maps it learns what was given to it; and what is written to it from then on changes memory
+//! at no address that the call names, so it is recorded as unseen.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
+use foresee_format::Unseen;
 use libc::{c_int, c_void};
 
 use crate::real_functions::{Real, call_real};
+use crate::recorder::accesses::unseen;
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
 
@@ -60,6 +65,9 @@ static RELAYS_MEET: AtomicBool = AtomicBool::new(false);
 const LONGEST_CHAIN: usize = 4;
 /// Whether anybody asked to be notified of changes of files.
 static FILES_ARE_WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// The channels of files that were mapped to be shared; with the last place taken, every file counts as one.
+static MAPPED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
 /// Of a set of semaphores or a queue of messages of System V, by its id; they have their ids from the same numbers.
 pub(crate) fn of_ipc(id: c_int) -> u64 {
@@ -250,13 +258,39 @@ fn give_to(channel: u64, pc: u64) {
     }
 }
 
+/// The thread has mapped a part of a file, whose contents depend on what was written to it.
+pub(crate) fn maps(fd: c_int, is_shared: bool, pc: u64) {
+    let Some(channel) = channel(fd).filter(|channel| channel & OF_FILES != 0) else { return };
+    learns(fd, pc);
+    unseen(Unseen::MappedFile, pc);
+    if is_shared {
+        let free = |known: &&AtomicU64| {
+            let before = known.compare_exchange(0, channel, SeqCst, SeqCst);
+            before.is_ok() || before == Err(channel)
+        };
+        let _ = MAPPED.iter().find(free);
+    }
+}
+
+fn is_mapped(channel: u64) -> bool {
+    let known = || MAPPED.iter().map(|known| known.load(Relaxed)).take_while(|&known| known != 0);
+    channel & OF_FILES != 0 && (known().any(|known| known == channel) || known().count() == MAPPED.len())
+}
+
 /// Whoever reads from the descriptor may learn what was done so far.
 pub(crate) fn gives(fd: c_int, pc: u64) {
     if let Some(channel) = channel(fd) {
-        give_to(channel, pc);
-        if is_shared(fd, channel) {
-            release_edge(OF_PROCESSES, pc);
+        if is_mapped(channel) {
+            unseen(Unseen::MappedFile, pc);
         }
+        leaves(fd, channel, pc);
+    }
+}
+
+fn leaves(fd: c_int, channel: u64, pc: u64) {
+    give_to(channel, pc);
+    if is_shared(fd, channel) {
+        release_edge(OF_PROCESSES, pc);
     }
 }
 
@@ -280,6 +314,8 @@ pub(crate) fn learns(fd: c_int, pc: u64) {
 
 /// A descriptor is about to be closed, which its reader may notice. Its number may be given out again right after.
 pub(crate) fn closes(fd: c_int, pc: u64) {
-    gives(fd, pc);
+    if let Some(channel) = channel(fd) {
+        leaves(fd, channel, pc);
+    }
     set_channel(fd, 0);
 }

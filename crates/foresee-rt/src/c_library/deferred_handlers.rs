@@ -13,7 +13,8 @@ use std::mem::{MaybeUninit, offset_of};
 use libc::{c_int, c_void, siginfo_t, stack_t, ucontext_t};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block};
-use super::signals::learn;
+use super::channels::{OF_PROCESSES, OF_SIGNALS};
+use crate::recorder::edges::acquire_edge;
 use crate::recorder::thread::{self, DeferredSignal, SignalSet};
 
 /// The set of signals that are blocked when the context is gone back to. The kernel's are the first words of the C library's, whose
@@ -71,6 +72,19 @@ pub(super) unsafe fn defer(
     kept
 }
 
+/// The handler of a signal knows what whoever sent it had done.
+pub(super) fn learn(signal: c_int, handler: usize) {
+    // SAFETY: `errno` is this thread's own; it is put back, as it belongs to the code that was interrupted.
+    unsafe {
+        let errno = *libc::__errno_location();
+        acquire_edge(OF_SIGNALS, handler as u64);
+        if signal == libc::SIGCHLD {
+            acquire_edge(OF_PROCESSES, handler as u64);
+        }
+        *libc::__errno_location() = errno;
+    }
+}
+
 /// Runs the handlers of these signals. All that can wait are blocked.
 fn deliver(signals: &mut [Option<DeferredSignal>]) {
     // SAFETY: `errno` is this thread's own; it is put back, as it belongs to the code that was interrupted.
@@ -83,11 +97,16 @@ fn deliver(signals: &mut [Option<DeferredSignal>]) {
         let other_stack = deferred.stack.filter(|stack| !is_on(stack, context as usize));
         let stack_top = other_stack.map_or(0, |stack| stack.ss_sp as usize + stack.ss_size);
         block(deferred.blocked_in_handler);
-        learn(deferred.signal, deferred.handler);
-        // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them. They are valid
-        // until it returns. The thread is not on the other stack, which it has set up for handlers.
+        thread::unignored(|| {
+            learn(deferred.signal, deferred.handler);
+            // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them. They are
+            // valid until it returns. The thread is not on the other stack, which it has set up for handlers.
+            unsafe {
+                call_handler(deferred.signal, &mut deferred.info, context, deferred.handler, stack_top)
+            };
+        });
+        // SAFETY: the context is the one that was made above.
         unsafe {
-            call_handler(deferred.signal, &mut deferred.info, context, deferred.handler, stack_top);
             // Now it is the next handler's turn, and no other's.
             block(ALL_THAT_CAN_WAIT);
             blocked_after = Some(*blocked_in(context));

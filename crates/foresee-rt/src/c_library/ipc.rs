@@ -190,11 +190,6 @@ extern "C-unwind" fn set_timer(
     }
 }
 
-/// Finds the function that signal handlers may call: looking for it then is too late.
-pub(crate) fn start() {
-    TIMER_SETTIME.address();
-}
-
 // A program may have functions of its own by these names.
 weak_entries! {
     "msgsnd" => send_message, "r8";

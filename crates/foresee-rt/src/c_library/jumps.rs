@@ -10,7 +10,7 @@ use std::cell::Cell;
 use libc::{c_int, c_void};
 
 use crate::entry_points::entries;
-use crate::real_functions::{Real, call_real};
+use crate::real_functions::{Real, call_real, listed};
 use crate::recorder::thread::{abandon, depth, leave_to};
 use crate::recorder::{atomics, branches};
 
@@ -38,6 +38,8 @@ macro_rules! setters {
             extern "C-unwind" fn $note(buffer: u64) -> *mut c_void {
                 static REAL: Real = Real::new($c_name);
                 note(buffer);
+                // SAFETY: lists, and does nothing else.
+                unsafe { listed!(REAL) };
                 REAL.address()
             }
 

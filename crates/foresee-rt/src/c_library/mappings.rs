@@ -8,7 +8,7 @@
 use foresee_format::{SHARED_MEMORY, Tag};
 use libc::{c_int, c_void, off_t, size_t};
 
-use super::shared_mappings;
+use super::{channels, shared_mappings};
 use crate::entry_points::{entries, entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, read_range, write_range};
@@ -50,8 +50,12 @@ extern "C-unwind" fn map(
         )
     };
     begins(mapped, size, if flags & libc::MAP_SHARED != 0 { SHARED_MEMORY } else { 0 }, pc);
-    if flags & libc::MAP_SHARED != 0 && flags & libc::MAP_ANONYMOUS == 0 {
-        shared_mappings::mapped(mapped, size, fd, offset, pc);
+    if mapped != libc::MAP_FAILED && flags & libc::MAP_ANONYMOUS == 0 {
+        let is_shared = flags & libc::MAP_SHARED != 0;
+        channels::maps(fd, is_shared, pc);
+        if is_shared {
+            shared_mappings::mapped(mapped, size, fd, offset, pc);
+        }
     }
     mapped
 }

@@ -39,12 +39,15 @@ pub(crate) fn start() {
 thread_local! {
     /// What this thread blocks, while it forks.
     static BLOCKED: Cell<SignalSet> = const { Cell::new(0) };
+    /// Whether it was recorded then: the child does not find out (`status`).
+    static WAS_RECORDING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Until the child has a trace of its own, no handler may run in it.
 unsafe extern "C" fn about_to_fork() {
     forks(about_to_fork as *const () as u64);
     BLOCKED.set(block(ALL_THAT_CAN_WAIT));
+    WAS_RECORDING.set(status::recording());
 }
 
 unsafe extern "C" fn has_forked() {
@@ -59,7 +62,7 @@ unsafe extern "C" fn forked() {
 /// The child of a fork is a run of its own, with a trace of its own. It begins with the thread that forked, which holds the
 /// locks that it held; the other threads are not there.
 fn begin_child() {
-    if !status::recording() {
+    if !WAS_RECORDING.get() {
         return;
     }
     session::suspend();
@@ -148,13 +151,6 @@ waiters! {
     WAITID wait_for_change of c"waitid" (
         kind: c_int, id: c_int, info: *mut c_void, options: c_int
     ) -> c_int, if |failed| failed == 0;
-}
-
-/// Finds the functions that signal handlers may call: looking for them then is too late.
-pub(crate) fn find_functions() {
-    for real in [&WAIT, &WAITPID, &WAIT3, &WAIT4, &WAITID] {
-        real.address();
-    }
 }
 
 /// Stands for the lock of the loader, by which it orders those who load and unload: memory of a library that is gone may be

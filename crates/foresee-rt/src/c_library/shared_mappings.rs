@@ -41,7 +41,7 @@ fn of_file(fd: c_int) -> Option<u64> {
 
 /// The program has mapped a part of a file, to be shared.
 pub(super) fn mapped(at: *mut c_void, size: size_t, fd: c_int, offset: off_t, pc: u64) {
-    if let Some(of) = of_file(fd).filter(|_| at != libc::MAP_FAILED) {
+    if let Some(of) = of_file(fd) {
         let from = offset.cast_unsigned();
         begins(at as u64, of, from..from.saturating_add(size as u64), pc);
     }

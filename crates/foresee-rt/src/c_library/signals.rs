@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use libc::{c_int, c_uint, c_void, pid_t, pthread_t, siginfo_t, sigset_t, sigval, timespec};
 
-use super::channels::{OF_PROCESSES, OF_SIGNALS};
+use super::channels::OF_SIGNALS;
 use super::deferred_handlers;
 use super::handing_over::{givers, takers};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
-use crate::recorder::edges::{acquire_edge, release_edge};
+use crate::recorder::edges::release_edge;
 use crate::recorder::status;
-use crate::recorder::thread::is_inside;
+use crate::recorder::thread::{is_inside, unignored};
 
 givers! {
     KILL signal_process of c"kill" (process: pid_t, signal: c_int) -> c_int, OF_SIGNALS;
@@ -67,23 +67,12 @@ extern "C-unwind" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c
     {
         return;
     }
-    learn(signal, handler);
-    // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them.
-    let handler: Handler = unsafe { std::mem::transmute(handler) };
-    handler(signal, info, context);
-}
-
-/// The handler of a signal knows what whoever sent it had done.
-pub(super) fn learn(signal: c_int, handler: usize) {
-    // SAFETY: `errno` is this thread's own; it is put back, as it belongs to the code that was interrupted.
-    unsafe {
-        let errno = *libc::__errno_location();
-        acquire_edge(OF_SIGNALS, handler as u64);
-        if signal == libc::SIGCHLD {
-            acquire_edge(OF_PROCESSES, handler as u64);
-        }
-        *libc::__errno_location() = errno;
-    }
+    unignored(|| {
+        deferred_handlers::learn(signal, handler);
+        // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them.
+        let handler: Handler = unsafe { std::mem::transmute(handler) };
+        handler(signal, info, context);
+    });
 }
 
 /// Whether a handler may run a moment later than its signal comes: not if what was interrupted cannot go on before.
@@ -195,28 +184,6 @@ macro_rules! installers {
 installers! {
     SIGNAL set_handler of c"signal";
     SYSV_SIGNAL set_handler_once of c"__sysv_signal";
-}
-
-/// Finds the functions that signal handlers may call: looking for them then is too late.
-pub(crate) fn start() {
-    for real in [
-        &KILL,
-        &KILLPG,
-        &PTHREAD_KILL,
-        &RAISE,
-        &SIGQUEUE,
-        &PTHREAD_SIGQUEUE,
-        &SIGSUSPEND,
-        &PAUSE,
-        &ALARM,
-        &SETITIMER,
-        &SIGPENDING,
-        &SIGACTION,
-        &SIGNAL,
-        &SYSV_SIGNAL,
-    ] {
-        real.address();
-    }
 }
 
 // A program may have functions of its own by these names.

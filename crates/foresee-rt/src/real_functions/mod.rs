@@ -3,8 +3,10 @@
 //! A program that calls `pthread_mutex_lock` reaches this crate's function of that name, as it is linked before the C library. To do
 //! what was asked for, ours calls the *real* one. There are two kinds:
 //!
-//! * [`Real`]: functions of shared libraries, found by the dynamic linker as the next ones of their name. The allocator's are in
-//!   [`allocator`], as all of them have to be of one library.
+//! * [`Real`]: functions of shared libraries, found by the dynamic linker as the next ones of their name. They are looked up
+//!   when the runtime starts ([`find_all`]). Later may be too late: a lookup takes locks of the loader, which a thread that loads a
+//!   library may hold while it waits for this one, and is nothing for signal handlers and the children of forks. The allocator's are
+//!   in [`allocator`], as all of them have to be of one library.
 //! * [`std_functions!`]: functions of Rust's library, which is linked statically. The driver gives each a second name,
 //!   `foresee_real_…`; where it has not, as in a C program, that name is a stub that nobody calls.
 
@@ -18,7 +20,7 @@ use crate::message::say;
 pub(crate) mod allocator;
 pub(crate) use allocator::{real_calloc, real_free, real_malloc, real_memalign, real_realloc, usable_size};
 
-/// A function of a shared library, looked up when it is first needed.
+/// A function of a shared library, looked up when the runtime starts or, should it be needed before, then.
 pub(crate) struct Real {
     name: &'static CStr,
     /// Old versions of condition variables have another layout and come first in an unversioned search.
@@ -43,27 +45,26 @@ impl Real {
         Real { name, version: None, library: Some(library), found: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// The address of the function. A program that calls a function which its libraries lack would not have started.
+    /// The address of the function, for [`call_real!`]. A program that calls a function which its libraries lack would not have started.
     #[inline]
     pub(crate) fn address(&self) -> *mut c_void {
         let found = self.found.load(Relaxed);
         if found.is_null() { self.find() } else { found }
     }
 
-    /// Looks the function up, so that [`Real::address`] need not: for functions that signal handlers and the children of forks may
-    /// call, where it is too late. A C library that lacks the function is no reason to end: nobody will call it.
-    pub(crate) fn prepare(&self) {
-        self.found.store(self.look_up(), Relaxed);
-    }
-
-    fn look_up(&self) -> *mut c_void {
+    /// The next function of the name among the program's libraries.
+    fn next(&self) -> *mut c_void {
         // SAFETY: both calls take a handle that always exists and names that end in a zero byte.
-        let found = unsafe {
+        unsafe {
             let versioned = self.version.map_or(std::ptr::null_mut(), |v| {
                 libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), v.as_ptr())
             });
             if versioned.is_null() { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } else { versioned }
-        };
+        }
+    }
+
+    fn look_up(&self) -> *mut c_void {
+        let found = self.next();
         match self.library {
             // SAFETY: both calls take names that end in a zero byte. A null handle would stand for the program, and so for ours.
             Some(library) if found.is_null() => unsafe {
@@ -87,13 +88,52 @@ impl Real {
     }
 }
 
+unsafe extern "C" {
+    /// All that [`listed!`] lists, from the first to behind the last; the linker defines these names.
+    #[link_name = "__start_foresee_reals"]
+    static FIRST: u8;
+    #[link_name = "__stop_foresee_reals"]
+    static LAST: u8;
+}
+
+/// Looks up all functions that a program may call through us. Libraries that lack one are no reason to end: nobody will call it. Some 500
+/// lookups take less than a millisecond.
+pub(crate) fn find_all() {
+    let (mut next, end) = ((&raw const FIRST).cast::<&Real>(), (&raw const LAST).cast::<&Real>());
+    while next < end {
+        // SAFETY: the linker puts what is listed one behind the other, and nothing else there.
+        let real = unsafe { *next };
+        if real.found.load(Relaxed).is_null() {
+            real.found.store(real.next(), Relaxed);
+        }
+        next = next.wrapping_add(1);
+    }
+}
+
+/// Puts a static [`Real`] on the list of those that are looked up at the start; costs no instruction where it stands. A linker that
+/// drops what nobody refers to is told to keep it ("R").
+macro_rules! listed {
+    ($real:path) => {
+        core::arch::asm!(
+            ".pushsection foresee_reals, \"awR\", @progbits",
+            ".balign 8",
+            ".quad {}",
+            ".popsection",
+            sym $real,
+            options(nomem, nostack, preserves_flags)
+        )
+    };
+}
+pub(crate) use listed;
+
 /// Calls the real function of a [`Real`] with this signature.
 ///
 /// SAFETY of each use: the signature is that of the C library's function of this name, and the arguments are such that the function
 /// may be called with them. Most uses pass on what the program called us with: whatever the function asks of its
 /// arguments, the program has promised by calling it.
 macro_rules! call_real {
-    ($real:expr, ($($ty:ty),*) -> $ret:ty, $($arg:expr),*) => {{
+    ($real:path, ($($ty:ty),*) -> $ret:ty, $($arg:expr),*) => {{
+        $crate::real_functions::listed!($real);
         let function: extern "C-unwind" fn($($ty),*) -> $ret = std::mem::transmute($real.address());
         function($($arg),*)
     }};

@@ -1,6 +1,6 @@
 //! Accesses that are not recorded on the fast path: of watched variables, and of ranges of bytes.
 
-use foresee_format::Tag;
+use foresee_format::{Tag, Unseen};
 
 use super::thread::{accessing, inside};
 use super::watched::{self, Access};
@@ -39,6 +39,11 @@ pub(crate) extern "C-unwind" fn write_range(addr: u64, size: u64, pc: u64) {
             }
         });
     }
+}
+
+/// Records that a call accesses what nobody records: its thread does not change places with others around it.
+pub(crate) fn unseen(what: Unseen, pc: u64) {
+    inside(|local| local.plain(Tag::Unseen, what as u8, [pc]));
 }
 
 /// Whether what a function of the C library accesses on behalf of its caller is to be recorded: instrumented code called it, not

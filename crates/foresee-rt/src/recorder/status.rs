@@ -1,8 +1,21 @@
 //! Whether events are recorded. It is one number, as every access asks for it.
+//!
+//! **Copies of the process.** Whoever copies the process by a system call of its own (`clone` without `CLONE_VM`) is seen by nobody,
+//! and the copy would write to the trace of the original, which both have mapped. So the number has a page to itself, of which the
+//! kernel gives a copy of the process an empty one: nothing is recorded there. The C library's `fork` is seen, and begins a trace for
+//! the child (`c_library::process`).
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
 
-static STATUS: AtomicU8 = AtomicU8::new(OFF);
+const PAGE: usize = 4096;
+
+#[repr(align(4096))]
+struct OwnPage {
+    status: AtomicU8,
+    _rest: [u8; PAGE - 1],
+}
+
+static OWN_PAGE: OwnPage = OwnPage { status: AtomicU8::new(OFF), _rest: [0; PAGE - 1] };
 /// Nothing is recorded.
 const OFF: u8 = 0;
 /// Every event is recorded just as it comes.
@@ -15,44 +28,47 @@ const READS_SPECIAL: u8 = ALL_ALIKE | 4;
 /// Whether events are recorded.
 #[inline(always)]
 pub(crate) fn recording() -> bool {
-    STATUS.load(Relaxed) != OFF
+    OWN_PAGE.status.load(Relaxed) != OFF
 }
 
 /// Whether events are recorded, and all of them but reads just as they come.
 #[inline(always)]
 pub(crate) fn recording_all_alike() -> bool {
-    STATUS.load(Relaxed) & ALL_ALIKE != 0
+    OWN_PAGE.status.load(Relaxed) & ALL_ALIKE != 0
 }
 
 /// Whether events are recorded, and reads just as they come.
 #[inline(always)]
 pub(crate) fn recording_reads_alike() -> bool {
-    STATUS.load(Relaxed) == ALL_ALIKE
+    OWN_PAGE.status.load(Relaxed) == ALL_ALIKE
 }
 
-/// Events are recorded from now on.
+/// Events are recorded from now on, and by no copy of the process. (A kernel before 4.14 cannot do that.)
 pub(crate) fn turn_on(some_are_special: bool, reads_are_special: bool) {
+    let page = &raw const OWN_PAGE;
+    // SAFETY: the page is this static's alone, and nobody but this module uses it, in this process or another.
+    unsafe { libc::madvise(page.cast_mut().cast(), PAGE, libc::MADV_WIPEONFORK) };
     let status = match (some_are_special, reads_are_special) {
         (true, _) => SOME_SPECIAL,
         (false, true) => READS_SPECIAL,
         (false, false) => ALL_ALIKE,
     };
-    STATUS.store(status, SeqCst);
+    OWN_PAGE.status.store(status, SeqCst);
 }
 
 /// Reads are recorded just as they come, from now on.
 pub(crate) fn reads_are_alike() {
-    let _ = STATUS.compare_exchange(READS_SPECIAL, ALL_ALIKE, SeqCst, SeqCst);
+    let _ = OWN_PAGE.status.compare_exchange(READS_SPECIAL, ALL_ALIKE, SeqCst, SeqCst);
 }
 
 /// From now on, some events are recorded in another way.
 pub(crate) fn some_are_special() {
     for before in [ALL_ALIKE, READS_SPECIAL] {
-        let _ = STATUS.compare_exchange(before, SOME_SPECIAL, SeqCst, SeqCst);
+        let _ = OWN_PAGE.status.compare_exchange(before, SOME_SPECIAL, SeqCst, SeqCst);
     }
 }
 
 /// Nothing is recorded from now on; whether something was before.
 pub(crate) fn turn_off() -> bool {
-    STATUS.swap(OFF, SeqCst) != OFF
+    OWN_PAGE.status.swap(OFF, SeqCst) != OFF
 }

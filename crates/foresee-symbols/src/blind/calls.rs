@@ -177,7 +177,8 @@ impl ProgramCode {
 
     /// Whether instrumented code has instructions that order threads. These are of assembly, as compilers make calls of atomics. Then
     /// other instructions may be atomic loads and stores in assembly, which look like any other: of the same file, or, in Rust, where
-    /// hardly anybody writes assembly, of the same function.
+    /// hardly anybody writes assembly, of the same function. (A hint to the processor that a thread spins orders nothing, and most are
+    /// beside atomics that are seen.)
     fn has_assembly(&mut self, file: FileId, instructions: &[Instruction]) -> bool {
         if self.code(file).is_rust() {
             return instructions.iter().any(synchronises);

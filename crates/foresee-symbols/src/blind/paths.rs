@@ -31,7 +31,10 @@ impl ProgramCode {
         // If there is no such path, something that should have been an event was none. If there is none at all, the flow is not
         // understood, and anything in the function may have run.
         let any = exact.or_else(|| function.between(from, to, Paths::All));
-        any.unwrap_or_else(|| most_telling(function.blind.values()))
+        any.unwrap_or_else(|| {
+            let blind = function.blind.values();
+            if function.is_one_call(from, to) { None } else { most_telling(blind) }
+        })
     }
 }
 
@@ -83,6 +86,12 @@ impl FunctionCode {
             Position::Exit => *call == Call::Leaves,
         };
         calls.filter(|&(&at, call)| comes(at, call)).map(|(&at, _)| at).collect()
+    }
+
+    /// Whether two records were made by one call of the runtime, as they are at its return, and no path leads there again.
+    fn is_one_call(&self, from: u64, to: Position) -> bool {
+        let is_of_runtime = |at: &usize| matches!(self.calls.get(at), Some(Call::Nothing | Call::Event));
+        to == Position::At(from) && self.flow.leaps.is_empty() && self.ends(to).iter().all(is_of_runtime)
     }
 
     /// Whether this calls a function that is known not to be instrumented: if there is an event at its return, the function has come

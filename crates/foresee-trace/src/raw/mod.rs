@@ -22,6 +22,7 @@ mod unseen_writes;
 
 pub use function_path::{function_path, is_library_function};
 pub use lock_table::{Hold, LockTable, Role, Success};
+pub use merging::has_begun;
 pub use modules::Module;
 pub use reader::{RawReader, VALUES_COMPARED};
 pub use symbols::{

@@ -10,7 +10,7 @@ use super::following::Follower;
 use super::gaps::gaps;
 use super::interpreting::Interpreter;
 use super::lock_table::LockTable;
-use super::merging::{Growth, Merger};
+use super::merging::{Growth, Merger, has_begun};
 use super::symbols::Symbolizer;
 use super::unseen_writes::UnseenWrites;
 use crate::event::{Event, Mem, Op};
@@ -67,18 +67,13 @@ impl RawReader {
         symbolizer: Box<dyn Symbolizer>,
         table: LockTable,
     ) -> Result<Option<RawReader>, TraceError> {
-        if file.metadata()?.len() <= NAMES {
+        if file.metadata()?.len() <= NAMES || !has_begun(&file) {
             return Ok(None);
         }
         let mut reader = RawReader::of_nothing(file, symbolizer, table);
         reader.follower = Some(Follower::default());
-        match reader.look_again() {
-            // The header's first word is the last to be written.
-            Err(TraceError::NotATrace { .. }) => Ok(None),
-            Err(why) => Err(why),
-            Ok(()) if reader.merger.streams().is_empty() => Ok(None),
-            Ok(()) => Ok(Some(reader)),
-        }
+        reader.look_again()?;
+        Ok(Some(reader).filter(|reader| !reader.merger.streams().is_empty()))
     }
 
     /// A reader that has not looked at the file yet.

@@ -7,7 +7,7 @@ use super::details::Collected;
 use super::message::message;
 use super::resolve::Resolver;
 use super::story::{story_of, what_separated};
-use crate::report::model::{Finding, Named, Report, Run, Stats, Step, Story, Witness};
+use crate::report::model::{Finding, Named, Report, Run, Stats, Step, Story, Suppressed, Witness};
 use crate::report::viewpoint::Viewpoint;
 
 /// So many findings get a story in any case; as many as people get in full.
@@ -34,12 +34,13 @@ impl<'a> Builder<'a> {
         Builder { resolver: Resolver { names, collected }, execution, viewpoint }
     }
 
-    /// The report of these findings, without those that `suppresses` accepts; they are counted in the statistics.
+    /// The report of these findings, without those that are suppressed; they are counted in the statistics, and explained if they are
+    /// known.
     pub(crate) fn report(
         &self,
         findings: &[judge::Finding],
         mut stats: Stats,
-        suppresses: &mut dyn FnMut(&Finding) -> bool,
+        suppresses: &mut dyn FnMut(&Finding) -> Option<Suppressed>,
     ) -> Report {
         let all = findings.iter().map(|found| self.finding(found)).collect();
         let mut report = Report::new(all, stats.clone());
@@ -47,8 +48,10 @@ impl<'a> Builder<'a> {
         let before = report.findings.len();
         let mut kept = Vec::with_capacity(before);
         for (finding, found) in report.findings.into_iter().zip(findings) {
-            if !suppresses(&finding) {
-                kept.push((finding, found));
+            match suppresses(&finding) {
+                None => kept.push((finding, found)),
+                Some(Suppressed::ByUser) => {}
+                Some(Suppressed::Known(known)) => stats.add_known(&known),
             }
         }
         stats.suppressed = (before - kept.len()) as u64;

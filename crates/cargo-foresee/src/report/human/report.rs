@@ -8,7 +8,9 @@ use super::live::observed;
 use super::source::Sources;
 use super::style::{BAD, QUIET, STRONG};
 use crate::number::grouped;
-use crate::report::model::{BlindStats, Certainty, Event, Finding, Kind, Report, Stats, ValueStats};
+use crate::report::model::{
+    BlindStats, Certainty, Event, Finding, Kind, KnownStats, Report, Stats, ValueStats,
+};
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 
@@ -148,6 +150,13 @@ fn summary(out: &mut String, report: &Report) {
     if stats.suppressed > 0 {
         let findings = if stats.suppressed == 1 { "finding" } else { "findings" };
         let _ = writeln!(out, "{} {findings} suppressed", grouped(stats.suppressed));
+    }
+    for KnownStats { library, why, findings } in &stats.known {
+        let _ = writeln!(
+            out,
+            "{} of them known of {library}: {why} (--show-known shows what is known)",
+            grouped(*findings)
+        );
     }
     if stats.interrupted {
         let _ = writeln!(out, "interrupted: this is what was found until then");

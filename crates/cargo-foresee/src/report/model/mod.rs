@@ -18,6 +18,8 @@ pub(crate) use finding::{Certainty, Finding, Kind};
 pub(crate) use named::Named;
 pub(crate) use report::Report;
 pub(crate) use run::{Run, Step};
-pub(crate) use stats::{BlindCode, BlindStats, EngineStats, SessionStats, Stats, ValueStats};
+pub(crate) use stats::{
+    BlindCode, BlindStats, EngineStats, KnownStats, SessionStats, Stats, Suppressed, ValueStats,
+};
 pub(crate) use story::{Change, Passed, Row, Separation, Story, StoryStep};
 pub(crate) use witness::{Positions, Witness};

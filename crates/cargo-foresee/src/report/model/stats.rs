@@ -18,6 +18,8 @@ pub(crate) struct Stats {
     /// Predictions that the witness checker refused.
     pub(crate) refused: u64,
     pub(crate) suppressed: u64,
+    /// Those of the suppressed findings that libraries are known for.
+    pub(crate) known: Vec<KnownStats>,
     /// Whether the user or a limit of time stopped it.
     pub(crate) interrupted: bool,
     pub(crate) damage: Option<String>,
@@ -53,6 +55,23 @@ pub(crate) struct EngineStats {
     pub(crate) refused: u64,
     /// `None` for what is not measured apart from reading.
     pub(crate) seconds: Option<f64>,
+}
+
+/// Findings that a library is known for, and that are therefore not shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KnownStats {
+    pub(crate) library: String,
+    /// Why nothing comes of them.
+    pub(crate) why: String,
+    pub(crate) findings: u64,
+}
+
+/// By what a finding is suppressed.
+pub(crate) enum Suppressed {
+    /// By a line of the user's.
+    ByUser,
+    /// It is known.
+    Known(KnownStats),
 }
 
 /// How many critical sections keep their place, as code ran there that is not in the trace.
@@ -128,6 +147,14 @@ pub(crate) struct SessionStats {
 }
 
 impl Stats {
+    /// Adds findings that a library is known for.
+    pub(crate) fn add_known(&mut self, other: &KnownStats) {
+        match self.known.iter_mut().find(|known| known.why == other.why) {
+            Some(known) => known.findings += other.findings,
+            None => self.known.push(other.clone()),
+        }
+    }
+
     /// Adds those of another report: numbers are summed, what holds of one holds of all. The trace stays.
     pub(crate) fn add(&mut self, other: &Stats) {
         self.events += other.events;
@@ -142,6 +169,7 @@ impl Stats {
         self.undecided += other.undecided;
         self.refused += other.refused;
         self.suppressed += other.suppressed;
+        other.known.iter().for_each(|known| self.add_known(known));
         self.interrupted |= other.interrupted;
         if self.damage.is_none() {
             self.damage.clone_from(&other.damage);

@@ -10,7 +10,9 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 
 extern "C" {
 void outside_write(int *);
@@ -73,6 +75,11 @@ static void spin(std::thread &writer, bool (*is_set)()) {
     reader.join();
 }
 
+static char buffer[64], in_memory[64];
+static FILE *output;
+static int file;
+static volatile char *mapped;
+
 // The state is in a frame, and changed by the function whose frame it is.
 struct Job { std::mutex guard; int kind = 0, ready = 0; Pair result = {0, 0}; };
 
@@ -112,6 +119,22 @@ static void beside_own_frame() {
 
 int main(int, char **argv) {
     std::string which = argv[1];
+    if (which == "own_buffer") {
+        output = fopen("/dev/null", "w");
+        setvbuf(output, buffer, _IOFBF, sizeof buffer);
+        under_lock([] { fputs("set", output); }, [] { return buffer[0] == 's'; });
+    }
+    if (which == "memory_stream") {
+        output = fmemopen(in_memory, sizeof in_memory, "w");
+        under_lock([] { fprintf(output, "%d", 7); fflush(output); }, [] { return in_memory[0] == '7'; });
+    }
+    if (which == "mapped_file") {
+        char name[] = "/tmp/foresee-mapped-XXXXXX";
+        file = mkstemp(name);
+        if (unlink(name) || ftruncate(file, 4096)) abort();
+        mapped = (volatile char *)mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
+        under_lock([] { if (pwrite(file, "set", 3, 0) != 3) abort(); }, [] { return mapped[0] == 's'; });
+    }
     if (which == "result") under_lock([] { pair = make_pair_of(7); }, [] { return pair.second == 8; });
     if (which == "bit_field") under_lock([] { bits.wide = 9; }, [] { return bits.wide == 9; });
     if (which == "vector") under_lock([] { wide = wide + 1; }, [] { Wide copy = wide; return copy[3] == 1; });

@@ -3,6 +3,7 @@
 use libc::{c_int, c_long, c_uint};
 
 use crate::c_library::channels::{closes, closes_all};
+use crate::c_library::effects::uses_stream;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::{status, trace_file};
@@ -62,14 +63,12 @@ extern "C-unwind" fn close_stream(stream: *mut libc::FILE, pc: u64) -> c_int {
         if !stream.is_null() && status::recording() {
             let errno = *libc::__errno_location();
             closes(libc::fileno(stream), pc);
+            uses_stream(pc);
             *libc::__errno_location() = errno;
         }
         call_real!(FCLOSE, (*mut libc::FILE) -> c_int, stream)
     }
 }
-
-/// The functions that signal handlers and the children of forks may call.
-pub(super) const CALLED_EARLY: [&Real; 1] = [&CLOSE];
 
 entries! {
     close => close_descriptor, "rsi";

@@ -210,10 +210,6 @@ extern "C-unwind" fn make_pair(
     }
 }
 
-/// The functions that signal handlers and the children of forks may call.
-pub(super) const CALLED_EARLY: [&Real; 9] =
-    [&DUP, &DUP2, &FCNTL, &OPEN, &OPENAT, &CREAT, &SOCKET, &PIPE, &PIPE2];
-
 entries! {
     eventfd => make_event, "rdx";
     epoll_create => make_epoll, "rsi";

@@ -180,9 +180,6 @@ extern "C-unwind" fn control_device(fd: c_int, request: c_ulong, argument: u64, 
     result
 }
 
-/// The functions that signal handlers and the children of forks may call.
-pub(super) const CALLED_EARLY: [&Real; 5] = [&POLL, &PPOLL, &SELECT, &PSELECT, &IOCTL];
-
 entries! {
     epoll_wait => wait_for_events, "r8";
     epoll_pwait => wait_for_events_masked, "r9";

@@ -91,10 +91,6 @@ givers! {
     ) -> c_int;
 }
 
-/// The functions that signal handlers and the children of forks may call.
-pub(super) const CALLED_EARLY: [&Real; 11] =
-    [&READ, &READV, &PREAD, &RECVMSG, &SENDMSG, &WRITE, &WRITEV, &SEND, &RECV, &CONNECT, &SHUTDOWN];
-
 entries! {
     recvmmsg => receive_messages, "r9";
     sendmmsg => send_messages, "r8";

@@ -25,9 +25,4 @@ mod table;
 mod text;
 mod values;
 
-/// Finds the functions: some may be called by signal handlers and by the children of forks, where it is too late.
-pub(crate) fn start() {
-    let tables =
-        [fortified::ALL, paths::ALL, printed::ALL, scanned::ALL, streams::ALL, system::ALL, text::ALL];
-    tables.into_iter().flatten().for_each(|real| real.prepare());
-}
+pub(super) use table::uses_stream;

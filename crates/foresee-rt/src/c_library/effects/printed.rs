@@ -19,8 +19,8 @@ fn new_text(at: *const *mut c_char, len: c_int) -> Access {
 }
 
 effects! {
-    vprintf(format: Text, list: List) -> c_int, before [Printed(format, list)], after |_| [];
-    vfprintf(stream: *mut FILE, format: Text, list: List) -> c_int, before [Printed(format, list)], after |_| [];
+    vprintf(format: Text, list: List) -> c_int, before [Access::OfStream, Printed(format, list)], after |_| [];
+    vfprintf(stream: *mut FILE, format: Text, list: List) -> c_int, before [Access::OfStream, Printed(format, list)], after |_| [];
     vdprintf(fd: c_int, format: Text, list: List) -> c_int, before [Printed(format, list)], after |_| [];
     vsprintf(to: *mut c_char, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes(to, written(len, usize::MAX))];
@@ -28,9 +28,9 @@ effects! {
         before [Printed(format, list)], after |len| [writes(to, written(len, room))];
     vasprintf(to: *mut *mut c_char, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes_object(to, true), new_text(to, len)];
-    __vprintf_chk(flag: c_int, format: Text, list: List) -> c_int, before [Printed(format, list)], after |_| [];
+    __vprintf_chk(flag: c_int, format: Text, list: List) -> c_int, before [Access::OfStream, Printed(format, list)], after |_| [];
     __vfprintf_chk(stream: *mut FILE, flag: c_int, format: Text, list: List) -> c_int,
-        before [Printed(format, list)], after |_| [];
+        before [Access::OfStream, Printed(format, list)], after |_| [];
     __vdprintf_chk(fd: c_int, flag: c_int, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |_| [];
     __vsprintf_chk(to: *mut c_char, flag: c_int, size: size_t, format: Text, list: List) -> c_int,

@@ -1,26 +1,44 @@
 //! How the rows of the tables are written, and what they record.
 
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use foresee_format::Unseen;
 use libc::{c_char, c_void};
 
 // In a Rust program, the caller may be Rust's library, whose own accesses do not count: the reader, which knows where that library's
 // code is, leaves them out.
 pub(super) use crate::recorder::accesses::counts;
-use crate::recorder::accesses::{read_range, write_range};
+use crate::recorder::accesses::{read_range, unseen, write_range};
 
 /// One access to a range of bytes.
 pub(super) enum Access {
     Read(u64, usize),
     Write(u64, usize),
+    /// Of what a stream has as its buffer.
+    OfStream,
+    /// Memory becomes a stream's, unless it is null.
+    Lends(u64),
 }
+
+/// Whether any stream has a buffer of the program's own.
+static HAS_LENT: AtomicBool = AtomicBool::new(false);
 
 impl Access {
     pub(super) fn record(self, pc: u64) {
         match self {
             Access::Read(at, size) => read_range(at, size as u64, pc),
             Access::Write(at, size) => write_range(at, size as u64, pc),
+            Access::OfStream => uses_stream(pc),
+            Access::Lends(at) => HAS_LENT.store(at != 0 || HAS_LENT.load(Relaxed), Relaxed),
         }
+    }
+}
+
+/// A stream is used, which may have a buffer of the program's own.
+pub(crate) fn uses_stream(pc: u64) {
+    if HAS_LENT.load(Relaxed) {
+        unseen(Unseen::StreamBuffer, pc);
     }
 }
 
@@ -32,6 +50,11 @@ pub(super) fn reads<T>(at: *const T, size: usize) -> Access {
 /// So many bytes are written; none at a null pointer.
 pub(super) fn writes<T>(at: *const T, size: usize) -> Access {
     Access::Write(at as u64, if at.is_null() { 0 } else { size })
+}
+
+/// The C library uses this memory later, at calls that do not name it.
+pub(super) fn lends<T>(at: *const T) -> Access {
+    Access::Lends(at as u64)
 }
 
 /// A whole object is read, if there is one.
@@ -111,7 +134,7 @@ macro_rules! effects {
         $(mod $name {
             use super::*;
 
-            pub(super) static REAL: Real = Real::new(c_name(concat!(stringify!($name), "\0")));
+            static REAL: Real = Real::new(c_name(concat!(stringify!($name), "\0")));
 
             #[allow(clippy::let_unit_value)]
             pub(super) extern "C-unwind" fn recorded($($arg: $ty,)* pc: u64) -> $ret {
@@ -130,9 +153,6 @@ macro_rules! effects {
 
             weak_entry!($name, recorded, $($arg)*);
         })*
-
-        /// The functions of this table.
-        pub(super) const ALL: &[&Real] = &[$(&$name::REAL),*];
     };
 }
 pub(super) use effects;

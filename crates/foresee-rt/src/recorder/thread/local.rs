@@ -9,7 +9,6 @@ use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
 
 use crate::recorder::frames::Frames;
-use crate::recorder::seen_values;
 use crate::recorder::watched::Unsettled;
 
 /// The thread is inside of the runtime: what happens now is the runtime's own doing, or that of a signal handler that cannot wait.
@@ -18,22 +17,6 @@ pub(super) const INSIDE: u8 = 1;
 pub(super) const UNSETTLED: u8 = 8;
 /// The thread has written its last record.
 const ENDED: u8 = 16;
-
-/// What an annotation asks not to record.
-#[derive(Clone, Copy)]
-pub(crate) enum Ignored {
-    Accesses,
-    Synchronisation,
-}
-
-impl Ignored {
-    pub(super) const fn bit(self) -> u8 {
-        match self {
-            Ignored::Accesses => 2,
-            Ignored::Synchronisation => 4,
-        }
-    }
-}
 
 /// A thread that has no number yet.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -54,8 +37,8 @@ pub(crate) struct Local {
     pub(super) thread: Cell<u32>,
     /// What the thread does not record now and why: a union of the states, and of what it was asked to ignore.
     pub(super) state: AtomicU8,
-    /// How often it was asked to ignore accesses, and synchronisation.
-    ignored: [Cell<u32>; 2],
+    /// How often it was asked to ignore accesses, and synchronisation (`ignoring`).
+    pub(super) ignored: [Cell<u32>; 2],
     /// How many functions it is in: what `Enter` and `Exit` records say.
     pub(super) depth: Cell<u32>,
     /// Which ones, if chunks begin with them.
@@ -126,29 +109,6 @@ pub(crate) fn abandon(give_up: impl FnOnce(&Local)) {
 /// From here on, this thread is the runtime's own.
 pub(crate) fn silence() {
     LOCAL.with(|local| local.enter(INSIDE));
-}
-
-/// Begins to ignore something; each is ended once.
-pub(crate) fn begin_ignoring(what: Ignored) {
-    if matches!(what, Ignored::Accesses) {
-        seen_values::give_up();
-    }
-    LOCAL.with(|local| {
-        let times = &local.ignored[what as usize];
-        times.set(times.get().saturating_add(1));
-        local.state.fetch_or(what.bit(), Relaxed);
-    });
-}
-
-/// Ends what [`begin_ignoring`] began.
-pub(crate) fn end_ignoring(what: Ignored) {
-    LOCAL.with(|local| {
-        let times = &local.ignored[what as usize];
-        times.set(times.get().saturating_sub(1));
-        if times.get() == 0 {
-            local.state.fetch_and(!what.bit(), Relaxed);
-        }
-    });
 }
 
 /// Where this thread's next record goes, and in which turn: it is another position after each record.

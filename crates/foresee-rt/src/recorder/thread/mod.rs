@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `local` | what a thread knows of itself: where its next record goes, and whether it is inside of the runtime |
+//! | `ignoring` | what a thread was asked not to record |
 //! | `deferred` | signals that interrupted the runtime, until it is left |
 //! | `numbers` | the numbers of threads |
 //! | `chunks` | room for more records |
@@ -16,6 +17,7 @@
 
 mod chunks;
 mod deferred;
+mod ignoring;
 mod local;
 mod near_records;
 mod numbers;
@@ -24,9 +26,8 @@ mod suspended;
 
 pub(crate) use chunks::{start, start_over};
 pub(crate) use deferred::{DeferredSignal, SignalSet, defer, unrecorded};
-pub(crate) use local::{
-    Ignored, Local, abandon, begin_ignoring, depth, end_ignoring, identity, is_inside, position, silence,
-};
+pub(crate) use ignoring::{Ignored, begin_ignoring, end_ignoring, unignored};
+pub(crate) use local::{Local, abandon, depth, identity, is_inside, position, silence};
 pub(crate) use near_records::{
     AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once,
     leave_to, seen_at_once,

@@ -4,7 +4,8 @@ use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
 use foresee_format::{self as format, Tag, first_word};
 
-use super::local::{INSIDE, Ignored, Local, UNSETTLED, with_local};
+use super::ignoring::Ignored;
+use super::local::{INSIDE, Local, UNSETTLED, with_local};
 use crate::recorder::frames::Frames;
 use crate::recorder::order::{plain_key, stamp, stamped_key};
 use crate::recorder::status;

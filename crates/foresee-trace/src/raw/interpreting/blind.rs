@@ -5,12 +5,14 @@
 //! was made by other code, which called a function that the runtime stands in front of, says by itself that blind code
 //! is running, unless that is code of the system: then it is known by what the function calls.
 //!
+//! The runtime itself says where a function that it stands in front of does what it cannot record ([`Unseen`]).
+//!
 //! Blind code that has been reported matters again only when the thread has synchronised since; such that may order threads matters
 //! each time, as what the thread did before it may be ordered by it.
 
 use std::cell::Cell;
 
-use foresee_format::Tag;
+use foresee_format::{Tag, Unseen};
 use rustc_hash::FxHashMap;
 
 use super::naming::{CallSite, Naming};
@@ -100,6 +102,13 @@ impl BlindWalk {
             (Tag::Enter, Some(site)) if site.recording == Recording::System => {
                 let call = self.threads[at].calls.last().map(|call| call.at.get());
                 call.and_then(|from| self.between(from, Position::Called, naming))
+            }
+            (Tag::Unseen, Some(site)) => {
+                let before = self.come(at, pc, site, naming).filter(|&(_, orders)| orders);
+                before.or_else(|| {
+                    let what = Unseen::ALL.get(usize::from(record.detail))?;
+                    Some((naming.intern(what.name()), false))
+                })
             }
             (_, Some(site)) => self.come(at, pc, site, naming),
             (_, None) => None,

@@ -264,8 +264,8 @@ impl Interpreter {
             | Tag::ReadValue
             | Tag::WriteValue
             | Tag::Frame => self.annotations.interpret(&mut self.naming, thread, record),
-            // Branches come before what depends on them.
-            Tag::Branch => None,
+            // Branches come before what depends on them, and so does blind code.
+            Tag::Branch | Tag::Unseen => None,
             Tag::Alias => {
                 self.has_aliases = true;
                 None

@@ -26,6 +26,12 @@ pub(crate) struct Header {
     pub(crate) thread_names: Vec<u8>,
 }
 
+/// Whether a process has begun its raw trace in this file: the header's first word is the last to be written.
+pub fn has_begun(file: &File) -> bool {
+    let mut first = [0; 8];
+    file.read_exact_at(&mut first, 0).is_ok() && first != [0; 8]
+}
+
 impl Header {
     /// Reads the header of a file of so many bytes.
     pub(super) fn read(file: &File, bytes: u64) -> Result<Header, TraceError> {

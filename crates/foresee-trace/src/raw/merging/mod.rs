@@ -26,6 +26,7 @@ use rustc_hash::FxHashMap;
 use self::chunks::Chunks;
 pub(crate) use self::chunks::Growth;
 use self::header::Header;
+pub use self::header::has_begun;
 pub(crate) use self::lookahead::Lookahead;
 use self::stream::Ended;
 pub(crate) use self::stream::{Record, SAW, Stream};

@@ -1,4 +1,5 @@
-//! Suppressions: findings that the user knows and does not want to see.
+//! Suppressions: findings that the user knows and does not want to see, and those that well-known libraries are known for
+//! ([`known`]), unless these are to be shown.
 //!
 //! ThreadSanitizer's files are read as they are. Each line is `kind:pattern`; `#` begins a comment. A pattern matches a
 //! function, a file or a variable of any frame of the finding's stacks, anywhere in it; `*` stands for anything, `^` and
@@ -14,12 +15,14 @@
 //! | `property` | the same for violations of properties, and for a property whose name it matches |
 //! | `thread`, `signal` | nothing: foresee does not report thread leaks or signal handlers; accepted and ignored |
 
+mod known;
+
 use std::path::Path;
 
 use foresee_symbols::pattern::Pattern;
 
 use crate::error::{CliError, without_code};
-use crate::report::model::{Event, Finding, Kind, Location};
+use crate::report::model::{Event, Finding, Kind, Location, Suppressed};
 
 /// One line of a suppressions file.
 struct Rule {
@@ -42,12 +45,22 @@ enum RuleKind {
 }
 
 /// All suppressions.
-#[derive(Default)]
 pub(crate) struct Suppressions {
     rules: Vec<Rule>,
+    shows_known: bool,
 }
 
 impl Suppressions {
+    /// None of the user's yet.
+    pub(crate) fn new(shows_known: bool) -> Suppressions {
+        Suppressions { rules: Vec::new(), shows_known }
+    }
+
+    /// Whether a race at these places may be suppressed.
+    pub(crate) fn may_suppress(&self, mut places: impl Iterator<Item = String>) -> bool {
+        !self.rules.is_empty() || (!self.shows_known && places.all(|place| known::may_be_at(&place)))
+    }
+
     /// Adds a file's lines.
     pub(crate) fn read(&mut self, path: &Path) -> Result<(), CliError> {
         let name = path.display();
@@ -83,10 +96,13 @@ impl Suppressions {
         Ok(())
     }
 
-    /// Whether a finding is suppressed; notes which rule did it.
-    pub(crate) fn suppresses(&mut self, finding: &Finding) -> bool {
-        let hit = self.rules.iter_mut().find(|rule| rule.matches(finding));
-        hit.map(|rule| rule.used = true).is_some()
+    /// By what a finding is suppressed, if it is; notes which rule did it.
+    pub(crate) fn suppresses(&mut self, finding: &Finding) -> Option<Suppressed> {
+        if let Some(rule) = self.rules.iter_mut().find(|rule| rule.matches(finding)) {
+            rule.used = true;
+            return Some(Suppressed::ByUser);
+        }
+        known::find(finding).filter(|_| !self.shows_known).map(|known| Suppressed::Known(known.stats()))
     }
 
     /// Lines that suppressed nothing.
