@@ -10,6 +10,7 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use foresee_monitor::compile_with;
+use foresee_monitor::spec::ast::Content;
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 use foresee_monitor::spec::parser::parse;
 use foresee_monitor::spec::raw_monitors::RawMonitors;
@@ -79,6 +80,16 @@ fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
         problems
     })?;
     let written = parse(source).properties;
+    let bodies = written.iter().flat_map(|property| &property.bodies);
+    let refused = bodies.filter(|body| matches!(body.content, Content::Mttl(_))).map(|body| {
+        let message = "`mttl` bodies are about what threads know, which is seen in recorded runs";
+        let problem = Diagnostic::error(body.formalism.span.clone(), message, "not monitored in the program");
+        problem.with_help("check a recorded run: `foresee check TRACE --spec FILE`")
+    });
+    let refused: Vec<Diagnostic> = refused.collect();
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     let properties = compiled.properties.iter().zip(&written).enumerate();
     Ok(properties.map(|(nth, (property, ast))| module::written(property, ast, source, nth)).collect())
 }
