@@ -33,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("foresee-lattice", &["foresee-trace", "foresee-witness", "foresee-monitor", "foresee-mttl"]),
     ("foresee-rt", &["foresee-format"]),
     ("foresee-macros", &["foresee-monitor"]),
-    ("foresee", &["foresee-macros", "foresee-monitor"]),
+    ("foresee", &["foresee-macros", "foresee-monitor", "foresee-mttl"]),
     ("foresee-oracle", &["foresee-trace"]),
     (
         "cargo-foresee",

@@ -9,8 +9,8 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use foresee_monitor::compile_with;
-use foresee_monitor::spec::ast::Content;
+use foresee_monitor::{compile_with, property};
+use foresee_monitor::spec::ast::{Body, Content, Property};
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 use foresee_monitor::spec::parser::parse;
 use foresee_monitor::spec::raw_monitors::RawMonitors;
@@ -80,16 +80,21 @@ fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
         problems
     })?;
     let written = parse(source).properties;
-    let bodies = written.iter().flat_map(|property| &property.bodies);
-    let refused = bodies.filter(|body| matches!(body.content, Content::Mttl(_))).map(|body| {
-        let message = "`mttl` bodies are about what threads know, which is seen in recorded runs";
-        let problem = Diagnostic::error(body.formalism.span.clone(), message, "not monitored in the program");
-        problem.with_help("check a recorded run: `foresee check TRACE --spec FILE`")
+    let is_mttl = |body: &&Body| matches!(body.content, Content::Mttl(_));
+    let is_mixed = |property: &&Property| property.bodies.iter().filter(is_mttl).count() % property.bodies.len().max(1) != 0;
+    let refused = written.iter().filter(is_mixed).map(|property| {
+        let message = "in a program, a property has `mttl` bodies only, or none";
+        let problem = Diagnostic::error(property.name.span.clone(), message, "has both");
+        problem.with_help("make two properties of it")
     });
     let refused: Vec<Diagnostic> = refused.collect();
     if !refused.is_empty() {
         return Err(refused);
     }
     let properties = compiled.properties.iter().zip(&written).enumerate();
-    Ok(properties.map(|(nth, (property, ast))| module::written(property, ast, source, nth)).collect())
+    let module = |(nth, (property, ast)): (usize, (&property::Property, &Property))| match property.mttl.is_empty() {
+        true => module::written(property, ast, source, nth),
+        false => module::knowledge(property, source, nth),
+    };
+    Ok(properties.map(module).collect())
 }

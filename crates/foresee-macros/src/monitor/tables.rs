@@ -12,7 +12,7 @@ use crate::template::quoted;
 
 /// An expression for the property, or nothing if a body has no table.
 pub(super) fn property(property: &Property) -> Option<String> {
-    // What is about the knowledge of threads is refused by `modules`.
+    // What is about the knowledge of threads has a module of its own.
     let Property { name, params, modifiers, events, vars, bodies, threads: _, locals: _, mttl: _ } = property;
     let event_count = events.len();
     let bodies: Option<Vec<String>> = bodies.iter().map(|one| body(one, event_count)).collect();
