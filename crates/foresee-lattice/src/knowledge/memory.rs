@@ -52,19 +52,20 @@ impl Memory {
 
     /// Memory begins or ends its life: nothing that was known there counts for what comes.
     pub(super) fn forget(&mut self, mem: Mem) {
-        let count = u64::from(mem.size).div_ceil(BLOCK) + 1;
-        if count as usize > self.blocks.len() {
-            let end = mem.end();
-            self.blocks.retain(|block, _| {
-                let start = u128::from(*block) * u128::from(BLOCK);
-                start + u128::from(BLOCK) <= u128::from(mem.addr) || start >= end
+        let forget = |cells: &mut SmallVec<[Cell; 1]>, bytes: u8| {
+            split(cells, bytes);
+            cells.retain(|(of, _)| *of & bytes == 0);
+        };
+        if u64::from(mem.size) / BLOCK > self.blocks.len() as u64 {
+            self.blocks.retain(|block, cells| {
+                forget(cells, part(mem, *block));
+                !cells.is_empty()
             });
             return;
         }
         for (block, bytes) in blocks(mem) {
             if let Some(cells) = self.blocks.get_mut(&block) {
-                split(cells, bytes);
-                cells.retain(|(of, _)| *of & bytes == 0);
+                forget(cells, bytes);
                 if cells.is_empty() {
                     self.blocks.remove(&block);
                 }
@@ -88,13 +89,22 @@ fn split(cells: &mut SmallVec<[Cell; 1]>, bytes: u8) {
 
 /// The blocks of these bytes, each with the bytes that are meant.
 fn blocks(mem: Mem) -> impl Iterator<Item = (u64, u8)> {
-    let last = mem.addr.saturating_add(u64::from(mem.size.max(1)) - 1);
-    (mem.addr / BLOCK..=last / BLOCK).map(move |block| {
-        let start = block * BLOCK;
-        let from = mem.addr.saturating_sub(start);
-        let to = (last - start).min(BLOCK - 1);
-        (block, ((0xffu16 << from) & (0xff >> (BLOCK - 1 - to))) as u8)
-    })
+    (mem.addr / BLOCK..=last(mem) / BLOCK).map(move |block| (block, part(mem, block)))
+}
+
+/// The bytes of a block that are meant, as bits.
+fn part(mem: Mem, block: u64) -> u8 {
+    let (start, last) = (block * BLOCK, last(mem));
+    if start > last || start + (BLOCK - 1) < mem.addr {
+        return 0;
+    }
+    let from = mem.addr.saturating_sub(start);
+    let to = (last - start).min(BLOCK - 1);
+    ((0xffu16 << from) & (0xff >> (BLOCK - 1 - to))) as u8
+}
+
+fn last(mem: Mem) -> u64 {
+    mem.addr.saturating_add(u64::from(mem.size.max(1)) - 1)
 }
 
 #[cfg(test)]
@@ -125,9 +135,12 @@ mod tests {
         assert_eq!(touch(0, 8), (2, 2));
         assert_eq!(touch(2, 4), (2, 2));
         assert_eq!(touch(0, 8), (4, 4));
-        memory.forget(Mem { addr: 3, size: 2 });
-        let mut known = 0;
-        memory.known(Mem { addr: 0, size: 8 }, |_| known += 1);
-        assert_eq!(known, 4);
+        // All of 0..8 is split at 2, 4 and 6; the two bytes in the middle are forgotten, then all that is near.
+        for (addr, size, left) in [(3, 2, 4), (0, 1 << 20, 0)] {
+            memory.forget(Mem { addr, size });
+            let mut known = 0;
+            memory.known(Mem { addr: 0, size: 8 }, |_| known += 1);
+            assert_eq!(known, left);
+        }
     }
 }

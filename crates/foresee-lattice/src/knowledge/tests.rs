@@ -103,7 +103,7 @@ fn an_access_touches_bytes() {
 #[test]
 fn a_read_modify_write_reads_and_writes_at_once() {
     let spec = property("thread i; var x: int;", "@i(read(x) -> write(x) && x == 5)");
-    assert_eq!(at(&spec, "T1|rmw(x=0->5)\nT1|rmw(x=5->6)\nT1|w(x=7)\nT1|r(x=7)\n"), [1, 3]);
+    assert_eq!(at(&spec, "T1|rmw(x=0->5)|1\nT1|rmw(x=5->6)|2\nT1|w(x=7)|3\nT1|r(x=7)|4\n"), [1, 3]);
 }
 
 #[test]
@@ -122,13 +122,14 @@ fn groups_and_threads_that_come_later() {
 
 #[test]
 fn several_properties_share_one_run() {
-    let all = MUTEX.to_owned()
-        + &property("thread i; var x: int = 3;", "@i(x == 3)")
-        + &property("thread i; var x: int;", "@i(x == 0)");
+    // The same variable with another initial value is another variable of formulas.
+    let from = |name: &str, initial: &str, formula: &str| {
+        property(&format!("thread i; var x: int{initial};"), formula).replacen("P", name, 1)
+    };
+    let all = format!("{MUTEX} {} {}", from("Three", " = 3", "@i(x == 3)"), from("None", "", "@i(x == 0)"));
     let found = findings(&all, "T1|local(critical=1)|1\nT1|w(x=4)|2\n");
-    let names: Vec<&str> =
-        found.iter().map(|finding| finding.statement.as_ref().unwrap().property.as_str()).collect();
-    assert_eq!(names, ["P", "P"]);
+    let name = |finding: &Finding| finding.statement.as_ref().unwrap().property.clone();
+    assert_eq!(found.iter().map(name).collect::<Vec<_>>(), ["Three", "None"]);
 }
 
 #[test]

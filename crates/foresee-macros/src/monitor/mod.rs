@@ -9,11 +9,11 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use foresee_monitor::{compile_with, property};
 use foresee_monitor::spec::ast::{Body, Content, Property};
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 use foresee_monitor::spec::parser::parse;
 use foresee_monitor::spec::raw_monitors::RawMonitors;
+use foresee_monitor::{compile_with, property};
 use proc_macro::{Span, TokenStream, TokenTree};
 
 use crate::function::Wrong;
@@ -81,7 +81,9 @@ fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
     })?;
     let written = parse(source).properties;
     let is_mttl = |body: &&Body| matches!(body.content, Content::Mttl(_));
-    let is_mixed = |property: &&Property| property.bodies.iter().filter(is_mttl).count() % property.bodies.len().max(1) != 0;
+    let is_mixed = |property: &&Property| {
+        property.bodies.iter().filter(is_mttl).count() % property.bodies.len().max(1) != 0
+    };
     let refused = written.iter().filter(is_mixed).map(|property| {
         let message = "in a program, a property has `mttl` bodies only, or none";
         let problem = Diagnostic::error(property.name.span.clone(), message, "has both");
@@ -92,9 +94,10 @@ fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
         return Err(refused);
     }
     let properties = compiled.properties.iter().zip(&written).enumerate();
-    let module = |(nth, (property, ast)): (usize, (&property::Property, &Property))| match property.mttl.is_empty() {
-        true => module::written(property, ast, source, nth),
-        false => module::knowledge(property, source, nth),
-    };
+    let module =
+        |(nth, (property, ast)): (usize, (&property::Property, &Property))| match property.mttl.is_empty() {
+            true => module::written(property, ast, source, nth),
+            false => module::knowledge(property, source, nth),
+        };
     Ok(properties.map(module).collect())
 }

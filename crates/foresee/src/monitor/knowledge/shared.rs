@@ -55,7 +55,8 @@ impl<T> Shared<T> {
     where
         T: IntoLocal + Copy,
     {
-        let cell = Mutex::new(Cell { value, vectors: None, seen: |value| Some((*value).into_local() as i64) });
+        let cell =
+            Mutex::new(Cell { value, vectors: None, seen: |value| Some((*value).into_local() as i64) });
         Shared { name: Some(name), number: OnceLock::new(), cell }
     }
 
@@ -64,7 +65,8 @@ impl<T> Shared<T> {
     pub fn read<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         let mut cell = self.cell.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(world) = world() else { return look(&cell.value) };
-        let accessed = self.number(world).map_or(Accessed::default(), |number| Accessed::default().reading(number));
+        let accessed =
+            self.number(world).map_or(Accessed::default(), |number| Accessed::default().reading(number));
         let vectors = cell.vectors.get_or_insert_default();
         let violated = act(world, |me, program| me.read(program, vectors, accessed));
         let result = look(&cell.value);

@@ -36,7 +36,8 @@ pub(super) fn handle(violated: Violated, at: &'static Location<'static>) {
 
 #[cold]
 fn handle_all(world: &World, violated: Violated, at: &'static Location<'static>) {
-    let queued = WAITING.try_with(|waiting| waiting.borrow_mut().extend(violated.iter().map(|&one| (one, at))));
+    let queued =
+        WAITING.try_with(|waiting| waiting.borrow_mut().extend(violated.iter().map(|&one| (one, at))));
     if queued.is_err() {
         // The thread is at its very end.
         return violated.iter().for_each(|&one| handle_one(world, (one, at)));

@@ -38,19 +38,26 @@ impl World {
             properties.push((monitor, property));
         }
         let formulas: Vec<_> = (properties.iter())
-            .flat_map(|&(monitor, property)| (0..property.mttl.len()).map(move |body| (monitor, property, body)))
+            .flat_map(|&(monitor, property)| {
+                (0..property.mttl.len()).map(move |body| (monitor, property, body))
+            })
             .collect();
         if formulas.is_empty() {
             return None;
         }
         // What cannot be followed together was refused when the program was built, one by one: then nothing is.
-        let program = Program::new(formulas.iter().map(|&(_, property, body)| (property, &property.mttl[body]))).ok()?;
+        let program =
+            Program::new(formulas.iter().map(|&(_, property, body)| (property, &property.mttl[body])))
+                .ok()?;
         let threads = RwLock::new(Arc::new(Threads::new(&program)));
         Some(World { program, formulas, threads, version: AtomicU32::new(0) })
     }
 
     /// The monitor and body of a formula.
-    pub(super) fn formula(&self, number: u32) -> (&'static KnowledgeMonitor, &'static Property, &'static MttlBody) {
+    pub(super) fn formula(
+        &self,
+        number: u32,
+    ) -> (&'static KnowledgeMonitor, &'static Property, &'static MttlBody) {
         let (monitor, property, body) = self.formulas[number as usize];
         (monitor, property, &property.mttl[body])
     }
