@@ -73,9 +73,9 @@ impl Bank for Monitored {
 
 /// Seconds for so many transactions by two tellers.
 fn day(bank: &'static dyn Bank, transactions: u64, writes_journal: bool) -> f64 {
-    let started = Instant::now();
     let teller = move |number: u64| {
         move || {
+            let started = Instant::now();
             let mut journal = String::new();
             for invocation in 1..=transactions / 2 {
                 let amount = (invocation % 50) as i64;
@@ -87,18 +87,38 @@ fn day(bank: &'static dyn Bank, transactions: u64, writes_journal: bool) -> f64 
                     black_box(&journal);
                 }
             }
+            started.elapsed().as_secs_f64()
         }
     };
     let tellers: Vec<_> = (1..=2)
         .filter_map(|number| foresee::spawn_named(&format!("teller-{number}"), teller(number)).ok())
         .collect();
-    tellers.into_iter().for_each(|teller| _ = teller.join());
-    started.elapsed().as_secs_f64()
+    tellers.into_iter().filter_map(|teller| teller.join().ok()).fold(0.0, f64::max)
 }
 
 static PLAIN: Plain = Plain { lock: Mutex::new(()), checking: Mutex::new(0), saving: Mutex::new(0) };
 static MONITORED: Monitored =
     Monitored { lock: Lock::new(()), checking: Shared::new(0), saving: Shared::new(0) };
+
+/// One day in a process of its own: prints nanoseconds per transaction. (Threads that have ended stay known, so days in one process would not be alike.)
+pub(crate) fn child(kind: &str, transactions: &str, journal: &str) {
+    let bank: &'static dyn Bank = if kind == "plain" { &PLAIN } else { &MONITORED };
+    let transactions: u64 = transactions.parse().unwrap_or(0);
+    let seconds = day(bank, transactions, journal == "journal");
+    assert_eq!(atomic_invocations::MONITOR.violations(), 0, "the blocks are atomic");
+    println!("{}", seconds * 1e9 / transactions.max(1) as f64);
+}
+
+/// The least of some days.
+fn least_of_days(kind: &str, transactions: u64, journal: &str) -> f64 {
+    let day = || {
+        let me = std::env::current_exe().ok()?;
+        let args = ["child-knowledge", kind, &transactions.to_string(), journal];
+        let output = std::process::Command::new(me).args(args).output().ok()?;
+        String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+    };
+    (0..9).filter_map(|_| day()).fold(f64::INFINITY, f64::min)
+}
 
 /// The least of some runs: others share the machine.
 fn least(runs: usize, run: impl Fn() -> f64) -> f64 {
@@ -108,20 +128,16 @@ fn least(runs: usize, run: impl Fn() -> f64) -> f64 {
 pub(crate) fn run(sizes: &[u64]) {
     println!("{:<38} {:>12} {:>12} {:>8}   target", "bank, two tellers", "unmonitored", "monitored", "ratio");
     for &transactions in sizes {
-        for (journal, writes_journal) in [("with a journal", true), ("bare", false)] {
-            let plain = least(3, || day(&PLAIN, transactions, writes_journal));
-            let monitored = least(3, || day(&MONITORED, transactions, writes_journal));
-            let each = |seconds: f64| format!("{:.0} ns", seconds * 1e9 / transactions as f64);
+        for (name, journal) in [("with a journal", "journal"), ("bare", "bare")] {
+            let plain = least_of_days("plain", transactions, journal);
+            let monitored = least_of_days("monitored", transactions, journal);
             println!(
-                "{:<38} {:>12} {:>12} {:>7.2}x   1.8x",
-                format!("{transactions} transactions, {journal}"),
-                each(plain),
-                each(monitored),
+                "{:<38} {plain:>9.0} ns {monitored:>9.0} ns {:>7.2}x   1.8x",
+                format!("{transactions} transactions, {name}"),
                 monitored / plain
             );
         }
     }
-    println!("violations: {} (none is right)", atomic_invocations::MONITOR.violations());
     accesses();
 }
 

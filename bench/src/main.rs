@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         ["monitor", "quick"] => monitor::run(1_000_000),
         ["knowledge"] => knowledge::run(&[2_000, 2_000_000]),
         ["knowledge", "quick"] => knowledge::run(&[2_000, 200_000]),
+        ["child-knowledge", kind, transactions, journal] => knowledge::child(kind, transactions, journal),
         ["lattice"] => lattice::run(99, 10_000_000),
         ["lattice", "quick"] => lattice::run(40, 200_000),
         ["record"] => return record::run(&record::Effort { measured: 100, packed: 4, times: 3 }),

@@ -40,6 +40,8 @@ pub struct Knowledge<T> {
     pub(crate) variables: SmallVec<[VariableEntry; 2]>,
     /// Who is known to exist, beside those whom everybody knows.
     pub(crate) known: ThreadSet,
+    /// Which version of which thread's vector this is a copy of; 0 for none. Two with the same number are the same.
+    pub(crate) version: u64,
 }
 
 impl<T: Trail> Knowledge<T> {
@@ -85,6 +87,7 @@ impl<T: Trail> Knowledge<T> {
             }
         }
         self.known.add_all(&other.known);
+        self.version = 0;
     }
 
     /// The entry of a thread, to be filled in.
@@ -116,13 +119,15 @@ impl<T: Trail> Clone for Entry<T> {
 
 impl<T: Trail> Clone for Knowledge<T> {
     fn clone(&self) -> Self {
-        let Knowledge { threads, variables, known } = self;
-        Knowledge { threads: threads.clone(), variables: variables.clone(), known: known.clone() }
+        let Knowledge { threads, variables, known, version } = self;
+        let (threads, variables, known) = (threads.clone(), variables.clone(), known.clone());
+        Knowledge { threads, variables, known, version: *version }
     }
 
     #[inline]
     fn clone_from(&mut self, other: &Self) {
-        let Knowledge { threads, variables, known } = other;
+        let Knowledge { threads, variables, known, version } = other;
+        self.version = *version;
         self.threads.truncate(threads.len());
         let (same, new) = threads.split_at(self.threads.len());
         // What has the same number is the same.

@@ -23,8 +23,10 @@ pub(crate) fn size(free: usize, threads: u32) -> usize {
 /// Where the value for this choice is.
 #[inline]
 pub(crate) fn place(free: &[u8], choice: &Choice, threads: u32) -> usize {
-    if free.is_empty() {
-        return 0;
+    match *free {
+        [] => return 0,
+        [only] => return choice[only as usize].min(threads) as usize,
+        _ => {}
     }
     let base = threads as usize + free.len();
     let mut strangers = [0; MOST_BOUND];
@@ -46,6 +48,12 @@ pub(crate) fn place(free: &[u8], choice: &Choice, threads: u32) -> usize {
 /// The choice that has its value at this place, or nothing if none has: other numbers of strangers would be the same.
 pub(crate) fn choice(free: &[u8], place: usize, threads: u32) -> Option<Choice> {
     let mut choice = [FIRST_STRANGER; MOST_BOUND];
+    if let [only] = *free {
+        if place < threads as usize {
+            choice[only as usize] = place as Slot;
+        }
+        return Some(choice);
+    }
     let base = threads as usize + free.len();
     let mut rest = place;
     for bound in free.iter().rev() {

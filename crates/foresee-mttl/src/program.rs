@@ -123,6 +123,7 @@ pub struct Program {
     groups: Vec<Who>,
     locals: Vec<Local>,
     variables: Vec<SharedName>,
+    looks_back: bool,
 }
 
 impl Program {
@@ -139,6 +140,7 @@ impl Program {
             let table = builder.table(Rule::Value(node), 0, host);
             program.wholes.push(Whole { whose: owner, table });
         }
+        program.looks_back = program.tables.iter().any(|table| matches!(table.rule, Rule::Previously(_)));
         match program.variables.len() {
             most if most > MOST_VARIABLES => Err(ProgramError::TooManyVariables(most)),
             _ => Ok(program),
@@ -168,6 +170,13 @@ impl Program {
     /// The shared variables that formulas mention.
     pub fn variables(&self) -> &[SharedName] {
         &self.variables
+    }
+
+    /// Whether a state that is like the one before may still make a difference: `previously` steps. (All other operators say the same of two equal
+    /// states in a row.)
+    #[inline]
+    pub(crate) fn looks_back(&self) -> bool {
+        self.looks_back
     }
 
     /// The initial value of a shared variable.

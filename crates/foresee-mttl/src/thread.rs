@@ -5,8 +5,8 @@
 //! of several threads at once must hold the variable meanwhile, and nothing else.
 //!
 //! **Cost.** Learning compares a sequence number per thread and copies what is newer. Evaluating costs an operation per operator, times the number of
-//! choices of threads where formulas ask what threads know of each other; it is left out where nothing has changed and the last evaluation changed
-//! nothing, which is most events. In place, nothing is allocated once all threads are known.
+//! choices of threads where formulas ask what threads know of each other; it is left out where nothing has changed since the last one, which is most events (with
+//! `previously`, once more: it sees the state before). In place, nothing is allocated once all threads are known.
 
 use smallvec::SmallVec;
 
@@ -18,6 +18,9 @@ use crate::program::{MOST_BOUND, Program, Rule};
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail as _;
 use crate::vector::Vector;
+
+/// A version of a vector is the thread's number and, below, how often it has changed.
+const THREAD_SHIFT: u32 = 40;
 
 /// The vectors of a shared variable: of a piece of memory, a lock, or anything else by which threads exchange information.
 #[derive(Clone, Debug, Default)]
@@ -58,19 +61,23 @@ pub struct ThreadMonitor<V> {
     me: Slot,
     /// KV_i.
     knowledge: V,
+    /// How often it has changed.
+    changes: u64,
     locals: SmallVec<[i64; 4]>,
     accessed: Accessed,
     /// For how many threads the tables are laid out.
     laid_out: u32,
     /// Where each table begins.
     begins: Vec<u32>,
+    /// The tables that are of use to this thread.
+    mine: Vec<u32>,
     /// The values of all tables in this state.
     now: Vec<Value>,
     /// Of `previously`: the value of its operand in this state.
     memory: Vec<Value>,
     /// Something that formulas look at has changed since the last evaluation.
     is_changed: bool,
-    /// The last evaluation changed nothing.
+    /// Another evaluation would change nothing.
     is_settled: bool,
     /// Formulas that do not hold, by number.
     violated: SmallVec<[u32; 4]>,
@@ -96,17 +103,19 @@ impl<V: Vector> ThreadMonitor<V> {
         let mut monitor = ThreadMonitor {
             me,
             knowledge,
+            changes: 0,
             locals: program.locals().iter().map(|local| local.initial).collect(),
             accessed: Accessed::default(),
             laid_out: 0,
             begins: Vec::new(),
+            mine: Vec::new(),
             now: Vec::new(),
             memory: Vec::new(),
             is_changed: true,
             is_settled: false,
             violated: SmallVec::new(),
         };
-        monitor.lay_out(program, threads.count());
+        monitor.lay_out(program, threads);
         // The first state: temporal operators begin with it, and nobody else knows of it.
         monitor.fill_in(program, threads, true);
         monitor
@@ -185,7 +194,7 @@ impl<V: Vector> ThreadMonitor<V> {
     /// The thread knows from its next event on that this thread exists: it forks it.
     pub fn meet(&mut self, slot: Slot) {
         if !self.knowledge.get().known.contains(slot) {
-            self.knowledge.change().known.insert(slot);
+            self.change().known.insert(slot);
             self.is_changed = true;
         }
     }
@@ -199,9 +208,9 @@ impl<V: Vector> ThreadMonitor<V> {
 
     /// Gives a shared variable a value, at the write of it that comes next. To be called when all was learned of the variable.
     pub fn set(&mut self, variable: u32, value: i64) {
-        let entry = &mut self.knowledge.change().variables[variable as usize];
-        self.is_changed |= entry.value != value;
-        *entry = VariableEntry { seq: entry.seq + 1, value };
+        let before = self.knowledge.get().variable(variable);
+        self.is_changed |= before.value != value;
+        self.change().variables[variable as usize] = VariableEntry { seq: before.seq + 1, value };
     }
 
     /// Learns what a variable tells its readers.
@@ -227,10 +236,20 @@ impl<V: Vector> ThreadMonitor<V> {
             return;
         }
         self.is_changed = true;
-        self.knowledge.change().learn(known.get(), |trail| {
+        self.change().learn(known.get(), |trail| {
             trail.pass(published);
             trail.pass(event);
         });
+        // Learning makes it nobody's copy.
+        self.change();
+    }
+
+    /// The vector, to be changed: its next version.
+    fn change(&mut self) -> &mut Knowledge<V::Trail> {
+        self.changes += 1;
+        let knowledge = self.knowledge.change();
+        knowledge.version = u64::from(self.me + 1) << THREAD_SHIFT | self.changes;
+        knowledge
     }
 
     /// The event itself, after all that was learned at it: the thread's new state.
@@ -238,12 +257,13 @@ impl<V: Vector> ThreadMonitor<V> {
         self.is_changed |= accessed != self.accessed;
         self.accessed = accessed;
         if self.laid_out != threads.count() {
-            self.lay_out(program, threads.count());
+            self.lay_out(program, threads);
             self.is_changed = true;
         }
         let is_first = self.knowledge.get().thread(self.me).is_none();
         if self.is_changed || !self.is_settled || is_first {
-            self.is_settled = !self.fill_in(program, threads, false);
+            let is_different = self.fill_in(program, threads, false);
+            self.is_settled = !is_different || !program.looks_back();
             self.is_changed = false;
             self.publish_own(program, event);
             let fails = |formula: &u32| {
@@ -274,11 +294,9 @@ impl<V: Vector> ThreadMonitor<V> {
     /// Fills in all tables for this state; whether a value has changed.
     fn fill_in(&mut self, program: &Program, threads: &Threads, is_first: bool) -> bool {
         let mut is_different = is_first;
-        for (table, begin) in program.tables.iter().zip(0..) {
-            if !threads.is_meant(self.me, table.whose) {
-                continue;
-            }
-            let begin = self.begins[begin as usize] as usize;
+        for nth in 0..self.mine.len() {
+            let number = self.mine[nth] as usize;
+            let (table, begin) = (&program.tables[number], self.begins[number] as usize);
             for place in 0..layout::size(table.free.len(), self.laid_out) {
                 let mut choice = match table.free.is_empty() {
                     true => [Slot::MAX; MOST_BOUND],
@@ -328,7 +346,10 @@ impl<V: Vector> ThreadMonitor<V> {
         if is_same {
             return;
         }
-        let own = self.knowledge.change().entry(self.me);
+        self.changes += 1;
+        let knowledge = self.knowledge.change();
+        knowledge.version = u64::from(self.me + 1) << THREAD_SHIFT | self.changes;
+        let own = knowledge.entry(self.me);
         own.seq += 1;
         own.threads = self.laid_out;
         own.values.clear();
@@ -337,7 +358,10 @@ impl<V: Vector> ThreadMonitor<V> {
     }
 
     /// Lays the tables out for more threads: what is new has the past of a stranger.
-    fn lay_out(&mut self, program: &Program, threads: u32) {
+    fn lay_out(&mut self, program: &Program, known: &Threads) {
+        let threads = known.count();
+        let is_mine = |table: &u32| known.is_meant(self.me, program.tables[*table as usize].whose);
+        self.mine = (0..program.tables.len() as u32).filter(is_mine).collect();
         let (mut begins, mut now, mut memory) = (Vec::new(), Vec::new(), Vec::new());
         for (nth, table) in program.tables.iter().enumerate() {
             begins.push(now.len() as u32);

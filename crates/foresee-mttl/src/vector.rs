@@ -46,8 +46,8 @@ impl<T: Trail> Vector for Knowledge<T> {
     }
 
     #[inline]
-    fn is_same(&self, _: &Self) -> bool {
-        false
+    fn is_same(&self, other: &Self) -> bool {
+        self.version != 0 && self.version == other.version
     }
 }
 
