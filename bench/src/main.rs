@@ -5,6 +5,7 @@
 
 mod blocks;
 mod corpus;
+mod knowledge;
 mod lattice;
 mod monitor;
 mod monitor_naive;
@@ -31,6 +32,9 @@ fn main() -> ExitCode {
         ["child-witnesses", engine, path] => predict::child::witnesses(engine, path),
         ["monitor"] => monitor::run(10_000_000),
         ["monitor", "quick"] => monitor::run(1_000_000),
+        ["knowledge"] => knowledge::run(&[2_000, 2_000_000]),
+        ["knowledge", "quick"] => knowledge::run(&[2_000, 200_000]),
+        ["child-knowledge", kind, transactions, journal] => knowledge::child(kind, transactions, journal),
         ["lattice"] => lattice::run(99, 10_000_000),
         ["lattice", "quick"] => lattice::run(40, 200_000),
         ["record"] => return record::run(&record::Effort { measured: 100, packed: 4, times: 3 }),
@@ -42,7 +46,7 @@ fn main() -> ExitCode {
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
             eprintln!(
-                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | monitored [quick] | lattice [quick] | record [quick] | corpus [NAME…] | program NAME FILE.ft | \
+                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | monitored [quick] | knowledge [quick] | lattice [quick] | record [quick] | corpus [NAME…] | program NAME FILE.ft | \
                  examples FOLDER"
             );
             return ExitCode::from(2);

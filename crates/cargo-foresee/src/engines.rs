@@ -1,5 +1,6 @@
 //! All engines, in the order in which they run: the cheap and certain first. Adding an engine is one file in its crate and one entry here.
 
+use foresee_lattice::knowledge::KnownVerdicts;
 use foresee_lattice::predict::{PredictedVerdicts, Prediction};
 use foresee_lattice::property::ObservedVerdicts;
 use foresee_monitor::property::Property;
@@ -60,8 +61,11 @@ impl EngineInfo {
     }
 }
 
-/// The engine that works on what `--spec` says.
+/// The engine that works on what `--spec` says of runs.
 pub const PROPERTY: &str = "property";
+
+/// The engine that works on what `--spec` says of what threads know.
+pub const MTTL: &str = "mttl";
 
 /// All engines, in the order in which they run: the cheap and certain first.
 pub const ENGINES: &[EngineInfo] = &[
@@ -107,6 +111,14 @@ pub const ENGINES: &[EngineInfo] = &[
             let Options { properties, trace, prediction, .. } = options;
             Box::new(PredictedVerdicts::new(properties, trace, *prediction))
         }),
+    },
+    EngineInfo {
+        name: MTTL,
+        about: "what properties say of what threads know of each other",
+        default: true,
+        rest: false,
+        stream: Some(|options| Box::new(KnownVerdicts::new(&options.properties, &options.trace))),
+        whole: None,
     },
     EngineInfo {
         name: "reverse",

@@ -29,6 +29,23 @@ pub(crate) fn load(path: &Path, warnings: Warnings) -> Result<Compiled, CliError
     }
 }
 
+/// Refuses or warns of bodies that only `foresee check` looks at.
+pub(crate) fn without_mttl(path: &Path, compiled: &Compiled) -> Result<(), CliError> {
+    let Some(left_out) = compiled.properties.iter().find(|property| !property.mttl.is_empty()) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{}: `mttl` bodies, as that of `{}`, are checked by `foresee check TRACE --spec {0}` and `foresee run`, not here",
+        path.display(),
+        left_out.name
+    );
+    if compiled.properties.iter().all(|property| property.bodies.is_empty()) {
+        return Err(CliError::Usage(message));
+    }
+    error::print(error::Severity::Warning, &message);
+    Ok(())
+}
+
 /// The text of a spec file.
 pub(crate) fn read(path: &Path) -> Result<String, CliError> {
     std::fs::read_to_string(path)

@@ -18,6 +18,7 @@
 //! | `bound_body`, [`predict`] | a property's body and a binding as a machine, and the engine |
 //! | [`end`] | the end of a run, as a step of its own |
 //! | [`property`] | what properties say of the observed run (streaming); traces in properties' terms |
+//! | [`knowledge`] | what properties say of what threads know of each other, in the observed run (streaming) |
 //! | [`online`] | the same for programs that still run |
 //!
 //! What is predicted has a witness like everything else: a schedule that the checker replays, and at the end of which the property
@@ -35,6 +36,7 @@ pub mod end;
 pub mod explorer;
 mod guide;
 pub mod hb;
+pub mod knowledge;
 mod level;
 pub mod machine;
 pub mod model;

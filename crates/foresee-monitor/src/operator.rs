@@ -43,6 +43,13 @@ operators! {
     }
 }
 
+impl Unary {
+    /// Whether it speaks of other moments than this one.
+    pub fn is_temporal(self) -> bool {
+        !matches!(self, Unary::Not | Unary::Minus)
+    }
+}
+
 operators! {
     /// Operators with two operands.
     Binary {

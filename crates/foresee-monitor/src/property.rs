@@ -7,6 +7,7 @@ use crate::formalism::cfg::{Cfg, Set};
 use crate::formalism::ptltl::Past;
 use crate::formalism::raw::Raw;
 use crate::formalism::{Categories, Letter, Monitor, Outlook};
+use crate::mttl::{Local, Mttl, ThreadName};
 use crate::predicate::{Expr, Values};
 use crate::slice::params::EventShape;
 
@@ -175,6 +176,17 @@ impl Body {
     }
 }
 
+/// A body about what threads know. Nothing of this crate runs it.
+#[derive(Clone, Debug)]
+pub struct MttlBody {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// What it says.
+    pub mttl: Mttl,
+    /// Its handlers.
+    pub handlers: Vec<Handler>,
+}
+
 /// The modifiers of a property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -206,6 +218,12 @@ pub struct Property {
     pub vars: Vec<Var>,
     /// What it states.
     pub bodies: Vec<Body>,
+    /// Its names for threads.
+    pub threads: Vec<ThreadName>,
+    /// The variables that every thread has for itself.
+    pub locals: Vec<Local>,
+    /// What it states of what threads know.
+    pub mttl: Vec<MttlBody>,
 }
 
 /// What a body compiles to. It is itself a [`Monitor`]; [`Watch`](crate::watch::Watch) runs the variants without the

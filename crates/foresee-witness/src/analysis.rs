@@ -69,7 +69,7 @@ pub struct Analysis<'o> {
     validator: Validator,
     blind: BlindCount,
     events: u64,
-    names_seen: [usize; 3],
+    names_seen: [usize; 4],
 }
 
 /// The part of an engine that looks at whole executions.
@@ -121,14 +121,14 @@ impl<'o> Analysis<'o> {
             validator: Validator::new(),
             blind: BlindCount::default(),
             events: 0,
-            names_seen: [0; 3],
+            names_seen: [0; 4],
         }
     }
 
     /// The next event of the observed run, and the names its ids refer to.
     #[inline]
     pub fn event(&mut self, names: &Names, event: &Event<'_>) -> Result<(), TraceError> {
-        let known = [names.string_count(), names.locks().len(), names.symbols().len()];
+        let known = [names.string_count(), names.locks().len(), names.symbols().len(), names.threads().len()];
         if known != self.names_seen {
             self.names_seen = known;
             self.streams.iter_mut().for_each(|(_, engine)| engine.names(names));

@@ -36,6 +36,36 @@
 //! | [`on`], [`Verdict`] | Rust code that handles verdicts |
 //! | [`counts`], [`Monitor`] | how often verdicts came |
 //! | [`end_program`], [`register_raw`] | the last event; monitors written in Rust |
+//! | [`Shared`], [`Lock`], [`spawn`], [`local!`] | what carries knowledge from thread to thread, for `mttl` bodies |
+//! | [`on_violation`], [`KnowledgeMonitor`] | recovery from what such bodies find; how often that was |
+//!
+//! Properties about what threads know of each other (`mttl`) are checked in the threads themselves, at each event, without a lock that all share:
+//!
+//! ```
+//! foresee::monitor! {
+//!     property ExclusiveSections {
+//!         thread i, j;
+//!         local critical: bool = false;
+//!         mttl: @i(critical -> !exists j != i: @j critical)
+//!         @violation { recover "leave"; }
+//!     }
+//! }
+//!
+//! foresee::on_violation("leave", |verdict| println!("{} should not be inside", verdict.thread));
+//!
+//! static X: foresee::Shared<u32> = foresee::Shared::new(0);
+//! fn critical() {
+//!     foresee::local!(critical = true);
+//!     X.set(X.get() + 1);              // no lock: the second thread learns here that the first was inside
+//!     foresee::local!(critical = false);
+//! }
+//! foresee::spawn(critical).join().unwrap();
+//! assert_eq!(exclusive_sections::MONITOR.violations(), 0);   // the join has told that it has left
+//! let other = foresee::spawn(critical);
+//! while X.read(|x| *x) < 2 {}
+//! critical();
+//! # drop(other);
+//! ```
 //!
 //! # Annotations
 //!
@@ -114,6 +144,10 @@ pub use arguments::{Arg, IntoArg, IntoLocal};
 pub use how::{happens_after, happens_before, name_lock};
 #[cfg(feature = "monitor")]
 pub use life::{Life, ObjectId, Tracked};
+#[cfg(feature = "monitor")]
+pub use monitor::knowledge::{
+    JoinHandle, KnowledgeMonitor, Lock, LockGuard, Shared, on_violation, spawn, spawn_named,
+};
 #[cfg(feature = "monitor")]
 pub use monitor::{Count, Monitor, RawMonitor, Verdict, counts, end_program, on, register_raw, release};
 

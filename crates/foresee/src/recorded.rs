@@ -160,6 +160,7 @@ macro_rules! __watch {
 macro_rules! __local {
     ($name:expr, $value:expr) => {{
         let value = $crate::IntoLocal::into_local($value);
+        $crate::__monitor_local!($name, value);
         $crate::private::local($crate::private::Text::new($name), value)
     }};
 }

@@ -47,9 +47,7 @@ macro_rules! __watch {
 #[macro_export]
 macro_rules! __local {
     ($name:expr, $value:expr) => {
-        if false {
-            let _: (&str, u64) = ($name, $crate::IntoLocal::into_local($value));
-        }
+        $crate::__monitor_local!($name, $crate::IntoLocal::into_local($value))
     };
 }
 

@@ -14,6 +14,7 @@ Engines, in the order in which they run:
   deadlock   lock-order deadlocks of any number of threads (observed, predicted)
   atomicity  atomic blocks that do not behave like one step (observed, predicted)
   property   violations of the properties of --spec, in this run (observed) and in others that its events allow (predicted)
+  mttl       violations of the `mttl` bodies of --spec, about what threads know of each other (observed)
   reverse    races and deadlocks of runs that reverse critical sections (predicted)
   max        every race that a correct reordering can show, within a window (predicted)
   lockset    pairs of accesses that share no lock: candidates, not proven; only on request
@@ -24,6 +25,7 @@ Examples:
   foresee check run.ft --format json --output result.json
   foresee check run.ft --format sarif --output foresee.sarif
   foresee check run.ft --spec specs/locks.rv
+  foresee check case.json --engine mttl      the verdicts of a case (or a suite) of the conformance suite for MTTL
 
 Every predicted finding has a witness: a schedule that the program can follow, accepted by an independent checker.
 The JSON document is described by schema/report.schema.json in the sources of cargo-foresee.

@@ -9,19 +9,22 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::engines::{ENGINES, EngineInfo, Options, PROPERTY, default_engines, engine};
+use crate::engines::{ENGINES, EngineInfo, MTTL, Options, PROPERTY, default_engines, engine};
 use foresee_lattice::explorer::Breadth;
+use foresee_lattice::knowledge;
 use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
 use foresee_lattice::property::Translator;
+use foresee_monitor::mttl::Who;
 use foresee_monitor::property::Property;
 use foresee_trace::raw::VALUES_COMPARED;
-use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust};
+use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, StrId, Trust};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::blind::BlindSections;
-use foresee_witness::judge::Place;
+use foresee_witness::judge::{Finding, Place};
 
+use super::mttl_cases;
 use crate::cli::{CausalityModel, CheckArgs, CheckOptions};
 use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
@@ -46,6 +49,9 @@ const REST: Duration = Duration::from_secs(10);
 const BYTES_PER_EVENT: u64 = 160;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
+    if mttl_cases::is_meant(args) {
+        return mttl_cases::run(args);
+    }
     Check::prepare(&args.options)?.run(&args.input, &display_name(&args.input)).map(ExitCode::from)
 }
 
@@ -69,11 +75,12 @@ impl Check {
 
     /// The same for settings that are complete.
     pub(crate) fn by(settings: Settings, warnings: specs::Warnings) -> Result<Check, CliError> {
-        let engines = engines(&settings)?;
         let mut properties = Vec::new();
         for path in &settings.spec {
             properties.extend(specs::load(path, warnings)?.properties);
         }
+        knowledge::program(&properties).map_err(|why| CliError::Usage(why.to_string()))?;
+        let engines = engines(&settings, &properties)?;
         let mut suppressions = Suppressions::new(settings.show_known);
         for path in &settings.suppressions {
             suppressions.read(path)?;
@@ -219,7 +226,10 @@ fn check(
     let analysed = analysis.finish(names, trust, &mut |name| stage.show(name));
     stage.end();
     if *shows_progress {
-        properties.iter().for_each(|property| warn_of_unknown_variables(property, names));
+        properties.iter().for_each(|property| {
+            warn_of_unknown_variables(property, names);
+            warn_of_unknown_threads_and_locals(property, names);
+        });
     }
     if let Some(why) = analysed.trust.spoiled_by(Spoils::Everything) {
         error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
@@ -317,6 +327,22 @@ fn warn_of_unknown_variables(property: &Property, names: &Names) {
     }
 }
 
+/// The same for locals that nobody assigns, and for threads that are not there.
+fn warn_of_unknown_threads_and_locals(property: &Property, names: &Names) {
+    let is_known = |text: &str| (0..names.string_count()).any(|id| names.str(StrId(id as u32)) == text);
+    for local in property.locals.iter().filter(|local| !is_known(&local.name)) {
+        let (property, local) = (&property.name, &local.name);
+        let message =
+            format!("{property}: no thread of the run assigns `{local}` (`foresee::local!({local} = …)`)");
+        error::print(Severity::Warning, &message);
+    }
+    let is_there = |who: &Who| names.threads().iter().any(|name| who.includes(names.str(*name)));
+    for thread in property.threads.iter().filter(|thread| !is_there(&thread.who)) {
+        let message = format!("{}: the run has no thread `{}`", property.name, thread.name);
+        error::print(Severity::Warning, &message);
+    }
+}
+
 fn exit_code(report: &Report, settings: &Settings) -> u8 {
     if report.has_alarm() {
         return settings.exit_code.unwrap_or(exit::FINDINGS);
@@ -326,10 +352,14 @@ fn exit_code(report: &Report, settings: &Settings) -> u8 {
     if unfinished && is_limited { exit::UNDECIDED } else { exit::NOTHING_FOUND }
 }
 
-fn engines(settings: &Settings) -> Result<Vec<&'static EngineInfo>, CliError> {
-    let has_properties = !settings.spec.is_empty();
+fn engines(settings: &Settings, properties: &[Property]) -> Result<Vec<&'static EngineInfo>, CliError> {
+    let has_work = |engine: &EngineInfo| match engine.name {
+        PROPERTY => properties.iter().any(|property| !property.bodies.is_empty()),
+        MTTL => properties.iter().any(|property| !property.mttl.is_empty()),
+        _ => true,
+    };
     if settings.engine.is_empty() {
-        return Ok(default_engines().filter(|engine| has_properties || engine.name != PROPERTY).collect());
+        return Ok(default_engines().filter(|engine| has_work(engine)).collect());
     }
     let mut chosen: Vec<&'static EngineInfo> = Vec::new();
     for name in &settings.engine {
@@ -340,10 +370,14 @@ fn engines(settings: &Settings) -> Result<Vec<&'static EngineInfo>, CliError> {
                 known.join(", ")
             )));
         };
-        if info.name == PROPERTY && !has_properties {
-            return Err(CliError::Usage(
-                "engine `property` checks the properties of spec files: add --spec FILE".to_owned(),
-            ));
+        if !has_work(info) {
+            let name = info.name;
+            let message = match (name, properties.is_empty()) {
+                (_, true) => format!("engine `{name}` checks the properties of spec files: add --spec FILE"),
+                (MTTL, false) => format!("engine `{name}` checks `mttl` bodies, and the spec has none"),
+                _ => format!("engine `{name}` does not check `mttl` bodies, and the spec has no others"),
+            };
+            return Err(CliError::Usage(message));
         }
         chosen.push(info);
     }
@@ -413,7 +447,11 @@ fn available_memory() -> u64 {
 
 /// Goes through the trace once more for the events that findings name.
 fn details(path: &Path, analysed: &Analysed, names: &Names) -> Result<Collected, CliError> {
-    let wanted = analysed.findings.iter().flat_map(|finding| finding.events.iter().copied()).collect();
+    let ways =
+        |finding: &Finding| finding.known.iter().flat_map(|known| known.way.clone()).collect::<Vec<_>>();
+    let events =
+        analysed.findings.iter().flat_map(|finding| finding.events.iter().copied().chain(ways(finding)));
+    let wanted = events.collect();
     let mut collector = Collector::new(wanted);
     match &analysed.execution {
         Some(execution) if analysed.partial.is_none() => {

@@ -54,6 +54,7 @@ enum Fault {
 pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     let started = Instant::now();
     let compiled = specs::load(&args.spec, specs::Warnings::Printed)?;
+    specs::without_mttl(&args.spec, &compiled)?;
     let mut feeds: Vec<Feed<'_>> = compiled.properties.iter().map(Feed::new).collect();
     let mut input = Input::open(&args.events)?;
     let trace = display_name(&args.events);

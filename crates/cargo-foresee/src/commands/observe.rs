@@ -19,7 +19,9 @@ use crate::{exit, interrupt, specs, stdout};
 
 pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     let spec = specs::read(&args.spec)?;
-    let properties = specs::load(&args.spec, specs::Warnings::Printed)?.properties;
+    let compiled = specs::load(&args.spec, specs::Warnings::Printed)?;
+    specs::without_mttl(&args.spec, &compiled)?;
+    let properties = compiled.properties;
     let refused = |why| CliError::Usage(format!("{}: {why}", args.spec.display()));
     stages(&properties).map_err(|why| refused(why.to_string()))?;
     let address = Address::parse(&args.listen).map_err(|why| CliError::Usage(format!("--listen: {why}")))?;

@@ -204,8 +204,18 @@ fn main() {
 }
 "#;
 
-/// Compiles `RUST` against the SDK in its recorded form, with these flags for both.
-fn compile_rust(folder: &Folder, flags: &[&str], link: &[String]) {
+/// Compiles a program in Rust, `prog`, against the SDK in its recorded form: to be recorded, or without the recorder.
+pub(crate) fn compile_rust(folder: &Folder, source: &str, is_recorded: bool) {
+    let instrument = [
+        "--target=x86_64-unknown-linux-gnu",
+        "-Zsanitizer=thread",
+        "-Zexternal-clangrt",
+        "-Cunsafe-allow-abi-mismatch=sanitizer",
+        "-Cdebuginfo=1",
+    ];
+    let runtime = ["-Wl,--undefined=__tsan_init".to_owned(), folder.runtime().display().to_string()];
+    let runtime = runtime.map(|arg| format!("-Clink-arg={arg}"));
+    let (flags, link): (&[&str], &[String]) = if is_recorded { (&instrument, &runtime) } else { (&[], &[]) };
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let rustc = |args: &[&str], source: &Path| {
         let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
@@ -219,7 +229,7 @@ fn compile_rust(folder: &Folder, flags: &[&str], link: &[String]) {
     let library =
         ["--crate-type", "rlib", "--crate-name", "foresee", "--extern", "foresee_macros", "--cfg", "foresee"];
     rustc(&[&library, flags].concat(), &sdk("foresee"));
-    folder.write("prog.rs", RUST);
+    folder.write("prog.rs", source);
     let link: Vec<&str> = link.iter().map(String::as_str).collect();
     let program = ["--extern", "foresee", "--cfg", "foresee", "--crate-name", "prog"];
     rustc(&[&program, flags, &link].concat(), Path::new("prog.rs"));
@@ -228,15 +238,7 @@ fn compile_rust(folder: &Folder, flags: &[&str], link: &[String]) {
 #[test]
 fn rust_programs_say_what_they_mean() {
     let folder = Folder::new();
-    let instrument = [
-        "--target=x86_64-unknown-linux-gnu",
-        "-Zsanitizer=thread",
-        "-Zexternal-clangrt",
-        "-Cunsafe-allow-abi-mismatch=sanitizer",
-        "-Cdebuginfo=1",
-    ];
-    let link = ["-Wl,--undefined=__tsan_init".to_owned(), folder.runtime().display().to_string()];
-    compile_rust(&folder, &instrument, &link.map(|arg| format!("-Clink-arg={arg}")));
+    compile_rust(&folder, RUST, true);
     folder.foresee(&["record", "-o", "run.ft", "--", "./prog"]).success();
     folder.foresee(&["trace", "validate", "run.ft"]).success();
     let expected = [
@@ -265,6 +267,6 @@ fn rust_programs_say_what_they_mean() {
 #[test]
 fn rust_programs_built_for_recording_run_without_the_recorder() {
     let folder = Folder::new();
-    compile_rust(&folder, &[], &[]);
+    compile_rust(&folder, RUST, false);
     assert!(Command::new(folder.path("prog")).status().unwrap().success());
 }

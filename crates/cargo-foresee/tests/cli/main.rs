@@ -19,6 +19,7 @@ mod loading;
 mod memory;
 mod memory_model;
 mod monitor;
+mod mttl;
 mod observe;
 mod openmp;
 mod predicted_properties;

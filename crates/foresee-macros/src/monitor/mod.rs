@@ -9,10 +9,11 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use foresee_monitor::compile_with;
+use foresee_monitor::spec::ast::{Body, Content, Property};
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 use foresee_monitor::spec::parser::parse;
 use foresee_monitor::spec::raw_monitors::RawMonitors;
+use foresee_monitor::{compile_with, property};
 use proc_macro::{Span, TokenStream, TokenTree};
 
 use crate::function::Wrong;
@@ -79,6 +80,24 @@ fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
         problems
     })?;
     let written = parse(source).properties;
+    let is_mttl = |body: &&Body| matches!(body.content, Content::Mttl(_));
+    let is_mixed = |property: &&Property| {
+        property.bodies.iter().filter(is_mttl).count() % property.bodies.len().max(1) != 0
+    };
+    let refused = written.iter().filter(is_mixed).map(|property| {
+        let message = "in a program, a property has `mttl` bodies only, or none";
+        let problem = Diagnostic::error(property.name.span.clone(), message, "has both");
+        problem.with_help("make two properties of it")
+    });
+    let refused: Vec<Diagnostic> = refused.collect();
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     let properties = compiled.properties.iter().zip(&written).enumerate();
-    Ok(properties.map(|(nth, (property, ast))| module::written(property, ast, source, nth)).collect())
+    let module =
+        |(nth, (property, ast)): (usize, (&property::Property, &Property))| match property.mttl.is_empty() {
+            true => module::written(property, ast, source, nth),
+            false => module::knowledge(property, source, nth),
+        };
+    Ok(properties.map(module).collect())
 }

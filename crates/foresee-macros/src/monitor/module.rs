@@ -41,6 +41,25 @@ pub(super) fn written(property: &Property, ast: &ast::Property, source: &str, nt
     ))
 }
 
+/// The module of a property about what threads know.
+pub(super) fn knowledge(property: &Property, source: &str, nth: usize) -> TokenStream {
+    let name = identifier(&snake_case(&property.name));
+    let doc = quoted(&format!("The property `{}`, about what threads know of each other.", property.name));
+    let (property_name, source) = (quoted(&property.name), quoted(source));
+    parsed(&format!(
+        "#[doc = {doc}]
+        #[allow(dead_code, non_snake_case, unreachable_pub, clippy::all)]
+        pub mod {name} {{
+            /// What runs the property.
+            pub static MONITOR: ::foresee::KnowledgeMonitor =
+                ::foresee::KnowledgeMonitor::new({property_name}, {source}, {nth});
+            ::foresee::monitor_private::inventory::submit! {{
+                ::foresee::monitor_private::RegisteredKnowledge(&MONITOR)
+            }}
+        }}"
+    ))
+}
+
 fn declared(event: &Event) -> String {
     let reporter = match event.source {
         Source::Builtin(Builtin::EndProgram) => "EndProgram",

@@ -12,7 +12,8 @@ use crate::template::quoted;
 
 /// An expression for the property, or nothing if a body has no table.
 pub(super) fn property(property: &Property) -> Option<String> {
-    let Property { name, params, modifiers, events, vars, bodies } = property;
+    // What is about the knowledge of threads has a module of its own.
+    let Property { name, params, modifiers, events, vars, bodies, threads: _, locals: _, mttl: _ } = property;
     let event_count = events.len();
     let bodies: Option<Vec<String>> = bodies.iter().map(|one| body(one, event_count)).collect();
     let Modifiers { full_binding, suffix, perthread, connected, unsynchronized } = modifiers;
@@ -23,6 +24,7 @@ pub(super) fn property(property: &Property) -> Option<String> {
                 full_binding: {full_binding}, suffix: {suffix}, perthread: {perthread}, connected: {connected},
                 unsynchronized: {unsynchronized},
             }},
+            threads: ::std::vec![], locals: ::std::vec![], mttl: ::std::vec![],
         }}",
         string(name),
         list(params.iter().map(|param| string(param))),

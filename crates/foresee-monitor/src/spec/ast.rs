@@ -26,6 +26,10 @@ pub struct Property {
     pub events: Vec<Event>,
     /// Variables of the program it speaks of.
     pub vars: Vec<Var>,
+    /// Names for threads.
+    pub threads: Vec<Threads>,
+    /// Variables that every thread has for itself.
+    pub locals: Vec<Var>,
     /// Its formulas, patterns and machines.
     pub bodies: Vec<Body>,
     /// What to do on a verdict.
@@ -58,10 +62,19 @@ pub enum Arg {
     Text(String, Span),
 }
 
-/// `var NAME: int [= VALUE];`
+/// `thread NAME, …;` or `thread NAME: "PATTERN";`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Threads {
+    /// What the property calls them.
+    pub names: Vec<Name>,
+    /// What they are called in the program; `*` stands for anything.
+    pub pattern: Option<(String, Span)>,
+}
+
+/// `var NAME: int [= VALUE];` or `local NAME: int [= VALUE];`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Var {
-    /// The variable of the program.
+    /// The variable of the program, or of each thread.
     pub name: Name,
     /// `int` or `bool`.
     pub kind: Name,
@@ -93,6 +106,8 @@ pub enum Content {
     Cfg(Vec<(Name, Vec<Vec<Name>>)>),
     /// A temporal formula (`ltl` and `ptltl`).
     Formula(Formula),
+    /// A formula about what threads know.
+    Mttl(Formula),
     /// A monitor registered by the program.
     Raw(String, Span),
 }
@@ -153,6 +168,23 @@ pub enum Formula {
     Binary(Binary, Box<Formula>, Box<Formula>),
     /// `[p, q)`: p held at some point and q has not held since.
     Interval(Box<Formula>, Box<Formula>),
+    /// `@thread inner`: in the latest known state of that thread.
+    At(Name, Box<Formula>),
+    /// `exists j != i: inner`
+    Quantified(Quantified, Box<Formula>),
+    /// `read(x)`, `max(a, b)`: a name, and what is in its parentheses.
+    Call(Name, Vec<Formula>),
+}
+
+/// `exists NAME [!= OTHER]:` or `forall …`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantified {
+    /// `forall`.
+    pub all: bool,
+    /// What is bound.
+    pub name: Name,
+    /// Who is left out.
+    pub except: Option<Name>,
 }
 
 impl Formula {
@@ -165,6 +197,9 @@ impl Formula {
             Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
                 left.span().start..right.span().end
             }
+            Formula::At(thread, inner) => thread.span.start - 1..inner.span().end,
+            Formula::Quantified(quantified, inner) => quantified.name.span.start..inner.span().end,
+            Formula::Call(name, _) => name.span.clone(),
         }
     }
 }

@@ -18,6 +18,12 @@ impl Parser {
                 let (text, span) = self.text("the name of a registered monitor, in quotes")?;
                 Content::Raw(text, span)
             }
+            "mttl" => {
+                self.knows_threads = true;
+                let formula = self.formula();
+                self.knows_threads = false;
+                Content::Mttl(formula?)
+            }
             _ => Content::Formula(self.formula()?),
         };
         self.takes(";");
@@ -36,7 +42,7 @@ impl Parser {
                     || (matches!(self.peek(1).kind, TokenKind::Name(_)) && self.is_sign(2, ":"))
             }
             TokenKind::Name(word) => {
-                matches!(word.as_str(), "event" | "creation" | "var")
+                matches!(word.as_str(), "event" | "creation" | "var" | "thread" | "local")
                     && matches!(self.peek(1).kind, TokenKind::Name(_))
             }
             _ => false,

@@ -1,14 +1,16 @@
 //! From the syntax tree to properties: looks names up, compiles the bodies, and reports what is wrong or probably not intended.
 
-use super::ast;
+use super::ast::{self, Content};
 use super::compile::BodyCompiler;
 use super::condition::{Scope, THREAD};
 use super::diagnostic::{Diagnostic, Severity, Span};
 use super::duplicates::duplicates;
+use super::mttl::{self, MttlScope};
 use super::raw_monitors::RawMonitors;
 use super::warnings;
+use crate::mttl::Local;
 use crate::predicate::Expr;
-use crate::property::{Builtin, Carried, Event, Modifiers, Property, Source, Var};
+use crate::property::{Builtin, Carried, Event, Modifiers, MttlBody, Property, Source, Var};
 use crate::slice::params::{EventShape, PARAM_LIMIT};
 
 /// Checks and compiles properties. Those with errors are left out of the result.
@@ -45,9 +47,13 @@ impl Checker<'_> {
             self.error(ast.name.span.clone(), "too many parameters", &label);
         }
         duplicates(&ast.params.iter().collect::<Vec<_>>(), "parameter", &mut self.problems);
-        let named = ast.events.iter().map(|event| &event.name).chain(ast.vars.iter().map(|var| &var.name));
+        let named = ast.events.iter().map(|event| &event.name);
+        let named = named.chain(ast.vars.iter().chain(&ast.locals).map(|var| &var.name));
         duplicates(&named.collect::<Vec<_>>(), "event or variable", &mut self.problems);
+        let named = ast.threads.iter().flat_map(|threads| &threads.names);
+        duplicates(&named.collect::<Vec<_>>(), "thread", &mut self.problems);
         let vars = ast.vars.iter().map(|var| self.var(var)).collect();
+        let locals = ast.locals.iter().map(|local| self.local(local)).collect();
         if !fits {
             return None;
         }
@@ -64,17 +70,33 @@ impl Checker<'_> {
         }
         let compiler = BodyCompiler { property: ast, events: &events, monitors: self.monitors };
         let mut bodies = Vec::new();
+        let mut mttl = Vec::new();
+        let mut scope = MttlScope::new(ast, mttl::threads(ast));
         for body in &ast.bodies {
+            if let Content::Mttl(formula) = &body.content {
+                let name = body.name.as_ref().map(|name| name.text.clone());
+                match scope.whole(formula) {
+                    Ok(formula) => {
+                        mttl.push(MttlBody { name, mttl: formula, handlers: compiler.handlers(body) });
+                    }
+                    Err(problem) => self.problems.push(problem),
+                }
+                continue;
+            }
             match compiler.compile(body) {
                 Ok(body) => bodies.push(body),
                 Err(problems) => self.problems.extend(problems),
             }
         }
+        let MttlScope { threads, warnings, .. } = scope;
+        self.problems.extend(warnings);
+        self.check_threads();
         compiler.check_handlers(&mut self.problems);
         if self.has_errors() {
             return None;
         }
-        let property = Property { name: ast.name.text.clone(), params, modifiers, events, vars, bodies };
+        let name = ast.name.text.clone();
+        let property = Property { name, params, modifiers, events, vars, bodies, threads, locals, mttl };
         warnings::look(ast, &property, &mut self.problems);
         Some(property)
     }
@@ -108,6 +130,35 @@ impl Checker<'_> {
             self.problems.push(problem.with_suggestion(&var.kind.text, ["int", "bool"]));
         }
         Var { name: var.name.text.clone(), initial: var.initial }
+    }
+
+    fn local(&mut self, local: &ast::Var) -> Local {
+        let Var { name, initial } = self.var(local);
+        Local { name, initial: initial.unwrap_or(0) }
+    }
+
+    /// Threads and locals are for `mttl` bodies, and `mttl` bodies have no other parameters.
+    fn check_threads(&mut self) {
+        let ast = self.property;
+        let is_mttl = |body: &ast::Body| matches!(body.content, Content::Mttl(_));
+        let declared = ast.threads.iter().flat_map(|threads| &threads.names);
+        let declared = declared.chain(ast.locals.iter().map(|local| &local.name));
+        if let (false, Some(name)) = (ast.bodies.iter().any(is_mttl), declared.into_iter().next()) {
+            let message = format!("`{}` is of use to `mttl` bodies only", name.text);
+            let problem = Diagnostic::error(name.span.clone(), message, "this property has no `mttl` body");
+            let help =
+                format!("the thread of an event is its value `{THREAD}`, as in `event lock(l, {THREAD});`");
+            self.problems.push(problem.with_help(help));
+        }
+        if let (Some(body), Some(param)) = (ast.bodies.iter().find(|body| is_mttl(body)), ast.params.first())
+        {
+            let message = "a property with an `mttl` body has no parameters but its threads";
+            let problem =
+                Diagnostic::error(param.span.clone(), message, "declare threads with `thread i, j;`");
+            self.problems.push(
+                problem.with_help(format!("move `{}` into a property of its own", body.formalism.text)),
+            );
+        }
     }
 
     fn event(&mut self, event: &ast::Event, modifiers: Modifiers) -> Option<Event> {

@@ -55,6 +55,10 @@ impl BodyCompiler<'_> {
                     return Err(vec![problem.with_suggestion(name, self.monitors.names())]);
                 }
             },
+            Content::Mttl(_) => {
+                let message = "what threads know has no machine of its own".to_owned();
+                return Err(refused(CompileError::Meaning(message)));
+            }
             Content::Formula(formula) => {
                 let masks = self.mentions_vars(formula);
                 let mut atoms = Atoms { compiler: self, known: Vec::new(), masks };
@@ -98,7 +102,7 @@ impl BodyCompiler<'_> {
     }
 
     /// The handlers of a body, as far as it knows their categories.
-    fn handlers(&self, body: &ast::Body) -> Vec<Handler> {
+    pub(super) fn handlers(&self, body: &ast::Body) -> Vec<Handler> {
         let for_this = |handler: &&ast::Handler| self.meant(handler).any(|meant| std::ptr::eq(meant, body));
         let known = |handler: &&ast::Handler| categories(body).contains(&handler.category.text.as_str());
         let own = self.property.handlers.iter().filter(for_this).filter(known);
@@ -151,7 +155,8 @@ impl BodyCompiler<'_> {
             .property
             .params
             .iter()
-            .map(|param| param.text.as_str())
+            .chain(self.property.threads.iter().flat_map(|threads| &threads.names))
+            .map(|name| name.text.as_str())
             .chain(["loc", "thread", "trace"])
             .collect();
         for part in text.split('{').skip(1) {
@@ -288,6 +293,8 @@ impl BodyCompiler<'_> {
             Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
                 self.mentions_vars(left) || self.mentions_vars(right)
             }
+            Formula::At(_, inner) | Formula::Quantified(_, inner) => self.mentions_vars(inner),
+            Formula::Call(_, inside) => inside.iter().any(|inner| self.mentions_vars(inner)),
         }
     }
 }
@@ -301,6 +308,7 @@ pub(super) fn categories(body: &ast::Body) -> Vec<&str> {
         }
         Content::Ere(_) => vec!["match", "fail", "?"],
         Content::Cfg(_) => vec!["match", "fail"],
+        Content::Mttl(_) => vec!["violation"],
         Content::Formula(_) if body.formalism.text == "ltl" => vec!["violation", "validation", "?"],
         Content::Formula(_) => vec!["violation", "validation"],
         Content::Raw(..) => vec!["match", "fail", "violation", "validation"],

@@ -5,7 +5,7 @@
 //! blank line after them if there was one: a header is not the comment of the first property.
 //! Formatting twice changes nothing, and formatting never changes what a spec means: a file with mistakes is left alone.
 
-use super::ast::{Arg, Body, Event, Formula, Handler, Property, Var};
+use super::ast::{Arg, Body, Event, Formula, Handler, Property, Threads, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::Comment;
 use super::parser::{Parsed, parse};
@@ -39,7 +39,8 @@ struct Writer<'a> {
 /// Something of a property, and where it stood.
 enum Item<'a> {
     Event(&'a Event),
-    Vars(Vec<&'a Var>),
+    Vars(&'static str, Vec<&'a Var>),
+    Threads(&'a Threads),
     Body(&'a Body),
     Handler(&'a Handler),
 }
@@ -58,7 +59,8 @@ impl Writer<'_> {
             self.comments_before(at, INDENT);
             match item {
                 Item::Event(event) => self.line(&event_text(event)),
-                Item::Vars(vars) => self.line(&vars_text(&vars)),
+                Item::Vars(word, vars) => self.line(&vars_text(word, &vars)),
+                Item::Threads(threads) => self.line(&threads_text(threads)),
                 Item::Body(body) => self.body(body),
                 Item::Handler(handler) => self.line(&handler_text(handler)),
             }
@@ -122,14 +124,19 @@ fn items(property: &Property) -> Vec<(usize, Item<'_>)> {
     items.extend(
         property.handlers.iter().map(|handler| (handler.category.span.start, Item::Handler(handler))),
     );
-    for var in &property.vars {
+    for threads in &property.threads {
+        let at = threads.names.first().map_or(0, |name| name.span.start);
+        items.push((at, Item::Threads(threads)));
+    }
+    let vars = property.vars.iter().map(|var| ("var", var));
+    for (word, var) in vars.chain(property.locals.iter().map(|local| ("local", local))) {
         match items.last_mut() {
-            Some((_, Item::Vars(vars)))
+            Some((_, Item::Vars(_, vars)))
                 if vars.last().is_some_and(|last| last.kind.span == var.kind.span) =>
             {
                 vars.push(var);
             }
-            _ => items.push((var.name.span.start, Item::Vars(vec![var]))),
+            _ => items.push((var.name.span.start, Item::Vars(word, vec![var]))),
         }
     }
     items.sort_by_key(|(at, _)| *at);
@@ -156,7 +163,13 @@ fn event_text(event: &Event) -> String {
     format!("{creation}event {}{}{source}{guard};", event.name.text, args_text(&event.args))
 }
 
-fn vars_text(vars: &[&Var]) -> String {
+fn threads_text(threads: &Threads) -> String {
+    let names: Vec<&str> = threads.names.iter().map(|name| name.text.as_str()).collect();
+    let pattern = threads.pattern.as_ref().map(|(pattern, _)| format!(": {}", quoted(pattern)));
+    format!("thread {}{};", names.join(", "), pattern.unwrap_or_default())
+}
+
+fn vars_text(word: &str, vars: &[&Var]) -> String {
     let names: Vec<&str> = vars.iter().map(|var| var.name.text.as_str()).collect();
     let kind = vars.first().map_or("int", |var| var.kind.text.as_str());
     let initial = vars.first().and_then(|var| var.initial);
@@ -164,7 +177,7 @@ fn vars_text(vars: &[&Var]) -> String {
         ("bool", value) => format!(" = {}", value != 0),
         (_, value) => format!(" = {value}"),
     });
-    format!("var {}: {kind}{};", names.join(", "), initial.unwrap_or_default())
+    format!("{word} {}: {kind}{};", names.join(", "), initial.unwrap_or_default())
 }
 
 fn handler_text(handler: &Handler) -> String {
@@ -196,6 +209,17 @@ fn formula_text(formula: &Formula, inside: bool) -> String {
         Formula::Unary(operator, inner) => format!("{}{}", operator.text(), formula_text(inner, true)),
         Formula::Interval(from, to) => {
             format!("[{}, {})", formula_text(from, false), formula_text(to, false))
+        }
+        Formula::At(thread, inner) => format!("@{}({})", thread.text, formula_text(inner, false)),
+        Formula::Quantified(quantified, inner) => {
+            let word = if quantified.all { "forall" } else { "exists" };
+            let except = quantified.except.as_ref().map(|other| format!(" != {}", other.text));
+            let (name, except) = (&quantified.name.text, except.unwrap_or_default());
+            format!("({word} {name}{except}: {})", formula_text(inner, false))
+        }
+        Formula::Call(name, inside) => {
+            let inside: Vec<String> = inside.iter().map(|inner| formula_text(inner, false)).collect();
+            format!("{}({})", name.text, inside.join(", "))
         }
         Formula::Binary(operator, left, right) => {
             let text =

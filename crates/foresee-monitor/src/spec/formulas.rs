@@ -1,10 +1,14 @@
 //! The grammar of formulas: temporal logic, predicates and arithmetic in one, from the loosest to the tightest:
 //! `<->` and `->` (to the right), `||`, `&&`, `U R W S` (to the right), prefix operators, comparisons, `+ -`, `* / %`.
 //!
+//! In `mttl` bodies `@j` binds like a parenthesis: `@j x > 0` compares what j knew of x, `@j (x > 0)` is a formula of j, and `@j !c` is
+//! `@j (!c)`. `exists j != i:` and `forall` reach as far to the right as they can.
+//!
 //! So `!update S create` is `(!update) S create`, and `[] x > 0` is `[](x > 0)`. Words (`and`, `or`, `not`, `implies`)
 //! and signs mean the same.
 
-use super::ast::Formula;
+use super::ast::{Formula, Quantified};
+use super::diagnostic::Diagnostic;
 use super::lexer::{Token, TokenKind};
 use super::parser::{Parser, Result};
 use crate::operator::{Binary, Unary};
@@ -88,7 +92,50 @@ impl Parser {
         }
     }
 
+    /// `exists NAME [!= OTHER]:` and what it is about.
+    fn quantified(&mut self) -> Result<Formula> {
+        let all = self.is_word(0, "forall");
+        self.next();
+        let name = self.name("a thread")?;
+        let except = if self.takes("!=") { Some(self.name("a thread")?) } else { None };
+        self.expect(":", "after the quantifier")?;
+        let inner = self.formula()?;
+        Ok(Formula::Quantified(Quantified { all, name, except }, Box::new(inner)))
+    }
+
+    /// `@thread`, before its operand.
+    fn at(&mut self) -> Result<Formula> {
+        self.next();
+        let thread = self.name("a thread after `@`")?;
+        let inner = match self.prefix_operator() {
+            Some(_) => self.nested(Parser::prefixed)?,
+            None => self.nested(Parser::operand)?,
+        };
+        Ok(Formula::At(thread, Box::new(inner)))
+    }
+
+    /// `read(x)`, `max(a, b)`
+    fn call(&mut self) -> Result<Formula> {
+        let name = self.name("a function")?;
+        self.expect("(", "after the function")?;
+        let mut inside = vec![self.formula()?];
+        while self.takes(",") {
+            inside.push(self.formula()?);
+        }
+        self.expect(")", "to close the parenthesis")?;
+        Ok(Formula::Call(name, inside))
+    }
+
+    fn is_quantifier(&self) -> bool {
+        self.knows_threads
+            && (self.is_word(0, "exists") || self.is_word(0, "forall"))
+            && matches!(self.peek(1).kind, TokenKind::Name(_))
+    }
+
     fn prefixed(&mut self) -> Result<Formula> {
+        if self.is_quantifier() {
+            return self.quantified();
+        }
         let Some((operator, length)) = self.prefix_operator() else { return self.comparison() };
         (0..length).for_each(|_| _ = self.next());
         let operand = self.nested(Parser::prefixed)?;
@@ -139,7 +186,13 @@ impl Parser {
 
     fn operand(&mut self) -> Result<Formula> {
         let Token { kind, span: start } = self.peek(0).clone();
+        if self.knows_threads && self.prefix_operator().is_some_and(|(operator, _)| operator.is_temporal()) {
+            let label = "a formula with a temporal operator is no number";
+            return Err(Diagnostic::error(start, "temporal operators make formulas, not numbers", label));
+        }
         match kind {
+            TokenKind::Sign("@") if self.knows_threads => self.at(),
+            TokenKind::Name(_) if self.knows_threads && self.is_sign(1, "(") => self.call(),
             TokenKind::Sign("-") => {
                 self.next();
                 let inner = self.nested(Parser::operand)?;

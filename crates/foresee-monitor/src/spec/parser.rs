@@ -4,7 +4,7 @@
 //! Recursive descent. The first mistake in a property ends that property, and parsing goes on with the next one, so
 //! that one slip does not hide the mistakes elsewhere and does not cause others.
 
-use super::ast::{self, Arg, Event, Handler, Name, Property, Var};
+use super::ast::{self, Arg, Event, Handler, Name, Property, Threads, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::{Comment, Token, TokenKind, tokens};
 use crate::property::Action;
@@ -23,7 +23,7 @@ pub struct Parsed {
 /// Parses a spec file.
 pub fn parse(source: &str) -> Parsed {
     let (tokens, comments, mut problems) = tokens(source);
-    let mut parser = Parser { tokens, at: 0, depth: 0 };
+    let mut parser = Parser { tokens, at: 0, depth: 0, knows_threads: false };
     let mut properties = Vec::new();
     while !parser.is_at(&TokenKind::End) {
         match parser.property() {
@@ -40,7 +40,7 @@ pub fn parse(source: &str) -> Parsed {
 
 pub(super) type Result<T> = std::result::Result<T, Diagnostic>;
 
-pub(super) const FORMALISMS: [&str; 6] = ["fsm", "ere", "cfg", "ltl", "ptltl", "raw"];
+pub(super) const FORMALISMS: [&str; 7] = ["fsm", "ere", "cfg", "ltl", "ptltl", "raw", "mttl"];
 pub(super) const MODIFIERS: [&str; 5] =
     ["full-binding", "suffix", "perthread", "connected", "unsynchronized"];
 const ACTIONS: [&str; 6] = ["report", "reset", "count", "abort", "call", "recover"];
@@ -52,6 +52,8 @@ pub(super) struct Parser {
     tokens: Vec<Token>,
     at: usize,
     pub(super) depth: usize,
+    /// Whether this is a formula about what threads know.
+    pub(super) knows_threads: bool,
 }
 
 impl Parser {
@@ -163,6 +165,7 @@ impl Parser {
     fn skip_to_property(&mut self) {
         let mut braces = 0usize;
         self.depth = 0;
+        self.knows_threads = false;
         while !self.is_at(&TokenKind::End) {
             match &self.peek(0).kind {
                 TokenKind::Sign("{") => braces += 1,
@@ -196,9 +199,18 @@ impl Parser {
             self.expect(")", "after the parameters")?;
         }
         self.expect("{", "to open the property")?;
-        let (events, vars, bodies, handlers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut property =
-            Property { modifiers, name, params, events, vars, bodies, handlers, span: start..start };
+        let mut property = Property {
+            modifiers,
+            name,
+            params,
+            events: Vec::new(),
+            vars: Vec::new(),
+            threads: Vec::new(),
+            locals: Vec::new(),
+            bodies: Vec::new(),
+            handlers: Vec::new(),
+            span: start..start,
+        };
         while !self.is_sign(0, "}") {
             self.item(&mut property)?;
         }
@@ -227,6 +239,10 @@ impl Parser {
             property.events.push(self.event()?);
         } else if self.is_word(0, "var") {
             property.vars.extend(self.vars()?);
+        } else if self.is_word(0, "local") {
+            property.locals.extend(self.vars()?);
+        } else if self.is_word(0, "thread") {
+            property.threads.push(self.threads()?);
         } else if self.takes("@") {
             let mut handler = self.handler()?;
             let last = property.handlers.last().map_or(0..0, |last| last.group.clone());
@@ -243,7 +259,7 @@ impl Parser {
             }
             if !is_formalism {
                 let what = if is_body { "formalism" } else { "declaration" };
-                let known = FORMALISMS.into_iter().chain(["event", "creation", "var"]);
+                let known = FORMALISMS.into_iter().chain(["event", "creation", "var", "thread", "local"]);
                 let label = "expected `event`, `var`, a formalism such as `ere:`, a handler or `}`";
                 let span = self.peek(0).span.clone();
                 return Err(Diagnostic::error(span, format!("`{word}` is not a {what}"), label)
@@ -300,6 +316,14 @@ impl Parser {
         let initial = if self.takes("=") { Some(self.initial()?) } else { None };
         self.expect(";", "after the variable")?;
         Ok(names.into_iter().map(|name| Var { name, kind: kind.clone(), initial }).collect())
+    }
+
+    fn threads(&mut self) -> Result<Threads> {
+        self.next();
+        let names = self.names("a name for a thread")?;
+        let pattern = if self.takes(":") { Some(self.text("the thread's name, in quotes")?) } else { None };
+        self.expect(";", "after the thread")?;
+        Ok(Threads { names, pattern })
     }
 
     fn initial(&mut self) -> Result<i64> {

@@ -24,8 +24,12 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
         let help = "it still counts as a step of every body; remove it if that is not intended";
         problems.push(Diagnostic::warning(event.name.span.clone(), message, "never used").with_help(help));
     }
-    for (body, compiled) in ast.bodies.iter().zip(&property.bodies) {
-        if compiled.handlers.is_empty() {
+    let is_mttl = |body: &&ast::Body| matches!(body.content, Content::Mttl(_));
+    let handlers = (ast.bodies.iter().filter(|body| !is_mttl(body)))
+        .zip(property.bodies.iter().map(|body| &body.handlers))
+        .chain(ast.bodies.iter().filter(is_mttl).zip(property.mttl.iter().map(|body| &body.handlers)));
+    for (body, handlers) in handlers {
+        if handlers.is_empty() {
             let message = format!("this `{}` body has no handler", body.formalism.text);
             let known = super::compile::categories(body).join("`, `@");
             let problem =
@@ -102,7 +106,7 @@ fn used_names<'a>(content: &'a Content, used: &mut Vec<&'a str>) {
             let symbols = rules.iter().flat_map(|(_, alternatives)| alternatives.iter().flatten());
             used.extend(symbols.map(|name| name.text.as_str()));
         }
-        Content::Formula(formula) => used_in_formula(formula, used),
+        Content::Formula(formula) | Content::Mttl(formula) => used_in_formula(formula, used),
         Content::Raw(..) => {}
     }
 }
@@ -127,5 +131,7 @@ fn used_in_formula<'a>(formula: &'a Formula, used: &mut Vec<&'a str>) {
             used_in_formula(left, used);
             used_in_formula(right, used);
         }
+        Formula::At(_, inner) | Formula::Quantified(_, inner) => used_in_formula(inner, used),
+        Formula::Call(_, inside) => inside.iter().for_each(|inner| used_in_formula(inner, used)),
     }
 }

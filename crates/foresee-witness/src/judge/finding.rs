@@ -4,7 +4,7 @@ use foresee_trace::EventId;
 
 use super::place::Place;
 use super::proposal::Proposal;
-use super::statement::{PredictedRun, Statement};
+use super::statement::{Known, PredictedRun, Statement};
 use crate::checker::{Claim, Schedule};
 
 /// What kind of bug.
@@ -79,6 +79,8 @@ pub struct Finding {
     pub statement: Option<Statement>,
     /// For what a property states of another run: that run, as the property sees it.
     pub run: Option<PredictedRun>,
+    /// For what a property states of what a thread knows: that.
+    pub known: Vec<Known>,
 }
 
 impl Finding {
@@ -101,6 +103,7 @@ impl Finding {
             reason: None,
             statement: None,
             run: None,
+            known: Vec::new(),
         }
     }
 

@@ -24,7 +24,7 @@ use crate::checker::{Checker, Claim, Prepared, Reads, Schedule};
 pub use finding::{Certainty, Finding, FindingKind};
 pub use place::Place;
 pub use proposal::Proposal;
-pub use statement::{PredictedRun, RunEvent, Statement};
+pub use statement::{Known, PredictedRun, RunEvent, Statement};
 
 /// Replays what engines propose, and makes findings of what it accepts.
 pub struct Judge<'e> {

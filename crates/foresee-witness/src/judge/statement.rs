@@ -26,6 +26,18 @@ pub struct RunEvent {
     pub moved: bool,
 }
 
+/// What a thread knew of another when a property about that was violated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The other thread's name.
+    pub thread: String,
+    /// What was known of it.
+    pub says: String,
+    /// The events that carried the knowledge, by index in the observed order: from where it came to be, to where it was taken. None if nothing the
+    /// other thread did was known.
+    pub way: Vec<u64>,
+}
+
 /// What a property states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {

@@ -201,7 +201,8 @@ fn handle_one((handlers, pending, location): Waiting) {
     }
 }
 
-fn act(action: &Action, verdict: &Verdict<'_>, params: &[String]) {
+/// Does what a handler says on this verdict.
+pub(super) fn act(action: &Action, verdict: &Verdict<'_>, params: &[String]) {
     let Verdict { property, category, location, .. } = verdict;
     match action {
         Action::Report(text) => {

@@ -17,7 +17,7 @@
 //! # Map
 //!
 //! [`registry`]: the monitors of the program. [`running`]: where instances are kept and who may touch them. [`handlers`]: what happens on a
-//! verdict. [`ends`]: the ends of objects and of the program. [`sites`]: from `event!` to monitors. [`tables`]: what the macros' static
+//! verdict. [`knowledge`]: what threads know of each other. [`ends`]: the ends of objects and of the program. [`sites`]: from `event!` to monitors. [`tables`]: what the macros' static
 //! data becomes.
 
 mod declaration;
@@ -27,6 +27,7 @@ mod idle;
 mod inbox;
 mod instances;
 mod key;
+pub(crate) mod knowledge;
 mod message;
 mod number;
 mod registry;
@@ -47,6 +48,7 @@ pub use tables::register_raw;
 pub mod private {
     pub use super::declaration::{Declaration, Declared, Reporter, Sharing};
     pub use super::key::Key;
+    pub use super::knowledge::{LocalSite, RegisteredKnowledge};
     pub use super::registry::Registered;
     pub use super::sites::Site;
     pub use super::tables::{automaton, compiled, grammar};

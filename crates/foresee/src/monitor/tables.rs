@@ -90,8 +90,17 @@ pub fn compiled(source: &'static str, position: usize) -> Property {
 
 /// A property that states nothing.
 fn nothing() -> Property {
-    let (events, vars, bodies) = (Vec::new(), Vec::new(), Vec::new());
-    Property { name: String::new(), params: Vec::new(), modifiers: Default::default(), events, vars, bodies }
+    Property {
+        name: String::new(),
+        params: Vec::new(),
+        modifiers: Default::default(),
+        events: Vec::new(),
+        vars: Vec::new(),
+        bodies: Vec::new(),
+        threads: Vec::new(),
+        locals: Vec::new(),
+        mttl: Vec::new(),
+    }
 }
 
 /// A `perthread` property for one thread alone: the thread is no parameter any more.

@@ -7,7 +7,9 @@ use super::details::Collected;
 use super::message::message;
 use super::resolve::Resolver;
 use super::story::{story_of, what_separated};
-use crate::report::model::{Finding, Named, Report, Run, Stats, Step, Story, Suppressed, Witness};
+use crate::report::model::{
+    Finding, Known, Named, Report, Run, Stats, Step, Story, Suppressed, Witness,
+};
 use crate::report::viewpoint::Viewpoint;
 
 /// So many findings get a story in any case; as many as people get in full.
@@ -61,6 +63,13 @@ impl<'a> Builder<'a> {
     fn finding(&self, found: &judge::Finding) -> Finding {
         let details = &self.resolver.collected.details;
         let events = found.events.iter().filter_map(|index| details.get(index));
+        let known = found.known.iter().map(|known| Known {
+            thread: known.thread.clone(),
+            says: known.says.clone(),
+            events: (known.way.iter().filter_map(|index| details.get(index)))
+                .map(|details| self.resolver.event(details))
+                .collect(),
+        });
         let said = found.statement.as_ref();
         let mut finding = Finding {
             id: String::new(),
@@ -81,6 +90,7 @@ impl<'a> Builder<'a> {
             witness: witness(found),
             run: found.run.as_ref().zip(self.execution).map(|(run, execution)| self.run(run, execution)),
             story: None,
+            known: known.collect(),
         };
         finding.message = message(&finding, self.viewpoint);
         finding

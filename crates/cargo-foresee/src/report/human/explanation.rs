@@ -7,7 +7,9 @@ use anstyle::Style;
 use super::run::table;
 use super::style::{BAD, QUIET, STRONG};
 use crate::number::grouped;
-use crate::report::model::{Certainty, Finding, Kind, Location, Row, Separation, Stats, Story, StoryStep};
+use crate::report::model::{
+    Certainty, Finding, Kind, Known, Location, Row, Separation, Stats, Story, StoryStep,
+};
 use crate::report::viewpoint::Viewpoint;
 use crate::report::wording::verb;
 
@@ -18,6 +20,9 @@ pub(super) fn explanation(out: &mut String, finding: &Finding, stats: &Stats, vi
             Kind::Race => "Nothing in this run orders the two accesses: it is a data race as it stands.",
             Kind::Deadlock => "The run ended with these threads waiting for each other.",
             Kind::Property if finding.events.is_empty() => "It came at the end of this run.",
+            Kind::Property if !finding.known.is_empty() => {
+                "It is so in every run in which the same reads read the same writes, and locks go the same way."
+            }
             _ => "It happened in this run.",
         };
         let _ = writeln!(out, "    {what}");
@@ -27,6 +32,9 @@ pub(super) fn explanation(out: &mut String, finding: &Finding, stats: &Stats, vi
                 "    It comes after another race, on whose outcome it may depend: fix that one first."
             );
         }
+    }
+    for known in &finding.known {
+        knowledge(out, finding, known, viewpoint);
     }
     if let Some(reason) = &finding.reason {
         let _ = writeln!(out, "    Not certain: {reason}.");
@@ -55,6 +63,24 @@ pub(super) fn explanation(out: &mut String, finding: &Finding, stats: &Stats, vi
     }
     if finding.instances > 1 {
         let _ = writeln!(out, "    {QUIET}seen {} times{QUIET:#}", grouped(finding.instances));
+    }
+}
+
+/// What the thread knew of another, since when, and who carried it.
+fn knowledge(out: &mut String, finding: &Finding, known: &Known, viewpoint: &Viewpoint) {
+    let who = finding.events.first().map_or("it", |event| event.thread.as_str());
+    let Known { thread, says, events } = known;
+    let Some(first) = events.first() else {
+        let _ =
+            writeln!(out, "    `{who}` knew of nothing that `{thread}` has done: `{says}` is how it began.");
+        return;
+    };
+    let place = viewpoint.place(&first.location);
+    let _ = writeln!(out, "    `{who}` knew of `{thread}`: `{says}`, since {place}.");
+    for event in &events[1..] {
+        let place = viewpoint.place(&event.location);
+        let text = format!("{} {} {}", event.thread, verb(&event.op), event.target);
+        let _ = writeln!(out, "      {QUIET}→{QUIET:#} {text}  {QUIET}{place}{QUIET:#}");
     }
 }
 

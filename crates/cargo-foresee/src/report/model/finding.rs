@@ -45,6 +45,19 @@ pub(crate) struct Finding {
     pub(crate) run: Option<Run>,
     /// The witness in the few steps that a person needs.
     pub(crate) story: Option<Story>,
+    /// For what a property reports of what a thread knew: that.
+    pub(crate) known: Vec<Known>,
+}
+
+/// What a thread knew of another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Known {
+    /// The other thread.
+    pub(crate) thread: String,
+    /// What was known of it.
+    pub(crate) says: String,
+    /// The events that carried the knowledge, from where it came to be to where it was taken; none if nothing the other thread did was known.
+    pub(crate) events: Vec<Event>,
 }
 
 /// What kind of bug.
@@ -160,6 +173,7 @@ impl Finding {
             witness: None,
             run: None,
             story: None,
+            known: Vec::new(),
         }
     }
 

@@ -14,7 +14,7 @@ mod story;
 mod witness;
 
 pub(crate) use event::{Creation, Event, HeldLock, Location, LockMode, Memory, Moment};
-pub(crate) use finding::{Certainty, Finding, Kind};
+pub(crate) use finding::{Certainty, Finding, Kind, Known};
 pub(crate) use named::Named;
 pub(crate) use report::Report;
 pub(crate) use run::{Run, Step};

@@ -1,0 +1,173 @@
+//! Properties about what threads know, through the real program: the library of `specs/mttl` on recorded programs, and the conformance suite.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::annotations::compile_rust;
+use crate::support::{Folder, Outcome};
+
+fn library() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs/mttl")
+}
+
+/// Records a program of the library and holds a file of properties against the run.
+fn check(folder: &Folder, spec: &str, program: &str, how: &str, options: &[&str]) -> Outcome {
+    let trace = format!("{program}-{how}.ft");
+    folder.foresee(&["record", "-o", &trace, "--", &format!("./{program}"), how]).success();
+    let spec = library().join(spec);
+    let args = ["check", &trace, "--engine", "mttl", "--spec", spec.to_str().unwrap()];
+    folder.foresee(&[&args[..], options].concat())
+}
+
+fn report(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|why| panic!("{why}: {}", outcome.stderr))
+}
+
+/// The properties of the findings, each once.
+fn violated(outcome: &Outcome) -> Vec<String> {
+    let report = report(outcome);
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.iter().all(|finding| finding["certainty"] == "observed"), "{report:#}");
+    let mut names: Vec<String> =
+        findings.iter().map(|finding| finding["property"].as_str().unwrap().to_owned()).collect();
+    names.dedup();
+    names
+}
+
+#[test]
+fn programs_in_c_break_the_librarys_properties_and_keep_them() {
+    let programs = [
+        ("sections", "sections.rv", "ExclusiveSections"),
+        ("protocol", "sections.rv", "ExclusiveSections"),
+        ("races", "races.rv", "OrderedAccesses"),
+        ("atomicity", "atomicity.rv", "AtomicBlock"),
+        ("invocations", "atomicity.rv", "AtomicInvocations"),
+        ("ownership", "ownership.rv", "OneOwner"),
+        ("readers", "readers.rv", "ReadersAndWriters"),
+    ];
+    let folder = Folder::new();
+    for (program, spec, property) in programs {
+        let source = library().join("examples").join(format!("{program}.c"));
+        let flags = ["-Wall", "-Wextra", "-Werror", "-g", "-o", program, "-pthread"];
+        folder.compile(&[&["cc", source.to_str().unwrap()][..], &flags].concat()).success();
+        let broken = check(&folder, spec, program, "broken", &["--format", "json"]);
+        assert_eq!((broken.code, violated(&broken)), (Some(66), vec![property.to_owned()]), "{program}");
+        let kept = check(&folder, spec, program, "kept", &["--format", "json"]);
+        assert_eq!((kept.code, violated(&kept)), (Some(0), vec![]), "{program}: {}", kept.stdout);
+    }
+}
+
+#[test]
+fn programs_in_rust_break_them_and_keep_them_too() {
+    let folder = Folder::new();
+    let source = std::fs::read_to_string(library().join("examples/bank.rs")).unwrap();
+    compile_rust(&folder, &source, true);
+    let broken = check(&folder, "atomicity.rv", "prog", "broken", &["--format", "json"]);
+    assert_eq!((broken.code, violated(&broken)), (Some(66), vec!["AtomicBlock".to_owned()]));
+    let kept = check(&folder, "atomicity.rv", "prog", "kept", &["--format", "json"]);
+    assert_eq!((kept.code, violated(&kept)), (Some(0), vec![]), "{}", kept.stdout);
+}
+
+/// The paper's run: critical() with an unrelated z and y in between.
+const SECTIONS: &str = "main|fork(t1)|s.c:30\nmain|fork(t2)|s.c:31\nt2|local(critical=1)|s.c:12\nt2|r(x=0)|s.c:13\n\
+                        t2|w(x=1)|s.c:13\nt2|local(critical=0)|s.c:14\nt2|w(z=9)|s.c:20\nt2|r(z=9)|s.c:21\nt2|w(y=11)|s.c:21\n\
+                        t1|local(critical=1)|s.c:12\nt1|r(x=1)|s.c:13\n";
+
+#[test]
+fn a_report_shows_what_was_known_and_who_carried_it() {
+    let folder = Folder::new();
+    folder.write("run.std", SECTIONS);
+    let spec = library().join("sections.rv");
+    let check = |options: &[&str]| {
+        folder.foresee(
+            &[&["check", "run.std", "--engine", "mttl", "--spec", spec.to_str().unwrap()], options].concat(),
+        )
+    };
+    let human = check(&[]);
+    assert_eq!(human.code, Some(66), "{}", human.stderr);
+    for part in [
+        "observed property violation of `ExclusiveSections`: t1 is in the critical section, and knows of t2 only that it is, too",
+        "`t1` knew of `t2`: `critical is true`, since s.c:12",
+        "→ t2 writes x  s.c:13",
+        "→ t1 reads x  s.c:13",
+        "It is so in every run in which the same reads read the same writes",
+    ] {
+        assert!(human.stderr.contains(part), "{part} in:\n{}", human.stderr);
+    }
+    let report = report(&check(&["--format", "json"]));
+    let finding = &report["findings"][0];
+    assert_eq!((&finding["kind"], &finding["engine"]), (&"property".into(), &"mttl".into()));
+    let known = &finding["known"][0];
+    assert_eq!((&known["thread"], &known["says"]), (&"t2".into(), &"critical is true".into()));
+    let way: Vec<u64> =
+        known["events"].as_array().unwrap().iter().map(|event| event["index"].as_u64().unwrap()).collect();
+    assert_eq!(way, [2, 4, 10]);
+    // Without sharing there is nothing to know, and no alarm.
+    folder.write("run.std", SECTIONS.replace("t1|r(x=1)", "t1|r(w=1)"));
+    assert_eq!(check(&[]).code, Some(0));
+}
+
+#[test]
+fn what_is_looked_at_is_said() {
+    let folder = Folder::new();
+    folder.write("run.std", "t1|w(x=1)\n");
+    let spec = library().join("sections.rv");
+    let spec = spec.to_str().unwrap();
+    let nobody = folder.foresee(&["check", "run.std", "--spec", spec]);
+    assert!(
+        nobody.stderr.contains("ExclusiveSections: no thread of the run assigns `critical`"),
+        "{}",
+        nobody.stderr
+    );
+    assert!(nobody.stderr.contains("mttl"), "{}", nobody.stderr);
+    folder.foresee(&["check", "run.std", "--engine", "mttl"]).one_message(2, &["add --spec FILE"]);
+    folder
+        .foresee(&["check", "run.std", "--engine", "property", "--spec", spec])
+        .one_message(2, &["does not check `mttl` bodies"]);
+    folder.foresee(&["monitor", spec, "run.std"]).one_message(2, &["`mttl` bodies", "foresee check"]);
+    folder.write(
+        "bad.rv",
+        "property P { thread i, j; local c: bool; mttl: @i(c -> !@j c) @violation { report \"\"; } }\n",
+    );
+    let refused = folder.foresee(&["spec", "check", "bad.rv"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("`j` is bound by no quantifier\n   ┌─ bad.rv:1:"), "{}", refused.stderr);
+}
+
+#[test]
+fn the_library_is_right_and_formatted() {
+    let folder = Folder::new();
+    for file in ["sections.rv", "races.rv", "atomicity.rv", "ownership.rv", "readers.rv"] {
+        let path = library().join(file);
+        folder.foresee(&["spec", "check", path.to_str().unwrap()]).success();
+        let formatted = folder.foresee(&["spec", "fmt", "--check", path.to_str().unwrap()]);
+        assert_eq!(formatted.code, Some(0), "{file}: {}{}", formatted.stdout, formatted.stderr);
+    }
+}
+
+#[test]
+fn cases_of_the_conformance_suite_are_checked() {
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../foresee-lattice/tests/data/mttl.json");
+    let folder = Folder::new();
+    let check = |file: &str, options: &[&str]| {
+        folder.foresee(&[&["check", file, "--engine", "mttl"], options].concat())
+    };
+    let all = check(suite.to_str().unwrap(), &["--format", "json"]);
+    assert_eq!(all.code, Some(66), "{}", all.stderr);
+    let all: Value = serde_json::from_str(&all.stdout).unwrap();
+    let cases = all["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 220);
+    assert!(cases.iter().all(|case| case["agrees"] == true), "{all:#}");
+    assert!(all["refused"].as_array().unwrap().iter().all(|refused| refused["why"].is_string()), "{all:#}");
+    let one = r#"{"name":"one","threads":["t1","t2"],"locals":{"a":0},"formula":"(at t1 (== (at t2 (local a)) 1))",
+        "events":[{"thread":"t2","op":"local","target":"a","value":1},{"thread":"t2","op":"acquire","target":"m"},
+        {"thread":"t1","op":"end"},{"thread":"t1","op":"acquire","target":"m"}]}"#;
+    folder.write("one.json", one);
+    let text = check("one.json", &[]);
+    assert_eq!((text.code, text.stdout.as_str()), (Some(66), "one 2 t1 false\none 3 t1 true\n"));
+    folder.write("kept.json", one.replace("\"t1\",\"op\":\"end\"", "\"t2\",\"op\":\"end\""));
+    assert_eq!(check("kept.json", &[]).code, Some(0));
+    folder.write("bad.json", "{\"cases\": 3}");
+    check("bad.json", &[]).one_message(2, &["bad.json", "not a case or a suite of cases"]);
+}

@@ -1,0 +1,235 @@
+//! What properties say of what threads know: `mttl` bodies over the events of a trace.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `run` | the monitors of all threads, one event after the other |
+//! | `memory` | memory as shared variables |
+//! | `report` | findings, with what the thread knew and how |
+//! | [`case`] | the cases of the conformance suite; `expression`: their formulas |
+//!
+//! **States.** Each of these is an event of its thread, and makes a state: accesses to memory (a read-modify-write is one event that reads and
+//! writes), assignments of locals, taking and giving locks, waits, notifies, forks, joins, a thread's end. What a trace has beside them (calls, branches, what
+//! properties name) is no event here: formulas cannot see it.
+//!
+//! **Causality.** All accesses to the same bytes order threads, racing ones and atomics of whatever order included: it is what happened in this run. A
+//! lock is written when it is taken and given back (by shared holders: read); re-entry is internal. A wait gives its lock up; what follows it knows what was
+//! known at the notifies meanwhile. A child knows what its parent knew at the fork; who joins knows what the child knew at its last event. Blind code may have
+//! ordered threads in ways that are not in the trace: where it ran both in the violating thread and in others, a violation is a candidate.
+//!
+//! **Who exists.** A thread that acts without having been forked is known to everybody from its first event on.
+//!
+//! **Cost.** Per access a look into a table of memory and, where something has changed, a step of the monitors (see `foresee-mttl`). Memory: a few words for
+//! each piece of memory that was accessed and not freed, and a vector for each state that is still the last known one somewhere.
+
+pub mod case;
+mod expression;
+mod memory;
+mod report;
+mod run;
+
+use std::rc::Rc;
+
+use foresee_monitor::property::{MttlBody, Property};
+use foresee_mttl::{Accessed, Program, ProgramError};
+use foresee_trace::synchronisation::{After, Handover, ThreadWalk};
+use foresee_trace::{Event, LockId, Mem, Mode, Names, Op, StrId, matches_name, signed};
+use foresee_witness::engine::{Outcome, StreamEngine};
+use rustc_hash::FxHashMap;
+
+use memory::Memory;
+use report::Reports;
+use run::{Access, Run, Shared, Vector};
+
+/// What somebody knew at an event, for those who come after it.
+type Note = (Vector, u64);
+
+/// The engine; see the [module](self).
+pub struct KnownVerdicts<'o> {
+    run: Run,
+    memory: Memory,
+    locks: FxHashMap<LockId, Shared>,
+    walk: ThreadWalk<Note>,
+    /// The locals of the program that each string names.
+    locals: Vec<Vec<u32>>,
+    /// The variables of the program, where they are.
+    variables: Vec<(Mem, u32)>,
+    /// How many symbols were learned.
+    symbols: usize,
+    /// The code that each thread has run that may have synchronised without being seen.
+    blind: FxHashMap<usize, StrId>,
+    /// The names of the threads, as far as they were learned.
+    names: Vec<String>,
+    reports: Reports<'o>,
+}
+
+/// All bodies about what threads know, with the property they are of.
+pub fn bodies(properties: &[Property]) -> impl Iterator<Item = (&Property, &MttlBody)> {
+    properties.iter().flat_map(|property| property.mttl.iter().map(move |body| (property, body)))
+}
+
+/// Whether these properties can be followed together.
+pub fn program(properties: &[Property]) -> Result<Program, ProgramError> {
+    Program::new(bodies(properties))
+}
+
+impl<'o> KnownVerdicts<'o> {
+    /// Follows these properties; `trace` is what the user calls the trace. Nothing is followed if they cannot be: see [`program`].
+    pub fn new(properties: &'o [Property], trace: &'o str) -> KnownVerdicts<'o> {
+        KnownVerdicts {
+            run: Run::new(program(properties).unwrap_or_default()),
+            memory: Memory::default(),
+            locks: FxHashMap::default(),
+            walk: ThreadWalk::new(),
+            locals: Vec::new(),
+            variables: Vec::new(),
+            symbols: 0,
+            blind: FxHashMap::default(),
+            names: Vec::new(),
+            reports: Reports::new(properties, trace),
+        }
+    }
+
+    fn name(names: &[String], thread: usize) -> &str {
+        names.get(thread).map_or("", String::as_str)
+    }
+
+    /// What an access does to the variables that formulas speak of.
+    fn accessed(&self, mem: Mem, reads: bool, writes: bool) -> Accessed {
+        let touched = self.variables.iter().filter(|(place, _)| place.overlaps(mem));
+        touched.fold(Accessed::default(), |accessed, &(_, variable)| {
+            let accessed = if reads { accessed.reading(variable) } else { accessed };
+            if writes { accessed.writing(variable) } else { accessed }
+        })
+    }
+
+    fn read(&mut self, thread: usize, mem: Mem, event: u64) {
+        let accessed = self.accessed(mem, true, false);
+        let KnownVerdicts { run, memory, names, .. } = self;
+        let mut acting = run.monitor(thread, Self::name(names, thread));
+        memory.known(mem, |variable| acting.monitor.learn_public(variable, event));
+        acting.step(accessed, event);
+        memory.all(mem, |variable| variable.is_read(acting.monitor, event));
+    }
+
+    fn write(&mut self, thread: usize, mem: Mem, value: Option<u64>, reads: bool, event: u64) {
+        let accessed = self.accessed(mem, reads, true);
+        let KnownVerdicts { run, memory, names, variables, .. } = self;
+        let mut acting = run.monitor(thread, Self::name(names, thread));
+        memory.known(mem, |variable| acting.monitor.learn_all(variable, event));
+        if let Some(value) = value {
+            let written = variables.iter().filter(|(place, _)| place.addr == mem.addr);
+            written.for_each(|(_, variable)| acting.monitor.set(*variable, signed(value, mem.size)));
+        }
+        acting.step(accessed, event);
+        memory.all(mem, |variable| variable.is_written(acting.monitor, event));
+    }
+
+    fn lock(&mut self, thread: usize, handover: Handover, event: u64) {
+        let section = handover.section();
+        let access = match section.mode {
+            Mode::Exclusive => Access::Write,
+            Mode::Shared => Access::Read,
+        };
+        let lock = self.locks.entry(section.lock).or_default();
+        let mut acting = self.run.monitor(thread, Self::name(&self.names, thread));
+        acting.access(access, lock, event);
+    }
+
+    /// What the event learns by other means than what it does, before it.
+    fn begin(&mut self, thread: usize, index: u64, event: &Event<'_>) -> Option<Handover> {
+        let KnownVerdicts { run, walk, names, .. } = self;
+        walk.begin(event.thread, Some(&event.op), |after| {
+            if let After::Notifies { notifies, .. } = after {
+                let acting = run.monitor(thread, Self::name(names, thread));
+                notifies.iter().for_each(|(known, at)| acting.monitor.learn(known, *at, index));
+            }
+        })
+    }
+
+    /// Does the event; whether it made a state.
+    fn step(&mut self, thread: usize, index: u64, event: &Event<'_>, handover: Option<Handover>) -> bool {
+        match event.op {
+            Op::Read { mem, .. } | Op::Load { mem, .. } => self.read(thread, mem, index),
+            Op::Write { mem, value } | Op::Store { mem, value, .. } => {
+                self.write(thread, mem, value, false, index);
+            }
+            Op::Rmw { mem, values, .. } => {
+                self.write(thread, mem, values.map(|(_, written)| written), true, index);
+            }
+            Op::Alloc { mem } | Op::Free { mem } => {
+                self.memory.forget(mem);
+                return false;
+            }
+            Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. } if handover.is_some() => {
+                handover.into_iter().for_each(|handover| self.lock(thread, handover, index));
+            }
+            Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. } | Op::Notify { .. } | Op::ThreadEnd => {
+                self.run.monitor(thread, Self::name(&self.names, thread)).internal(index);
+            }
+            Op::Local { name, value } => {
+                let mut acting = self.run.monitor(thread, Self::name(&self.names, thread));
+                let locals = self.locals.get(name.index()).map_or(&[][..], Vec::as_slice);
+                locals.iter().for_each(|local| acting.monitor.assign(*local, value as i64));
+                acting.internal(index);
+            }
+            Op::Fork { child } => {
+                let (parent, child) = (Self::name(&self.names, thread), child.index());
+                self.run.fork(thread, parent, (child, Self::name(&self.names, child)), index);
+            }
+            Op::Join { child } => {
+                self.run.join(thread, Self::name(&self.names, thread), child.index(), index);
+            }
+            Op::Blind { code, orders: true } => {
+                self.blind.entry(thread).or_insert(code);
+                return false;
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl StreamEngine for KnownVerdicts<'_> {
+    fn names(&mut self, names: &Names) {
+        for number in self.names.len()..names.threads().len() {
+            self.names.push(names.str(names.threads()[number]).to_owned());
+        }
+        for id in self.locals.len()..names.string_count() {
+            let text = names.str(StrId(id as u32));
+            let locals = self.run.program.locals().iter().zip(0..).filter(|(local, _)| local.name == text);
+            self.locals.push(locals.map(|(_, number)| number).collect());
+        }
+        for symbol in &names.symbols()[self.symbols..] {
+            let name = names.str(symbol.name);
+            let meant = self.run.program.variables().iter().zip(0..);
+            let meant = meant.filter(|(variable, _)| matches_name(name, &variable.name));
+            self.variables.extend(meant.map(|(_, number)| (symbol.mem, number)));
+        }
+        self.symbols = names.symbols().len();
+    }
+
+    fn event(&mut self, index: u64, event: &Event<'_>) {
+        if self.run.program.formulas() == 0 {
+            return;
+        }
+        let thread = event.thread.index();
+        let handover = self.begin(thread, index, event);
+        let is_state = self.step(thread, index, event, handover);
+        if let Some(monitor) = self.run.known(thread) {
+            let knowledge = monitor.knowledge();
+            self.walk.end(event.thread, Some(&event.op), || (Rc::clone(knowledge), index));
+            if is_state {
+                self.reports.state(&self.run, monitor, (index, event), &self.blind);
+            }
+        } else {
+            self.walk.end(event.thread, Some(&event.op), || (Vector::default(), index));
+        }
+    }
+
+    fn finish(self: Box<Self>, names: &Names) -> Outcome {
+        Outcome { findings: self.reports.findings(names), ..Outcome::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! KNOWLEDGEVECTOR: what is known of threads and shared variables.
+//!
+//! An entry of a thread has its sequence number and the values of all that formulas ask of it remotely; an entry of a variable has the number of
+//! its writes and its value. Of two entries the one with the larger number is newer ([`Knowledge::learn`] is the paper's max). A vector
+//! has entries only for threads of which something is known: `n` values for mutual exclusion, and `n` times `n` where formulas ask
+//! what threads know of each other.
+
+use smallvec::SmallVec;
+
+use crate::Value;
+use crate::threads::{Slot, ThreadSet};
+use crate::trail::Trail;
+
+/// What is known of one thread: KV\[j\].
+#[derive(Debug, Default)]
+pub struct Entry<T> {
+    /// Which of the thread's states it is; 0 if none is known.
+    pub seq: u64,
+    /// How many threads there were in that state: says where the values are.
+    pub(crate) threads: u32,
+    /// The values of all that is asked remotely.
+    pub(crate) values: SmallVec<[Value; 2]>,
+    /// How it came here.
+    pub trail: T,
+}
+
+/// What is known of a shared variable: KV\[x\].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VariableEntry {
+    /// How often it was written.
+    pub seq: u64,
+    /// Its value.
+    pub value: i64,
+}
+
+/// A knowledge vector; see the [module](self).
+#[derive(Debug, Default)]
+pub struct Knowledge<T> {
+    pub(crate) threads: Vec<Entry<T>>,
+    pub(crate) variables: SmallVec<[VariableEntry; 2]>,
+    /// Who is known to exist, beside those whom everybody knows.
+    pub(crate) known: ThreadSet,
+    /// Which version of which thread's vector this is a copy of; 0 for none. Two with the same number are the same.
+    pub(crate) version: u64,
+}
+
+impl<T: Trail> Knowledge<T> {
+    /// What is known of a thread, if anything is.
+    #[inline]
+    pub fn thread(&self, slot: Slot) -> Option<&Entry<T>> {
+        self.threads.get(slot as usize).filter(|entry| entry.seq > 0)
+    }
+
+    /// What is known of a variable.
+    #[inline]
+    pub fn variable(&self, variable: u32) -> VariableEntry {
+        self.variables.get(variable as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether there is anything in the other vector that this one does not know.
+    #[inline]
+    pub fn is_behind(&self, other: &Knowledge<T>) -> bool {
+        let seq = |slot: usize| self.threads.get(slot).map_or(0, |entry| entry.seq);
+        let writes = |at: usize| self.variables.get(at).map_or(0, |entry| entry.seq);
+        other.threads.iter().enumerate().any(|(slot, entry)| entry.seq > seq(slot))
+            || other.variables.iter().enumerate().any(|(at, entry)| entry.seq > writes(at))
+            || !self.known.includes(&other.known)
+    }
+
+    /// The entry-wise maximum. `carried` notes how the entries that are new here came.
+    pub fn learn(&mut self, other: &Knowledge<T>, carried: impl Fn(&mut T)) {
+        if self.threads.len() < other.threads.len() {
+            self.threads.resize_with(other.threads.len(), Entry::default);
+        }
+        for (mine, theirs) in self.threads.iter_mut().zip(&other.threads) {
+            if theirs.seq > mine.seq {
+                mine.clone_from(theirs);
+                carried(&mut mine.trail);
+            }
+        }
+        if self.variables.len() < other.variables.len() {
+            self.variables.resize(other.variables.len(), VariableEntry::default());
+        }
+        for (mine, theirs) in self.variables.iter_mut().zip(&other.variables) {
+            if theirs.seq > mine.seq {
+                *mine = *theirs;
+            }
+        }
+        self.known.add_all(&other.known);
+        self.version = 0;
+    }
+
+    /// The entry of a thread, to be filled in.
+    pub(crate) fn entry(&mut self, slot: Slot) -> &mut Entry<T> {
+        if self.threads.len() <= slot as usize {
+            self.threads.resize_with(slot as usize + 1, Entry::default);
+        }
+        &mut self.threads[slot as usize]
+    }
+}
+
+// `clone_from` keeps the memory of what it replaces, which `derive` does not.
+
+impl<T: Trail> Clone for Entry<T> {
+    fn clone(&self) -> Self {
+        let Entry { seq, threads, values, trail } = self;
+        Entry { seq: *seq, threads: *threads, values: values.clone(), trail: trail.clone() }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        let Entry { seq, threads, values, trail } = other;
+        (self.seq, self.threads) = (*seq, *threads);
+        self.values.clear();
+        self.values.extend_from_slice(values);
+        self.trail.clone_from(trail);
+    }
+}
+
+impl<T: Trail> Clone for Knowledge<T> {
+    fn clone(&self) -> Self {
+        let Knowledge { threads, variables, known, version } = self;
+        let (threads, variables, known) = (threads.clone(), variables.clone(), known.clone());
+        Knowledge { threads, variables, known, version: *version }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        let Knowledge { threads, variables, known, version } = other;
+        self.version = *version;
+        self.threads.truncate(threads.len());
+        let (same, new) = threads.split_at(self.threads.len());
+        // What has the same number is the same.
+        (self.threads.iter_mut().zip(same))
+            .filter(|(mine, theirs)| mine.seq != theirs.seq)
+            .for_each(|(mine, theirs)| mine.clone_from(theirs));
+        self.threads.extend_from_slice(new);
+        self.variables.clear();
+        self.variables.extend_from_slice(variables);
+        self.known.become_like(known);
+    }
+}

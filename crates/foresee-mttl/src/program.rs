@@ -1,0 +1,419 @@
+//! Formulas as tables that a thread fills in at each of its events.
+//!
+//! A *table* is a part of a formula whose value must be kept: a temporal operator (one value of the last state is all that it needs of the past), what
+//! stands below an `@` (other threads look it up), and a whole formula. Everything else is worked out when it is needed. Tables come in an
+//! order in which each uses earlier ones only. The threads that a table's formula mentions and that are not fixed are its *free* ones: it has
+//! a value for each choice of them (see `layout`).
+//!
+//! All formulas of a spec make one program, so that they share one vector per thread and variable.
+
+use foresee_monitor::mttl::{Expr, Formula, Function, Local, Quantifier, Term, Who};
+use foresee_monitor::operator::Binary;
+use foresee_monitor::property::{MttlBody, Property};
+use smallvec::SmallVec;
+use thiserror::Error;
+
+/// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
+pub(crate) const MOST_BOUND: usize = 5;
+
+/// Accesses are noted as bits, one for each variable.
+const MOST_VARIABLES: usize = 64;
+
+/// Why formulas cannot be monitored together.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ProgramError {
+    /// Too many shared variables.
+    #[error("`mttl` bodies speak of {0} variables; at most {MOST_VARIABLES} can be followed")]
+    TooManyVariables(usize),
+    /// Too many threads at once.
+    #[error("a formula binds {0} threads at once; at most {MOST_BOUND} can be followed")]
+    TooManyThreads(u32),
+}
+
+/// A shared variable that formulas speak of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedName {
+    /// Its name in the program.
+    pub name: String,
+    /// Its value before the first write, if a spec says.
+    pub initial: Option<i64>,
+}
+
+/// Whose states a part of a formula is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Everyone,
+    Named(u32),
+    Group(u32),
+}
+
+/// A thread, seen from one whose state this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Host {
+    Own,
+    Bound(u8),
+    Named(u32),
+}
+
+/// What is worked out when it is needed. Truth values are numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Node {
+    Number(i64),
+    Local(u32),
+    Variable(u32),
+    Read(u32),
+    Written(u32),
+    Not(u32),
+    Minus(u32),
+    Holds(u32),
+    Binary(Binary, u32, u32),
+    Function(Function, u32, u32),
+    /// What this table says of this state.
+    Table(u32),
+    /// What this table says of the latest known state of a thread.
+    At(Host, u32),
+    Quantified {
+        all: bool,
+        binds: u8,
+        among: Option<u32>,
+        except: Option<Host>,
+        inner: u32,
+    },
+}
+
+/// How the value of a table follows from the state and from its last value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rule {
+    Value(u32),
+    Previously(u32),
+    Once(u32),
+    Historically(u32),
+    Since(u32, u32),
+    Interval(u32, u32),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) rule: Rule,
+    pub(crate) free: SmallVec<[u8; 4]>,
+    /// The bound name that is the thread itself, whose states these are.
+    pub(crate) own: Option<u8>,
+    /// Who needs it.
+    pub(crate) whose: Whose,
+    /// Its number among those that others look up.
+    pub(crate) public: Option<u32>,
+}
+
+/// A whole formula.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    pub(crate) whose: Whose,
+    pub(crate) table: u32,
+}
+
+/// Formulas, ready to be monitored; see the [module](self).
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) tables: Vec<Table>,
+    /// The tables that others look up.
+    pub(crate) public: Vec<u32>,
+    pub(crate) wholes: Vec<Whole>,
+    named: Vec<String>,
+    groups: Vec<Who>,
+    locals: Vec<Local>,
+    variables: Vec<SharedName>,
+    looks_back: bool,
+}
+
+impl Program {
+    /// The program of these bodies; formulas are numbered as the bodies come.
+    pub fn new<'b>(
+        bodies: impl IntoIterator<Item = (&'b Property, &'b MttlBody)>,
+    ) -> Result<Program, ProgramError> {
+        let mut program = Program::default();
+        for (property, body) in bodies {
+            let owner = program.whose(&property.threads[body.mttl.owner as usize].who);
+            let mut builder = Builder { program: &mut program, property, bound: vec![owner] };
+            let host = At { term: Term::Bound(0), whose: owner };
+            let (node, _) = builder.formula(&body.mttl.formula, host)?;
+            let table = builder.table(Rule::Value(node), 0, host);
+            program.wholes.push(Whole { whose: owner, table });
+        }
+        program.looks_back = program.tables.iter().any(|table| matches!(table.rule, Rule::Previously(_)));
+        match program.variables.len() {
+            most if most > MOST_VARIABLES => Err(ProgramError::TooManyVariables(most)),
+            _ => Ok(program),
+        }
+    }
+
+    /// How many formulas there are.
+    pub fn formulas(&self) -> usize {
+        self.wholes.len()
+    }
+
+    /// The names of threads that formulas mention.
+    pub fn named(&self) -> &[String] {
+        &self.named
+    }
+
+    /// The groups of threads that formulas mention.
+    pub fn groups(&self) -> &[Who] {
+        &self.groups
+    }
+
+    /// The variables that each thread has for itself.
+    pub fn locals(&self) -> &[Local] {
+        &self.locals
+    }
+
+    /// The shared variables that formulas mention.
+    pub fn variables(&self) -> &[SharedName] {
+        &self.variables
+    }
+
+    /// Whether a state that is like the one before may still make a difference: `previously` steps. (All other operators say the same of two equal
+    /// states in a row.)
+    #[inline]
+    pub(crate) fn looks_back(&self) -> bool {
+        self.looks_back
+    }
+
+    /// The initial value of a shared variable.
+    pub(crate) fn initial(&self, variable: u32) -> i64 {
+        self.variables[variable as usize].initial.unwrap_or(0)
+    }
+
+    fn whose(&mut self, who: &Who) -> Whose {
+        match who {
+            Who::Any => Whose::Everyone,
+            Who::Named(name) => Whose::Named(position_or_add(&mut self.named, name.clone())),
+            Who::Like(_) => Whose::Group(position_or_add(&mut self.groups, who.clone())),
+        }
+    }
+}
+
+fn position_or_add<T: PartialEq>(all: &mut Vec<T>, one: T) -> u32 {
+    let known = all.iter().position(|known| *known == one);
+    known.unwrap_or_else(|| {
+        all.push(one);
+        all.len() - 1
+    }) as u32
+}
+
+/// In whose states a part of a formula is evaluated.
+#[derive(Clone, Copy)]
+struct At {
+    term: Term,
+    whose: Whose,
+}
+
+/// Which bound names are free, as bits.
+type Free = u8;
+
+/// Builds the tables of one formula.
+struct Builder<'p> {
+    program: &'p mut Program,
+    property: &'p Property,
+    /// Whom each bound name may mean.
+    bound: Vec<Whose>,
+}
+
+type Built = Result<(u32, Free), ProgramError>;
+
+impl Builder<'_> {
+    fn node(&mut self, node: Node) -> u32 {
+        self.program.nodes.push(node);
+        self.program.nodes.len() as u32 - 1
+    }
+
+    fn table(&mut self, rule: Rule, free: Free, at: At) -> u32 {
+        let own = match at.term {
+            Term::Bound(bound) => Some(bound as u8),
+            Term::Named(_) => None,
+        };
+        let free =
+            (0..MOST_BOUND as u8).filter(|bound| free >> bound & 1 == 1 && own != Some(*bound)).collect();
+        self.program.tables.push(Table { rule, free, own, whose: at.whose, public: None });
+        self.program.tables.len() as u32 - 1
+    }
+
+    /// A thread, seen from another; and whether it is free there.
+    fn host(&mut self, term: Term, at: At) -> (Host, Free) {
+        match term {
+            _ if term == at.term => (Host::Own, 0),
+            Term::Bound(bound) => (Host::Bound(bound as u8), 1 << bound),
+            Term::Named(name) => match self.named(name) {
+                Whose::Named(name) => (Host::Named(name), 0),
+                // Only names of one thread are used without being bound.
+                Whose::Everyone | Whose::Group(_) => (Host::Own, 0),
+            },
+        }
+    }
+
+    fn named(&mut self, name: u32) -> Whose {
+        self.program.whose(&self.property.threads[name as usize].who)
+    }
+
+    /// The thread of an `@`, as one in whose states something is evaluated.
+    fn at(&mut self, term: Term) -> At {
+        let whose = match term {
+            Term::Bound(bound) => self.bound[bound as usize],
+            Term::Named(name) => self.named(name),
+        };
+        At { term, whose }
+    }
+
+    /// Something below an `@`: a table that others look up. (If it is a temporal operator, it has one already.)
+    fn remote(&mut self, node: u32, free: Free, at: At) -> u32 {
+        let table = match self.program.nodes[node as usize] {
+            Node::Table(table) => table,
+            _ => self.table(Rule::Value(node), free, at),
+        };
+        let public = &mut self.program.tables[table as usize].public;
+        if public.is_none() {
+            *public = Some(self.program.public.len() as u32);
+            self.program.public.push(table);
+        }
+        table
+    }
+
+    fn temporal(&mut self, rule: Rule, free: Free, at: At) -> (u32, Free) {
+        let table = self.table(rule, free, at);
+        (self.node(Node::Table(table)), free)
+    }
+
+    fn formula(&mut self, formula: &Formula, at: At) -> Built {
+        Ok(match formula {
+            Formula::Const(value) => (self.node(Node::Number(i64::from(*value))), 0),
+            Formula::Holds(value) => {
+                let (value, free) = self.expr(value, at)?;
+                (self.node(Node::Holds(value)), free)
+            }
+            Formula::Compare(operator, left, right) => {
+                let ((left, a), (right, b)) = (self.expr(left, at)?, self.expr(right, at)?);
+                (self.node(Node::Binary(*operator, left, right)), a | b)
+            }
+            Formula::Read(variable) => {
+                let variable = self.variable(*variable);
+                (self.node(Node::Read(variable)), 0)
+            }
+            Formula::Write(variable) => {
+                let variable = self.variable(*variable);
+                (self.node(Node::Written(variable)), 0)
+            }
+            Formula::Not(inner) => {
+                let (inner, free) = self.formula(inner, at)?;
+                (self.node(Node::Not(inner)), free)
+            }
+            Formula::Join(operator, left, right) => {
+                let ((left, a), (right, b)) = (self.formula(left, at)?, self.formula(right, at)?);
+                (self.node(Node::Binary(*operator, left, right)), a | b)
+            }
+            Formula::Previously(inner) => {
+                let (inner, free) = self.formula(inner, at)?;
+                self.temporal(Rule::Previously(inner), free, at)
+            }
+            Formula::Once(inner) => {
+                let (inner, free) = self.formula(inner, at)?;
+                self.temporal(Rule::Once(inner), free, at)
+            }
+            Formula::Historically(inner) => {
+                let (inner, free) = self.formula(inner, at)?;
+                self.temporal(Rule::Historically(inner), free, at)
+            }
+            Formula::Since(left, right) => {
+                let ((left, a), (right, b)) = (self.formula(left, at)?, self.formula(right, at)?);
+                self.temporal(Rule::Since(left, right), a | b, at)
+            }
+            Formula::Interval(from, to) => {
+                let ((from, a), (to, b)) = (self.formula(from, at)?, self.formula(to, at)?);
+                self.temporal(Rule::Interval(from, to), a | b, at)
+            }
+            Formula::At(term, inner) => {
+                let there = self.at(*term);
+                let (inner, free) = self.formula(inner, there)?;
+                self.at_node(*term, inner, free, there, at)
+            }
+            Formula::Quantified(quantifier, inner) => self.quantified(quantifier, inner, at)?,
+        })
+    }
+
+    fn quantified(&mut self, quantifier: &Quantifier, inner: &Formula, at: At) -> Built {
+        let Quantifier { all, binds, among, except } = *quantifier;
+        if binds as usize >= MOST_BOUND {
+            return Err(ProgramError::TooManyThreads(binds + 1));
+        }
+        let whose = self.named(among);
+        self.bound.resize((binds as usize + 1).max(self.bound.len()), Whose::Everyone);
+        self.bound[binds as usize] = whose;
+        let (inner, free) = self.formula(inner, at)?;
+        let (except, excepted) = match except.map(|term| self.host(term, at)) {
+            Some((host, free)) => (Some(host), free),
+            None => (None, 0),
+        };
+        let among = match whose {
+            Whose::Group(group) => Some(group),
+            Whose::Everyone | Whose::Named(_) => None,
+        };
+        let node = Node::Quantified { all, binds: binds as u8, among, except, inner };
+        Ok((self.node(node), free & !(1 << binds) | excepted))
+    }
+
+    fn at_node(&mut self, term: Term, inner: u32, free: Free, there: At, at: At) -> (u32, Free) {
+        let table = self.remote(inner, free, there);
+        let (host, own) = self.host(term, at);
+        // There, the thread is fixed; here it may be free.
+        let fixed = match term {
+            Term::Bound(bound) => 1 << bound,
+            Term::Named(_) => 0,
+        };
+        (self.node(Node::At(host, table)), free & !fixed | own)
+    }
+
+    fn variable(&mut self, variable: u32) -> u32 {
+        let var = &self.property.vars[variable as usize];
+        let shared = SharedName { name: var.name.clone(), initial: var.initial };
+        position_or_add(&mut self.program.variables, shared)
+    }
+
+    fn expr(&mut self, expr: &Expr, at: At) -> Built {
+        Ok(match expr {
+            Expr::Number(number) => (self.node(Node::Number(*number)), 0),
+            Expr::Local(local) => {
+                let local = self.property.locals[*local as usize].clone();
+                let local = position_or_add(&mut self.program.locals, local);
+                (self.node(Node::Local(local)), 0)
+            }
+            Expr::Var(variable) => {
+                let variable = self.variable(*variable);
+                (self.node(Node::Variable(variable)), 0)
+            }
+            Expr::Minus(inner) => {
+                let (inner, free) = self.expr(inner, at)?;
+                (self.node(Node::Minus(inner)), free)
+            }
+            Expr::Arithmetic(operator, left, right) => {
+                let ((left, a), (right, b)) = (self.expr(left, at)?, self.expr(right, at)?);
+                (self.node(Node::Binary(*operator, left, right)), a | b)
+            }
+            Expr::Function(function, inside) => {
+                let mut nodes = Vec::new();
+                let mut free = 0;
+                for inner in inside {
+                    let (node, more) = self.expr(inner, at)?;
+                    nodes.push(node);
+                    free |= more;
+                }
+                let first = nodes.first().copied().unwrap_or_default();
+                let last = nodes.last().copied().unwrap_or_default();
+                (self.node(Node::Function(*function, first, last)), free)
+            }
+            Expr::At(term, inner) => {
+                let there = self.at(*term);
+                let (inner, free) = self.expr(inner, there)?;
+                self.at_node(*term, inner, free, there, at)
+            }
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Who there is: threads by number, and whom the names of formulas mean.
+
+use smallvec::SmallVec;
+
+use crate::program::{Program, Whose};
+
+/// A thread, by the order in which threads became known to the monitors.
+pub type Slot = u32;
+
+/// A set of threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadSet(SmallVec<[u64; 2]>);
+
+impl ThreadSet {
+    /// Adds a thread; whether it is new.
+    pub fn insert(&mut self, slot: Slot) -> bool {
+        let word = slot as usize / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        let before = self.0[word];
+        self.0[word] |= 1 << (slot % 64);
+        self.0[word] != before
+    }
+
+    /// Whether the thread is in it.
+    #[inline]
+    pub fn contains(&self, slot: Slot) -> bool {
+        self.0.get(slot as usize / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
+    }
+
+    /// Whether all of the other set is in it.
+    #[inline]
+    pub fn includes(&self, other: &ThreadSet) -> bool {
+        other.0.iter().enumerate().all(|(at, word)| word & !self.0.get(at).copied().unwrap_or(0) == 0)
+    }
+
+    /// Adds all of the other set.
+    pub fn add_all(&mut self, other: &ThreadSet) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| *mine |= theirs);
+    }
+
+    /// Makes it the same as the other, in place.
+    pub fn become_like(&mut self, other: &ThreadSet) {
+        self.0.clear();
+        self.0.extend_from_slice(&other.0);
+    }
+}
+
+/// All threads that monitors know of.
+#[derive(Clone, Debug, Default)]
+pub struct Threads {
+    count: u32,
+    /// Those nobody forked: everybody knows that they exist.
+    roots: ThreadSet,
+    /// The first thread of each name that a formula mentions.
+    named: Vec<Option<Slot>>,
+    /// Who belongs to each group that a formula mentions.
+    groups: Vec<ThreadSet>,
+}
+
+impl Threads {
+    /// Nobody is there yet.
+    pub fn new(program: &Program) -> Threads {
+        let (named, groups) = (program.named().len(), program.groups().len());
+        Threads { named: vec![None; named], groups: vec![ThreadSet::default(); groups], ..Threads::default() }
+    }
+
+    /// One more thread, that this program calls `name`. Everybody knows a thread that nobody `forked`.
+    pub fn add(&mut self, program: &Program, name: &str, forked: bool) -> Slot {
+        let slot = self.count;
+        self.count += 1;
+        if !forked {
+            self.roots.insert(slot);
+        }
+        for (meant, wanted) in self.named.iter_mut().zip(program.named()) {
+            if meant.is_none() && wanted == name {
+                *meant = Some(slot);
+            }
+        }
+        for (members, who) in self.groups.iter_mut().zip(program.groups()) {
+            if who.includes(name) {
+                members.insert(slot);
+            }
+        }
+        slot
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether nobody forked it.
+    #[inline]
+    pub(crate) fn is_root(&self, slot: Slot) -> bool {
+        self.roots.contains(slot)
+    }
+
+    /// The thread of the name with this number.
+    #[inline]
+    pub fn named(&self, name: u32) -> Option<Slot> {
+        self.named.get(name as usize).copied().flatten()
+    }
+
+    #[inline]
+    pub(crate) fn belongs(&self, slot: Slot, group: u32) -> bool {
+        self.groups.get(group as usize).is_some_and(|members| members.contains(slot))
+    }
+
+    /// Whether the thread is one of those.
+    #[inline]
+    pub(crate) fn is_meant(&self, slot: Slot, whose: Whose) -> bool {
+        match whose {
+            Whose::Everyone => true,
+            Whose::Named(name) => self.named(name) == Some(slot),
+            Whose::Group(group) => self.belongs(slot, group),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A lock that carries what threads know.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+use std::prelude::rust_2024::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use foresee_mttl::Accessed;
+
+use super::me::{Vectors, Violated, act};
+use super::violation::handle;
+use super::world::world;
+
+/// A mutex around a value; for properties about what threads know, a variable that is written when it is locked and unlocked.
+///
+/// A thread that panics while it holds the lock leaves it usable.
+///
+/// ```
+/// static COUNT: foresee::Lock<u32> = foresee::Lock::new(0);
+/// *COUNT.lock() += 1;
+/// assert_eq!(*COUNT.lock(), 1);
+/// ```
+pub struct Lock<T> {
+    inner: Mutex<Locked<T>>,
+}
+
+struct Locked<T> {
+    value: T,
+    /// Nothing until it is locked where that is monitored.
+    vectors: Option<Box<Vectors>>,
+}
+
+/// The lock is held as long as this is there.
+pub struct LockGuard<'l, T> {
+    /// There until it is dropped.
+    guard: Option<MutexGuard<'l, Locked<T>>>,
+    /// Used in place of the value that is always there.
+    location: &'static Location<'static>,
+}
+
+impl<T> Lock<T> {
+    /// Nobody holds it.
+    pub const fn new(value: T) -> Lock<T> {
+        Lock { inner: Mutex::new(Locked { value, vectors: None }) }
+    }
+
+    /// Waits until nobody else holds it.
+    #[track_caller]
+    pub fn lock(&self) -> LockGuard<'_, T> {
+        let mut guard = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let violated = written(&mut guard);
+        let location = Location::caller();
+        let guard = LockGuard { guard: Some(guard), location };
+        handle(violated, location);
+        guard
+    }
+}
+
+/// The lock is taken or given back, by who holds it.
+fn written<T>(locked: &mut Locked<T>) -> Violated {
+    let Some(world) = world() else { return Violated::new() };
+    let vectors = locked.vectors.get_or_insert_default();
+    act(world, |me, program| me.write(program, vectors, Accessed::default(), None))
+}
+
+impl<T> Drop for LockGuard<'_, T> {
+    fn drop(&mut self) {
+        let violated = self.guard.as_mut().map(|guard| written(guard));
+        self.guard = None;
+        violated.into_iter().for_each(|violated| handle(violated, self.location));
+    }
+}
+
+impl<T> Deref for LockGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match &self.guard {
+            Some(guard) => &guard.value,
+            None => unreachable!("the guard is there until it is dropped"),
+        }
+    }
+}
+
+impl<T> DerefMut for LockGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        match &mut self.guard {
+            Some(guard) => &mut guard.value,
+            None => unreachable!("the guard is there until it is dropped"),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Lock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.inner.try_lock() {
+            Ok(locked) => f.debug_struct("Lock").field("value", &locked.value).finish(),
+            Err(_) => f.write_str("Lock { <locked> }"),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for LockGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,112 @@
+//! The monitor of the calling thread.
+
+use std::cell::RefCell;
+use std::prelude::rust_2024::*;
+use std::sync::Arc;
+use std::thread_local;
+
+use foresee_mttl::{Accessed, Knowledge, NoTrail, Program, Slot, ThreadMonitor, Threads, Variable};
+use smallvec::SmallVec;
+
+use super::world::World;
+use crate::monitor::thread::thread_name;
+
+/// Vectors are kept in place.
+pub(super) type Vector = Knowledge<NoTrail>;
+
+/// The vectors of a cell or a lock.
+pub(super) type Vectors = Variable<Vector>;
+
+/// Formulas that have ceased to hold.
+pub(super) type Violated = SmallVec<[u32; 2]>;
+
+/// Nobody asks for the order of events: there is no trail.
+const EVENT: u64 = 0;
+
+/// A thread and what it knows.
+pub(super) struct Me {
+    pub(super) monitor: ThreadMonitor<Vector>,
+    threads: Arc<Threads>,
+    version: u32,
+    /// What did not hold in the last state.
+    violated: Violated,
+}
+
+thread_local! {
+    static ME: RefCell<Option<Me>> = const { RefCell::new(None) };
+}
+
+impl Me {
+    /// A thread that begins with what its parent knew.
+    pub(super) fn forked(world: &World, slot: Slot, parent: &Vector) -> Me {
+        let (version, threads) = (world.version(), world.threads());
+        let monitor = ThreadMonitor::forked(&world.program, &threads, slot, parent);
+        Me { monitor, threads, version, violated: Violated::new() }
+    }
+
+    /// A thread that nobody forked, as far as is known.
+    fn root(world: &World) -> Me {
+        let slot = world.add(&thread_name(), false);
+        let (version, threads) = (world.version(), world.threads());
+        let monitor = ThreadMonitor::root(&world.program, &threads, slot);
+        Me { monitor, threads, version, violated: Violated::new() }
+    }
+
+    /// This is the calling thread.
+    pub(super) fn settle(self) {
+        ME.with(|me| *me.borrow_mut() = Some(self));
+    }
+
+    /// Case 1, an internal event.
+    pub(super) fn internal(&mut self, program: &Program) {
+        self.monitor.internal(program, &self.threads, EVENT);
+    }
+
+    /// Case 2, a read.
+    pub(super) fn read(&mut self, program: &Program, vectors: &mut Vectors, accessed: Accessed) {
+        self.monitor.read(program, &self.threads, vectors, accessed, EVENT);
+    }
+
+    /// Case 3, a write, which gives a variable of formulas a value.
+    pub(super) fn write(
+        &mut self,
+        program: &Program,
+        vectors: &mut Vectors,
+        accessed: Accessed,
+        value: Option<(u32, i64)>,
+    ) {
+        if let Some((variable, value)) = value {
+            self.monitor.learn_all(vectors, EVENT);
+            self.monitor.set(variable, value);
+        }
+        self.monitor.write(program, &self.threads, vectors, accessed, EVENT);
+    }
+
+    /// What has ceased to hold with the last event.
+    fn news(&mut self) -> Violated {
+        let now = self.monitor.violated();
+        if self.violated[..] == *now {
+            return Violated::new();
+        }
+        let news = now.iter().copied().filter(|formula| !self.violated.contains(formula)).collect();
+        self.violated = Violated::from_slice(now);
+        news
+    }
+}
+
+/// The calling thread does something. What has ceased to hold then, for when everything that is locked meanwhile is free again. At the very end of a
+/// thread, when it has no monitor any more, nothing happens.
+#[inline]
+pub(super) fn act(world: &World, what: impl FnOnce(&mut Me, &Program)) -> Violated {
+    let done = ME.try_with(|me| {
+        let Ok(mut me) = me.try_borrow_mut() else { return Violated::new() };
+        let me = me.get_or_insert_with(|| Me::root(world));
+        let version = world.version();
+        if me.version != version {
+            (me.version, me.threads) = (version, world.threads());
+        }
+        what(me, &world.program);
+        me.news()
+    });
+    done.unwrap_or_default()
+}
