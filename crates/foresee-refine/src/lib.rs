@@ -25,10 +25,13 @@
 pub mod atomized;
 pub mod history;
 pub mod linear;
+pub mod log;
 pub mod models;
 pub mod named;
 pub mod read;
+pub mod refine;
 pub mod spec;
+pub mod structures;
 pub mod value;
 
 pub use history::{History, HistoryError, Operation};

@@ -1,12 +1,17 @@
-//! Models by name: for whoever has a file, and learns only then what is in it.
+//! Models and structures by name: for whoever has a file, and learns only then what is in it.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::history::History;
 use crate::linear::{self, Explanation, Limits, Verdict, Violation};
+use crate::log::Log;
 use crate::models::{Buffers, Counter, Kv, Map, Multiset, PriorityQueue, Queue, Register, Sequence, Set, Stack, Store};
-use crate::spec::WrongCall;
+use crate::refine::{self, Judgement, Mode, RefineError, Replica, Unsupported};
+use crate::spec::{Viewed, WrongCall};
+use crate::structures::{
+    CacheReplica, CellsReplica, LeavesReplica, SearchTreeReplica, SlotsReplica, VectorReplica,
+};
 use crate::value::Value;
 
 /// The specifications that histories can be checked against.
@@ -151,4 +156,115 @@ pub fn explain(
     limits: Limits,
 ) -> Result<Explanation, WrongCall> {
     with_specification!(model, initial, |spec| linear::explain(spec, history, violation, limits))
+}
+
+/// What a refinement log is of: a specification, and what the writes of the implementation mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Structure {
+    /// A multiset in an array of slots.
+    Multiset,
+    /// A multiset in a binary search tree.
+    SearchTree,
+    /// A map in the leaves of a tree.
+    Tree,
+    /// A cache over a storage.
+    Cache,
+    /// A growing vector.
+    Vector,
+    /// Two text buffers.
+    StringBuffer,
+    /// A model of which only results are compared.
+    ResultsOf(Model),
+}
+
+impl Structure {
+    /// The model whose histories it has.
+    pub fn model(self) -> Model {
+        match self {
+            Structure::Multiset | Structure::SearchTree => Model::Multiset,
+            Structure::Tree => Model::Map,
+            Structure::Cache => Model::Store,
+            Structure::Vector => Model::Sequence,
+            Structure::StringBuffer => Model::Buffers,
+            Structure::ResultsOf(model) => model,
+        }
+    }
+
+    /// Whether its writes are known, so that views can be compared.
+    pub fn has_view(self) -> bool {
+        !matches!(self, Structure::ResultsOf(_))
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Structure::SearchTree => "bst",
+            other => other.model().name(),
+        }
+    }
+}
+
+impl FromStr for Structure {
+    type Err = UnknownModel;
+
+    fn from_str(name: &str) -> Result<Structure, UnknownModel> {
+        Ok(match name {
+            "multiset" => Structure::Multiset,
+            "bst" => Structure::SearchTree,
+            "tree" => Structure::Tree,
+            "cache" => Structure::Cache,
+            "vector" => Structure::Vector,
+            "stringbuffer" => Structure::StringBuffer,
+            other => Structure::ResultsOf(other.parse()?),
+        })
+    }
+}
+
+/// What the checks of a log say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refinement {
+    /// Of results alone: the violation, with whom to blame.
+    pub io: Option<(refine::Violation, Judgement)>,
+    /// Of results and views; `None` if there is no view of the structure, or no writes in the log to make one of.
+    pub view: Option<Option<(refine::Violation, Judgement)>>,
+}
+
+/// Checks a log of a structure by results, and by views if it has writes.
+pub fn refine(structure: Structure, log: &Log, limits: Limits) -> Result<Refinement, RefineError> {
+    match structure {
+        Structure::Multiset => refine_with::<_, SlotsReplica>(&Multiset, structure, log, limits),
+        Structure::SearchTree => refine_with::<_, SearchTreeReplica>(&Multiset, structure, log, limits),
+        Structure::Tree => refine_with::<_, LeavesReplica>(&Map, structure, log, limits),
+        Structure::Cache => refine_with::<_, CacheReplica>(&Store, structure, log, limits),
+        Structure::Vector => refine_with::<_, VectorReplica>(&Sequence, structure, log, limits),
+        Structure::StringBuffer => refine_with::<_, CellsReplica>(&Buffers, structure, log, limits),
+        Structure::ResultsOf(model) => with_specification!(model, Value::Int(0), |spec| {
+            refine_with::<_, Unsupported>(spec, structure, log, limits)
+        }),
+    }
+}
+
+fn refine_with<S: Viewed, R: Replica + Default>(
+    spec: &S,
+    structure: Structure,
+    log: &Log,
+    limits: Limits,
+) -> Result<Refinement, RefineError> {
+    let judged = |mode| {
+        let violation = refine::check(spec, R::default(), log, mode)?;
+        let judge = |violation: refine::Violation| {
+            let judgement = refine::judge::<S, R>(spec, log, &violation, limits)?;
+            Ok((violation, judgement))
+        };
+        violation.map(judge).transpose()
+    };
+    let mut view = structure.has_view().then(|| judged(Mode::View)).transpose()?;
+    // A log without any write may be one of results alone: then a view that differs says nothing.
+    if let Some(Some((violation, _))) = &view
+        && violation.kind == refine::Kind::View
+        && !log.has_writes()
+    {
+        view = None;
+    }
+    Ok(Refinement { io: judged(Mode::Io)?, view })
 }

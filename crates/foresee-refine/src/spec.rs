@@ -75,16 +75,23 @@ pub trait Specification {
     }
 }
 
-/// A specification whose states can be compared with those of an implementation: by their *view*, a map from parts to contents.
+/// A specification whose states can be compared with those of an implementation: by their *view*, a map from parts to contents. Without
+/// more said, the view has no parts, and only results are compared.
 pub trait Viewed: Specification {
     /// The contents of one part of the view; `None` if the part is not there.
-    fn part(&self, state: &Self::State, part: &Value) -> Option<Value>;
+    fn part(&self, _state: &Self::State, _part: &Value) -> Option<Value> {
+        None
+    }
 
     /// All parts that are there.
-    fn parts(&self, state: &Self::State) -> Vec<Value>;
+    fn parts(&self, _state: &Self::State) -> Vec<Value> {
+        Vec::new()
+    }
 
     /// Which parts the operation may change.
-    fn touched(&self, op: &Self::Op) -> Touched;
+    fn touched(&self, _op: &Self::Op) -> Touched {
+        Touched::Parts(Vec::new())
+    }
 }
 
 /// Which parts of a view a step may have changed.

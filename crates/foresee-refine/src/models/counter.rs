@@ -1,6 +1,6 @@
 //! A counter: `inc()`, `dec()`: "ok"; `get()`; `fetch_add(n)`: what it was. It wraps around at the ends of 64 bits.
 
-use crate::spec::{Outcome, Specification, WrongCall};
+use crate::spec::{Outcome, Specification, Viewed, WrongCall};
 use crate::value::Value;
 
 /// A counter that begins with 0.
@@ -64,3 +64,5 @@ impl Specification for Counter {
         }]
     }
 }
+
+impl Viewed for Counter {}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::spec::{Keys, Outcome, Specification, WrongCall};
+use crate::spec::{Keys, Outcome, Specification, Viewed, WrongCall};
 use crate::value::Value;
 
 /// A map from keys to texts.
@@ -81,3 +81,5 @@ impl Specification for Kv {
         state.iter().map(|(key, text)| 64 + key.weight() + text.len()).sum()
     }
 }
+
+impl Viewed for Kv {}

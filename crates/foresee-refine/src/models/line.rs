@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use smallvec::smallvec;
 
-use crate::spec::{Access, Outcome, Removal, Shape, Specification, WrongCall};
+use crate::spec::{Access, Outcome, Removal, Shape, Specification, Viewed, WrongCall};
 use crate::value::Value;
 
 /// First in, first out.
@@ -90,6 +90,8 @@ macro_rules! line {
                 weight(state)
             }
         }
+
+        impl Viewed for $model {}
     };
 }
 

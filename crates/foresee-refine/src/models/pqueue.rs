@@ -2,7 +2,7 @@
 
 use crate::models::bag::Bag;
 use crate::models::line::removal;
-use crate::spec::{Access, Outcome, Removal, Shape, Specification, WrongCall};
+use crate::spec::{Access, Outcome, Removal, Shape, Specification, Viewed, WrongCall};
 use crate::value::Value;
 
 /// A priority queue.
@@ -105,3 +105,5 @@ impl Specification for PriorityQueue {
         state.weight()
     }
 }
+
+impl Viewed for PriorityQueue {}

@@ -1,6 +1,6 @@
 //! A register: `write(v)`: "ok"; `read()`; `cas(old, new)`: whether it was `old`.
 
-use crate::spec::{Access, Outcome, Shape, Specification, WrongCall};
+use crate::spec::{Access, Outcome, Shape, Specification, Viewed, WrongCall};
 use crate::value::Value;
 
 /// A register with this value at the beginning.
@@ -93,3 +93,5 @@ impl Specification for Register {
         size_of::<Value>() + state.weight()
     }
 }
+
+impl Viewed for Register {}

@@ -6,12 +6,19 @@ use serde_json::{Map, Value as Json};
 
 use super::{Case, ReadError, Subject};
 use crate::history::{History, Operation};
+use crate::log::{Action, Event, Log};
 use crate::named::Model;
 use crate::value::Value;
 
 pub(super) fn read(text: &str, model: Option<Model>) -> Result<Vec<Case>, ReadError> {
-    let document: Json = serde_json::from_str(text)
-        .map_err(|wrong| ReadError::Line { line: wrong.line(), what: wrong.to_string() })?;
+    let document: Json = match serde_json::from_str(text) {
+        Ok(document) => document,
+        // A line with more lines after it: the log of a program.
+        Err(_) if first_line(text).is_some_and(|first| first.contains_key("structure")) => {
+            return lines(text).map(|case| vec![case]);
+        }
+        Err(wrong) => return Err(ReadError::Line { line: wrong.line(), what: wrong.to_string() }),
+    };
     let cases = match &document {
         Json::Array(cases) => cases.as_slice(),
         Json::Object(fields) => match fields.get("cases") {
@@ -85,7 +92,8 @@ fn case(json: &Json, nth: usize, model: Option<Model>) -> Result<Case, ReadError
     let part = Part { case: id.unwrap_or(&number), fields };
     let subject = match (fields.contains_key("ops"), fields.contains_key("events")) {
         (true, _) => history(part, model)?,
-        (false, _) => return Err(part.wrong("expected `ops` (a history) or `events` (a refinement log)")),
+        (false, true) => log(part)?,
+        (false, false) => return Err(part.wrong("expected `ops` (a history) or `events` (a refinement log)")),
     };
     Ok(Case { id: id.map(str::to_owned), subject })
 }
@@ -115,4 +123,76 @@ fn history(case: Part<'_>, model: Option<Model>) -> Result<Subject, ReadError> {
     }
     let history = History::new(ops).map_err(|wrong| case.wrong(wrong.to_string()))?;
     Ok(Subject::History { model, initial: Value::Int(0), history })
+}
+
+fn log(case: Part<'_>) -> Result<Subject, ReadError> {
+    let structure = case.text("structure")?.parse()?;
+    let mut log = Log::default();
+    for thread in internal_threads(case)? {
+        log.thread(&thread, true);
+    }
+    for (nth, json) in case.list("events")?.iter().enumerate() {
+        let what = format!("event {nth}");
+        let event = event(case.part(json, &what)?, &what, &mut log)?;
+        log.events.push(event);
+    }
+    Ok(Subject::Log { structure, log })
+}
+
+fn internal_threads(case: Part<'_>) -> Result<Vec<String>, ReadError> {
+    if !case.fields.contains_key("ds_threads") {
+        return Ok(Vec::new());
+    }
+    let name = |json: &Json| json.as_str().map(str::to_owned);
+    let names: Option<Vec<String>> = case.list("ds_threads")?.iter().map(name).collect();
+    names.ok_or_else(|| case.wrong("`ds_threads`: expected the names of threads"))
+}
+
+fn event(part: Part<'_>, what: &str, log: &mut Log) -> Result<Event, ReadError> {
+    let thread = log.thread(&part.name("thread")?, false);
+    let action = match part.text("op")? {
+        "call" => Action::Call { method: part.text("method")?.into(), args: part.values("args")? },
+        "return" => Action::Return { method: part.text("method")?.into(), ret: part.value("ret")? },
+        "commit" => Action::Commit,
+        "write" => Action::Write { target: part.text("target")?.into(), value: part.value("value")? },
+        "replay" => Action::Replay { entry: part.text("target")?.into(), value: part.value("value")? },
+        "commit_begin" => Action::BlockBegin,
+        "commit_end" => Action::BlockEnd,
+        other => {
+            let expected = "call, return, commit, write, replay, commit_begin or commit_end";
+            return Err(part.wrong(format!("{what}: no `op` is called `{other}`; expected {expected}")));
+        }
+    };
+    Ok(Event { thread, action })
+}
+
+fn first_line(text: &str) -> Option<Map<String, Json>> {
+    serde_json::from_str(text.lines().next()?).ok()
+}
+
+/// A log of a program: a line about it, and a line for each event. The last line may be incomplete if the program was killed.
+fn lines(text: &str) -> Result<Case, ReadError> {
+    let head = first_line(text).unwrap_or_default();
+    let about = Part { case: "line 1", fields: &head };
+    let structure = about.text("structure")?.parse()?;
+    let mut log = Log::default();
+    for thread in internal_threads(about)? {
+        log.thread(&thread, true);
+    }
+    let mut lines = text.lines().enumerate().skip(1).peekable();
+    while let Some((nth, line)) = lines.next() {
+        let what = format!("line {}", nth + 1);
+        if line.trim().is_empty() {
+            continue;
+        }
+        let fields: Map<String, Json> = match serde_json::from_str(line) {
+            Ok(fields) => fields,
+            Err(_) if lines.peek().is_none() && !text.ends_with('\n') => break,
+            Err(wrong) => return Err(ReadError::Line { line: nth + 1, what: wrong.to_string() }),
+        };
+        let event = event(Part { case: &what, fields: &fields }, "the event", &mut log)?;
+        log.events.push(event);
+    }
+    let id = head.get("id").and_then(Json::as_str).map(str::to_owned);
+    Ok(Case { id, subject: Subject::Log { structure, log } })
 }

@@ -12,7 +12,8 @@ mod jepsen;
 mod json;
 
 use crate::history::{History, HistoryError};
-use crate::named::{Model, UnknownModel};
+use crate::log::Log;
+use crate::named::{Model, Structure, UnknownModel};
 use crate::spec::WrongCall;
 use crate::value::Value;
 
@@ -36,6 +37,13 @@ pub enum Subject {
         initial: Value,
         /// The operations.
         history: History,
+    },
+    /// Calls, returns, commit actions and writes.
+    Log {
+        /// What the structure is.
+        structure: Structure,
+        /// What happened.
+        log: Log,
     },
 }
 
