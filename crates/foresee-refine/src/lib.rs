@@ -19,7 +19,7 @@
 //! | [`linear`] | linearizability and sequential consistency |
 //! | [`log`], [`refine`] | logs with commit actions and writes, and whether they refine |
 //! | [`structures`] | what the writes of known structures mean: from variables to views |
-//! | [`read`] | files: JSON, EDN and logs of Jepsen |
+//! | [`read`], [`write`] | files: JSON, EDN and logs of Jepsen; logs of programs as JSON lines |
 //! | [`named`] | models and structures by name, for whoever has a file |
 
 pub mod atomized;
@@ -33,6 +33,7 @@ pub mod refine;
 pub mod spec;
 pub mod structures;
 pub mod value;
+pub mod write;
 
 pub use history::{History, HistoryError, Operation};
 pub use value::Value;

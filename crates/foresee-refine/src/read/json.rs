@@ -190,7 +190,12 @@ fn lines(text: &str) -> Result<Case, ReadError> {
             Err(_) if lines.peek().is_none() && !text.ends_with('\n') => break,
             Err(wrong) => return Err(ReadError::Line { line: nth + 1, what: wrong.to_string() }),
         };
-        let event = event(Part { case: &what, fields: &fields }, "the event", &mut log)?;
+        let part = Part { case: &what, fields: &fields };
+        if fields.contains_key("ds_thread") {
+            log.thread(&part.name("ds_thread")?, true);
+            continue;
+        }
+        let event = event(part, "the event", &mut log)?;
         log.events.push(event);
     }
     let id = head.get("id").and_then(Json::as_str).map(str::to_owned);

@@ -86,6 +86,7 @@ struct Death {
 impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
     /// A checker at the beginning of a log.
     pub fn new(spec: &'s S, replica: R, mode: Mode) -> Self {
+        let mode = if R::HAS_VIEW { mode } else { Mode::Io };
         let mut world = World::new(spec.initial());
         if mode == Mode::View {
             world.compare(spec, &replica, &Touched::All);

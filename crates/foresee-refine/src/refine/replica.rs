@@ -4,6 +4,9 @@ use crate::value::Value;
 
 /// What the writes of a structure mean. The programmer's abstraction function, with the state it works on.
 pub trait Replica {
+    /// Whether there is a view at all; if not, only results are compared.
+    const HAS_VIEW: bool = true;
+
     /// Repeats a write.
     fn write(&mut self, target: &str, value: &Value) -> Result<(), WrongWrite>;
 
@@ -49,6 +52,8 @@ impl WrongWrite {
 pub struct Unsupported;
 
 impl Replica for Unsupported {
+    const HAS_VIEW: bool = false;
+
     fn write(&mut self, _target: &str, _value: &Value) -> Result<(), WrongWrite> {
         Ok(())
     }

@@ -78,6 +78,8 @@ impl<'a> Builder<'a> {
             witness: witness(found),
             run: found.run.as_ref().zip(self.execution).map(|(run, execution)| self.run(run, execution)),
             story: None,
+            first: None,
+            refinement: None,
         };
         finding.message = message(&finding, self.viewpoint);
         finding

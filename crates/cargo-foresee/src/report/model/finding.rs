@@ -4,6 +4,7 @@ use foresee_witness::judge;
 use serde::{Deserialize, Serialize};
 
 use super::event::Event;
+use super::refinement::Refinement;
 use super::run::Run;
 use super::story::Story;
 use super::witness::Witness;
@@ -45,6 +46,10 @@ pub(crate) struct Finding {
     pub(crate) run: Option<Run>,
     /// The witness in the few steps that a person needs.
     pub(crate) story: Option<Story>,
+    /// Of `refine`: the event at which it is established.
+    pub(crate) first: Option<u64>,
+    /// Of `refine`: what does not fit, and why.
+    pub(crate) refinement: Option<Refinement>,
 }
 
 /// What kind of bug.
@@ -160,6 +165,26 @@ impl Finding {
             witness: None,
             run: None,
             story: None,
+            first: None,
+            refinement: None,
+        }
+    }
+
+    /// What does not fit its specification, at this event.
+    pub(crate) fn of_refinement(
+        engine: &str,
+        message: String,
+        event: Option<Event>,
+        refinement: Refinement,
+    ) -> Finding {
+        Finding {
+            kind: Kind::Refinement,
+            property: None,
+            category: Some(refinement.violation.clone()),
+            property_message: None,
+            first: event.as_ref().map(|event| event.index),
+            refinement: Some(refinement),
+            ..Finding::of_property(engine, "", "", message, event)
         }
     }
 
