@@ -13,6 +13,7 @@ mod monitored;
 mod predict;
 mod programs;
 mod record;
+mod refine;
 mod trace;
 
 use std::process::ExitCode;
@@ -41,12 +42,14 @@ fn main() -> ExitCode {
         ["record", "quick"] => return record::run(&record::Effort { measured: 10, packed: 2, times: 1 }),
         ["monitored"] => monitored::run(5_000),
         ["monitored", "quick"] => monitored::run(500),
+        ["refine"] => refine::run(1_000_000, 20),
+        ["refine", "quick"] => refine::run(100_000, 3),
         ["corpus", ref names @ ..] => return corpus::run(names),
         ["program", name, path] => predict::write_program(name, path.as_ref()),
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
             eprintln!(
-                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | monitored [quick] | knowledge [quick] | lattice [quick] | record [quick] | corpus [NAME…] | program NAME FILE.ft | \
+                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | monitored [quick] | knowledge [quick] | lattice [quick] | record [quick] | refine [quick] | corpus [NAME…] | program NAME FILE.ft | \
                  examples FOLDER"
             );
             return ExitCode::from(2);

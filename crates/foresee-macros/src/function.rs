@@ -66,6 +66,44 @@ impl Function {
         Some(rest[..end].iter().cloned().collect())
     }
 
+    /// The names of its arguments, without `self`; an error for one that is a pattern.
+    pub(crate) fn arguments(&self) -> Result<Vec<Ident>, Wrong> {
+        let is_list = |token: &&TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis);
+        let Some(TokenTree::Group(list)) = self.head[self.at_fn..].iter().find(is_list) else {
+            return Ok(Vec::new());
+        };
+        let (mut names, mut depth, mut is_name) = (Vec::new(), 0_i32, true);
+        let mut is_lifetime = false;
+        for token in list.stream() {
+            if std::mem::replace(&mut is_lifetime, is_sign(&token, '\'')) {
+                continue;
+            }
+            match &token {
+                TokenTree::Ident(word) if is_name => match word.to_string().as_str() {
+                    "mut" => {}
+                    "self" => is_name = false,
+                    _ => {
+                        names.push(word.clone());
+                        is_name = false;
+                    }
+                },
+                TokenTree::Punct(sign) if is_name && matches!(sign.as_char(), '&' | '\'') => {}
+                _ if is_name => {
+                    return Err(Wrong::new(token.span(), "an argument that is logged needs a name"));
+                }
+                // A comma within `Map<K, V>` is not between arguments.
+                TokenTree::Punct(sign) => match sign.as_char() {
+                    '<' => depth += 1,
+                    '>' => depth -= 1,
+                    ',' if depth <= 0 => (is_name, depth) = (true, 0),
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+        Ok(names)
+    }
+
     /// Whether this argument is declared as a reference: `&self`, `name: &mut T`.
     pub(crate) fn is_reference(&self, argument: &str) -> bool {
         let is_list = |token: &&TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis);

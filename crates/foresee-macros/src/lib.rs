@@ -1,11 +1,12 @@
 //! The macros of the `foresee` crate, which has their documentation and exports them.
 //!
-//! `#[atomic]` and `#[event]` add statements to functions. `monitor!` and `include_spec!` compile specs while the program is
+//! `#[atomic]`, `#[event]`, `#[mutator]` and `#[observer]` add statements to functions. `monitor!` and `include_spec!` compile specs while the program is
 //! compiled: they use `foresee-monitor` for it, so that a spec means the same here and everywhere else.
 
 mod atomic;
 mod event;
 mod function;
+mod method;
 #[cfg(feature = "monitor")]
 mod monitor;
 mod template;
@@ -24,6 +25,18 @@ pub fn atomic(argument: TokenStream, function: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn event(argument: TokenStream, function: TokenStream) -> TokenStream {
     or_as_it_is(event::annotated(argument, function.clone()), function)
+}
+
+/// Logs the calls of a method that may change its structure; see `foresee::attr::mutator`.
+#[proc_macro_attribute]
+pub fn mutator(argument: TokenStream, function: TokenStream) -> TokenStream {
+    or_as_it_is(method::annotated("Mutator", argument, function.clone()), function)
+}
+
+/// Logs the calls of a method that never changes its structure; see `foresee::attr::observer`.
+#[proc_macro_attribute]
+pub fn observer(argument: TokenStream, function: TokenStream) -> TokenStream {
+    or_as_it_is(method::annotated("Observer", argument, function.clone()), function)
 }
 
 /// Monitors properties in this program; see `foresee::monitor!`.

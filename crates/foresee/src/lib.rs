@@ -105,6 +105,17 @@
 //! assert!(account.withdraw(60));
 //! ```
 //!
+//! # Concurrent structures against their specifications
+//!
+//! | | |
+//! |---|---|
+//! | [`#[mutator]`](attr::mutator), [`#[observer]`](attr::observer) | log the calls of a method |
+//! | [`commit!`], [`commit_block!`] | where an operation takes effect; which writes are one step |
+//! | [`Logged`], [`log_write!`], [`log_replay!`] | what the contents of the structure are made of |
+//!
+//! With the feature `refine` these log to whoever listens: a checker beside the program, a file for `foresee refine`, or the harness of
+//! `refine_test!`. Without it they are nothing.
+//!
 //! # Cost
 //!
 //! In a normal build annotations expand to code that is checked and never runs: their arguments are not evaluated. An event that no
@@ -120,7 +131,7 @@
 #![no_std]
 #![warn(clippy::undocumented_unsafe_blocks)]
 
-#[cfg(feature = "monitor")]
+#[cfg(any(feature = "monitor", feature = "refine"))]
 extern crate std;
 
 mod arguments;
@@ -129,6 +140,10 @@ mod life;
 #[cfg(feature = "monitor")]
 mod monitor;
 mod monitor_event;
+#[cfg(feature = "refine")]
+pub mod refine;
+#[cfg(not(feature = "refine"))]
+mod unrefined;
 
 /// How annotations are done: as calls of the recorder.
 #[cfg(all(foresee, target_arch = "x86_64", target_os = "linux"))]
@@ -150,6 +165,10 @@ pub use monitor::knowledge::{
 };
 #[cfg(feature = "monitor")]
 pub use monitor::{Count, Monitor, RawMonitor, Verdict, counts, end_program, on, register_raw, release};
+#[cfg(feature = "refine")]
+pub use refine::Logged;
+#[cfg(not(feature = "refine"))]
+pub use unrefined::Logged;
 
 #[cfg(feature = "monitor")]
 #[doc(hidden)]
@@ -230,6 +249,41 @@ pub mod attr {
     /// fn f() {}
     /// ```
     pub use foresee_macros::event;
+
+    /// This method of a concurrent structure may change it. With the feature `refine` its calls are logged, with arguments and result.
+    ///
+    /// Each path through it needs exactly one [`commit!`](crate::commit!). The log calls it as Rust does, or as the attribute says:
+    /// `#[mutator("insertPair")]`. Arguments and results must be `Clone` and `Into<foresee::refine::Value>`.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use foresee::attr::{mutator, observer};
+    ///
+    /// struct Counter(Mutex<i64>);
+    ///
+    /// impl Counter {
+    ///     #[mutator]
+    ///     fn fetch_add(&self, by: i64) -> i64 {
+    ///         let mut count = self.0.lock().unwrap();
+    ///         let before = *count;
+    ///         *count += by;
+    ///         foresee::commit!();
+    ///         before
+    ///     }
+    ///
+    ///     #[observer]
+    ///     fn get(&self) -> i64 {
+    ///         *self.0.lock().unwrap()
+    ///     }
+    /// }
+    ///
+    /// let counter = Counter(Mutex::new(0));
+    /// assert_eq!((counter.fetch_add(2), counter.get()), (0, 2));
+    /// ```
+    pub use foresee_macros::mutator;
+
+    /// This method of a concurrent structure never changes it. With the feature `refine` its calls are logged; it needs no commit.
+    pub use foresee_macros::observer;
 }
 
 /// Monitors properties in this program: the text of a spec, without quotes.
@@ -367,5 +421,127 @@ macro_rules! atomic {
 macro_rules! local {
     ($name:ident = $value:expr $(,)?) => {
         $crate::__local!(::core::stringify!($name), $value)
+    };
+}
+
+/// The operation under way takes effect here: in the order of these commits it is held against its specification.
+///
+/// Write it where others can see the effect first, while the lock that protects it is still held; with a condition where
+/// only some paths commit here. Without the feature `refine` it is nothing, and the condition is not evaluated.
+///
+/// ```
+/// # fn insert(found: bool) {
+/// foresee::commit!(if found);
+/// # if !found {
+/// foresee::commit!();
+/// # }
+/// # }
+/// # insert(true);
+/// ```
+#[macro_export]
+macro_rules! commit {
+    () => {
+        $crate::__commit!()
+    };
+    (if $condition:expr) => {
+        $crate::__commit!($condition)
+    };
+}
+
+/// A block whose logged writes appear to commits of other threads as done at once or not at all.
+///
+/// It must be atomic: by locks that it holds, for instance. The value is that of the last expression.
+///
+/// ```
+/// let sum = foresee::commit_block! {
+///     let both = 1 + 2;
+///     foresee::commit!();
+///     both
+/// };
+/// assert_eq!(sum, 3);
+/// ```
+#[macro_export]
+macro_rules! commit_block {
+    ($($body:tt)*) => {{
+        $crate::__commit_block!();
+        $($body)*
+    }};
+}
+
+/// Logs the write of a variable that the view of a structure depends on: its name and its new value. [`Logged`] does so by itself.
+#[macro_export]
+macro_rules! log_write {
+    ($target:expr, $value:expr $(,)?) => {
+        $crate::__log_entry!(write, $target, $value)
+    };
+}
+
+/// Logs several writes at once as one entry, which the structure's replica repeats (`Replica::replay`).
+#[macro_export]
+macro_rules! log_replay {
+    ($entry:expr, $value:expr $(,)?) => {
+        $crate::__log_entry!(replay, $entry, $value)
+    };
+}
+
+/// A test of a concurrent structure: threads call random methods, and all that they do is held against a specification.
+///
+/// Fails at the first violation, with the seed, the operations until then, and the smallest history that shows it. A violation that other commit
+/// points would explain is printed, and does not fail the test.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use foresee::attr::{mutator, observer};
+/// use foresee::refine::{Unsupported, models};
+///
+/// #[derive(Default)]
+/// struct Set(Mutex<std::collections::BTreeSet<i64>>);
+///
+/// impl Set {
+///     #[mutator]
+///     fn add(&self, element: i64) -> bool {
+///         let mut set = self.0.lock().unwrap();
+///         foresee::commit!();
+///         set.insert(element)
+///     }
+///
+///     #[observer]
+///     fn contains(&self, element: i64) -> bool {
+///         self.0.lock().unwrap().contains(&element)
+///     }
+/// }
+///
+/// foresee::refine_test! {
+///     fn a_set_behaves_like_one(threads: 4, operations: 50, seeds: 3) {
+///         specification: models::Set,
+///         replica: Unsupported,
+///         structure: Set::default(),
+///         operation: |set: &Set, choice| match choice.below(2) {
+///             0 => drop(set.add(choice.key())),
+///             _ => drop(set.contains(choice.key())),
+///         },
+///     }
+/// }
+/// # a_set_behaves_like_one();
+/// ```
+#[cfg(feature = "refine")]
+#[macro_export]
+macro_rules! refine_test {
+    ($(#[$meta:meta])* fn $name:ident($($setting:ident: $value:expr),* $(,)?) {
+        specification: $spec:expr,
+        replica: $replica:ty,
+        structure: $structure:expr,
+        operation: $operation:expr
+        $(, internal: $internal:expr)? $(,)?
+    }) => {
+        $(#[$meta])*
+        #[cfg_attr(test, test)]
+        fn $name() {
+            let settings = $crate::refine::TestSettings { $($setting: $value,)* ..::core::default::Default::default() };
+            #[allow(unused_mut, unused_assignments)]
+            let mut internal: ::core::option::Option<fn(&_)> = ::core::option::Option::None;
+            $(internal = ::core::option::Option::Some($internal);)?
+            settings.run::<_, $replica, _>($spec, || $structure, $operation, internal);
+        }
     };
 }

@@ -4,6 +4,7 @@ mod cargo;
 mod check;
 mod properties;
 mod record;
+mod refine;
 mod trace;
 
 use clap::{Parser, Subcommand};
@@ -14,12 +15,14 @@ pub use cargo::{CargoCommand, CargoOptions};
 pub use check::{CausalityModel, CheckArgs, CheckOptions};
 pub use properties::{MonitorArgs, ObserveArgs, SpecCommand, SpecFmtArgs, SpecGraphArgs};
 pub use record::{CompileArgs, Extent, RecordArgs, RecordOptions, RunArgs};
+pub use refine::{Consistency, RefineArgs};
 pub use trace::{ConvertArgs, DumpArgs, Forks, Format, GenArgs, InfoArgs, TraceCommand, ValidateArgs};
 
 use cargo::CARGO_HELP;
 use check::CHECK_HELP;
 use properties::OBSERVE_HELP;
 use record::{CC_HELP, RUN_HELP};
+use refine::REFINE_HELP;
 
 /// Run once. See the bugs of every other schedule.
 ///
@@ -99,6 +102,9 @@ Exit codes: 66 if there were any, 2 for a spec or stream that is wrong.")]
     /// Check properties of programs while they run, in this run and in others that were possible
     #[command(after_help = OBSERVE_HELP)]
     Observe(ObserveArgs),
+    /// Check operations against a specification: linearizability of a history, refinement of a log with commit actions
+    #[command(after_help = REFINE_HELP)]
+    Refine(RefineArgs),
     /// Check, format and draw properties
     #[command(subcommand)]
     Spec(SpecCommand),

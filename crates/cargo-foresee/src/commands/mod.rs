@@ -9,6 +9,7 @@ mod monitor;
 mod mttl_cases;
 mod observe;
 mod record;
+mod refine;
 mod run;
 pub(crate) mod runner;
 pub(crate) mod rustc;
@@ -31,6 +32,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, CliError> {
     match cli.command {
         Command::Check(args) => return check::run(&args),
         Command::Monitor(args) => return monitor::run(&args),
+        Command::Refine(args) => return refine::run(&args),
         Command::Observe(args) => return observe::run(&args),
         Command::Spec(command) => return spec::run(&command),
         Command::Run(args) => return run::run(&args),

@@ -18,13 +18,18 @@ pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
 /// Kinds that a run without findings is reported to be free of.
-const CHECKED: [Kind; 3] = [Kind::Race, Kind::Deadlock, Kind::Atomicity];
+fn checked(report: &Report) -> &'static [Kind] {
+    match report.cases {
+        Some(_) => &[Kind::Refinement],
+        None => &[Kind::Race, Kind::Deadlock, Kind::Atomicity],
+    }
+}
 
 fn of_kinds(report: &Report, viewpoint: &Viewpoint) -> String {
     let failures = report.findings.len();
     let seconds = report.stats.seconds;
     let was_found = |kind: Kind| report.findings.iter().any(|finding| finding.kind == kind);
-    let clean: Vec<Kind> = CHECKED.into_iter().filter(|&kind| !was_found(kind)).collect();
+    let clean: Vec<Kind> = checked(report).iter().copied().filter(|&kind| !was_found(kind)).collect();
     let tests = failures + clean.len();
     let suite = escape(report.stats.trace.as_deref().unwrap_or("foresee"));
     let mut out = HEAD.to_owned();

@@ -26,6 +26,7 @@ mod predicted_properties;
 mod programs;
 mod random_programs;
 mod record;
+mod refine;
 mod rust_programs;
 mod schema;
 mod support;

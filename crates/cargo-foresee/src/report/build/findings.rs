@@ -7,9 +7,7 @@ use super::details::Collected;
 use super::message::message;
 use super::resolve::Resolver;
 use super::story::{story_of, what_separated};
-use crate::report::model::{
-    Finding, Known, Named, Report, Run, Stats, Step, Story, Suppressed, Witness,
-};
+use crate::report::model::{Finding, Known, Named, Report, Run, Stats, Step, Story, Suppressed, Witness};
 use crate::report::viewpoint::Viewpoint;
 
 /// So many findings get a story in any case; as many as people get in full.
@@ -91,6 +89,8 @@ impl<'a> Builder<'a> {
             run: found.run.as_ref().zip(self.execution).map(|(run, execution)| self.run(run, execution)),
             story: None,
             known: known.collect(),
+            first: None,
+            refinement: None,
         };
         finding.message = message(&finding, self.viewpoint);
         finding

@@ -7,6 +7,7 @@
 //! | `resolve` | ids to names |
 //! | `findings` | findings with ids, messages and all that belongs to them |
 //! | `message` | a finding in one line |
+//! | `refinement` | histories and refinement logs: checks one, and tells what is wrong with it |
 //! | `story` | a witness in the few steps that a person needs |
 
 mod calls;
@@ -14,6 +15,7 @@ mod details;
 mod findings;
 mod memory;
 mod message;
+pub(crate) mod refinement;
 mod resolve;
 mod story;
 

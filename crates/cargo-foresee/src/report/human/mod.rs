@@ -7,6 +7,7 @@
 //! | `calls` | the calls that led to it, those of libraries folded |
 //! | `source`, `expression` | the source line to quote, and what in it is meant |
 //! | `explanation`, `run` | why the observed run did not show it and how another one can |
+//! | `refinement` | what does not fit its specification |
 //! | `live` | what `monitor` and `observe` print while they work |
 
 mod access;
@@ -14,6 +15,7 @@ mod calls;
 mod explanation;
 mod expression;
 mod live;
+mod refinement;
 mod report;
 mod run;
 mod source;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::access::{access, block, bytes, creation};
 use super::explanation::explanation;
 use super::live::observed;
+use super::refinement::refinement;
 use super::source::Sources;
 use super::style::{BAD, QUIET, STRONG};
 use crate::number::grouped;
@@ -67,11 +68,15 @@ fn in_full(out: &mut String, finding: &Finding, stats: &Stats, viewpoint: &Viewp
             (Some(property), Some(reported)) => format!(" of `{property}`: {reported}"),
             _ => String::new(),
         },
+        (Kind::Refinement, _) => format!(": {}", finding.message),
         _ => String::new(),
     };
     let _ = writeln!(out, "{BAD}{title}{BAD:#}{STRONG}{what}{STRONG:#}  {QUIET}[{}]{QUIET:#}", finding.id);
     if finding.kind == Kind::Race {
         block(out, &finding.events, viewpoint);
+    }
+    if let Some(found) = &finding.refinement {
+        return refinement(out, found);
     }
     let mut shown: Vec<u64> = Vec::new();
     for event in &finding.events {

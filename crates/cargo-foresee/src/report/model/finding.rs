@@ -4,6 +4,7 @@ use foresee_witness::judge;
 use serde::{Deserialize, Serialize};
 
 use super::event::Event;
+use super::refinement::Refinement;
 use super::run::Run;
 use super::story::Story;
 use super::witness::Witness;
@@ -47,6 +48,10 @@ pub(crate) struct Finding {
     pub(crate) story: Option<Story>,
     /// For what a property reports of what a thread knew: that.
     pub(crate) known: Vec<Known>,
+    /// Of `refine`: the event at which it is established.
+    pub(crate) first: Option<u64>,
+    /// Of `refine`: what does not fit, and why.
+    pub(crate) refinement: Option<Refinement>,
 }
 
 /// What a thread knew of another.
@@ -174,6 +179,26 @@ impl Finding {
             run: None,
             story: None,
             known: Vec::new(),
+            first: None,
+            refinement: None,
+        }
+    }
+
+    /// What does not fit its specification, at this event.
+    pub(crate) fn of_refinement(
+        engine: &str,
+        message: String,
+        event: Option<Event>,
+        refinement: Refinement,
+    ) -> Finding {
+        Finding {
+            kind: Kind::Refinement,
+            property: None,
+            category: Some(refinement.violation.clone()),
+            property_message: None,
+            first: event.as_ref().map(|event| event.index),
+            refinement: Some(refinement),
+            ..Finding::of_property(engine, "", "", message, event)
         }
     }
 

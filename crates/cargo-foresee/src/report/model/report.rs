@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Finding, Kind};
+use super::refinement::CaseVerdict;
 use super::stats::Stats;
 use super::witness;
 
@@ -15,11 +16,16 @@ pub(crate) struct Report {
     version: u32,
     pub(crate) findings: Vec<Finding>,
     pub(crate) stats: Stats,
+    /// Of `refine`: the event at which the first violation of the first case that has one is established.
+    pub(crate) first: Option<u64>,
+    /// Of `refine`: what came of each case.
+    pub(crate) cases: Option<Vec<CaseVerdict>>,
 }
 
 impl Report {
     pub(crate) fn new(findings: Vec<Finding>, stats: Stats) -> Report {
-        Report { version: VERSION, findings, stats }
+        let first = findings.iter().find_map(|finding| finding.first);
+        Report { version: VERSION, findings, stats, first, cases: None }
     }
 
     /// Whether a finding counts: not if the recording alone may be the reason of it, which fails no build.

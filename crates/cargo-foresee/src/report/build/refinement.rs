@@ -1,0 +1,338 @@
+//! Checks one history or log, and makes a finding of what is wrong with it.
+
+use foresee_refine::history::NEVER;
+use foresee_refine::linear::{Explanation, Limits, Verdict};
+use foresee_refine::log::{Action, Log};
+use foresee_refine::named::{self, Consistency, Model, Structure};
+use foresee_refine::read::{Case, Subject};
+use foresee_refine::refine::{Judgement, Kind, RefineError, Violation};
+use foresee_refine::spec::WrongCall;
+use foresee_refine::{History, Value};
+
+use crate::report::model::{
+    CaseVerdict, Event, Finding, Location, PartDifference, PlacedOperation, Refinement, RefinementVerdict,
+};
+
+/// Of longer orders only the end is reported.
+const LONGEST_ORDER: usize = 1_000;
+
+/// What findings name as their engine.
+pub(crate) const ENGINE: &str = "refine";
+
+/// What came of one case.
+pub(crate) struct Checked {
+    pub(crate) verdict: CaseVerdict,
+    pub(crate) finding: Option<Finding>,
+    pub(crate) events: u64,
+}
+
+/// Why a case could not be checked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CaseError {
+    #[error(transparent)]
+    Call(#[from] WrongCall),
+    #[error(transparent)]
+    Log(#[from] RefineError),
+}
+
+/// Checks a case by all means that apply.
+pub(crate) fn check(case: &Case, consistency: Consistency, limits: Limits) -> Result<Checked, CaseError> {
+    match &case.subject {
+        Subject::History { model, initial, history } => {
+            history_case(case, *model, initial, history, consistency, limits)
+        }
+        Subject::Log { structure, log } => log_case(case, *structure, log, limits),
+    }
+}
+
+fn history_case(
+    case: &Case,
+    model: Model,
+    initial: &Value,
+    history: &History,
+    consistency: Consistency,
+    limits: Limits,
+) -> Result<Checked, CaseError> {
+    let found = named::check(model, initial, history, consistency, limits)?;
+    let ok = found.is_linearizable();
+    let mut finding = None;
+    if let Verdict::Violation(violation) = &found {
+        let told = match consistency {
+            Consistency::Linearizable => Some(named::explain(model, initial, history, violation, limits)?),
+            Consistency::Sequential => None,
+        };
+        finding = Some(of_history(case, model, history, told.as_ref()));
+    }
+    let first = finding.as_ref().and_then(|finding| finding.first);
+    let verdict = CaseVerdict {
+        id: case.id.clone(),
+        model: model.to_string(),
+        ok,
+        first,
+        io: None,
+        view: None,
+        linearizable: ok.filter(|_| consistency == Consistency::Linearizable),
+    };
+    Ok(Checked { verdict, finding, events: history.events().into() })
+}
+
+fn of_history(case: &Case, model: Model, history: &History, told: Option<&Explanation>) -> Finding {
+    let placed = |op: usize| PlacedOperation {
+        call: history.call(op).into(),
+        returned: Some(history.returned(op)).filter(|event| *event != NEVER).map(u64::from),
+        thread: history.ops()[op].client.to_string(),
+        operation: history.ops()[op].to_string(),
+    };
+    let all = |ops: &[usize]| {
+        let end = &ops[ops.len().saturating_sub(LONGEST_ORDER)..];
+        end.iter().map(|op| placed(*op)).collect::<Vec<_>>()
+    };
+    let Some(told) = told else {
+        let refinement = Refinement {
+            case: case.id.clone(),
+            model: model.to_string(),
+            violation: "sequential-consistency".to_owned(),
+            blame: Judgement::Structure.name().to_owned(),
+            ..Refinement::default()
+        };
+        let message = "no order of the operations that keeps each client's own explains what they gave back";
+        return Finding::of_refinement(ENGINE, message.to_owned(), None, refinement);
+    };
+    let mut notes = Vec::new();
+    if let Some((ops, why)) = &told.cause {
+        let ops: Vec<String> = ops.iter().map(|op| history.ops()[*op].to_string()).collect();
+        notes.push(format!("{why}: {}", ops.join(", ")));
+    }
+    let own = told.unplaced.map(|op| &history.ops()[op]);
+    let actual = own.and_then(|own| own.returned.as_ref()).map(|(_, ret)| ret.to_string());
+    let refinement = Refinement {
+        case: case.id.clone(),
+        model: model.to_string(),
+        violation: "linearizability".to_owned(),
+        blame: Judgement::Structure.name().to_owned(),
+        operation: told.unplaced.map(placed),
+        // The last order alone does not tell what is allowed: another may end in another state.
+        expected: told
+            .expected
+            .iter()
+            .map(ToString::to_string)
+            .filter(|it| Some(it) != actual.as_ref())
+            .collect(),
+        actual,
+        notes,
+        overlapping: all(&told.overlapping),
+        order: told.longest.as_deref().map(all).unwrap_or_default(),
+        minimal: all(&told.minimal),
+        ..Refinement::default()
+    };
+    let message = match own {
+        Some(own) => format!("no order of the operations explains {own} of client {}", own.client),
+        None => "no order of the operations explains what they gave back".to_owned(),
+    };
+    let event =
+        told.first.zip(own).map(|(first, own)| event(first.into(), &own.client, "return", own.to_string()));
+    Finding::of_refinement(ENGINE, message, event, refinement)
+}
+
+fn log_case(case: &Case, structure: Structure, log: &Log, limits: Limits) -> Result<Checked, CaseError> {
+    let found = named::refine(structure, log, limits)?;
+    let verdict_of = |violation: Option<&(Violation, Judgement)>| RefinementVerdict {
+        ok: violation.is_none(),
+        first: violation.map(|(violation, _)| violation.first as u64),
+        call: violation.and_then(|(violation, _)| violation.call).map(|call| call as u64),
+        kind: violation.map(|(violation, _)| violation.kind.to_string()),
+    };
+    // Views are stricter: what they find comes first.
+    let worst = found.view.as_ref().and_then(Option::as_ref).or(found.io.as_ref());
+    let finding =
+        worst.map(|(violation, judgement)| of_log(case, structure, log, violation, judgement, limits));
+    let linearizable = found.io.as_ref().and_then(|(violation, judgement)| match judgement {
+        Judgement::CommitPoints { .. } => Some(true),
+        Judgement::Structure if violation.kind.is_about_order() => Some(false),
+        _ => None,
+    });
+    let verdict = CaseVerdict {
+        id: case.id.clone(),
+        model: structure.name().to_owned(),
+        ok: Some(worst.is_none()),
+        first: worst.map(|(violation, _)| violation.first as u64),
+        io: Some(verdict_of(found.io.as_ref())),
+        view: found.view.as_ref().map(|view| verdict_of(view.as_ref())),
+        linearizable,
+    };
+    Ok(Checked { verdict, finding, events: log.events.len() as u64 })
+}
+
+fn of_log(
+    case: &Case,
+    structure: Structure,
+    log: &Log,
+    violation: &Violation,
+    judgement: &Judgement,
+    limits: Limits,
+) -> Finding {
+    let placed = |call: usize| placed(log, call);
+    let all = |calls: &[usize]| {
+        let end = &calls[calls.len().saturating_sub(LONGEST_ORDER)..];
+        end.iter().map(|call| placed(*call)).collect::<Vec<_>>()
+    };
+    let mut notes: Vec<String> = violation.invariant.iter().cloned().collect();
+    let mut other_order = None;
+    match judgement {
+        Judgement::CommitPoints { order } => {
+            notes.push(
+                "the commit points are wrong or too strict: another order explains everything".to_owned(),
+            );
+            other_order = Some(all(order));
+        }
+        Judgement::LaterCommit { before } => notes.push(format!(
+            "the commit point may be wrong: were it directly before event {before}, this would be right"
+        )),
+        Judgement::Undecided => {
+            notes.push(
+                "whether another order explains it could not be decided: the search is too long".to_owned(),
+            );
+        }
+        Judgement::Structure | Judgement::Annotations => {}
+    }
+    let refinement = Refinement {
+        case: case.id.clone(),
+        model: structure.name().to_owned(),
+        violation: violation.kind.to_string(),
+        blame: judgement.name().to_owned(),
+        operation: violation.call.map(placed),
+        actual: violation.actual.as_ref().map(ToString::to_string),
+        expected: violation.expected.iter().map(ToString::to_string).collect(),
+        differences: (violation.differences.iter())
+            .map(|difference| PartDifference {
+                part: difference.part.to_string(),
+                implementation: difference.implementation.as_ref().map(ToString::to_string),
+                specification: difference.specification.as_ref().map(ToString::to_string),
+            })
+            .collect(),
+        notes,
+        overlapping: violation.call.map_or(Vec::new(), |call| overlapping(log, call)),
+        order: all(&violation.order),
+        other_order,
+        minimal: minimal(structure, log, violation, judgement, limits),
+    };
+    let thread = log.events.get(violation.first).map_or("", |event| &log.threads[event.thread as usize].name);
+    let what = violation.call.map_or_else(|| thread.to_owned(), |call| placed(call).operation);
+    let message = format!("{what}: {}", describe(violation.kind, judgement));
+    let (op, target) =
+        log.events.get(violation.first).map_or(("", String::new()), |event| describe_action(&event.action));
+    Finding::of_refinement(
+        ENGINE,
+        message,
+        Some(event(violation.first as u64, thread, op, target)),
+        refinement,
+    )
+}
+
+fn describe(kind: Kind, judgement: &Judgement) -> &'static str {
+    if matches!(judgement, Judgement::CommitPoints { .. }) {
+        return "the commit points are wrong or too strict";
+    }
+    match kind {
+        Kind::ReturnValue => "the specification does not allow this result where it committed",
+        Kind::Observer => "the specification allows this result in no state while it was under way",
+        Kind::View => "after its commit the structure does not have the contents of the specification",
+        Kind::InternalView => "a thread of the structure changed its contents",
+        Kind::Invariant => "an invariant does not hold",
+        Kind::MissingCommit => "it returned without a commit; one is needed on each path",
+        Kind::SecondCommit => "it committed twice; one commit is needed on each path",
+        Kind::CommitOutside => "a commit with no operation under way",
+        Kind::Malformed => "calls and returns, or commit blocks, do not match",
+    }
+}
+
+fn placed(log: &Log, call: usize) -> PlacedOperation {
+    let event = &log.events[call];
+    let thread = log.threads[event.thread as usize].name.to_string();
+    let mut own =
+        log.events.iter().enumerate().skip(call + 1).filter(|(_, other)| other.thread == event.thread);
+    let returned = own.find_map(|(index, other)| match &other.action {
+        Action::Return { ret, .. } => Some(Some((index, ret))),
+        Action::Call { .. } => Some(None),
+        _ => None,
+    });
+    let returned = returned.flatten();
+    let operation = match (&event.action, &returned) {
+        (Action::Call { method, args }, returned) => {
+            let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+            let ret = returned.map_or("?".to_owned(), |(_, ret)| ret.to_string());
+            format!("{method}({}) → {ret}", args.join(", "))
+        }
+        (action, _) => describe_action(action).1,
+    };
+    PlacedOperation {
+        call: call as u64,
+        returned: returned.map(|(index, _)| index as u64),
+        thread,
+        operation,
+    }
+}
+
+fn overlapping(log: &Log, call: usize) -> Vec<PlacedOperation> {
+    let own = placed(log, call);
+    let calls = log.events.iter().enumerate().filter(|(index, event)| {
+        *index != call
+            && matches!(event.action, Action::Call { .. })
+            && event.thread != log.events[call].thread
+    });
+    let end = own.returned.unwrap_or(u64::MAX);
+    let candidates = calls.filter(|(index, _)| (*index as u64) < end).map(|(index, _)| placed(log, index));
+    candidates.filter(|other| other.returned.is_none_or(|returned| returned > own.call)).collect()
+}
+
+/// The smallest part of the history that has no order, where it is the structure that gave a wrong result.
+fn minimal(
+    structure: Structure,
+    log: &Log,
+    violation: &Violation,
+    judgement: &Judgement,
+    limits: Limits,
+) -> Vec<PlacedOperation> {
+    let (true, Judgement::Structure, Ok((history, calls))) =
+        (violation.kind.is_about_order(), judgement, log.history())
+    else {
+        return Vec::new();
+    };
+    let (model, initial) = (structure.model(), Value::Int(0));
+    let Ok(Verdict::Violation(wrong)) =
+        named::check(model, &initial, &history, Consistency::Linearizable, limits)
+    else {
+        return Vec::new();
+    };
+    let told = named::explain(model, &initial, &history, &wrong, limits);
+    told.map(|told| told.minimal.iter().map(|op| placed(log, calls[*op])).collect()).unwrap_or_default()
+}
+
+fn describe_action(action: &Action) -> (&'static str, String) {
+    match action {
+        Action::Call { method, .. } => ("call", method.to_string()),
+        Action::Return { method, ret } => ("return", format!("{method} → {ret}")),
+        Action::Commit => ("commit", String::new()),
+        Action::Write { target, value } => ("write", format!("{target} = {value}")),
+        Action::Replay { entry, value } => ("replay", format!("{entry} {value}")),
+        Action::BlockBegin => ("commit_begin", String::new()),
+        Action::BlockEnd => ("commit_end", String::new()),
+    }
+}
+
+fn event(index: u64, thread: &str, op: &str, target: String) -> Event {
+    Event {
+        index,
+        thread: thread.to_owned(),
+        op: op.to_owned(),
+        target,
+        location: Location::default(),
+        place: String::new(),
+        stack: Vec::new(),
+        held: None,
+        size: None,
+        memory: None,
+        thread_created: None,
+        values: None,
+    }
+}

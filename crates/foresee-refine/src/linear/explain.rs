@@ -1,0 +1,202 @@
+//! Why a history has no linearization: where it fails, what can be explained until there, and a smaller history that fails as well.
+
+use rustc_hash::FxHashMap;
+
+use super::budget::Limits;
+use super::input::Input;
+use super::{Method, Verdict, Violation, decide};
+use crate::history::{History, NEVER};
+use crate::spec::{Removal, Specification, WrongCall};
+use crate::value::Value;
+
+/// What can be said of a history without a linearization.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The return that no order explains together with all events before it.
+    pub first: Option<u32>,
+    /// The operation whose return that is.
+    pub unplaced: Option<usize>,
+    /// A linearization of all events before it: the longest prefix that has one. Operations by their place in the history.
+    pub longest: Option<Vec<usize>>,
+    /// What the operation of that return could have given back at the end of that order.
+    pub expected: Vec<Value>,
+    /// Operations that overlap the one that cannot be placed.
+    pub overlapping: Vec<usize>,
+    /// Operations that are to blame, if a procedure found them, and why.
+    pub cause: Option<(Vec<usize>, &'static str)>,
+    /// Operations that have no linearization among themselves, and none of which can be left out without
+    /// the rest having one, as far as is known. What was left out cannot be the reason.
+    pub minimal: Vec<usize>,
+}
+
+/// Explains a violation of [`check`](super::check).
+pub fn explain<S: Specification>(
+    spec: &S,
+    history: &History,
+    violation: &Violation,
+    limits: Limits,
+) -> Result<Explanation, WrongCall> {
+    let first = first_violation(spec, history, violation, limits)?;
+    let timeline = history.timeline();
+    let unplaced = first.map(|first| timeline[first as usize].0);
+    let end = first.map_or(NEVER, |first| first + 1);
+    let until = |op: usize| history.call(op) < end;
+    let mut longest = None;
+    let mut expected = Vec::new();
+    if let (Some(first), Some(unplaced)) = (first, unplaced) {
+        let before = history.prefix(first);
+        let places: Vec<usize> = (0..history.ops().len()).filter(|op| history.call(*op) < first).collect();
+        let input = Input::new(spec, &before)?;
+        if let Verdict::Linearizable { order: Some(order) } = decide(&input, limits, Method::Search) {
+            let own = places.iter().position(|op| *op == unplaced);
+            expected = own.map(|own| results(&input, &order, own)).unwrap_or_default();
+            longest = Some(order.iter().map(|op| places[*op]).collect());
+        }
+    }
+    let overlapping = unplaced.map_or(Vec::new(), |own| {
+        let overlaps = |op: &usize| *op != own && !history.precedes(own, *op) && !history.precedes(*op, own);
+        (0..history.ops().len()).filter(|op| until(*op) && overlaps(op)).collect()
+    });
+    let minimal =
+        minimise(spec, history, (0..history.ops().len()).filter(|op| until(*op)).collect(), end, limits)?;
+    Ok(Explanation {
+        first,
+        unplaced,
+        longest,
+        expected,
+        overlapping,
+        cause: violation.cause.clone(),
+        minimal,
+    })
+}
+
+/// What the operation `own` could give back after this order, in which it may be itself.
+fn results<S: Specification>(input: &Input<'_, S>, order: &[usize], own: usize) -> Vec<Value> {
+    let mut state = input.spec.initial();
+    for &op in order.iter().filter(|op| **op != own) {
+        match input.ret(op) {
+            Some(ret) => {
+                input.spec.apply(&mut state, &input.ops[op], ret);
+            }
+            None => {
+                // Of several results, one with an effect: the operation is in the order because it has one.
+                for ret in input.spec.returns(&state, &input.ops[op]) {
+                    let mut next = state.clone();
+                    if input.spec.apply(&mut next, &input.ops[op], &ret) == crate::spec::Outcome::Changed {
+                        state = next;
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    input.spec.returns(&state, &input.ops[own])
+}
+
+/// The first event with which no order explains what happened, whatever comes later. Prefixes of what is linearizable are linearizable, so
+/// it can be searched by halves: from where the search was stuck, in growing steps.
+fn first_violation<S: Specification>(
+    spec: &S,
+    history: &History,
+    violation: &Violation,
+    limits: Limits,
+) -> Result<Option<u32>, WrongCall> {
+    let fails = |end: u32| -> Result<Option<bool>, WrongCall> {
+        let prefix = history.prefix(end);
+        Ok(decide(&Input::new(spec, &prefix)?, limits, Method::Fastest).is_linearizable().map(|fine| !fine))
+    };
+    let mut low = violation.stuck.unwrap_or(0);
+    let mut step = if violation.stuck.is_some() { 1 } else { history.events() };
+    let mut high = history.events();
+    while low + 1 < high {
+        let middle = if step < (high - low) / 2 { low + step } else { low + (high - low) / 2 };
+        step = step.saturating_mul(2);
+        match fails(middle)? {
+            Some(true) => {
+                high = middle;
+                step = history.events();
+            }
+            Some(false) => low = middle,
+            None => return Ok(violation.stuck),
+        }
+    }
+    Ok(Some(high - 1))
+}
+
+/// Histories with more operations are not made smaller one by one: it would take too long.
+const MOST_MINIMISED: usize = 2_000;
+
+/// Leaves out what the specification allows to leave out, as long as the rest has no linearization.
+fn minimise<S: Specification>(
+    spec: &S,
+    history: &History,
+    mut ops: Vec<usize>,
+    end: u32,
+    limits: Limits,
+) -> Result<Vec<usize>, WrongCall> {
+    if ops.len() > MOST_MINIMISED {
+        return Ok(ops);
+    }
+    let prefix = |ops: &[usize]| {
+        let kept = history.only(|op| ops.binary_search(&op).is_ok());
+        // The same end, counted in events that are left.
+        let last =
+            ops.iter().flat_map(|op| [history.call(*op), history.returned(*op)]).filter(|event| *event < end);
+        kept.prefix(last.count() as u32)
+    };
+    let fails = |ops: &[usize]| -> Result<bool, WrongCall> {
+        let history = prefix(ops);
+        let input = Input::new(spec, &history)?;
+        Ok(decide(&input, limits, Method::Fastest).is_linearizable() == Some(false))
+    };
+    for unit in units(spec, history, &ops, end)? {
+        let rest: Vec<usize> = ops.iter().copied().filter(|op| !unit.contains(op)).collect();
+        if rest.len() < ops.len() && fails(&rest)? {
+            ops = rest;
+        }
+    }
+    Ok(ops)
+}
+
+/// What can be left out together, the largest first.
+fn units<S: Specification>(
+    spec: &S,
+    history: &History,
+    ops: &[usize],
+    end: u32,
+) -> Result<Vec<Vec<usize>>, WrongCall> {
+    let mut alone: Vec<Vec<usize>> = Vec::new();
+    // Values that go together, with the operations that name them; a group with one that cannot go stays.
+    let mut group_of: FxHashMap<Value, usize> = FxHashMap::default();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for &op in ops {
+        let operation = &history.ops()[op];
+        let meaning = spec.decode(&operation.method, &operation.args)?;
+        let ret = operation.returned.as_ref().filter(|_| history.returned(op) < end).map(|(_, ret)| ret);
+        let values = match spec.removal(&meaning, ret) {
+            Removal::Alone(values) => {
+                alone.push(vec![op]);
+                values
+            }
+            Removal::With(values) => values,
+            Removal::Never => continue,
+        };
+        let Some(first) = values.first() else { continue };
+        let into = *group_of.entry(first.clone()).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[into].push(op);
+        for value in &values[1..] {
+            if let Some(from) = group_of.insert(value.clone(), into).filter(|from| *from != into) {
+                let moved = std::mem::take(&mut groups[from]);
+                groups[into].extend(moved);
+                group_of.values_mut().filter(|group| **group == from).for_each(|group| *group = into);
+            }
+        }
+    }
+    groups.retain(|group| !group.is_empty());
+    groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+    groups.extend(alone);
+    Ok(groups)
+}

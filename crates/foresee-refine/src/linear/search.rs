@@ -1,0 +1,335 @@
+//! The search for a linearization: depth first, with every state that was met remembered.
+//!
+//! After Wing and Gong (1993) and Lowe (2017). The events are gone through in the order of time. When the next return is of an operation
+//! that has not taken effect, some operation that has been called and has not returned must do so now: that is the only choice.
+//!
+//! What makes it fast:
+//! - *What changes no state is done at once* ([`Specification::is_pure`]). Such an operation takes effect as soon as a state allows it: whatever
+//!   follows is possible without it as well. So reads are never a choice. (This is not so for what only happens to change nothing here,
+//!   such as writing the value that is there: it may be needed later.)
+//! - *A node is small.* It is the return that is waited for, the state, and which of the operations that are under way have taken effect.
+//!   States are numbers, and steps between them are computed once ([`States`]).
+//! - *Operations of unknown outcome are interchangeable* if they mean the same, and none of them must take effect. A node is
+//!   not better than one with the same rest that has used no more of any kind; so only the smallest are gone on from. All moves that are
+//!   possible from a node are possible from one that dominates it, and lead to nodes that dominate: nothing is lost by it.
+//!
+//! Cost: exponential in the number of operations that overlap, in the worst case; the problem is NP-complete. Memory is bounded by the
+//! budget, and what does not fit is undecided.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::budget::{Budget, Exhausted};
+use super::input::Input;
+use super::states::{OpKind, StateId, States};
+use crate::history::NEVER;
+use crate::spec::Specification;
+
+/// What a search found.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// An order of the operations that have an effect.
+    Order(Vec<usize>),
+    /// No order explains the return at this event of the history; all events before can be explained. What is under way there is taken
+    /// with the results it has later.
+    Stuck { at: u32 },
+}
+
+/// Searches a linearization of these operations, which are in the order of their calls.
+pub(crate) fn search<S: Specification>(
+    input: &Input<'_, S>,
+    ops: &[usize],
+    budget: &mut Budget,
+) -> Result<Found, Exhausted> {
+    let mut search = Search::new(input, ops);
+    let found = search.run(budget);
+    budget.give_back(search.bytes + search.states.bytes());
+    found
+}
+
+/// Which of the operations under way have taken effect: a bit for each place.
+type Places = SmallVec<[u64; 2]>;
+
+/// How many of each kind of operation of unknown outcome have taken effect.
+type Used = SmallVec<[u32; 4]>;
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Node {
+    /// The return that is waited for, as an index into the list of returns.
+    at: u32,
+    state: StateId,
+    done: Places,
+}
+
+struct Frame {
+    at: u32,
+    state: StateId,
+    done: Places,
+    used: Used,
+    /// How many operations had taken effect.
+    order: usize,
+    moves: SmallVec<[(Move, StateId); 4]>,
+}
+
+impl Frame {
+    fn without_moves(&self) -> Frame {
+        let (done, used) = (self.done.clone(), self.used.clone());
+        Frame { at: self.at, state: self.state, done, used, order: self.order, moves: SmallVec::new() }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Move {
+    /// An operation that returns.
+    Op(u32),
+    /// One of a kind that does not.
+    Pending(u32),
+}
+
+/// An operation that returns, in the order of calls.
+struct Completed {
+    op: usize,
+    kind: OpKind,
+    is_pure: bool,
+    /// Which return it is, and which bit it has while it is under way.
+    nth_return: u32,
+    place: u32,
+}
+
+/// Operations of unknown outcome that mean the same, in the order of calls.
+struct Pending {
+    kind: OpKind,
+    ops: Vec<usize>,
+}
+
+struct Search<'a, S: Specification> {
+    input: &'a Input<'a, S>,
+    states: States<'a, S>,
+    completed: Vec<Completed>,
+    pending: Vec<Pending>,
+    /// For each return: whose it is, and how many of `completed` have been called before it.
+    returns: Vec<(u32, u32)>,
+    /// The operations that have not taken effect, as a list in the order of calls.
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    met: FxHashMap<Node, SmallVec<[Used; 1]>>,
+    bytes: usize,
+    furthest: u32,
+    order: Vec<Taken>,
+}
+
+/// An operation that has taken effect.
+#[derive(Clone, Copy)]
+enum Taken {
+    Completed(u32),
+    Pending(usize),
+}
+
+impl<'a, S: Specification> Search<'a, S> {
+    fn new(input: &'a Input<'a, S>, ops: &[usize]) -> Self {
+        let states = States::new(input, ops);
+        let mut completed: Vec<Completed> = Vec::new();
+        let mut pending: Vec<Pending> = Vec::new();
+        let mut groups: FxHashMap<OpKind, usize> = FxHashMap::default();
+        for &op in ops {
+            let kind = states.kind(op);
+            let Some(ret) = input.ret(op) else {
+                let group = *groups.entry(kind).or_insert_with(|| {
+                    pending.push(Pending { kind, ops: Vec::new() });
+                    pending.len() - 1
+                });
+                pending[group].ops.push(op);
+                continue;
+            };
+            let is_pure = input.spec.is_pure(&input.ops[op], ret);
+            completed.push(Completed { op, kind, is_pure, nth_return: 0, place: 0 });
+        }
+        let mut by_return: Vec<u32> = (0..completed.len() as u32).collect();
+        by_return.sort_unstable_by_key(|&nth| input.returned(completed[nth as usize].op));
+        let mut returns = Vec::with_capacity(by_return.len());
+        let (mut called, mut places, mut free) = (0, 0, Vec::new());
+        for (index, &nth) in by_return.iter().enumerate() {
+            let end = input.returned(completed[nth as usize].op);
+            while called < completed.len() && input.call(completed[called].op) < end {
+                completed[called].place = free.pop().unwrap_or_else(|| {
+                    places += 1;
+                    places - 1
+                });
+                called += 1;
+            }
+            let own = &mut completed[nth as usize];
+            own.nth_return = index as u32;
+            free.push(own.place);
+            returns.push((nth, called as u32));
+        }
+        let end = completed.len() as u32;
+        Search {
+            input,
+            states,
+            completed,
+            pending,
+            returns,
+            // The last entry is the head of the list and its end.
+            next: (0..end).map(|nth| nth + 1).chain([0]).collect(),
+            previous: (0..=end).map(|nth| if nth == 0 { end } else { nth - 1 }).collect(),
+            met: FxHashMap::default(),
+            bytes: 0,
+            furthest: 0,
+            order: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, budget: &mut Budget) -> Result<Found, Exhausted> {
+        let places = self.completed.iter().map(|op| op.place as usize / 64 + 1).max().unwrap_or(0);
+        let used = Used::from_elem(0, self.pending.len());
+        let mut frame = Frame {
+            at: 0,
+            state: 0,
+            done: Places::from_elem(0, places),
+            used,
+            order: 0,
+            moves: SmallVec::new(),
+        };
+        let mut stack: Vec<Frame> = Vec::new();
+        loop {
+            self.settle(&mut frame, budget)?;
+            if frame.at as usize == self.returns.len() {
+                let order = self.order.iter().map(|taken| match *taken {
+                    Taken::Completed(nth) => self.completed[nth as usize].op,
+                    Taken::Pending(op) => op,
+                });
+                return Ok(Found::Order(order.collect()));
+            }
+            self.furthest = self.furthest.max(frame.at);
+            if self.is_new(&frame, budget)? {
+                self.find_moves(&mut frame, budget)?;
+                if !frame.moves.is_empty() {
+                    stack.push(frame);
+                }
+            }
+            let Some((top, step)) = next_move(&mut stack) else {
+                let (nth, _) = self.returns[self.furthest as usize];
+                return Ok(Found::Stuck { at: self.input.returned(self.completed[nth as usize].op) });
+            };
+            frame = top;
+            self.undo(frame.order);
+            match step {
+                Move::Op(nth) => self.take(nth, &mut frame),
+                Move::Pending(group) => {
+                    let nth = &mut frame.used[group as usize];
+                    self.order.push(Taken::Pending(self.pending[group as usize].ops[*nth as usize]));
+                    *nth += 1;
+                }
+            }
+        }
+    }
+
+    /// Lets all take effect that changes no state, and passes the returns of what has taken effect.
+    fn settle(&mut self, frame: &mut Frame, budget: &mut Budget) -> Result<(), Exhausted> {
+        let head = self.completed.len() as u32;
+        loop {
+            while let Some(&(nth, _)) = self.returns.get(frame.at as usize) {
+                let place = self.completed[nth as usize].place;
+                let (word, bit) = (place as usize / 64, 1 << (place % 64));
+                if frame.done[word] & bit == 0 {
+                    break;
+                }
+                frame.done[word] &= !bit;
+                frame.at += 1;
+            }
+            let Some(&(_, called)) = self.returns.get(frame.at as usize) else { break };
+            let mut settled = false;
+            let mut nth = self.next[head as usize];
+            while nth < called {
+                let after = self.next[nth as usize];
+                let Completed { kind, is_pure, .. } = self.completed[nth as usize];
+                if is_pure && !self.states.steps(frame.state, kind, budget)?.is_empty() {
+                    self.take(nth, frame);
+                    settled = true;
+                }
+                nth = after;
+            }
+            if !settled {
+                break;
+            }
+        }
+        frame.order = self.order.len();
+        Ok(())
+    }
+
+    /// Whether no node was met before that is at least as good.
+    fn is_new(&mut self, frame: &Frame, budget: &mut Budget) -> Result<bool, Exhausted> {
+        let node = Node { at: frame.at, state: frame.state, done: frame.done.clone() };
+        let met = self.met.entry(node).or_default();
+        let dominates = |a: &Used, b: &Used| a.iter().zip(b).all(|(a, b)| a <= b);
+        if met.iter().any(|before| dominates(before, &frame.used)) {
+            return Ok(false);
+        }
+        met.retain(|before| !dominates(&frame.used, before));
+        met.push(frame.used.clone());
+        let bytes = 128 + 8 * frame.done.len() + 8 * frame.used.len();
+        self.bytes += bytes;
+        budget.spend(bytes)?;
+        Ok(true)
+    }
+
+    /// All steps that can be taken, the most promising last: what returns first.
+    fn find_moves(&mut self, frame: &mut Frame, budget: &mut Budget) -> Result<(), Exhausted> {
+        let (own, called) = self.returns[frame.at as usize];
+        let limit = self.input.returned(self.completed[own as usize].op);
+        for (group, pending) in self.pending.iter().enumerate() {
+            let next = pending.ops.get(frame.used[group] as usize);
+            if next.is_some_and(|op| self.input.call(*op) < limit) {
+                for &to in self.states.steps(frame.state, pending.kind, budget)? {
+                    if to != frame.state {
+                        frame.moves.push((Move::Pending(group as u32), to));
+                    }
+                }
+            }
+        }
+        let first = frame.moves.len();
+        let mut nth = self.next[self.completed.len()];
+        while nth < called {
+            let kind = self.completed[nth as usize].kind;
+            if let Some(&to) = self.states.steps(frame.state, kind, budget)?.first() {
+                frame.moves.push((Move::Op(nth), to));
+            }
+            nth = self.next[nth as usize];
+        }
+        let nth_return = |step: &(Move, StateId)| match step.0 {
+            Move::Op(nth) => self.completed[nth as usize].nth_return,
+            Move::Pending(_) => NEVER,
+        };
+        frame.moves[first..].sort_unstable_by_key(|step| std::cmp::Reverse(nth_return(step)));
+        Ok(())
+    }
+
+    fn take(&mut self, nth: u32, frame: &mut Frame) {
+        let (next, previous) = (self.next[nth as usize], self.previous[nth as usize]);
+        self.next[previous as usize] = next;
+        self.previous[next as usize] = previous;
+        let place = self.completed[nth as usize].place;
+        frame.done[place as usize / 64] |= 1 << (place % 64);
+        self.order.push(Taken::Completed(nth));
+    }
+
+    /// Takes back all but the first `keep` operations, in the opposite order, so that each finds its neighbours as they were.
+    fn undo(&mut self, keep: usize) {
+        for taken in self.order.drain(keep..).rev() {
+            if let Taken::Completed(nth) = taken {
+                let (next, previous) = (self.next[nth as usize], self.previous[nth as usize]);
+                self.next[previous as usize] = nth;
+                self.previous[next as usize] = nth;
+            }
+        }
+    }
+}
+
+/// The last move of the deepest frame, and the frame after it. A frame without more moves is not kept.
+fn next_move(stack: &mut Vec<Frame>) -> Option<(Frame, Move)> {
+    let top = stack.last_mut()?;
+    let (step, state) = top.moves.pop()?;
+    let mut frame = if top.moves.is_empty() { stack.pop()? } else { top.without_moves() };
+    frame.state = state;
+    Some((frame, step))
+}

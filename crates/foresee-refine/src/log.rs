@@ -1,0 +1,124 @@
+//! Logs of runs: calls and returns, commit actions, and the writes that make up the structure, in the order in which they happened.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::history::{History, HistoryError, Operation};
+use crate::value::Value;
+
+/// A thread of a log, by its place in [`Log::threads`].
+pub type ThreadId = u32;
+
+/// A thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Whether it belongs to the structure (compression, eviction): it calls no methods, and its work must leave the view as it is.
+    pub is_internal: bool,
+}
+
+/// What a thread did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Who.
+    pub thread: ThreadId,
+    /// What.
+    pub action: Action,
+}
+
+/// What can be in a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A method is called.
+    Call {
+        /// The method.
+        method: Arc<str>,
+        /// Its arguments.
+        args: Vec<Value>,
+    },
+    /// A method returns.
+    Return {
+        /// The method.
+        method: Arc<str>,
+        /// What it gives back.
+        ret: Value,
+    },
+    /// The operation under way takes effect.
+    Commit,
+    /// A variable is written that the view depends on.
+    Write {
+        /// The variable.
+        target: Arc<str>,
+        /// Its new value.
+        value: Value,
+    },
+    /// Several writes at once, which the structure's replica knows how to repeat.
+    Replay {
+        /// What to repeat.
+        entry: Arc<str>,
+        /// With what.
+        value: Value,
+    },
+    /// A commit block begins: other threads see all of its writes or none.
+    BlockBegin,
+    /// The commit block ends.
+    BlockEnd,
+}
+
+/// The log of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    /// The threads.
+    pub threads: Vec<Thread>,
+    /// What they did, in order.
+    pub events: Vec<Event>,
+}
+
+impl Log {
+    /// The thread of this name, which is made if it is not there.
+    pub fn thread(&mut self, name: &str, is_internal: bool) -> ThreadId {
+        let known = self.threads.iter().position(|thread| *thread.name == *name);
+        let place = known.unwrap_or_else(|| {
+            self.threads.push(Thread { name: name.into(), is_internal });
+            self.threads.len() - 1
+        });
+        place as ThreadId
+    }
+
+    /// Whether it has writes, without which there is no view to compare.
+    pub fn has_writes(&self) -> bool {
+        self.events.iter().any(|event| matches!(event.action, Action::Write { .. } | Action::Replay { .. }))
+    }
+
+    /// Its calls and returns alone, with the event of each call. A call within another, or a return of no call, is left out.
+    pub fn history(&self) -> Result<(History, Vec<usize>), HistoryError> {
+        let mut ops: Vec<Operation> = Vec::new();
+        let mut calls = Vec::new();
+        let mut open: FxHashMap<ThreadId, usize> = FxHashMap::default();
+        for (index, event) in self.events.iter().enumerate() {
+            match &event.action {
+                Action::Call { method, args } if !open.contains_key(&event.thread) => {
+                    open.insert(event.thread, ops.len());
+                    calls.push(index);
+                    ops.push(Operation {
+                        client: self.threads[event.thread as usize].name.clone(),
+                        method: method.clone(),
+                        args: args.clone(),
+                        call: index as i64,
+                        returned: None,
+                    });
+                }
+                Action::Return { method, ret } => {
+                    let own = open.remove(&event.thread);
+                    if let Some(own) = own.filter(|own| ops[*own].method == *method) {
+                        ops[own].returned = Some((index as i64, ret.clone()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok((History::new(ops)?, calls))
+    }
+}

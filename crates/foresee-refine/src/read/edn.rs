@@ -1,0 +1,229 @@
+//! EDN, as far as histories of Jepsen use it: maps of keywords and values, one after the other or in a vector.
+
+use super::ReadError;
+use super::jepsen::{Entry, Kind};
+use crate::value::Value;
+
+/// How deep values may nest.
+const DEEPEST: usize = 64;
+
+/// A piece of EDN.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Edn {
+    Value(Value),
+    Keyword(String),
+    List(Vec<Edn>),
+    Map(Vec<(Edn, Edn)>),
+}
+
+impl Edn {
+    /// The plain value: a keyword is its name.
+    pub(super) fn value(&self) -> Option<Value> {
+        Some(match self {
+            Edn::Value(value) => value.clone(),
+            Edn::Keyword(name) => Value::from(name.as_str()),
+            Edn::List(items) => Value::List(items.iter().map(Edn::value).collect::<Option<_>>()?),
+            Edn::Map(_) => return None,
+        })
+    }
+}
+
+/// The operations in a text.
+pub(super) fn operations(text: &str) -> Result<Vec<Entry>, ReadError> {
+    let mut parser = Parser { text, at: 0, line: 1 };
+    let mut entries = Vec::new();
+    while parser.skip_blanks(0)? {
+        let line = parser.line;
+        match parser.edn(0)? {
+            Edn::List(items) => {
+                for item in &items {
+                    entries.extend(entry(item, line)?);
+                }
+            }
+            item => entries.extend(entry(&item, line)?),
+        }
+    }
+    Ok(entries)
+}
+
+/// One piece of EDN in a line of its own.
+pub(super) fn value(text: &str, line: usize) -> Result<Edn, ReadError> {
+    let mut parser = Parser { text, at: 0, line };
+    if !parser.skip_blanks(0)? {
+        return Err(parser.wrong("expected a value"));
+    }
+    parser.edn(0)
+}
+
+/// The entry that a map describes; `None` for what is no operation of a client.
+fn entry(edn: &Edn, line: usize) -> Result<Option<Entry>, ReadError> {
+    let wrong = |what: &str| ReadError::Line { line, what: what.to_owned() };
+    let Edn::Map(fields) = edn else {
+        return Err(wrong("expected an operation: {:process 0, :type :invoke, :f :read, :value nil}"));
+    };
+    let get =
+        |name: &str| fields.iter().find(|(key, _)| *key == Edn::Keyword(name.to_owned())).map(|(_, it)| it);
+    let process = match get("process") {
+        Some(Edn::Value(Value::Int(process))) => *process,
+        Some(Edn::Keyword(_)) => return Ok(None),
+        _ => return Err(wrong("an operation without :process; expected a number")),
+    };
+    let kind = match get("type") {
+        Some(Edn::Keyword(name)) => {
+            Kind::of(name).ok_or_else(|| wrong("expected :type :invoke, :ok, :fail or :info"))?
+        }
+        _ => return Err(wrong("an operation without :type; expected :invoke, :ok, :fail or :info")),
+    };
+    let Some(Edn::Keyword(f)) = get("f") else {
+        return Err(wrong("an operation without :f; expected a keyword"));
+    };
+    let plain = |field: Option<&Edn>| match field {
+        None => Ok(Value::Null),
+        Some(it) => it.value().ok_or_else(|| wrong("expected a plain value, not a map")),
+    };
+    let key = get("key").map(|key| plain(Some(key))).transpose()?;
+    Ok(Some(Entry { line, process, kind, f: f.clone(), key, value: plain(get("value"))? }))
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl Parser<'_> {
+    fn wrong(&self, what: impl Into<String>) -> ReadError {
+        ReadError::Line { line: self.line, what: what.into() }
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn advance(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        if next == '\n' {
+            self.line += 1;
+        }
+        Some(next)
+    }
+
+    /// Passes blanks, comments, and what is discarded; whether there is more.
+    fn skip_blanks(&mut self, depth: usize) -> Result<bool, ReadError> {
+        while let Some(next) = self.peek() {
+            if next.is_whitespace() || next == ',' {
+                self.advance();
+            } else if next == ';' {
+                while self.peek().is_some_and(|next| next != '\n') {
+                    self.advance();
+                }
+            } else if self.text[self.at..].starts_with("#_") {
+                self.at += 2;
+                self.edn(depth + 1)?;
+            } else {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn edn(&mut self, depth: usize) -> Result<Edn, ReadError> {
+        if depth > DEEPEST {
+            return Err(self.wrong(format!("values are nested deeper than {DEEPEST}")));
+        }
+        self.skip_blanks(depth)?;
+        match self.peek() {
+            None => Err(self.wrong("the file ends within a value")),
+            Some('{') => {
+                let items = self.items('}', depth)?;
+                if items.len() % 2 == 1 {
+                    return Err(self.wrong("a map with a key that has no value"));
+                }
+                let mut items = items.into_iter();
+                let mut fields = Vec::new();
+                while let (Some(key), Some(value)) = (items.next(), items.next()) {
+                    fields.push((key, value));
+                }
+                Ok(Edn::Map(fields))
+            }
+            Some('[') => Ok(Edn::List(self.items(']', depth)?)),
+            Some('(') => Ok(Edn::List(self.items(')', depth)?)),
+            Some('#') => {
+                self.advance();
+                if self.peek() == Some('{') {
+                    return Ok(Edn::List(self.items('}', depth)?));
+                }
+                // A tag says what the value is for; the value is what counts.
+                self.word();
+                self.edn(depth + 1)
+            }
+            Some('"') => self.string(),
+            Some(':') => {
+                self.advance();
+                Ok(Edn::Keyword(self.word()))
+            }
+            Some(_) => self.atom(),
+        }
+    }
+
+    fn items(&mut self, end: char, depth: usize) -> Result<Vec<Edn>, ReadError> {
+        self.advance();
+        let mut items = Vec::new();
+        loop {
+            if !self.skip_blanks(depth)? {
+                return Err(self.wrong(format!("the file ends where `{end}` was expected")));
+            }
+            if self.peek() == Some(end) {
+                self.advance();
+                return Ok(items);
+            }
+            items.push(self.edn(depth + 1)?);
+        }
+    }
+
+    fn word(&mut self) -> String {
+        let start = self.at;
+        let ends = |next: char| next.is_whitespace() || ",;\"()[]{}".contains(next);
+        while self.peek().is_some_and(|next| !ends(next)) {
+            self.advance();
+        }
+        self.text[start..self.at].to_owned()
+    }
+
+    fn atom(&mut self) -> Result<Edn, ReadError> {
+        let word = self.word();
+        Ok(Edn::Value(match word.as_str() {
+            "nil" => Value::Null,
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            "" => return Err(self.wrong(format!("unexpected `{}`", self.peek().unwrap_or_default()))),
+            number if number.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit()) => {
+                match number.trim_end_matches('N').parse() {
+                    Ok(number) => Value::Int(number),
+                    Err(_) => return Err(self.wrong(format!("{number} is not a whole number of 64 bits"))),
+                }
+            }
+            symbol => Value::from(symbol),
+        }))
+    }
+
+    fn string(&mut self) -> Result<Edn, ReadError> {
+        self.advance();
+        let mut text = String::new();
+        loop {
+            match self.advance() {
+                None => return Err(self.wrong("the file ends within a string")),
+                Some('"') => return Ok(Edn::Value(Value::from(text))),
+                Some('\\') => match self.advance() {
+                    Some('n') => text.push('\n'),
+                    Some('t') => text.push('\t'),
+                    Some('r') => text.push('\r'),
+                    Some(other @ ('"' | '\\')) => text.push(other),
+                    _ => return Err(self.wrong("expected \\n, \\t, \\r, \\\" or \\\\ in a string")),
+                },
+                Some(other) => text.push(other),
+            }
+        }
+    }
+}

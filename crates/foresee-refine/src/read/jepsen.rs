@@ -1,0 +1,162 @@
+//! Histories of Jepsen: operations that are invoked and then end as `:ok`, `:fail` or `:info`.
+//!
+//! `:fail` says that the operation had no effect: it is left out, except a compare-and-set, which failed as the value was another.
+//! `:info` says that nobody knows: such an operation never returns.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::edn::{self, Edn};
+use super::{Case, ReadError, Subject};
+use crate::history::{History, Operation};
+use crate::named::Model;
+use crate::value::Value;
+
+/// One line of a history.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) line: usize,
+    pub(super) process: i64,
+    pub(super) kind: Kind,
+    pub(super) f: String,
+    pub(super) key: Option<Value>,
+    pub(super) value: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Invoke,
+    Ok,
+    Fail,
+    Info,
+}
+
+impl Kind {
+    pub(super) fn of(name: &str) -> Option<Kind> {
+        Some(match name {
+            "invoke" => Kind::Invoke,
+            "ok" => Kind::Ok,
+            "fail" => Kind::Fail,
+            "info" => Kind::Info,
+            _ => return None,
+        })
+    }
+}
+
+/// The operations in what Jepsen printed. Lines about something else are passed over.
+pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
+    let mut entries = Vec::new();
+    for (nth, whole) in text.lines().enumerate() {
+        let line = nth + 1;
+        let wrong = |what: String| ReadError::Line { line, what };
+        let Some((_, said)) = whole.split_once("jepsen.util - ") else {
+            if whole.trim().is_empty() || whole.contains(" jepsen.") {
+                continue;
+            }
+            return Err(wrong("expected `INFO  jepsen.util - PROCESS :TYPE :F VALUE`".to_owned()));
+        };
+        let mut words = said.split_whitespace();
+        let (Some(process), Some(kind), Some(f)) = (words.next(), words.next(), words.next()) else {
+            return Err(wrong("expected PROCESS :TYPE :F VALUE".to_owned()));
+        };
+        if process == ":nemesis" {
+            continue;
+        }
+        let process =
+            process.parse().map_err(|_| wrong(format!("`{process}` is no process; expected a number")))?;
+        let kind = kind.strip_prefix(':').and_then(Kind::of);
+        let kind = kind.ok_or_else(|| wrong("expected :invoke, :ok, :fail or :info".to_owned()))?;
+        let f =
+            f.strip_prefix(':').ok_or_else(|| wrong(format!("`{f}` is no operation; expected a keyword")))?;
+        // What is left is the value, which may have blanks in it.
+        let rest = f.as_ptr() as usize + f.len() - said.as_ptr() as usize;
+        let value = match edn::value(&said[rest..], line) {
+            Ok(value @ (Edn::Value(_) | Edn::List(_) | Edn::Keyword(_))) => value.value(),
+            _ if said[rest..].trim().is_empty() => Some(Value::Null),
+            _ => None,
+        };
+        let value = value.ok_or_else(|| wrong("expected a plain value".to_owned()))?;
+        entries.push(Entry { line, process, kind, f: f.to_owned(), key: None, value });
+    }
+    Ok(entries)
+}
+
+/// Makes a history of these entries.
+pub(super) fn history(entries: Vec<Entry>, model: Option<Model>) -> Result<Case, ReadError> {
+    let model = model.or_else(|| guess(&entries)).ok_or(ReadError::NoModel)?;
+    let mut ops: Vec<Option<Operation>> = Vec::new();
+    let mut open: FxHashMap<i64, usize> = FxHashMap::default();
+    // A process of which an operation never ended begins anew under another name.
+    let mut lives: FxHashMap<i64, u32> = FxHashMap::default();
+    for (nth, entry) in entries.iter().enumerate() {
+        let wrong = |what: String| ReadError::Line { line: entry.line, what };
+        let now = nth as i64;
+        if entry.kind == Kind::Invoke {
+            let (method, args) = call(entry);
+            let life = lives.entry(entry.process).or_default();
+            let client =
+                if *life == 0 { entry.process.to_string() } else { format!("{}+{life}", entry.process) };
+            if open.insert(entry.process, ops.len()).is_some() {
+                return Err(wrong(format!(
+                    "process {} has not returned from its last operation",
+                    entry.process
+                )));
+            }
+            let (client, method) = (Arc::from(client), Arc::from(method));
+            ops.push(Some(Operation { client, method, args, call: now, returned: None }));
+            continue;
+        }
+        let place = open.remove(&entry.process);
+        let place = place
+            .ok_or_else(|| wrong(format!("process {} has no operation that could end", entry.process)))?;
+        let Some(op) = &mut ops[place] else { continue };
+        let method = op.method.to_string();
+        match entry.kind {
+            Kind::Fail if method == "cas" => op.returned = Some((now, Value::Bool(false))),
+            Kind::Fail => ops[place] = None,
+            Kind::Ok => op.returned = Some((now, result(&method, entry))),
+            Kind::Info | Kind::Invoke => *lives.entry(entry.process).or_default() += 1,
+        }
+    }
+    let history = History::new(ops.into_iter().flatten().collect())?;
+    Ok(Case { id: None, subject: Subject::History { model, initial: Value::Null, history } })
+}
+
+/// What an invocation calls.
+fn call(entry: &Entry) -> (&str, Vec<Value>) {
+    let method = match entry.f.as_str() {
+        "enqueue" => "enq",
+        "dequeue" => "deq",
+        other => other,
+    };
+    let mut args: Vec<Value> = entry.key.iter().cloned().collect();
+    match (&entry.value, method) {
+        (Value::Null, "read" | "get" | "deq" | "pop" | "inc" | "dec" | "delete_min" | "peek_min") => {}
+        (Value::List(both), "cas") => args.extend(both.iter().cloned()),
+        (value, _) => args.push(value.clone()),
+    }
+    (method, args)
+}
+
+/// What an operation that ended as `:ok` gave back.
+fn result(method: &str, entry: &Entry) -> Value {
+    match method {
+        "write" | "put" | "append" | "enq" | "push" | "inc" | "dec" => Value::from("ok"),
+        "cas" | "add" | "remove" => Value::Bool(true),
+        _ => entry.value.clone(),
+    }
+}
+
+fn guess(entries: &[Entry]) -> Option<Model> {
+    let has = |names: &[&str]| entries.iter().all(|entry| names.contains(&entry.f.as_str()));
+    if has(&["read", "write", "cas"]) {
+        Some(Model::Register)
+    } else if has(&["get", "put", "append"]) {
+        Some(Model::Kv)
+    } else if has(&["enqueue", "dequeue", "enq", "deq"]) {
+        Some(Model::Queue)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,212 @@
+//! Cases in JSON: histories with `ops`, refinement logs with `events`.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::{Case, ReadError, Subject};
+use crate::history::{History, Operation};
+use crate::log::{Action, Event, Log};
+use crate::named::Model;
+use crate::value::Value;
+
+pub(super) fn read(text: &str, model: Option<Model>) -> Result<Vec<Case>, ReadError> {
+    let document: Json = match serde_json::from_str(text) {
+        Ok(document) => document,
+        // A line with more lines after it: the log of a program.
+        Err(_) if first_line(text).is_some_and(|first| first.contains_key("structure")) => {
+            return lines(text).map(|case| vec![case]);
+        }
+        Err(wrong) => return Err(ReadError::Line { line: wrong.line(), what: wrong.to_string() }),
+    };
+    let cases = match &document {
+        Json::Array(cases) => cases.as_slice(),
+        Json::Object(fields) => match fields.get("cases") {
+            Some(Json::Array(cases)) => cases.as_slice(),
+            _ => std::slice::from_ref(&document),
+        },
+        _ => return Err(ReadError::Unknown),
+    };
+    cases.iter().enumerate().map(|(nth, json)| case(json, nth, model)).collect()
+}
+
+/// A piece of a case, with what is needed to say what is wrong with it.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    case: &'a str,
+    fields: &'a Map<String, Json>,
+}
+
+impl<'a> Part<'a> {
+    fn wrong(&self, what: impl Into<String>) -> ReadError {
+        ReadError::Case { case: self.case.to_owned(), what: what.into() }
+    }
+
+    fn text(&self, field: &str) -> Result<&'a str, ReadError> {
+        let text = self.fields.get(field).and_then(Json::as_str);
+        text.ok_or_else(|| self.wrong(format!("no `{field}`; expected a text")))
+    }
+
+    fn list(&self, field: &str) -> Result<&'a [Json], ReadError> {
+        let list = self.fields.get(field).and_then(Json::as_array);
+        list.map(Vec::as_slice).ok_or_else(|| self.wrong(format!("no `{field}`; expected a list")))
+    }
+
+    fn value(&self, field: &str) -> Result<Value, ReadError> {
+        let json = self.fields.get(field).unwrap_or(&Json::Null);
+        Value::from_json(json).ok_or_else(|| {
+            self.wrong(format!(
+                "`{field}` is no plain value; expected null, true, a whole number, a text or a list"
+            ))
+        })
+    }
+
+    fn values(&self, field: &str) -> Result<Vec<Value>, ReadError> {
+        match self.value(field)? {
+            Value::List(values) => Ok(values.to_vec()),
+            Value::Null => Ok(Vec::new()),
+            _ => Err(self.wrong(format!("`{field}` is no list; expected the arguments"))),
+        }
+    }
+
+    /// Something that has a name: a text or a number.
+    fn name(&self, field: &str) -> Result<Arc<str>, ReadError> {
+        match self.value(field)? {
+            Value::Text(name) => Ok(name),
+            Value::Int(number) => Ok(number.to_string().into()),
+            _ => Err(self.wrong(format!("no `{field}`; expected a number or a text"))),
+        }
+    }
+
+    /// The parts in a list of it.
+    fn part(&self, json: &'a Json, what: &str) -> Result<Part<'a>, ReadError> {
+        let fields = json.as_object().ok_or_else(|| self.wrong(format!("{what} is no object")))?;
+        Ok(Part { fields, ..*self })
+    }
+}
+
+fn case(json: &Json, nth: usize, model: Option<Model>) -> Result<Case, ReadError> {
+    let number = format!("case {nth}");
+    let Json::Object(fields) = json else {
+        return Err(ReadError::Case {
+            case: number,
+            what: "expected an object with `ops` or `events`".to_owned(),
+        });
+    };
+    let id = fields.get("id").and_then(Json::as_str);
+    let part = Part { case: id.unwrap_or(&number), fields };
+    let subject = match (fields.contains_key("ops"), fields.contains_key("events")) {
+        (true, _) => history(part, model)?,
+        (false, true) => log(part)?,
+        (false, false) => return Err(part.wrong("expected `ops` (a history) or `events` (a refinement log)")),
+    };
+    Ok(Case { id: id.map(str::to_owned), subject })
+}
+
+fn history(case: Part<'_>, model: Option<Model>) -> Result<Subject, ReadError> {
+    let model = match (model, case.fields.get("model")) {
+        (Some(model), _) => model,
+        (None, Some(_)) => case.text("model")?.parse()?,
+        (None, None) => return Err(ReadError::NoModel),
+    };
+    let mut ops = Vec::new();
+    for (nth, json) in case.list("ops")?.iter().enumerate() {
+        let part = case.part(json, &format!("operation {nth}"))?;
+        let call = part.value("call")?.as_int();
+        let returned = match part.value("return")? {
+            Value::Null => None,
+            Value::Int(at) => Some((at, part.value("ret")?)),
+            _ => {
+                return Err(
+                    part.wrong(format!("operation {nth}: `return` is no moment; expected a number or null"))
+                );
+            }
+        };
+        ops.push(Operation {
+            client: part.name("client")?,
+            method: part.text("op")?.into(),
+            args: part.values("args")?,
+            call: call.ok_or_else(|| part.wrong(format!("operation {nth}: no `call`; expected a number")))?,
+            returned,
+        });
+    }
+    let history = History::new(ops).map_err(|wrong| case.wrong(wrong.to_string()))?;
+    Ok(Subject::History { model, initial: Value::Int(0), history })
+}
+
+fn log(case: Part<'_>) -> Result<Subject, ReadError> {
+    let structure = case.text("structure")?.parse()?;
+    let mut log = Log::default();
+    for thread in internal_threads(case)? {
+        log.thread(&thread, true);
+    }
+    for (nth, json) in case.list("events")?.iter().enumerate() {
+        let what = format!("event {nth}");
+        let event = event(case.part(json, &what)?, &what, &mut log)?;
+        log.events.push(event);
+    }
+    Ok(Subject::Log { structure, log })
+}
+
+fn internal_threads(case: Part<'_>) -> Result<Vec<String>, ReadError> {
+    if !case.fields.contains_key("ds_threads") {
+        return Ok(Vec::new());
+    }
+    let name = |json: &Json| json.as_str().map(str::to_owned);
+    let names: Option<Vec<String>> = case.list("ds_threads")?.iter().map(name).collect();
+    names.ok_or_else(|| case.wrong("`ds_threads`: expected the names of threads"))
+}
+
+fn event(part: Part<'_>, what: &str, log: &mut Log) -> Result<Event, ReadError> {
+    let thread = log.thread(&part.name("thread")?, false);
+    let action = match part.text("op")? {
+        "call" => Action::Call { method: part.text("method")?.into(), args: part.values("args")? },
+        "return" => Action::Return { method: part.text("method")?.into(), ret: part.value("ret")? },
+        "commit" => Action::Commit,
+        "write" => Action::Write { target: part.text("target")?.into(), value: part.value("value")? },
+        "replay" => Action::Replay { entry: part.text("target")?.into(), value: part.value("value")? },
+        "commit_begin" => Action::BlockBegin,
+        "commit_end" => Action::BlockEnd,
+        other => {
+            let expected = "call, return, commit, write, replay, commit_begin or commit_end";
+            return Err(part.wrong(format!("{what}: no `op` is called `{other}`; expected {expected}")));
+        }
+    };
+    Ok(Event { thread, action })
+}
+
+fn first_line(text: &str) -> Option<Map<String, Json>> {
+    serde_json::from_str(text.lines().next()?).ok()
+}
+
+/// A log of a program: a line about it, and a line for each event. The last line may be incomplete if the program was killed.
+fn lines(text: &str) -> Result<Case, ReadError> {
+    let head = first_line(text).unwrap_or_default();
+    let about = Part { case: "line 1", fields: &head };
+    let structure = about.text("structure")?.parse()?;
+    let mut log = Log::default();
+    for thread in internal_threads(about)? {
+        log.thread(&thread, true);
+    }
+    let mut lines = text.lines().enumerate().skip(1).peekable();
+    while let Some((nth, line)) = lines.next() {
+        let what = format!("line {}", nth + 1);
+        if line.trim().is_empty() {
+            continue;
+        }
+        let fields: Map<String, Json> = match serde_json::from_str(line) {
+            Ok(fields) => fields,
+            Err(_) if lines.peek().is_none() && !text.ends_with('\n') => break,
+            Err(wrong) => return Err(ReadError::Line { line: nth + 1, what: wrong.to_string() }),
+        };
+        let part = Part { case: &what, fields: &fields };
+        if fields.contains_key("ds_thread") {
+            log.thread(&part.name("ds_thread")?, true);
+            continue;
+        }
+        let event = event(part, "the event", &mut log)?;
+        log.events.push(event);
+    }
+    let id = head.get("id").and_then(Json::as_str).map(str::to_owned);
+    Ok(Case { id, subject: Subject::Log { structure, log } })
+}

@@ -1,0 +1,520 @@
+//! The checker: takes events in the order of the log, and says when the first one is wrong.
+//!
+//! An event that needs a result which is still to come waits, with all that follow it. So the checker can run beside the program.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::replica::Replica;
+use super::violation::{Difference, Kind, RefineError, Violation};
+use super::world::World;
+use crate::log::{Action, Event, ThreadId};
+use crate::spec::{Outcome, Touched, Viewed};
+use crate::value::Value;
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Results.
+    Io,
+    /// Results and views.
+    View,
+}
+
+/// An operation under way.
+struct Execution<Op> {
+    call: usize,
+    method: Arc<str>,
+    op: Op,
+    is_observer: bool,
+    has_committed: bool,
+    /// What an observer will give back; `None` if it never returns.
+    ret: Option<Value>,
+}
+
+/// A commit block that is open.
+#[derive(Default)]
+struct Block {
+    has_committed: bool,
+    /// Writes that nobody else has seen, with their events.
+    writes: Vec<(usize, Action)>,
+    /// What parts had before the first write that was made known at the block's commit.
+    before: FxHashMap<Value, Option<Value>>,
+}
+
+/// What a thread does next, as far as it concerns the operation under way.
+enum Ahead {
+    Call,
+    Return { method: Arc<str>, ret: Value },
+}
+
+struct ThreadState<Op> {
+    is_internal: bool,
+    execution: Option<Execution<Op>>,
+    block: Option<Block>,
+    ahead: VecDeque<Ahead>,
+}
+
+/// Checks a log, event by event.
+pub struct Checker<'s, S: Viewed, R: Replica> {
+    spec: &'s S,
+    mode: Mode,
+    replica: R,
+    /// What each part of the implementation's view has.
+    contents: FxHashMap<Value, Value>,
+    /// The event of the last write of each variable.
+    written: FxHashMap<Arc<str>, usize>,
+    worlds: Vec<World<S>>,
+    threads: FxHashMap<ThreadId, ThreadState<S::Op>>,
+    waiting: VecDeque<Event>,
+    /// The index of the first waiting event.
+    next: usize,
+    order: Vec<usize>,
+    is_finished: bool,
+    violation: Option<Violation>,
+}
+
+/// What happened to the worlds at an event: what the last one died of.
+struct Death {
+    kind: Kind,
+    expected: Vec<Value>,
+    differences: Vec<Difference>,
+}
+
+impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
+    /// A checker at the beginning of a log.
+    pub fn new(spec: &'s S, replica: R, mode: Mode) -> Self {
+        let mode = if R::HAS_VIEW { mode } else { Mode::Io };
+        let mut world = World::new(spec.initial());
+        if mode == Mode::View {
+            world.compare(spec, &replica, &Touched::All);
+        }
+        let parts = replica.parts();
+        let contents = parts.into_iter().filter_map(|part| Some((part.clone(), replica.part(&part)?)));
+        Checker {
+            spec,
+            mode,
+            contents: contents.collect(),
+            replica,
+            written: FxHashMap::default(),
+            worlds: vec![world],
+            threads: FxHashMap::default(),
+            waiting: VecDeque::new(),
+            next: 0,
+            order: Vec::new(),
+            is_finished: false,
+            violation: None,
+        }
+    }
+
+    /// The violation, if there was one.
+    pub fn violation(&self) -> Option<&Violation> {
+        self.violation.as_ref()
+    }
+
+    /// How many events wait for a result.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Takes the next event of the log.
+    pub fn push(&mut self, event: &Event, is_internal: bool) -> Result<(), RefineError> {
+        if self.violation.is_some() {
+            return Ok(());
+        }
+        let thread = self.threads.entry(event.thread).or_insert_with(|| ThreadState {
+            is_internal,
+            execution: None,
+            block: None,
+            ahead: VecDeque::new(),
+        });
+        match &event.action {
+            Action::Call { .. } => thread.ahead.push_back(Ahead::Call),
+            Action::Return { method, ret } => {
+                thread.ahead.push_back(Ahead::Return { method: method.clone(), ret: ret.clone() });
+            }
+            _ => {}
+        }
+        self.waiting.push_back(event.clone());
+        self.advance()
+    }
+
+    /// Ends the log: operations under way never return.
+    pub fn finish(mut self) -> Result<Option<Violation>, RefineError> {
+        self.is_finished = true;
+        self.advance()?;
+        Ok(self.violation)
+    }
+
+    fn advance(&mut self) -> Result<(), RefineError> {
+        while self.violation.is_none()
+            && let Some(event) = self.waiting.front()
+            && !self.must_wait(event)
+            && let Some(event) = self.waiting.pop_front()
+        {
+            self.next += 1;
+            self.process(self.next - 1, event)?;
+        }
+        Ok(())
+    }
+
+    /// Whether an event needs what has not been logged yet.
+    fn must_wait(&self, event: &Event) -> bool {
+        let Some(thread) = self.threads.get(&event.thread).filter(|_| !self.is_finished) else {
+            return false;
+        };
+        match &event.action {
+            Action::Commit => thread.execution.is_some() && thread.ahead.is_empty(),
+            // The call itself is the first thing ahead.
+            Action::Call { method, args } => {
+                thread.ahead.len() < 2
+                    && self.spec.decode(method, args).is_ok_and(|op| self.spec.is_observer(&op))
+            }
+            _ => false,
+        }
+    }
+
+    fn process(&mut self, index: usize, event: Event) -> Result<(), RefineError> {
+        let thread = event.thread;
+        match event.action {
+            Action::Call { method, args } => self.call(index, thread, method, &args)?,
+            Action::Return { method, ret } => self.returns(index, thread, &method, ret),
+            Action::Commit => self.commit(index, thread)?,
+            _ if self.mode == Mode::Io => {}
+            Action::BlockBegin => match &mut self.state(thread).block {
+                Some(_) => self.report(index, thread, Kind::Malformed),
+                block => *block = Some(Block::default()),
+            },
+            Action::BlockEnd => self.end_block(index, thread)?,
+            write => self.write(index, thread, write)?,
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, thread: ThreadId) -> &mut ThreadState<S::Op> {
+        self.threads.entry(thread).or_insert_with(|| ThreadState {
+            is_internal: false,
+            execution: None,
+            block: None,
+            ahead: VecDeque::new(),
+        })
+    }
+
+    fn call(
+        &mut self,
+        index: usize,
+        thread: ThreadId,
+        method: Arc<str>,
+        args: &[Value],
+    ) -> Result<(), RefineError> {
+        let spec = self.spec;
+        let op = spec.decode(&method, args).map_err(|why| RefineError::Call { event: index, why })?;
+        let is_observer = spec.is_observer(&op);
+        let state = self.state(thread);
+        state.ahead.pop_front();
+        if state.execution.is_some() || state.is_internal {
+            self.report_event(index);
+            return Ok(());
+        }
+        let ret = result_ahead(&state.ahead, &method);
+        let execution = Execution { call: index, method, op, is_observer, has_committed: false, ret };
+        if is_observer && let Some(ret) = &execution.ret {
+            for world in &mut self.worlds {
+                world.satisfied.remove(&thread);
+                if spec.permits(&world.state, &execution.op, ret) {
+                    world.satisfied.insert(thread);
+                }
+            }
+        }
+        self.state(thread).execution = Some(execution);
+        Ok(())
+    }
+
+    fn returns(&mut self, index: usize, thread: ThreadId, method: &str, ret: Value) {
+        let mode = self.mode;
+        let state = self.state(thread);
+        state.ahead.pop_front();
+        let has_block = mode == Mode::View && state.block.is_some();
+        let Some(execution) = state.execution.take() else {
+            return self.report_event(index);
+        };
+        let kind = if *execution.method != *method {
+            Some(Kind::Malformed)
+        } else if !execution.is_observer && !execution.has_committed {
+            Some(Kind::MissingCommit)
+        } else if has_block {
+            Some(Kind::Malformed)
+        } else {
+            None
+        };
+        if let Some(kind) = kind {
+            self.state(thread).execution = Some(execution);
+            return self.report(index, thread, kind);
+        }
+        if execution.is_observer {
+            let spec = self.spec;
+            let expected = self.worlds.last().map(|world| spec.returns(&world.state, &execution.op));
+            self.worlds.retain(|world| world.satisfied.contains(&thread));
+            self.worlds.iter_mut().for_each(|world| {
+                world.satisfied.remove(&thread);
+            });
+            if self.worlds.is_empty() {
+                self.violation = Some(Violation {
+                    call: Some(execution.call),
+                    actual: Some(ret),
+                    expected: expected.unwrap_or_default(),
+                    ..self.blank(index, Kind::Observer)
+                });
+            }
+        }
+    }
+
+    fn commit(&mut self, index: usize, thread: ThreadId) -> Result<(), RefineError> {
+        let mode = self.mode;
+        let state = self.state(thread);
+        if state.is_internal {
+            return if mode == Mode::View { self.commit_internal(index, thread) } else { Ok(()) };
+        }
+        let ThreadState { execution, ahead, .. } = state;
+        let Some(execution) = execution else {
+            self.report(index, thread, Kind::CommitOutside);
+            return Ok(());
+        };
+        if execution.is_observer {
+            return Ok(());
+        }
+        if execution.has_committed {
+            self.report(index, thread, Kind::SecondCommit);
+            return Ok(());
+        }
+        execution.has_committed = true;
+        let (call, op) = (execution.call, execution.op.clone());
+        let ret = result_ahead(ahead, &execution.method);
+        self.order.push(call);
+        let mut death = self.step(&op, ret.as_ref());
+        if mode == Mode::View && !self.worlds.is_empty() {
+            let touched = self.spec.touched(&op);
+            for world in &mut self.worlds {
+                world.compare(self.spec, &self.replica, &touched);
+            }
+            self.publish_block(thread)?;
+            death = self.compare_views(death);
+        }
+        if self.worlds.is_empty() {
+            let Death { kind, expected, differences } = death;
+            let invariant = self.replica.broken().filter(|_| kind == Kind::Invariant);
+            let call = Some(call);
+            let base = self.blank(index, kind);
+            self.violation = Some(Violation { call, actual: ret, expected, differences, invariant, ..base });
+            return Ok(());
+        }
+        self.ask_observers();
+        Ok(())
+    }
+
+    /// Lets the specification take the step of an operation, in all worlds. Where the result is not known, each is a world.
+    fn step(&mut self, op: &S::Op, ret: Option<&Value>) -> Death {
+        let spec = self.spec;
+        let mut death = Death { kind: Kind::ReturnValue, expected: Vec::new(), differences: Vec::new() };
+        let worlds = std::mem::take(&mut self.worlds);
+        for mut world in worlds {
+            let Some(ret) = ret else {
+                for ret in spec.returns(&world.state, op) {
+                    let mut other = world.clone();
+                    if spec.apply(&mut other.state, op, &ret) != Outcome::Refused {
+                        self.worlds.push(other);
+                    }
+                }
+                continue;
+            };
+            if spec.apply(&mut world.state, op, ret) == Outcome::Refused {
+                death.expected = spec.returns(&world.state, op);
+            } else {
+                self.worlds.push(world);
+            }
+        }
+        death
+    }
+
+    /// Drops the worlds whose view is another.
+    fn compare_views(&mut self, mut death: Death) -> Death {
+        let (spec, replica) = (self.spec, &self.replica);
+        if self.replica.broken().is_some() {
+            self.worlds.clear();
+            death.kind = Kind::Invariant;
+        }
+        self.worlds.retain(|world| {
+            if !world.views_agree() {
+                death.kind = Kind::View;
+                death.differences = world.differences(spec, replica);
+            }
+            world.views_agree()
+        });
+        death
+    }
+
+    /// A commit of the structure's own thread: the specification stays as it is, and the view is compared with it.
+    fn commit_internal(&mut self, index: usize, thread: ThreadId) -> Result<(), RefineError> {
+        self.publish_block(thread)?;
+        let death = Death { kind: Kind::View, expected: Vec::new(), differences: Vec::new() };
+        let Death { kind, differences, .. } = self.compare_views(death);
+        if self.worlds.is_empty() {
+            let invariant = self.replica.broken().filter(|_| kind == Kind::Invariant);
+            self.violation = Some(Violation { differences, invariant, ..self.blank(index, kind) });
+        }
+        Ok(())
+    }
+
+    /// The open block of a thread has its commit: its writes are there for all.
+    fn publish_block(&mut self, thread: ThreadId) -> Result<(), RefineError> {
+        let Some(block) = &mut self.state(thread).block else { return Ok(()) };
+        block.has_committed = true;
+        let writes = std::mem::take(&mut block.writes);
+        let before = self.publish(writes)?;
+        if let Some(block) = &mut self.state(thread).block {
+            for (part, contents) in before {
+                block.before.entry(part).or_insert(contents);
+            }
+        }
+        Ok(())
+    }
+
+    /// All observers under way look at the new state.
+    fn ask_observers(&mut self) {
+        let spec = self.spec;
+        for (thread, state) in &self.threads {
+            let Some(Execution { op, is_observer: true, ret: Some(ret), .. }) = &state.execution else {
+                continue;
+            };
+            for world in &mut self.worlds {
+                if !world.satisfied.contains(thread) && spec.permits(&world.state, op, ret) {
+                    world.satisfied.insert(*thread);
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, index: usize, thread: ThreadId, write: Action) -> Result<(), RefineError> {
+        let state = self.state(thread);
+        let is_internal = state.is_internal;
+        match &mut state.block {
+            Some(block) if !block.has_committed => block.writes.push((index, write)),
+            block => {
+                let in_block = block.is_some();
+                let before = self.publish(vec![(index, write)])?;
+                match &mut self.state(thread).block {
+                    Some(block) if in_block => {
+                        for (part, contents) in before {
+                            block.before.entry(part).or_insert(contents);
+                        }
+                    }
+                    _ if is_internal => self.expect_unchanged(index, before),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end_block(&mut self, index: usize, thread: ThreadId) -> Result<(), RefineError> {
+        let state = self.state(thread);
+        let is_internal = state.is_internal;
+        let Some(block) = state.block.take() else {
+            self.report(index, thread, Kind::Malformed);
+            return Ok(());
+        };
+        let mut before = self.publish(block.writes)?;
+        before.extend(block.before);
+        if is_internal {
+            self.expect_unchanged(index, before);
+        }
+        Ok(())
+    }
+
+    /// Work of the structure's own thread must leave parts as they were.
+    fn expect_unchanged(&mut self, index: usize, before: FxHashMap<Value, Option<Value>>) {
+        let changed = before.into_iter().filter_map(|(part, specification)| {
+            let implementation = self.replica.part(&part);
+            (implementation != specification).then_some(Difference { part, implementation, specification })
+        });
+        let mut differences: Vec<Difference> = changed.collect();
+        differences.sort_unstable_by(|a, b| a.part.cmp(&b.part));
+        if !differences.is_empty() {
+            self.violation = Some(Violation { differences, ..self.blank(index, Kind::InternalView) });
+        } else if let Some(broken) = self.replica.broken() {
+            self.violation =
+                Some(Violation { invariant: Some(broken), ..self.blank(index, Kind::Invariant) });
+        }
+    }
+
+    /// Makes writes known; what the parts that they changed had before. Of a variable that was written later, the later value stays.
+    fn publish(
+        &mut self,
+        writes: Vec<(usize, Action)>,
+    ) -> Result<FxHashMap<Value, Option<Value>>, RefineError> {
+        for (event, write) in writes {
+            let done = match &write {
+                Action::Write { target, value } => {
+                    let last = self.written.entry(target.clone()).or_insert(event);
+                    if *last > event {
+                        continue;
+                    }
+                    *last = event;
+                    self.replica.write(target, value)
+                }
+                Action::Replay { entry, value } => self.replica.replay(entry, value),
+                _ => Ok(()),
+            };
+            done.map_err(|why| RefineError::Write { event, why })?;
+        }
+        let changed = self.replica.take_changed();
+        let mut before = FxHashMap::default();
+        for part in &changed {
+            let now = self.replica.part(part);
+            let was = match now {
+                Some(now) => self.contents.insert(part.clone(), now),
+                None => self.contents.remove(part),
+            };
+            before.entry(part.clone()).or_insert(was);
+        }
+        let touched = Touched::Parts(changed);
+        for world in &mut self.worlds {
+            world.compare(self.spec, &self.replica, &touched);
+        }
+        Ok(before)
+    }
+
+    /// A violation with nothing but its place.
+    fn blank(&self, first: usize, kind: Kind) -> Violation {
+        Violation {
+            first,
+            call: None,
+            kind,
+            actual: None,
+            expected: Vec::new(),
+            differences: Vec::new(),
+            invariant: None,
+            order: self.order.clone(),
+        }
+    }
+
+    /// A call or return that is none of an operation: it is what is wrong itself.
+    fn report_event(&mut self, index: usize) {
+        self.violation = Some(Violation { call: Some(index), ..self.blank(index, Kind::Malformed) });
+    }
+
+    fn report(&mut self, index: usize, thread: ThreadId, kind: Kind) {
+        let call = self.state(thread).execution.as_ref().map(|execution| execution.call);
+        self.violation = Some(Violation { call, ..self.blank(index, kind) });
+    }
+}
+
+/// What the operation under way will give back, if it returns before the thread calls anything else.
+fn result_ahead(ahead: &VecDeque<Ahead>, method: &str) -> Option<Value> {
+    match ahead.front() {
+        Some(Ahead::Return { method: own, ret }) if **own == *method => Some(ret.clone()),
+        Some(Ahead::Return { .. } | Ahead::Call) | None => None,
+    }
+}

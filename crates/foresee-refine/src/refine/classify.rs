@@ -1,0 +1,109 @@
+//! Whom a violation is to be blamed on: the structure, or the commit actions that somebody wrote into it (section 4.1 of the paper).
+//!
+//! The order of commits is one order of the operations. If what they gave back does not fit to it, another order may explain all of it: then the
+//! history is linearizable, and the commit actions are wrong or too strict. If only the views differ, a commit at a later place of the same
+//! operation may make the log right.
+
+use super::{Kind, Mode, RefineError, Replica, Violation, check};
+use crate::linear::{Limits, Verdict, check_by_search};
+use crate::log::{Action, Log};
+use crate::spec::Viewed;
+
+/// Who is to blame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// The structure: no order explains what it gave back, or its contents are wrong.
+    Structure,
+    /// The commit actions: this order, of calls by their events, explains all that was given back.
+    CommitPoints {
+        /// The order.
+        order: Vec<usize>,
+    },
+    /// A commit action: were it directly before this event, this violation would not be there.
+    LaterCommit {
+        /// The event.
+        before: usize,
+    },
+    /// The annotations: a commit is missing or too many, or calls and returns do not match.
+    Annotations,
+    /// It is not known whether another order explains it: the search was too long.
+    Undecided,
+}
+
+impl Judgement {
+    /// The name in every format.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Judgement::Structure => "structure",
+            Judgement::CommitPoints { .. } | Judgement::LaterCommit { .. } => "commit-points",
+            Judgement::Annotations => "annotations",
+            Judgement::Undecided => "undecided",
+        }
+    }
+}
+
+/// Logs with more events are not checked again for each other place of a commit.
+const LONGEST: usize = 20_000;
+
+/// Finds out who is to blame for a violation.
+pub fn judge<S: Viewed, R: Replica + Default>(
+    spec: &S,
+    log: &Log,
+    violation: &Violation,
+    limits: Limits,
+) -> Result<Judgement, RefineError> {
+    if violation.kind.is_about_annotations() {
+        return Ok(Judgement::Annotations);
+    }
+    if violation.kind == Kind::View && log.events.len() <= LONGEST {
+        let later = later_commit::<S, R>(spec, log, violation)?;
+        return Ok(later.map_or(Judgement::Structure, |before| Judgement::LaterCommit { before }));
+    }
+    if !violation.kind.is_about_order() {
+        return Ok(Judgement::Structure);
+    }
+    let Ok((history, calls)) = log.history() else { return Ok(Judgement::Structure) };
+    let verdict = check_by_search(spec, &history, limits);
+    Ok(match verdict.map_err(|why| RefineError::Call { event: violation.first, why })? {
+        Verdict::Linearizable { order: Some(order) } => {
+            Judgement::CommitPoints { order: order.into_iter().map(|op| calls[op]).collect() }
+        }
+        Verdict::Linearizable { order: None } | Verdict::Undecided(_) => Judgement::Undecided,
+        Verdict::Violation(_) => Judgement::Structure,
+    })
+}
+
+/// A later place in the same operation at which its commit would be right: after one of its own writes or blocks. Up to the operation's
+/// return, everything must be right then.
+fn later_commit<S: Viewed, R: Replica + Default>(
+    spec: &S,
+    log: &Log,
+    violation: &Violation,
+) -> Result<Option<usize>, RefineError> {
+    let commit = violation.first;
+    let thread = log.events[commit].thread;
+    let own = log.events.iter().enumerate().skip(commit + 1).filter(|(_, event)| event.thread == thread);
+    let mut places = Vec::new();
+    for (index, event) in own {
+        match event.action {
+            Action::Return { .. } => {
+                places.push(index);
+                break;
+            }
+            Action::Call { .. } | Action::Commit => return Ok(None),
+            Action::Write { .. } | Action::Replay { .. } | Action::BlockEnd => places.push(index + 1),
+            Action::BlockBegin => {}
+        }
+    }
+    let Some(&end) = places.last() else { return Ok(None) };
+    for before in places {
+        let mut moved = log.clone();
+        let event = moved.events.remove(commit);
+        moved.events.insert(before - 1, event);
+        let found = check(spec, R::default(), &moved, Mode::View)?;
+        if found.is_none_or(|found| found.first > end) {
+            return Ok(Some(before));
+        }
+    }
+    Ok(None)
+}

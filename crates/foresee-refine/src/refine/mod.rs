@@ -1,0 +1,46 @@
+//! Refinement: does a run do what its specification does in the order of its commit actions? (VYRD, sections 4 and 5.)
+//!
+//! - At the commit of a mutator the specification takes the one step of that method with its arguments and the result that it will have,
+//!   which is looked up ahead in the log.
+//! - An observer has no commit. What it gives back must be right in some state between its call and its return. Each observer is asked
+//!   after each commit while it is under way, so nothing is kept and nothing is tried twice.
+//! - With views: after each commit the contents of the structure, rebuilt from its logged writes by a [`Replica`], must be those of the
+//!   specification. Only parts that were written or stepped on since are compared. Writes in another thread's commit block count when
+//!   that block has had its commit, or has ended. Work of the structure's own threads must leave the view as it was.
+//!
+//! A log may end while operations are under way. One that has committed may have had any result, and the log is right if some choice makes it
+//! right: there is a [`World`](world::World) for each.
+//!
+//! Cost: one pass; at each commit the step of the specification, the parts that changed, and the observers under way.
+
+mod checker;
+mod classify;
+mod replica;
+mod violation;
+mod world;
+
+pub use checker::{Checker, Mode};
+pub use classify::{Judgement, judge};
+pub use replica::{Replica, Unsupported, WrongWrite};
+pub use violation::{Difference, Kind, RefineError, Violation};
+
+use crate::log::Log;
+use crate::spec::Viewed;
+
+/// Checks a whole log; the first violation, if there is one.
+pub fn check<S: Viewed, R: Replica>(
+    spec: &S,
+    replica: R,
+    log: &Log,
+    mode: Mode,
+) -> Result<Option<Violation>, RefineError> {
+    let mut checker = Checker::new(spec, replica, mode);
+    for event in &log.events {
+        let is_internal = log.threads.get(event.thread as usize).is_some_and(|thread| thread.is_internal);
+        checker.push(event, is_internal)?;
+        if checker.violation().is_some() {
+            break;
+        }
+    }
+    checker.finish()
+}

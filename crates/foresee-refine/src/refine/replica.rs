@@ -1,0 +1,72 @@
+//! The state of an implementation, rebuilt from its logged writes, as far as its view needs it.
+
+use crate::value::Value;
+
+/// What the writes of a structure mean. The programmer's abstraction function, with the state it works on.
+pub trait Replica {
+    /// Whether there is a view at all; if not, only results are compared.
+    const HAS_VIEW: bool = true;
+
+    /// Repeats a write.
+    fn write(&mut self, target: &str, value: &Value) -> Result<(), WrongWrite>;
+
+    /// Repeats several writes that were logged as one entry.
+    fn replay(&mut self, entry: &str, _value: &Value) -> Result<(), WrongWrite> {
+        Err(WrongWrite::new(entry, "an entry that this structure can replay"))
+    }
+
+    /// The parts of the view that may have changed since this was asked last.
+    fn take_changed(&mut self) -> Vec<Value>;
+
+    /// The contents of a part now; `None` if it is not there.
+    fn part(&self, part: &Value) -> Option<Value>;
+
+    /// All parts that are there.
+    fn parts(&self) -> Vec<Value>;
+
+    /// An invariant of the structure that does not hold now.
+    fn broken(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A write that the structure does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no write of `{target}`; expected {expected}")]
+pub struct WrongWrite {
+    /// The variable.
+    pub target: String,
+    /// What there is.
+    pub expected: &'static str,
+}
+
+impl WrongWrite {
+    /// The error for a variable that is none of `expected`.
+    pub fn new(target: &str, expected: &'static str) -> WrongWrite {
+        WrongWrite { target: target.to_owned(), expected }
+    }
+}
+
+/// The replica of a structure of which only calls and returns are known.
+#[derive(Clone, Debug, Default)]
+pub struct Unsupported;
+
+impl Replica for Unsupported {
+    const HAS_VIEW: bool = false;
+
+    fn write(&mut self, _target: &str, _value: &Value) -> Result<(), WrongWrite> {
+        Ok(())
+    }
+
+    fn take_changed(&mut self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    fn part(&self, _part: &Value) -> Option<Value> {
+        None
+    }
+
+    fn parts(&self) -> Vec<Value> {
+        Vec::new()
+    }
+}

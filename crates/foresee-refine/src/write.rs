@@ -1,0 +1,44 @@
+//! Logs as JSON lines, as [`read`](crate::read) reads them.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::log::{Action, Thread};
+
+/// The first line: what the log is of.
+pub fn head(structure: &str) -> String {
+    json!({"structure": structure}).to_string()
+}
+
+/// The line that a thread of the structure needs before its first event; none for others.
+pub fn thread(thread: &Thread) -> Option<String> {
+    thread.is_internal.then(|| json!({"ds_thread": *thread.name}).to_string())
+}
+
+/// The line of an event.
+pub fn event(thread: &str, action: &Action) -> String {
+    let mut fields = Map::new();
+    let mut set = |name: &str, value: Json| drop(fields.insert(name.to_owned(), value));
+    set("thread", Json::from(thread));
+    match action {
+        Action::Call { method, args } => {
+            set("op", Json::from("call"));
+            set("method", Json::from(&**method));
+            set("args", args.iter().map(crate::Value::to_json).collect());
+        }
+        Action::Return { method, ret } => {
+            set("op", Json::from("return"));
+            set("method", Json::from(&**method));
+            set("ret", ret.to_json());
+        }
+        Action::Write { target, value } | Action::Replay { entry: target, value } => {
+            let is_write = matches!(action, Action::Write { .. });
+            set("op", Json::from(if is_write { "write" } else { "replay" }));
+            set("target", Json::from(&**target));
+            set("value", value.to_json());
+        }
+        Action::Commit => set("op", Json::from("commit")),
+        Action::BlockBegin => set("op", Json::from("commit_begin")),
+        Action::BlockEnd => set("op", Json::from("commit_end")),
+    }
+    Json::Object(fields).to_string()
+}

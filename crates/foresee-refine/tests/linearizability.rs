@@ -1,0 +1,192 @@
+//! Every procedure against the definition, on very many random tiny histories.
+
+mod support;
+
+use foresee_oracle::{Random, for_each_seed};
+use foresee_refine::linear::{Limits, Verdict, check, check_by_search, check_sequential, explain};
+use foresee_refine::models::{Counter, Kv, Multiset, PriorityQueue, Queue, Register, Set, Stack};
+use foresee_refine::spec::Specification;
+use foresee_refine::{History, Value};
+use support::{Call, Order, Shape, explains, has_order, random_history};
+
+/// Checks random histories of a specification by all means there are. Both verdicts must be frequent, or the test says little.
+fn agrees<S: Specification>(
+    spec: &S,
+    seeds: u64,
+    calls: &dyn Fn(bool) -> Box<dyn FnMut(&mut Random) -> Call>,
+) {
+    let mut verdicts = [0, 0];
+    for_each_seed(seeds, |seed| {
+        let mut random = Random::new(seed);
+        let shape = Shape {
+            clients: 1 + random.below(4),
+            ops: 2 + random.below(5),
+            wrong: [0, 15, 40][random.below(3)],
+            pending: [0, 0, 15, 40][random.below(4)],
+        };
+        let distinct = random.percent(70);
+        let history = random_history(spec, &mut random, shape, calls(distinct));
+        let truth = has_order(spec, &history, Order::RealTime);
+        verdicts[usize::from(truth)] += 1;
+        let show = || {
+            history
+                .ops()
+                .iter()
+                .map(|op| format!("{} {op} {}-{:?}", op.client, op.call, op.returned))
+                .collect::<Vec<_>>()
+        };
+        let fastest = check(spec, &history, Limits::default()).unwrap();
+        assert_eq!(fastest.is_linearizable(), Some(truth), "{:#?}", show());
+        let searched = check_by_search(spec, &history, Limits::default()).unwrap();
+        assert_eq!(searched.is_linearizable(), Some(truth), "by search: {:#?}", show());
+        if let Verdict::Linearizable { order: Some(order) } = searched {
+            assert!(explains(spec, &history, &order), "{order:?} of {:#?}", show());
+        }
+        if let Verdict::Violation(violation) = fastest {
+            let told = explain(spec, &history, &violation, Limits::default()).unwrap();
+            let first = told.first.unwrap();
+            assert!(has_order(spec, &history.prefix(first), Order::RealTime), "{:#?}", show());
+            assert!(!has_order(spec, &history.prefix(first + 1), Order::RealTime), "{:#?}", show());
+            let minimal = history.only(|op| told.minimal.contains(&op));
+            assert!(!has_order(spec, &minimal, Order::RealTime), "{:#?}", show());
+        }
+        if seed % 4 == 0 {
+            let sequential = check_sequential(spec, &history, Limits::default()).unwrap();
+            assert_eq!(
+                sequential.is_linearizable(),
+                Some(has_order(spec, &history, Order::Program)),
+                "{:#?}",
+                show()
+            );
+        }
+    });
+    if seeds >= 20_000 && std::env::var_os("FORESEE_TEST_SEED").is_none() {
+        assert!(verdicts.iter().all(|count| *count > 400), "{verdicts:?}");
+    }
+}
+
+const SEEDS: u64 = 24_000;
+
+/// Values from a few, or each another.
+fn values(distinct: bool) -> impl FnMut(&mut Random) -> Value {
+    let mut fresh: Vec<i64> = (1..40).collect();
+    move |random| {
+        if distinct { Value::Int(fresh.swap_remove(random.below(8))) } else { Value::from(random.below(3)) }
+    }
+}
+
+fn line(put: &'static str, take: &'static str) -> impl Fn(bool) -> Box<dyn FnMut(&mut Random) -> Call> {
+    move |distinct| {
+        let mut values = values(distinct);
+        Box::new(move |random| if random.percent(50) { (put, vec![values(random)]) } else { (take, vec![]) })
+    }
+}
+
+#[test]
+fn queues() {
+    agrees(&Queue, SEEDS, &line("enq", "deq"));
+}
+
+#[test]
+fn stacks() {
+    agrees(&Stack, SEEDS, &line("push", "pop"));
+}
+
+#[test]
+fn priority_queues() {
+    agrees(&PriorityQueue, SEEDS, &|distinct| {
+        let mut values = values(distinct);
+        Box::new(move |random| match random.below(5) {
+            0 | 1 => ("insert", vec![values(random)]),
+            2 | 3 => ("delete_min", vec![]),
+            _ => ("peek_min", vec![]),
+        })
+    });
+}
+
+#[test]
+fn sets() {
+    agrees(&Set, SEEDS, &|_| {
+        Box::new(|random| {
+            let method = random.pick(&["add", "remove", "contains"]).unwrap();
+            (method, vec![Value::from(random.below(2))])
+        })
+    });
+}
+
+#[test]
+fn registers() {
+    agrees(&Register { initial: Value::Int(0) }, SEEDS, &|distinct| {
+        let mut values = values(distinct);
+        Box::new(move |random| match random.below(5) {
+            0 | 1 => ("write", vec![values(random)]),
+            4 if !distinct => ("cas", vec![values(random), values(random)]),
+            _ => ("read", vec![]),
+        })
+    });
+}
+
+#[test]
+fn counters() {
+    agrees(&Counter, SEEDS, &|_| {
+        Box::new(|random| match random.below(4) {
+            0 => ("inc", vec![]),
+            1 => ("dec", vec![]),
+            2 => ("fetch_add", vec![Value::from(random.below(3))]),
+            _ => ("get", vec![]),
+        })
+    });
+}
+
+#[test]
+fn multisets() {
+    agrees(&Multiset, SEEDS, &|_| {
+        Box::new(|random| {
+            let mut value = || Value::from(random.below(2));
+            let (x, y) = (value(), value());
+            match random.below(8) {
+                0 => ("insert", vec![x]),
+                1 => ("insertPair", vec![x, y]),
+                2..5 => ("delete", vec![x]),
+                _ => ("lookup", vec![x]),
+            }
+        })
+    });
+}
+
+#[test]
+fn maps() {
+    agrees(&Kv, SEEDS, &|_| {
+        Box::new(|random| {
+            let key = Value::from(random.below(2));
+            let text = Value::from(random.pick(&["a", "b"]).unwrap());
+            match random.below(4) {
+                0 => ("put", vec![key, text]),
+                1 => ("append", vec![key, text]),
+                _ => ("get", vec![key]),
+            }
+        })
+    });
+}
+
+#[test]
+fn a_hard_history_is_undecided_within_its_memory() {
+    // Forty appends at the same time, and a text that none of their orders gives.
+    let operation =
+        |client: i64, method: &str, args: Vec<Value>, ret: &str, call| foresee_refine::Operation {
+            client: client.to_string().into(),
+            method: method.into(),
+            args,
+            call,
+            returned: Some((call + 1000, Value::from(ret))),
+        };
+    let mut ops: Vec<_> = (0..40)
+        .map(|nth| {
+            operation(nth, "append", vec![Value::from("k"), Value::from(format!("{nth},"))], "ok", nth)
+        })
+        .collect();
+    ops.push(operation(99, "get", vec![Value::from("k")], "none of them", 5000));
+    let history = History::new(ops).unwrap();
+    let limits = Limits { memory: 1 << 22, ..Limits::default() };
+    assert_eq!(check(&Kv, &history, limits).unwrap().is_linearizable(), None);
+}

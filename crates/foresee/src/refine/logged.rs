@@ -1,0 +1,38 @@
+//! Variables whose writes are logged.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use foresee_refine::Value;
+
+use super::thread;
+
+/// A variable whose writes are logged, if the feature `refine` is on; otherwise just the variable.
+///
+/// It is written through `&mut`, so under the lock that protects it, and the log has the writes in the order of the lock.
+#[derive(Clone, Debug)]
+pub struct Logged<T> {
+    value: T,
+    name: Arc<str>,
+}
+
+impl<T: Clone + Into<Value>> Logged<T> {
+    /// A variable with this value, which is not logged. The name is that of the variable in the log, such as `A[3].elt`.
+    pub fn new<N: Into<Arc<str>>>(name: impl FnOnce() -> N, value: T) -> Logged<T> {
+        Logged { value, name: name().into() }
+    }
+
+    /// Writes it.
+    pub fn set(&mut self, value: T) {
+        self.value = value;
+        thread::write(|| self.name.clone(), || self.value.clone().into());
+    }
+}
+
+impl<T> Deref for Logged<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}

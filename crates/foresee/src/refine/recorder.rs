@@ -1,0 +1,220 @@
+//! Where entries go: through a bounded queue to one thread that puts them in order, and checks them or writes them down.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+use std::string::String;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::vec::Vec;
+
+use foresee_refine::log::{Event, Log, Thread, ThreadId};
+use foresee_refine::refine::{Checker, Mode, RefineError, Replica, Violation};
+use foresee_refine::spec::Viewed;
+
+use super::entries::Entries;
+use super::thread::{self, Attached};
+
+/// How many batches may wait in the queue.
+const QUEUE: usize = 256;
+
+/// What a thread is to the structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It calls its methods.
+    Application,
+    /// It works inside (compression, eviction), and must leave the view as it is.
+    Internal,
+}
+
+/// Entries with their numbers.
+pub(super) type Batch = Vec<(u64, Event)>;
+
+pub(super) struct Shared {
+    /// The number of the next entry.
+    pub(super) next: AtomicU64,
+    pub(super) queue: SyncSender<Batch>,
+    threads: Mutex<Vec<Thread>>,
+    /// Operations that did not commit exactly once.
+    mistakes: Mutex<Vec<String>>,
+    /// Whether the checker found something.
+    has_violation: AtomicBool,
+    /// Of a hundred entries, after how many the thread lets others run.
+    pub(super) yields: u8,
+}
+
+impl Shared {
+    pub(super) fn mistake(&self, what: String) {
+        let mut mistakes = lock(&self.mistakes);
+        if mistakes.len() < 100 && !mistakes.contains(&what) {
+            mistakes.push(what);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the entries of all threads that are attached to it.
+pub struct Recorder {
+    shared: Arc<Shared>,
+    worker: JoinHandle<Result<Recording, RefineError>>,
+}
+
+/// What came of a recording.
+#[derive(Debug)]
+pub struct Recording {
+    /// All that was logged.
+    pub log: Log,
+    /// The first violation, if entries were checked and there was one.
+    pub violation: Option<Violation>,
+    /// Operations that did not commit exactly once, with the places of their commits.
+    pub mistakes: Vec<String>,
+}
+
+impl Recorder {
+    /// Checks entries against a specification while the program runs. Of a hundred entries, a thread lets others run after `yields`.
+    pub fn checking<S, R>(spec: S, replica: R, mode: Mode, yields: u8) -> Recorder
+    where
+        S: Viewed + Send + 'static,
+        R: Replica + Send + 'static,
+    {
+        Recorder::new(yields, move |queue, shared| {
+            let mut checker = Checker::new(&spec, replica, mode);
+            let mut events = Vec::new();
+            in_order(queue, |event| {
+                let is_internal = is_internal(shared, event.thread);
+                checker.push(&event, is_internal)?;
+                if checker.violation().is_some() {
+                    shared.has_violation.store(true, Ordering::Relaxed);
+                }
+                events.push(event);
+                Ok(())
+            })?;
+            Ok((events, checker.finish()?))
+        })
+    }
+
+    /// Keeps entries, to be checked later.
+    pub fn keeping(yields: u8) -> Recorder {
+        Recorder::new(yields, |queue, _| {
+            let mut events = Vec::new();
+            in_order(queue, |event| {
+                events.push(event);
+                Ok(())
+            })?;
+            Ok((events, None))
+        })
+    }
+
+    /// Writes entries to a file, for `foresee refine FILE`. `structure` is what the command knows it by: `multiset`, `tree`, `cache`, ….
+    pub fn to_file(path: &Path, structure: &str) -> io::Result<Recorder> {
+        let mut file = BufWriter::new(File::create(path)?);
+        writeln!(file, "{}", foresee_refine::write::head(structure))?;
+        Ok(Recorder::new(0, move |queue, shared| {
+            let mut known = 0;
+            // What cannot be written is not there for the command either: it says so of an incomplete line.
+            let mut write = |event: &Event| -> io::Result<()> {
+                let threads = lock(&shared.threads);
+                for thread in &threads[known..] {
+                    if let Some(line) = foresee_refine::write::thread(thread) {
+                        writeln!(file, "{line}")?;
+                    }
+                }
+                known = threads.len();
+                let name = &threads[event.thread as usize].name;
+                writeln!(file, "{}", foresee_refine::write::event(name, &event.action))
+            };
+            let mut failed = false;
+            in_order(queue, |event| {
+                if !failed && let Err(why) = write(&event) {
+                    failed = true;
+                    shared.mistake(std::format!("the log could not be written: {why}"));
+                }
+                Ok(())
+            })?;
+            if let Err(why) = file.flush() {
+                shared.mistake(std::format!("the log could not be written: {why}"));
+            }
+            Ok((Vec::new(), None))
+        }))
+    }
+
+    fn new<W>(yields: u8, work: W) -> Recorder
+    where
+        W: FnOnce(Receiver<Batch>, &Shared) -> Result<(Vec<Event>, Option<Violation>), RefineError>
+            + Send
+            + 'static,
+    {
+        let (sender, receiver) = sync_channel(QUEUE);
+        let shared = Arc::new(Shared {
+            next: AtomicU64::new(0),
+            queue: sender,
+            threads: Mutex::default(),
+            mistakes: Mutex::default(),
+            has_violation: AtomicBool::new(false),
+            yields,
+        });
+        let own = shared.clone();
+        let worker = std::thread::spawn(move || {
+            let (events, violation) = work(receiver, &own)?;
+            let threads = std::mem::take(&mut *lock(&own.threads));
+            let mistakes = std::mem::take(&mut *lock(&own.mistakes));
+            Ok(Recording { log: Log { threads, events }, violation, mistakes })
+        });
+        Recorder { shared, worker }
+    }
+
+    /// Attaches this thread until the guard is dropped.
+    pub fn attach(&self, name: &str, role: Role) -> Attached {
+        let mut threads = lock(&self.shared.threads);
+        threads.push(Thread { name: name.into(), is_internal: role == Role::Internal });
+        let id = (threads.len() - 1) as ThreadId;
+        drop(threads);
+        thread::attach(self.shared.clone(), id)
+    }
+
+    /// Whether the checker has found something already.
+    pub fn has_violation(&self) -> bool {
+        self.shared.has_violation.load(Ordering::Relaxed)
+    }
+
+    /// Ends the recording. All threads must have been detached: what others log from here on is not part of it.
+    pub fn finish(self) -> Result<Recording, RefineError> {
+        let Recorder { shared, worker } = self;
+        // An empty batch is the end.
+        let _ = shared.queue.send(Vec::new());
+        drop(shared);
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+fn is_internal(shared: &Shared, thread: ThreadId) -> bool {
+    lock(&shared.threads).get(thread as usize).is_some_and(|thread| thread.is_internal)
+}
+
+fn in_order(
+    queue: Receiver<Batch>,
+    mut take: impl FnMut(Event) -> Result<(), RefineError>,
+) -> Result<(), RefineError> {
+    let mut entries = Entries::default();
+    let mut result = Ok(());
+    // Even after an error the queue is emptied, so that nobody waits for room in it.
+    while let Ok(batch) = queue.recv() {
+        if batch.is_empty() {
+            break;
+        }
+        for (number, event) in batch {
+            entries.add(number, event);
+        }
+        while let Some(event) = entries.take() {
+            if result.is_ok() {
+                result = take(event);
+            }
+        }
+    }
+    result
+}

@@ -1,0 +1,221 @@
+//! What a thread logs, and whether its operations commit exactly once.
+
+use std::boxed::Box;
+use std::cell::RefCell;
+use std::format;
+use std::panic::Location;
+use std::string::String;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::vec::Vec;
+
+use foresee_refine::Value;
+use foresee_refine::log::{Action, Event, ThreadId};
+
+use super::recorder::{Batch, Shared};
+
+/// A thread hands on its entries when it has so many.
+const BATCH: usize = 64;
+
+/// What a method is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodKind {
+    /// It may change the structure.
+    Mutator,
+    /// It never does.
+    Observer,
+}
+
+struct ThreadLog {
+    shared: Arc<Shared>,
+    id: ThreadId,
+    batch: Batch,
+    /// How many logged methods are under way, each called by the one before. Only the outermost is logged.
+    depth: usize,
+    commits: Vec<&'static Location<'static>>,
+    /// Names of methods, by the address of their text.
+    names: Vec<(*const u8, Arc<str>)>,
+    random: u64,
+}
+
+std::thread_local! {
+    static CURRENT: RefCell<Option<Box<ThreadLog>>> = const { RefCell::new(None) };
+}
+
+/// While this is there, the thread logs.
+#[must_use]
+pub struct Attached(());
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        CURRENT.with_borrow_mut(|current| {
+            if let Some(mut log) = current.take() {
+                log.flush();
+            }
+        });
+    }
+}
+
+pub(super) fn attach(shared: Arc<Shared>, id: ThreadId) -> Attached {
+    let random = u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let log =
+        ThreadLog { shared, id, batch: Vec::new(), depth: 0, commits: Vec::new(), names: Vec::new(), random };
+    CURRENT.with_borrow_mut(|current| {
+        if let Some(mut before) = current.replace(Box::new(log)) {
+            before.flush();
+        }
+    });
+    Attached(())
+}
+
+impl ThreadLog {
+    fn push(&mut self, action: Action) {
+        // All entries of all threads are in one order, which is that of this counter.
+        let number = self.shared.next.fetch_add(1, Ordering::SeqCst);
+        self.batch.push((number, Event { thread: self.id, action }));
+        if self.batch.len() >= BATCH {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.batch.is_empty() {
+            // If the other side has gone, the recording has ended.
+            let _ = self.shared.queue.send(std::mem::take(&mut self.batch));
+        }
+    }
+
+    fn name(&mut self, name: &'static str) -> Arc<str> {
+        if let Some((_, known)) = self.names.iter().find(|(address, _)| *address == name.as_ptr()) {
+            return known.clone();
+        }
+        let known: Arc<str> = name.into();
+        self.names.push((name.as_ptr(), known.clone()));
+        known
+    }
+
+    /// Whether the thread should let others run now.
+    fn yields(&mut self) -> bool {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random % 100 < u64::from(self.shared.yields)
+    }
+
+    fn mistake(&self, name: &str) {
+        let places: Vec<String> =
+            self.commits.iter().map(|place| format!("{}:{}", place.file(), place.line())).collect();
+        self.shared.mistake(match &places[..] {
+            [] => format!(
+                "`{name}` returned without a commit: put commit!() on this path, where others can see its effect first; often that is \
+                 before the first lock is released after the last write"
+            ),
+            places => format!("`{name}` committed {} times, at {}: one commit is needed on each path", places.len(), places.join(" and ")),
+        });
+    }
+}
+
+/// Does something with the log of this thread, if it has one; then lets others run, now and then.
+fn with(act: impl FnOnce(&mut ThreadLog)) {
+    let yields = CURRENT.with_borrow_mut(|current| {
+        current.as_mut().is_some_and(|log| {
+            act(log);
+            log.yields()
+        })
+    });
+    if yields {
+        std::thread::yield_now();
+    }
+}
+
+/// A logged method that is under way.
+#[must_use]
+pub struct Call {
+    kind: MethodKind,
+    name: &'static str,
+    is_attached: bool,
+    has_returned: bool,
+}
+
+/// Logs a call.
+pub fn call(kind: MethodKind, name: &'static str, args: impl FnOnce() -> Vec<Value>) -> Call {
+    let mut is_attached = false;
+    with(|log| {
+        is_attached = true;
+        log.depth += 1;
+        if log.depth == 1 {
+            log.commits.clear();
+            let action = Action::Call { method: log.name(name), args: args() };
+            log.push(action);
+        }
+    });
+    Call { kind, name, is_attached, has_returned: false }
+}
+
+impl Call {
+    /// Logs the return.
+    pub fn returns(mut self, ret: impl FnOnce() -> Value) {
+        self.has_returned = true;
+        if !self.is_attached {
+            return;
+        }
+        with(|log| {
+            log.depth = log.depth.saturating_sub(1);
+            if log.depth > 0 {
+                return;
+            }
+            if self.kind == MethodKind::Mutator && log.commits.len() != 1 {
+                log.mistake(self.name);
+            }
+            let action = Action::Return { method: log.name(self.name), ret: ret() };
+            log.push(action);
+        });
+    }
+}
+
+impl Drop for Call {
+    /// A method that panics does not return.
+    fn drop(&mut self) {
+        if self.is_attached && !self.has_returned {
+            with(|log| log.depth = log.depth.saturating_sub(1));
+        }
+    }
+}
+
+/// Logs a commit.
+#[track_caller]
+pub fn commit() {
+    let place = Location::caller();
+    with(|log| {
+        log.commits.push(place);
+        log.push(Action::Commit);
+    });
+}
+
+/// Logs a write.
+pub fn write(target: impl FnOnce() -> Arc<str>, value: impl FnOnce() -> Value) {
+    with(|log| log.push(Action::Write { target: target(), value: value() }));
+}
+
+/// Logs an entry that is replayed as a whole.
+pub fn replay(entry: impl FnOnce() -> Arc<str>, value: impl FnOnce() -> Value) {
+    with(|log| log.push(Action::Replay { entry: entry(), value: value() }));
+}
+
+/// A commit block that is open.
+#[must_use]
+pub struct Block(());
+
+impl Block {
+    /// Logs its beginning.
+    pub fn begin() -> Block {
+        with(|log| log.push(Action::BlockBegin));
+        Block(())
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        with(|log| log.push(Action::BlockEnd));
+    }
+}
