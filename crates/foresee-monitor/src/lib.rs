@@ -36,6 +36,7 @@ pub mod mttl;
 pub mod operator;
 pub mod predicate;
 pub mod property;
+pub mod questions;
 pub mod slice;
 pub mod spec;
 pub mod watch;

@@ -7,8 +7,6 @@
 //! Threads are [`Term`]s: named ones, and those that a quantifier binds. Each quantifier has a number of its own, from 1 on; 0 is the thread
 //! that the whole formula belongs to.
 
-pub mod text;
-
 use crate::operator::Binary;
 
 /// A name that a property has for threads.

@@ -16,6 +16,9 @@ use thiserror::Error;
 /// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
 pub(crate) const MOST_BOUND: usize = 5;
 
+/// A table has a value for each choice of at most so many threads.
+const MOST_FREE: usize = 3;
+
 /// Accesses are noted as bits, one for each variable.
 const MOST_VARIABLES: usize = 64;
 
@@ -28,6 +31,9 @@ pub enum ProgramError {
     /// Too many threads at once.
     #[error("a formula binds {0} threads at once; at most {MOST_BOUND} can be followed")]
     TooManyThreads(u32),
+    /// Values for too many choices of threads.
+    #[error("a formula asks what {0} other threads know of each other; at most {MOST_FREE} can be followed")]
+    TooManyChoices(usize),
 }
 
 /// A shared variable that formulas speak of.
@@ -141,6 +147,10 @@ impl Program {
             program.wholes.push(Whole { whose: owner, table });
         }
         program.looks_back = program.tables.iter().any(|table| matches!(table.rule, Rule::Previously(_)));
+        let widest = program.tables.iter().map(|table| table.free.len()).max().unwrap_or(0);
+        if widest > MOST_FREE {
+            return Err(ProgramError::TooManyChoices(widest));
+        }
         match program.variables.len() {
             most if most > MOST_VARIABLES => Err(ProgramError::TooManyVariables(most)),
             _ => Ok(program),

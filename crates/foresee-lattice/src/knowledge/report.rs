@@ -3,8 +3,8 @@
 //! A formula that does not hold mostly does not hold for a while. What is reported is where that begins, in each thread.
 
 use foresee_monitor::mttl::Who;
-use foresee_monitor::mttl::text::{Question, questions};
 use foresee_monitor::property::{Action, Property};
+use foresee_monitor::questions::{Question, questions};
 use foresee_mttl::reason::Known;
 use foresee_mttl::{ThreadMonitor, Way};
 use foresee_trace::{Event, LocId, Names, StrId, ThreadId};

@@ -17,8 +17,14 @@ pub(super) type Vector = Knowledge<NoTrail>;
 /// The vectors of a cell or a lock.
 pub(super) type Vectors = Variable<Vector>;
 
+/// A formula that has ceased to hold, and the other threads that this rests on.
+pub(super) struct Violation {
+    pub(super) formula: u32,
+    pub(super) others: SmallVec<[Slot; 2]>,
+}
+
 /// Formulas that have ceased to hold.
-pub(super) type Violated = SmallVec<[u32; 2]>;
+pub(super) type Violated = SmallVec<[Violation; 1]>;
 
 /// Nobody asks for the order of events: there is no trail.
 const EVENT: u64 = 0;
@@ -29,7 +35,7 @@ pub(super) struct Me {
     threads: Arc<Threads>,
     version: u32,
     /// What did not hold in the last state.
-    violated: Violated,
+    violated: SmallVec<[u32; 2]>,
 }
 
 thread_local! {
@@ -41,7 +47,7 @@ impl Me {
     pub(super) fn forked(world: &World, slot: Slot, parent: &Vector) -> Me {
         let (version, threads) = (world.version(), world.threads());
         let monitor = ThreadMonitor::forked(&world.program, &threads, slot, parent);
-        Me { monitor, threads, version, violated: Violated::new() }
+        Me { monitor, threads, version, violated: SmallVec::new() }
     }
 
     /// A thread that nobody forked, as far as is known.
@@ -49,7 +55,7 @@ impl Me {
         let slot = world.add(&thread_name(), false);
         let (version, threads) = (world.version(), world.threads());
         let monitor = ThreadMonitor::root(&world.program, &threads, slot);
-        Me { monitor, threads, version, violated: Violated::new() }
+        Me { monitor, threads, version, violated: SmallVec::new() }
     }
 
     /// This is the calling thread.
@@ -83,13 +89,24 @@ impl Me {
     }
 
     /// What has ceased to hold with the last event.
-    fn news(&mut self) -> Violated {
-        let now = self.monitor.violated();
-        if self.violated[..] == *now {
+    #[inline]
+    fn news(&mut self, program: &Program) -> Violated {
+        if self.violated[..] == *self.monitor.violated() {
             return Violated::new();
         }
-        let news = now.iter().copied().filter(|formula| !self.violated.contains(formula)).collect();
-        self.violated = Violated::from_slice(now);
+        self.changed(program)
+    }
+
+    #[cold]
+    fn changed(&mut self, program: &Program) -> Violated {
+        let now = self.monitor.violated();
+        let news = now.iter().filter(|formula| !self.violated.contains(formula));
+        let violation = |&formula: &u32| {
+            let reasons = self.monitor.reasons(program, &self.threads, formula);
+            Violation { formula, others: reasons.iter().map(|known| known.of).collect() }
+        };
+        let news = news.map(violation).collect();
+        self.violated = SmallVec::from_slice(now);
         news
     }
 }
@@ -106,7 +123,7 @@ pub(super) fn act(world: &World, what: impl FnOnce(&mut Me, &Program)) -> Violat
             (me.version, me.threads) = (version, world.threads());
         }
         what(me, &world.program);
-        me.news()
+        me.news(&world.program)
     });
     done.unwrap_or_default()
 }

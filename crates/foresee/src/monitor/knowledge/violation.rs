@@ -4,14 +4,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::prelude::rust_2024::*;
-use std::thread_local;
+use std::{format, thread_local};
 
-use super::me::Violated;
+use foresee_monitor::mttl::Who;
+use foresee_monitor::property::{Action, MttlBody, Property};
+
+use super::me::{Violated, Violation};
 use super::world::{World, world};
 use crate::monitor::handlers::{Verdict, act, on};
 use crate::monitor::thread::thread_name;
 
-type Waiting = (u32, &'static Location<'static>);
+type Waiting = (Violation, &'static Location<'static>);
 
 thread_local! {
     static WAITING: RefCell<VecDeque<Waiting>> = const { RefCell::new(VecDeque::new()) };
@@ -36,11 +39,12 @@ pub(super) fn handle(violated: Violated, at: &'static Location<'static>) {
 
 #[cold]
 fn handle_all(world: &World, violated: Violated, at: &'static Location<'static>) {
+    let mut violated = Some(violated.into_iter().map(|one| (one, at)));
     let queued =
-        WAITING.try_with(|waiting| waiting.borrow_mut().extend(violated.iter().map(|&one| (one, at))));
+        WAITING.try_with(|waiting| waiting.borrow_mut().extend(violated.take().into_iter().flatten()));
     if queued.is_err() {
         // The thread is at its very end.
-        return violated.iter().for_each(|&one| handle_one(world, (one, at)));
+        return violated.into_iter().flatten().for_each(|one| handle_one(world, one));
     }
     if IS_HANDLING.replace(true) {
         return;
@@ -51,10 +55,12 @@ fn handle_all(world: &World, violated: Violated, at: &'static Location<'static>)
     IS_HANDLING.set(false);
 }
 
-fn handle_one(world: &World, (formula, location): Waiting) {
-    let (monitor, property, body) = world.formula(formula);
+fn handle_one(world: &World, (violation, location): Waiting) {
+    let (monitor, property, body) = world.formula(violation.formula);
     monitor.count();
     let thread = thread_name();
+    let others: Vec<String> = violation.others.iter().map(|slot| world.name(*slot)).collect();
+    let others = if others.is_empty() { "?".to_owned() } else { others.join(", ") };
     for handler in &body.handlers {
         let verdict = Verdict {
             property: &property.name,
@@ -64,6 +70,28 @@ fn handle_one(world: &World, (formula, location): Waiting) {
             location,
             bindings: Vec::new(),
         };
-        handler.actions.iter().for_each(|action| act(action, &verdict, &[]));
+        for action in &handler.actions {
+            match action {
+                Action::Report(text) => {
+                    let text = named(text, property, body, &thread, &others);
+                    act(&Action::Report(text), &verdict, &[]);
+                }
+                other => act(other, &verdict, &[]),
+            }
+        }
     }
+}
+
+/// The text with the names of threads in place of those that the property has for them.
+fn named(text: &str, property: &Property, body: &MttlBody, thread: &str, others: &str) -> String {
+    let mut text = text.to_owned();
+    for (number, declared) in (0..).zip(&property.threads) {
+        let name = match &declared.who {
+            _ if number == body.mttl.owner => thread,
+            Who::Named(name) => name,
+            Who::Any | Who::Like(_) => others,
+        };
+        text = text.replace(&format!("{{{}}}", declared.name), name);
+    }
+    text
 }

@@ -1,6 +1,7 @@
 //! The properties of the program about what threads know, and its threads.
 
 use core::sync::atomic::{AtomicU32, Ordering};
+use std::format;
 use std::prelude::rust_2024::*;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -16,6 +17,8 @@ pub(super) struct World {
     /// Per formula: its monitor, property and body.
     formulas: Vec<(&'static KnowledgeMonitor, &'static Property, usize)>,
     threads: RwLock<Arc<Threads>>,
+    /// What each thread is called.
+    names: RwLock<Vec<String>>,
     /// How often a thread was added: the only thing that all threads look at.
     version: AtomicU32,
 }
@@ -50,7 +53,7 @@ impl World {
             Program::new(formulas.iter().map(|&(_, property, body)| (property, &property.mttl[body])))
                 .ok()?;
         let threads = RwLock::new(Arc::new(Threads::new(&program)));
-        Some(World { program, formulas, threads, version: AtomicU32::new(0) })
+        Some(World { program, formulas, threads, names: RwLock::default(), version: AtomicU32::new(0) })
     }
 
     /// The monitor and body of a formula.
@@ -68,8 +71,16 @@ impl World {
         let mut more = Threads::clone(&threads);
         let slot = more.add(&self.program, name, forked);
         *threads = Arc::new(more);
+        self.names.write().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
         self.version.fetch_add(1, Ordering::Release);
         slot
+    }
+
+    /// What a thread is called.
+    pub(super) fn name(&self, slot: Slot) -> String {
+        let names = self.names.read().unwrap_or_else(PoisonError::into_inner);
+        let name = names.get(slot as usize).filter(|name| !name.is_empty());
+        name.cloned().unwrap_or_else(|| format!("thread #{slot}"))
     }
 
     /// Changes whenever there is one more thread.

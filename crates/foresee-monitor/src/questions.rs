@@ -1,6 +1,6 @@
-//! What formulas ask of other threads, as people write it.
+//! What formulas about the knowledge of threads ask of other threads, as people write it.
 
-use super::{Expr, Formula, Function, Mttl, Term};
+use crate::mttl::{Expr, Formula, Function, Mttl, Term};
 use crate::property::Property;
 
 /// Something below an `@`.
