@@ -6,8 +6,9 @@
 //! present, all can be absent at once (each procedure has the argument), and that is what all of them rest on.
 //!
 //! - An operation of unknown outcome that put a value which nobody met is left out: it need not have had an effect.
-//! - One that may have taken any value is a choice. Without it the history may be fine; and if it is not, even when all values that were
-//!   left behind are forgotten, no choice can help. In between the procedures say that they do not know.
+//! - One that may have taken any value is a choice. Without it the history may be fine. If not, a procedure names values one of which must have
+//!   been taken for what is wrong to be right; each is tried with each such operation, and so on. If not even a history without all values that
+//!   were left behind is fine, no choice can help. When there are too many choices the procedures say that they do not know.
 
 mod gaps;
 mod pqueue;
@@ -36,11 +37,33 @@ pub(crate) enum Answer {
     Unknown,
 }
 
-impl Answer {
-    fn not(why: &'static str, ops: impl IntoIterator<Item = usize>) -> Answer {
-        Answer::Not { ops: ops.into_iter().collect(), why }
+/// What a procedure finds wrong.
+#[derive(Clone, Debug)]
+struct Wrong {
+    ops: Vec<usize>,
+    why: &'static str,
+    /// Values that were never taken, by their place among the lives: one of them must be taken, or this stays wrong. `None` if they are not known.
+    culprits: Option<Vec<usize>>,
+}
+
+impl Wrong {
+    fn new(why: &'static str, ops: impl IntoIterator<Item = usize>) -> Wrong {
+        Wrong { ops: ops.into_iter().collect(), why, culprits: None }
+    }
+
+    fn of(self, culprits: Vec<usize>) -> Wrong {
+        Wrong { culprits: Some(culprits), ..self }
     }
 }
+
+impl From<Wrong> for Answer {
+    fn from(wrong: Wrong) -> Answer {
+        Answer::Not { ops: wrong.ops, why: wrong.why }
+    }
+}
+
+/// So many times a procedure is run for one history.
+const MOST_TRIED: usize = 200;
 
 /// Decides about these operations, which are in the order of their calls, if that is possible without a search.
 pub(crate) fn decide<S: Specification>(input: &Input<'_, S>, ops: &[usize]) -> Answer {
@@ -48,27 +71,84 @@ pub(crate) fn decide<S: Specification>(input: &Input<'_, S>, ops: &[usize]) -> A
     if shape == Shape::General {
         return Answer::Unknown;
     }
-    let (mut lives, mut rest) = match collect(input, ops) {
+    let (mut lives, rest) = match collect(input, ops) {
         Ok(Some(collected)) => collected,
         Ok(None) => return Answer::Unknown,
-        Err(wrong) => return wrong,
+        Err(wrong) => return wrong.into(),
     };
-    let procedure = |lives: &[Life], rest: &Rest| match shape {
-        Shape::Queue => queue::decide(lives, rest),
-        Shape::Stack => stack::decide(lives, rest),
-        Shape::PriorityQueue => pqueue::decide(lives, rest),
-        Shape::Register => register::decide(lives),
-        Shape::General => Answer::Unknown,
+    let procedure = |lives: &[Life]| match shape {
+        Shape::Queue => queue::decide(lives, &rest),
+        Shape::Stack => stack::decide(lives, &rest),
+        Shape::PriorityQueue => pqueue::decide(lives, &rest),
+        Shape::Register | Shape::General => register::decide(lives),
     };
-    let without = procedure(&lives, &rest);
-    if without == Answer::Linearizable || !std::mem::take(&mut rest.any_taken) {
-        return without;
+    let wrong = match procedure(&lives) {
+        Ok(()) => return Answer::Linearizable,
+        Err(wrong) => wrong,
+    };
+    if rest.any_taken.is_empty() {
+        return wrong.into();
     }
-    lives.retain(|life| life.take.is_some());
-    match procedure(&lives, &rest) {
-        Answer::Linearizable => Answer::Unknown,
-        not => not,
+    let taken: Vec<Life> = lives.iter().filter(|life| life.take.is_some()).cloned().collect();
+    if let Err(wrong) = procedure(&taken) {
+        return wrong.into();
     }
+    let mut choices = Choices { procedure, takes: rest.any_taken.clone(), tried: 0 };
+    match choices.repair(&mut lives, &wrong) {
+        Some(true) => Answer::Linearizable,
+        Some(false) => wrong.into(),
+        None => Answer::Unknown,
+    }
+}
+
+/// Which values were taken by operations of unknown outcome.
+struct Choices<P> {
+    procedure: P,
+    /// Those that have taken nothing yet.
+    takes: Vec<Span>,
+    tried: usize,
+}
+
+impl<P: Fn(&[Life]) -> Result<(), Wrong>> Choices<P> {
+    /// Whether some choice makes everything right; `None` if that is not known.
+    fn repair(&mut self, lives: &mut [Life], wrong: &Wrong) -> Option<bool> {
+        for &culprit in wrong.culprits.as_ref()? {
+            for nth in 0..self.takes.len() {
+                self.tried += 1;
+                if self.tried > MOST_TRIED {
+                    return None;
+                }
+                let take = self.takes.remove(nth);
+                lives[culprit].take = Some(take);
+                let repaired = match (self.procedure)(lives) {
+                    Ok(()) => Some(true),
+                    Err(wrong) => self.repair(lives, &wrong),
+                };
+                lives[culprit].take = None;
+                self.takes.insert(nth, take);
+                if repaired != Some(false) {
+                    return repaired;
+                }
+            }
+        }
+        Some(false)
+    }
+}
+
+/// The values that were never taken and may be there at each moment of an operation that says otherwise: one that surely is, or all that are at
+/// some.
+fn left_behind(lives: &[Life], span: Span, is_in_the_way: impl Fn(&Life) -> bool) -> Vec<usize> {
+    let mut some = Vec::new();
+    for (nth, life) in lives.iter().enumerate() {
+        if life.take.is_some() || life.there_from() >= span.end || !is_in_the_way(life) {
+            continue;
+        }
+        if life.there_from() <= span.call {
+            return vec![nth];
+        }
+        some.push(nth);
+    }
+    some
 }
 
 /// When an operation was under way: it takes effect in one of the gaps from its call to just before its return.
@@ -111,8 +191,8 @@ impl Life {
 struct Rest {
     /// Who saw that nothing is there.
     empty: Vec<Span>,
-    /// Whether an operation of unknown outcome may have taken anything.
-    any_taken: bool,
+    /// Operations of unknown outcome that may have taken anything.
+    any_taken: Vec<Span>,
     /// The number of events of the history.
     end: u32,
 }
@@ -122,7 +202,7 @@ struct Rest {
 fn collect<S: Specification>(
     input: &Input<'_, S>,
     ops: &[usize],
-) -> Result<Option<(Vec<Life>, Rest)>, Answer> {
+) -> Result<Option<(Vec<Life>, Rest)>, Wrong> {
     let end = input.history.events();
     let mut rest = Rest { end, ..Rest::default() };
     let mut lives: Vec<Life> = Vec::new();
@@ -152,19 +232,19 @@ fn collect<S: Specification>(
             Access::Take(value) => taken.push((value, span)),
             Access::See(value) => seen.push((value, span)),
             Access::SeeNothing => rest.empty.push(span),
-            Access::TakeUnknown => rest.any_taken = true,
+            Access::TakeUnknown => rest.any_taken.push(span),
             Access::Nothing => {}
             Access::Other => return Ok(None),
         }
     }
     let find = |value: &Value, span: &Span| match by_value.get(value) {
-        None => Err(Answer::not("nobody put this value", [span.op])),
+        None => Err(Wrong::new("nobody put this value", [span.op])),
         Some(&life) => Ok(life),
     };
     for (value, span) in taken {
         let life = &mut lives[find(&value, &span)?];
         if let Some(before) = life.take.replace(span) {
-            return Err(Answer::not("the value was put once and taken twice", [life.put.op, before.op, span.op]));
+            return Err(Wrong::new("the value was put once and taken twice", [life.put.op, before.op, span.op]));
         }
     }
     for (value, span) in seen {
@@ -173,7 +253,7 @@ fn collect<S: Specification>(
     for life in &lives {
         let met = life.seen.iter().chain(&life.take);
         if let Some(early) = met.into_iter().find(|span| span.end < life.put.call) {
-            return Err(Answer::not("the value was met before it was put", [life.put.op, early.op]));
+            return Err(Wrong::new("the value was met before it was put", [life.put.op, early.op]));
         }
     }
     let unknown = |life: &Life| life.put.op != usize::MAX && input.returned(life.put.op) == NEVER;
