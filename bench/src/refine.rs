@@ -34,7 +34,8 @@ fn histories() {
             for case in cases {
                 let Subject::History { model, initial, history } = &case.subject else { continue };
                 let start = Instant::now();
-                let verdict = named::check(*model, initial, history, Consistency::Linearizable, Limits::default());
+                let verdict =
+                    named::check(*model, initial, history, Consistency::Linearizable, Limits::default());
                 let seconds = start.elapsed().as_secs_f64();
                 assert!(verdict.is_ok_and(|verdict| verdict.is_linearizable().is_some()));
                 (count, all, worst) = (count + 1, all + seconds, worst.max(seconds));
@@ -42,7 +43,9 @@ fn histories() {
         }
         println!("{name:<20} {count:>8} {:>6.1} ms {:>5.2} ms", 1e3 * all, 1e3 * worst);
     }
-    println!("Porcupine: 600 ms for 102 etcd histories, the worst 180 ms; 240 ms for a kv history of 50 clients, partitioned");
+    println!(
+        "Porcupine: 600 ms for 102 etcd histories, the worst 180 ms; 240 ms for a kv history of 50 clients, partitioned"
+    );
 }
 
 /// Histories of atomic objects that eight clients use, with distinct values.
@@ -111,8 +114,14 @@ fn detection(runs: u64) {
             let mean = |mode| {
                 let (mut found, mut sum) = (0_u64, 0);
                 for seed in 0..runs {
-                    let harness =
-                        Harness { threads, operations: 4_000 / threads, seed, mode, yields: 20, ..Harness::default() };
+                    let harness = Harness {
+                        threads,
+                        operations: 4_000 / threads,
+                        seed,
+                        mode,
+                        yields: 20,
+                        ..Harness::default()
+                    };
                     let Ok(report) = (subject.test)(&harness, true) else { continue };
                     if let Some(finding) = report.finding
                         && !matches!(finding.judgement, Judgement::CommitPoints { .. } | Judgement::Undecided)

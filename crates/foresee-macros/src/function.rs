@@ -69,7 +69,9 @@ impl Function {
     /// The names of its arguments, without `self`; an error for one that is a pattern.
     pub(crate) fn arguments(&self) -> Result<Vec<Ident>, Wrong> {
         let is_list = |token: &&TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis);
-        let Some(TokenTree::Group(list)) = self.head[self.at_fn..].iter().find(is_list) else { return Ok(Vec::new()) };
+        let Some(TokenTree::Group(list)) = self.head[self.at_fn..].iter().find(is_list) else {
+            return Ok(Vec::new());
+        };
         let (mut names, mut depth, mut is_name) = (Vec::new(), 0_i32, true);
         let mut is_lifetime = false;
         for token in list.stream() {

@@ -6,7 +6,9 @@ use std::str::FromStr;
 use crate::history::History;
 use crate::linear::{self, Explanation, Limits, Verdict, Violation};
 use crate::log::Log;
-use crate::models::{Buffers, Counter, Kv, Map, Multiset, PriorityQueue, Queue, Register, Sequence, Set, Stack, Store};
+use crate::models::{
+    Buffers, Counter, Kv, Map, Multiset, PriorityQueue, Queue, Register, Sequence, Set, Stack, Store,
+};
 use crate::refine::{self, Judgement, Mode, RefineError, Replica, Unsupported};
 use crate::spec::{Viewed, WrongCall};
 use crate::structures::{
@@ -74,7 +76,9 @@ impl fmt::Display for Model {
 
 /// A name that no model has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no model is called `{0}`; expected register, kv, set, queue, stack, pqueue, counter, multiset, tree, cache, vector or stringbuffer")]
+#[error(
+    "no model is called `{0}`; expected register, kv, set, queue, stack, pqueue, counter, multiset, tree, cache, vector or stringbuffer"
+)]
 pub struct UnknownModel(String);
 
 impl FromStr for Model {

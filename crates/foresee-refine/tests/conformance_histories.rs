@@ -1,5 +1,7 @@
 //! Histories whose verdicts are known: those of the conformance suite, and of other tools.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 
 use foresee_refine::linear::{Limits, Verdict};
@@ -31,7 +33,13 @@ fn all_histories_of_the_suite() {
     let cases = read(&bytes, None).unwrap();
     assert_eq!((cases.len(), expected.len()), (289, 289));
     for (case, expected) in cases.iter().zip(expected) {
-        assert_eq!(linearizable(case), expected["linearizable"].as_bool(), "{:?}: {}", case.id, expected["note"]);
+        assert_eq!(
+            linearizable(case),
+            expected["linearizable"].as_bool(),
+            "{:?}: {}",
+            case.id,
+            expected["note"]
+        );
     }
 }
 

@@ -1,5 +1,7 @@
 //! Refinement logs whose verdicts are known.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 
 use foresee_refine::linear::Limits;
@@ -23,7 +25,8 @@ fn same(found: Option<&(Violation, Judgement)>, expected: &Json) -> bool {
 
 #[test]
 fn all_logs_of_the_suite() {
-    let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/refinement.json")).unwrap();
+    let bytes =
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/refinement.json")).unwrap();
     let expected: Json = serde_json::from_slice(&bytes).unwrap();
     let expected = expected["cases"].as_array().unwrap();
     let cases = read(&bytes, None).unwrap();
@@ -45,7 +48,15 @@ fn all_logs_of_the_suite() {
             fine &= linearizable == matches!(judgement, Judgement::CommitPoints { .. });
         }
         if !fine {
-            wrong.push(format!("{} {}: {}\n    expected io {} view {}, decision {}", expected["id"], expected["note"], format_args!("{:?}", found), expected["io"], expected["view"], expected["decision"]));
+            wrong.push(format!(
+                "{} {}: {}\n    expected io {} view {}, decision {}",
+                expected["id"],
+                expected["note"],
+                format_args!("{:?}", found),
+                expected["io"],
+                expected["view"],
+                expected["decision"]
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));

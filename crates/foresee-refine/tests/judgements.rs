@@ -1,5 +1,7 @@
 //! Whom violations are blamed on.
 
+#![allow(clippy::unwrap_used)]
+
 use foresee_refine::linear::Limits;
 use foresee_refine::named::{Refinement, refine};
 use foresee_refine::read::{Subject, read};

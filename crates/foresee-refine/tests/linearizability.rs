@@ -1,5 +1,7 @@
 //! Every procedure against the definition, on very many random tiny histories.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use foresee_oracle::{Random, for_each_seed};
@@ -10,7 +12,11 @@ use foresee_refine::{History, Value};
 use support::{Call, Order, Shape, explains, has_order, random_history};
 
 /// Checks random histories of a specification by all means there are. Both verdicts must be frequent, or the test says little.
-fn agrees<S: Specification>(spec: &S, seeds: u64, calls: &dyn Fn(bool) -> Box<dyn FnMut(&mut Random) -> Call>) {
+fn agrees<S: Specification>(
+    spec: &S,
+    seeds: u64,
+    calls: &dyn Fn(bool) -> Box<dyn FnMut(&mut Random) -> Call>,
+) {
     let mut verdicts = [0, 0];
     for_each_seed(seeds, |seed| {
         let mut random = Random::new(seed);
@@ -24,7 +30,13 @@ fn agrees<S: Specification>(spec: &S, seeds: u64, calls: &dyn Fn(bool) -> Box<dy
         let history = random_history(spec, &mut random, shape, calls(distinct));
         let truth = has_order(spec, &history, Order::RealTime);
         verdicts[usize::from(truth)] += 1;
-        let show = || history.ops().iter().map(|op| format!("{} {op} {}-{:?}", op.client, op.call, op.returned)).collect::<Vec<_>>();
+        let show = || {
+            history
+                .ops()
+                .iter()
+                .map(|op| format!("{} {op} {}-{:?}", op.client, op.call, op.returned))
+                .collect::<Vec<_>>()
+        };
         let fastest = check(spec, &history, Limits::default()).unwrap();
         assert_eq!(fastest.is_linearizable(), Some(truth), "{:#?}", show());
         let searched = check_by_search(spec, &history, Limits::default()).unwrap();
@@ -42,7 +54,12 @@ fn agrees<S: Specification>(spec: &S, seeds: u64, calls: &dyn Fn(bool) -> Box<dy
         }
         if seed % 4 == 0 {
             let sequential = check_sequential(spec, &history, Limits::default()).unwrap();
-            assert_eq!(sequential.is_linearizable(), Some(has_order(spec, &history, Order::Program)), "{:#?}", show());
+            assert_eq!(
+                sequential.is_linearizable(),
+                Some(has_order(spec, &history, Order::Program)),
+                "{:#?}",
+                show()
+            );
         }
     });
     if seeds >= 20_000 && std::env::var_os("FORESEE_TEST_SEED").is_none() {
@@ -63,9 +80,7 @@ fn values(distinct: bool) -> impl FnMut(&mut Random) -> Value {
 fn line(put: &'static str, take: &'static str) -> impl Fn(bool) -> Box<dyn FnMut(&mut Random) -> Call> {
     move |distinct| {
         let mut values = values(distinct);
-        Box::new(move |random| {
-            if random.percent(50) { (put, vec![values(random)]) } else { (take, vec![]) }
-        })
+        Box::new(move |random| if random.percent(50) { (put, vec![values(random)]) } else { (take, vec![]) })
     }
 }
 
@@ -159,15 +174,18 @@ fn maps() {
 #[test]
 fn a_hard_history_is_undecided_within_its_memory() {
     // Forty appends at the same time, and a text that none of their orders gives.
-    let operation = |client: i64, method: &str, args: Vec<Value>, ret: &str, call| foresee_refine::Operation {
-        client: client.to_string().into(),
-        method: method.into(),
-        args,
-        call,
-        returned: Some((call + 1000, Value::from(ret))),
-    };
+    let operation =
+        |client: i64, method: &str, args: Vec<Value>, ret: &str, call| foresee_refine::Operation {
+            client: client.to_string().into(),
+            method: method.into(),
+            args,
+            call,
+            returned: Some((call + 1000, Value::from(ret))),
+        };
     let mut ops: Vec<_> = (0..40)
-        .map(|nth| operation(nth, "append", vec![Value::from("k"), Value::from(format!("{nth},"))], "ok", nth))
+        .map(|nth| {
+            operation(nth, "append", vec![Value::from("k"), Value::from(format!("{nth},"))], "ok", nth)
+        })
         .collect();
     ops.push(operation(99, "get", vec![Value::from("k")], "none of them", 5000));
     let history = History::new(ops).unwrap();

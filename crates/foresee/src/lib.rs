@@ -126,15 +126,15 @@ mod how;
 mod how;
 
 pub use arguments::{Arg, IntoArg, IntoLocal};
-#[cfg(feature = "refine")]
-pub use refine::Logged;
-#[cfg(not(feature = "refine"))]
-pub use unrefined::Logged;
 pub use how::{happens_after, happens_before, name_lock};
 #[cfg(feature = "monitor")]
 pub use life::{Life, ObjectId, Tracked};
 #[cfg(feature = "monitor")]
 pub use monitor::{Count, Monitor, RawMonitor, Verdict, counts, end_program, on, register_raw, release};
+#[cfg(feature = "refine")]
+pub use refine::Logged;
+#[cfg(not(feature = "refine"))]
+pub use unrefined::Logged;
 
 #[cfg(feature = "monitor")]
 #[doc(hidden)]
@@ -406,8 +406,12 @@ macro_rules! local {
 /// ```
 #[macro_export]
 macro_rules! commit {
-    () => { $crate::__commit!() };
-    (if $condition:expr) => { $crate::__commit!($condition) };
+    () => {
+        $crate::__commit!()
+    };
+    (if $condition:expr) => {
+        $crate::__commit!($condition)
+    };
 }
 
 /// A block whose logged writes appear to commits of other threads as done at once or not at all.
@@ -433,13 +437,17 @@ macro_rules! commit_block {
 /// Logs the write of a variable that the view of a structure depends on: its name and its new value. [`Logged`] does so by itself.
 #[macro_export]
 macro_rules! log_write {
-    ($target:expr, $value:expr $(,)?) => { $crate::__log_entry!(write, $target, $value) };
+    ($target:expr, $value:expr $(,)?) => {
+        $crate::__log_entry!(write, $target, $value)
+    };
 }
 
 /// Logs several writes at once as one entry, which the structure's replica repeats (`Replica::replay`).
 #[macro_export]
 macro_rules! log_replay {
-    ($entry:expr, $value:expr $(,)?) => { $crate::__log_entry!(replay, $entry, $value) };
+    ($entry:expr, $value:expr $(,)?) => {
+        $crate::__log_entry!(replay, $entry, $value)
+    };
 }
 
 /// A test of a concurrent structure: threads call random methods, and all that they do is held against a specification.

@@ -86,7 +86,10 @@ fn a_commit_on_each_path_exactly_once() {
     let recording = recorder.finish().unwrap();
     assert_eq!(recording.violation.unwrap().kind, Kind::SecondCommit);
     assert_eq!(recording.mistakes.len(), 2, "{:?}", recording.mistakes);
-    assert!(recording.mistakes[0].contains("`remove` committed 2 times, at") && recording.mistakes[0].contains("refine.rs:"));
+    assert!(
+        recording.mistakes[0].contains("`remove` committed 2 times, at")
+            && recording.mistakes[0].contains("refine.rs:")
+    );
     assert!(recording.mistakes[1].contains("`remove` returned without a commit"));
 }
 

@@ -38,7 +38,8 @@ struct BlinkTree<const BUG: bool> {
 
 impl<const BUG: bool> BlinkTree<BUG> {
     fn new(leaves: usize) -> Self {
-        let leaf = |place| Mutex::new(Leaf { place, pairs: Vec::new(), high: i64::MAX, right: None, merged: None });
+        let leaf =
+            |place| Mutex::new(Leaf { place, pairs: Vec::new(), high: i64::MAX, right: None, merged: None });
         BlinkTree { leaves: (0..leaves).map(leaf).collect(), index: Mutex::new((1, vec![(i64::MIN, 0)])) }
     }
 

@@ -38,7 +38,11 @@ const SIDES: [&str; 2] = ["left", "right"];
 impl<const BUG: bool> MultisetTree<BUG> {
     fn new(nodes: usize) -> Self {
         let node = |place| Mutex::new(Node { place, ..Node::default() });
-        MultisetTree { root: Mutex::default(), nodes: (0..nodes).map(node).collect(), used: AtomicUsize::new(0) }
+        MultisetTree {
+            root: Mutex::default(),
+            nodes: (0..nodes).map(node).collect(),
+            used: AtomicUsize::new(0),
+        }
     }
 
     fn find(&self, x: i64) -> Place<'_> {

@@ -22,7 +22,8 @@ fn place(name: &str) -> usize {
 
 impl<const BUG: bool> StringBuffers<BUG> {
     fn new() -> Self {
-        let text = |name: &'static str| Mutex::new(Logged::new(move || format!("buf[{name}]"), String::new()));
+        let text =
+            |name: &'static str| Mutex::new(Logged::new(move || format!("buf[{name}]"), String::new()));
         StringBuffers { texts: [text("a"), text("b")] }
     }
 

@@ -27,7 +27,9 @@ pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
     let bytes = bytes_of(&args.input, &name)?;
     let cases = read::read(&bytes, model).map_err(|why| wrong(&why))?;
     let limits = Limits {
-        memory: args.memory.map_or(Limits::default().memory, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+        memory: args
+            .memory
+            .map_or(Limits::default().memory, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
         deadline: args.time.and_then(|time| started.checked_add(time)),
     };
     let consistency = match args.consistency {

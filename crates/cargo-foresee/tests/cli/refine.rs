@@ -65,7 +65,11 @@ fn a_case_alone() {
     assert_eq!(finding["refinement"]["blame"], "commit-points");
     assert!(finding["refinement"]["other_order"].is_array());
     let outcome = folder.foresee(&["refine", "wrong.json"]);
-    for part in ["delete(3) → false", "the commit points are wrong or too strict", "an order that explains everything"] {
+    for part in [
+        "delete(3) → false",
+        "the commit points are wrong or too strict",
+        "an order that explains everything",
+    ] {
         assert!(outcome.stderr.contains(part), "`{part}` expected in: {}", outcome.stderr);
     }
     for format in ["sarif", "junit"] {
@@ -106,9 +110,8 @@ fn sequential_consistency_is_weaker() {
 #[test]
 fn hard_histories_are_undecided_within_the_memory_given() {
     let folder = Folder::new();
-    let append = |n: usize| {
-        format!("{{:process {n}, :type :invoke, :f :append, :key \"k\", :value \"{n},\"}}\n")
-    };
+    let append =
+        |n: usize| format!("{{:process {n}, :type :invoke, :f :append, :key \"k\", :value \"{n},\"}}\n");
     let done = |n: usize| format!("{{:process {n}, :type :ok, :f :append, :key \"k\", :value \"{n},\"}}\n");
     let mut text: String = (0..30).map(append).chain((0..30).map(done)).collect();
     text += "{:process 0, :type :invoke, :f :get, :key \"k\", :value nil}\n";
@@ -137,7 +140,10 @@ fn bad_input_gets_one_clear_line() {
             "{\"model\": \"queue\", \"ops\": [{\"client\": 0, \"op\": \"deq\", \"args\": [], \"ret\": 1, \"call\": 2, \"return\": 2}]}",
             &["returns before it is called"],
         ),
-        ("{\"structure\": \"multiset\", \"events\": [{\"thread\": \"T\", \"op\": \"jump\"}]}", &["event 0", "`jump`", "expected call"]),
+        (
+            "{\"structure\": \"multiset\", \"events\": [{\"thread\": \"T\", \"op\": \"jump\"}]}",
+            &["event 0", "`jump`", "expected call"],
+        ),
         (
             "{\"structure\": \"multiset\", \"events\": [{\"thread\": \"T\", \"op\": \"write\", \"target\": \"x\", \"value\": 1}]}",
             &["event 0", "no write of `x`", "A[i].elt"],

@@ -53,7 +53,8 @@ impl Budget {
         self.memory = self.memory.checked_sub(bytes).ok_or(Exhausted::Memory)?;
         self.ticks = self.ticks.wrapping_add(1);
         // The clock is asked now and then: it costs more than a step.
-        if self.ticks.is_multiple_of(1024) && self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+        if self.ticks.is_multiple_of(1024) && self.deadline.is_some_and(|deadline| Instant::now() > deadline)
+        {
             return Err(Exhausted::Time);
         }
         Ok(())

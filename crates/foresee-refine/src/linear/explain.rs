@@ -36,6 +36,8 @@ pub fn explain<S: Specification>(
     violation: &Violation,
     limits: Limits,
 ) -> Result<Explanation, WrongCall> {
+    // The verdict is known; to explain it is worth less.
+    let limits = Limits { memory: limits.memory.min(1 << 26), ..limits };
     let first = first_violation(spec, history, violation, limits)?;
     let timeline = history.timeline();
     let unplaced = first.map(|first| timeline[first as usize].0);
@@ -57,8 +59,17 @@ pub fn explain<S: Specification>(
         let overlaps = |op: &usize| *op != own && !history.precedes(own, *op) && !history.precedes(*op, own);
         (0..history.ops().len()).filter(|op| until(*op) && overlaps(op)).collect()
     });
-    let minimal = minimise(spec, history, (0..history.ops().len()).filter(|op| until(*op)).collect(), end, limits)?;
-    Ok(Explanation { first, unplaced, longest, expected, overlapping, cause: violation.cause.clone(), minimal })
+    let minimal =
+        minimise(spec, history, (0..history.ops().len()).filter(|op| until(*op)).collect(), end, limits)?;
+    Ok(Explanation {
+        first,
+        unplaced,
+        longest,
+        expected,
+        overlapping,
+        cause: violation.cause.clone(),
+        minimal,
+    })
 }
 
 /// What the operation `own` could give back after this order, in which it may be itself.
@@ -131,7 +142,8 @@ fn minimise<S: Specification>(
     let prefix = |ops: &[usize]| {
         let kept = history.only(|op| ops.binary_search(&op).is_ok());
         // The same end, counted in events that are left.
-        let last = ops.iter().flat_map(|op| [history.call(*op), history.returned(*op)]).filter(|event| *event < end);
+        let last =
+            ops.iter().flat_map(|op| [history.call(*op), history.returned(*op)]).filter(|event| *event < end);
         kept.prefix(last.count() as u32)
     };
     let fails = |ops: &[usize]| -> Result<bool, WrongCall> {

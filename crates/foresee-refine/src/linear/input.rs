@@ -13,7 +13,8 @@ pub(crate) struct Input<'a, S: Specification> {
 
 impl<'a, S: Specification> Input<'a, S> {
     pub(crate) fn new(spec: &'a S, history: &'a History) -> Result<Self, WrongCall> {
-        let ops = history.ops().iter().map(|op| spec.decode(&op.method, &op.args)).collect::<Result<_, _>>()?;
+        let ops =
+            history.ops().iter().map(|op| spec.decode(&op.method, &op.args)).collect::<Result<_, _>>()?;
         Ok(Input { spec, history, ops })
     }
 

@@ -182,8 +182,14 @@ impl<'a, S: Specification> Search<'a, S> {
     fn run(&mut self, budget: &mut Budget) -> Result<Found, Exhausted> {
         let places = self.completed.iter().map(|op| op.place as usize / 64 + 1).max().unwrap_or(0);
         let used = Used::from_elem(0, self.pending.len());
-        let mut frame =
-            Frame { at: 0, state: 0, done: Places::from_elem(0, places), used, order: 0, moves: SmallVec::new() };
+        let mut frame = Frame {
+            at: 0,
+            state: 0,
+            done: Places::from_elem(0, places),
+            used,
+            order: 0,
+            moves: SmallVec::new(),
+        };
         let mut stack: Vec<Frame> = Vec::new();
         loop {
             self.settle(&mut frame, budget)?;

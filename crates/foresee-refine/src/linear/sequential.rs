@@ -40,7 +40,10 @@ pub fn check_sequential<S: Specification>(
     })
 }
 
-fn search<S: Specification>(input: &Input<'_, S>, budget: &mut Budget) -> Result<Option<Vec<usize>>, Exhausted> {
+fn search<S: Specification>(
+    input: &Input<'_, S>,
+    budget: &mut Budget,
+) -> Result<Option<Vec<usize>>, Exhausted> {
     let all: Vec<usize> = (0..input.ops.len()).collect();
     let clients = input.history.by_client();
     let mut states = States::new(input, &all);

@@ -28,7 +28,9 @@ impl Specification for Buffers {
     fn decode(&self, method: &str, args: &[Value]) -> Result<BuffersOp, WrongCall> {
         let op = match (method, args) {
             ("set", [b, Value::Text(text)]) => buffer(b).map(|b| BuffersOp::Set(b, text.to_string())),
-            ("append", [to, from]) => buffer(to).zip(buffer(from)).map(|(to, from)| BuffersOp::Append(to, from)),
+            ("append", [to, from]) => {
+                buffer(to).zip(buffer(from)).map(|(to, from)| BuffersOp::Append(to, from))
+            }
             ("toString", [b]) => buffer(b).map(BuffersOp::ToString),
             _ => None,
         };

@@ -30,12 +30,7 @@ impl Specification for PriorityQueue {
             ("delete_min", []) => PriorityQueueOp::DeleteMin,
             ("peek_min", []) => PriorityQueueOp::PeekMin,
             _ => {
-                return Err(WrongCall::new(
-                    "pqueue",
-                    "insert(v), delete_min() or peek_min()",
-                    method,
-                    args,
-                ));
+                return Err(WrongCall::new("pqueue", "insert(v), delete_min() or peek_min()", method, args));
             }
         })
     }

@@ -61,17 +61,22 @@ fn entry(edn: &Edn, line: usize) -> Result<Option<Entry>, ReadError> {
     let Edn::Map(fields) = edn else {
         return Err(wrong("expected an operation: {:process 0, :type :invoke, :f :read, :value nil}"));
     };
-    let get = |name: &str| fields.iter().find(|(key, _)| *key == Edn::Keyword(name.to_owned())).map(|(_, it)| it);
+    let get =
+        |name: &str| fields.iter().find(|(key, _)| *key == Edn::Keyword(name.to_owned())).map(|(_, it)| it);
     let process = match get("process") {
         Some(Edn::Value(Value::Int(process))) => *process,
         Some(Edn::Keyword(_)) => return Ok(None),
         _ => return Err(wrong("an operation without :process; expected a number")),
     };
     let kind = match get("type") {
-        Some(Edn::Keyword(name)) => Kind::of(name).ok_or_else(|| wrong("expected :type :invoke, :ok, :fail or :info"))?,
+        Some(Edn::Keyword(name)) => {
+            Kind::of(name).ok_or_else(|| wrong("expected :type :invoke, :ok, :fail or :info"))?
+        }
         _ => return Err(wrong("an operation without :type; expected :invoke, :ok, :fail or :info")),
     };
-    let Some(Edn::Keyword(f)) = get("f") else { return Err(wrong("an operation without :f; expected a keyword")) };
+    let Some(Edn::Keyword(f)) = get("f") else {
+        return Err(wrong("an operation without :f; expected a keyword"));
+    };
     let plain = |field: Option<&Edn>| match field {
         None => Ok(Value::Null),
         Some(it) => it.value().ok_or_else(|| wrong("expected a plain value, not a map")),

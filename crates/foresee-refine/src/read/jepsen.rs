@@ -67,7 +67,8 @@ pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
             process.parse().map_err(|_| wrong(format!("`{process}` is no process; expected a number")))?;
         let kind = kind.strip_prefix(':').and_then(Kind::of);
         let kind = kind.ok_or_else(|| wrong("expected :invoke, :ok, :fail or :info".to_owned()))?;
-        let f = f.strip_prefix(':').ok_or_else(|| wrong(format!("`{f}` is no operation; expected a keyword")))?;
+        let f =
+            f.strip_prefix(':').ok_or_else(|| wrong(format!("`{f}` is no operation; expected a keyword")))?;
         // What is left is the value, which may have blanks in it.
         let rest = f.as_ptr() as usize + f.len() - said.as_ptr() as usize;
         let value = match edn::value(&said[rest..], line) {
@@ -94,17 +95,21 @@ pub(super) fn history(entries: Vec<Entry>, model: Option<Model>) -> Result<Case,
         if entry.kind == Kind::Invoke {
             let (method, args) = call(entry);
             let life = lives.entry(entry.process).or_default();
-            let client = if *life == 0 { entry.process.to_string() } else { format!("{}+{life}", entry.process) };
+            let client =
+                if *life == 0 { entry.process.to_string() } else { format!("{}+{life}", entry.process) };
             if open.insert(entry.process, ops.len()).is_some() {
-                return Err(wrong(format!("process {} has not returned from its last operation", entry.process)));
+                return Err(wrong(format!(
+                    "process {} has not returned from its last operation",
+                    entry.process
+                )));
             }
             let (client, method) = (Arc::from(client), Arc::from(method));
             ops.push(Some(Operation { client, method, args, call: now, returned: None }));
             continue;
         }
         let place = open.remove(&entry.process);
-        let place =
-            place.ok_or_else(|| wrong(format!("process {} has no operation that could end", entry.process)))?;
+        let place = place
+            .ok_or_else(|| wrong(format!("process {} has no operation that could end", entry.process)))?;
         let Some(op) = &mut ops[place] else { continue };
         let method = op.method.to_string();
         match entry.kind {

@@ -55,7 +55,9 @@ impl<'a> Part<'a> {
     fn value(&self, field: &str) -> Result<Value, ReadError> {
         let json = self.fields.get(field).unwrap_or(&Json::Null);
         Value::from_json(json).ok_or_else(|| {
-            self.wrong(format!("`{field}` is no plain value; expected null, true, a whole number, a text or a list"))
+            self.wrong(format!(
+                "`{field}` is no plain value; expected null, true, a whole number, a text or a list"
+            ))
         })
     }
 
@@ -86,7 +88,10 @@ impl<'a> Part<'a> {
 fn case(json: &Json, nth: usize, model: Option<Model>) -> Result<Case, ReadError> {
     let number = format!("case {nth}");
     let Json::Object(fields) = json else {
-        return Err(ReadError::Case { case: number, what: "expected an object with `ops` or `events`".to_owned() });
+        return Err(ReadError::Case {
+            case: number,
+            what: "expected an object with `ops` or `events`".to_owned(),
+        });
     };
     let id = fields.get("id").and_then(Json::as_str);
     let part = Part { case: id.unwrap_or(&number), fields };
@@ -111,7 +116,11 @@ fn history(case: Part<'_>, model: Option<Model>) -> Result<Subject, ReadError> {
         let returned = match part.value("return")? {
             Value::Null => None,
             Value::Int(at) => Some((at, part.value("ret")?)),
-            _ => return Err(part.wrong(format!("operation {nth}: `return` is no moment; expected a number or null"))),
+            _ => {
+                return Err(
+                    part.wrong(format!("operation {nth}: `return` is no moment; expected a number or null"))
+                );
+            }
         };
         ops.push(Operation {
             client: part.name("client")?,

@@ -162,7 +162,9 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
 
     /// Whether an event needs what has not been logged yet.
     fn must_wait(&self, event: &Event) -> bool {
-        let Some(thread) = self.threads.get(&event.thread).filter(|_| !self.is_finished) else { return false };
+        let Some(thread) = self.threads.get(&event.thread).filter(|_| !self.is_finished) else {
+            return false;
+        };
         match &event.action {
             Action::Commit => thread.execution.is_some() && thread.ahead.is_empty(),
             // The call itself is the first thing ahead.
@@ -383,7 +385,9 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
     fn ask_observers(&mut self) {
         let spec = self.spec;
         for (thread, state) in &self.threads {
-            let Some(Execution { op, is_observer: true, ret: Some(ret), .. }) = &state.execution else { continue };
+            let Some(Execution { op, is_observer: true, ret: Some(ret), .. }) = &state.execution else {
+                continue;
+            };
             for world in &mut self.worlds {
                 if !world.satisfied.contains(thread) && spec.permits(&world.state, op, ret) {
                     world.satisfied.insert(*thread);
@@ -440,12 +444,16 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         if !differences.is_empty() {
             self.violation = Some(Violation { differences, ..self.blank(index, Kind::InternalView) });
         } else if let Some(broken) = self.replica.broken() {
-            self.violation = Some(Violation { invariant: Some(broken), ..self.blank(index, Kind::Invariant) });
+            self.violation =
+                Some(Violation { invariant: Some(broken), ..self.blank(index, Kind::Invariant) });
         }
     }
 
     /// Makes writes known; what the parts that they changed had before. Of a variable that was written later, the later value stays.
-    fn publish(&mut self, writes: Vec<(usize, Action)>) -> Result<FxHashMap<Value, Option<Value>>, RefineError> {
+    fn publish(
+        &mut self,
+        writes: Vec<(usize, Action)>,
+    ) -> Result<FxHashMap<Value, Option<Value>>, RefineError> {
         for (event, write) in writes {
             let done = match &write {
                 Action::Write { target, value } => {

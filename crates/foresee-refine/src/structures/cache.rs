@@ -27,7 +27,9 @@ impl Handle {
         match (self.cached, self.clean, self.dirty) {
             (true, true, true) => Some("an entry is both clean and dirty"),
             (true, false, false) => Some("an entry is neither clean nor dirty"),
-            (false, true, _) | (false, _, true) => Some("a handle that is not cached is in a list of entries"),
+            (false, true, _) | (false, _, true) => {
+                Some("a handle that is not cached is in a list of entries")
+            }
             _ => None,
         }
     }

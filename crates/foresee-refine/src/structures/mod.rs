@@ -1,7 +1,7 @@
 //! Known structures: what their variables are called, and what view they make.
 
-mod cells;
 mod cache;
+mod cells;
 mod search_tree;
 mod slots;
 mod tree;

@@ -1,6 +1,6 @@
 //! Random tiny histories, and the truth about them: all orders are tried.
 
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use foresee_oracle::Random;
 use foresee_refine::spec::{Outcome, Specification};
@@ -15,8 +15,7 @@ pub enum Order {
 
 /// Whether some order of all operations with a return, and of some without, is allowed. By definition: no memory, no shortcuts.
 pub fn has_order<S: Specification>(spec: &S, history: &History, order: Order) -> bool {
-    let ops: Vec<S::Op> =
-        history.ops().iter().map(|op| spec.decode(&op.method, &op.args).unwrap()).collect();
+    let ops: Vec<S::Op> = history.ops().iter().map(|op| spec.decode(&op.method, &op.args).unwrap()).collect();
     let mut left: Vec<usize> = (0..ops.len()).collect();
     extend(spec, history, &ops, &spec.initial(), &mut left, order)
 }

@@ -142,7 +142,8 @@ impl Harness {
         internal: Option<Internal<T>>,
     ) {
         let mut pool = Choice::new(self.seed, Arc::new([0]));
-        let pool: Arc<[i64]> = (0..self.keys.max(1)).map(|_| pool.below(10 * self.keys.max(1)) as i64).collect();
+        let pool: Arc<[i64]> =
+            (0..self.keys.max(1)).map(|_| pool.below(10 * self.keys.max(1)) as i64).collect();
         let (busy, stop) = (AtomicUsize::new(self.threads), AtomicBool::new(false));
         thread::scope(|scope| {
             for nth in 0..self.threads {

@@ -74,6 +74,9 @@ macro_rules! __commit_block {
 #[macro_export]
 macro_rules! __log_entry {
     ($how:ident, $target:expr, $value:expr) => {
-        $crate::refine::private::$how(|| ::core::convert::Into::into($target), || ::core::convert::Into::into($value))
+        $crate::refine::private::$how(
+            || ::core::convert::Into::into($target),
+            || ::core::convert::Into::into($value),
+        )
     };
 }

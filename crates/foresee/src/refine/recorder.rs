@@ -3,12 +3,12 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
+use std::string::String;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::vec::Vec;
-use std::string::String;
 
 use foresee_refine::log::{Event, Log, Thread, ThreadId};
 use foresee_refine::refine::{Checker, Mode, RefineError, Replica, Violation};
@@ -145,7 +145,9 @@ impl Recorder {
 
     fn new<W>(yields: u8, work: W) -> Recorder
     where
-        W: FnOnce(Receiver<Batch>, &Shared) -> Result<(Vec<Event>, Option<Violation>), RefineError> + Send + 'static,
+        W: FnOnce(Receiver<Batch>, &Shared) -> Result<(Vec<Event>, Option<Violation>), RefineError>
+            + Send
+            + 'static,
     {
         let (sender, receiver) = sync_channel(QUEUE);
         let shared = Arc::new(Shared {

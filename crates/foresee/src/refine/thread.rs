@@ -58,15 +58,8 @@ impl Drop for Attached {
 
 pub(super) fn attach(shared: Arc<Shared>, id: ThreadId) -> Attached {
     let random = u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let log = ThreadLog {
-        shared,
-        id,
-        batch: Vec::new(),
-        depth: 0,
-        commits: Vec::new(),
-        names: Vec::new(),
-        random,
-    };
+    let log =
+        ThreadLog { shared, id, batch: Vec::new(), depth: 0, commits: Vec::new(), names: Vec::new(), random };
     CURRENT.with_borrow_mut(|current| {
         if let Some(mut before) = current.replace(Box::new(log)) {
             before.flush();
@@ -110,7 +103,8 @@ impl ThreadLog {
     }
 
     fn mistake(&self, name: &str) {
-        let places: Vec<String> = self.commits.iter().map(|place| format!("{}:{}", place.file(), place.line())).collect();
+        let places: Vec<String> =
+            self.commits.iter().map(|place| format!("{}:{}", place.file(), place.line())).collect();
         self.shared.mistake(match &places[..] {
             [] => format!(
                 "`{name}` returned without a commit: put commit!() on this path, where others can see its effect first; often that is \

@@ -112,7 +112,12 @@ fn of_history(case: &Case, model: Model, history: &History, told: Option<&Explan
         blame: Judgement::Structure.name().to_owned(),
         operation: told.unplaced.map(placed),
         // The last order alone does not tell what is allowed: another may end in another state.
-        expected: told.expected.iter().map(ToString::to_string).filter(|it| Some(it) != actual.as_ref()).collect(),
+        expected: told
+            .expected
+            .iter()
+            .map(ToString::to_string)
+            .filter(|it| Some(it) != actual.as_ref())
+            .collect(),
         actual,
         notes,
         overlapping: all(&told.overlapping),
@@ -124,7 +129,8 @@ fn of_history(case: &Case, model: Model, history: &History, told: Option<&Explan
         Some(own) => format!("no order of the operations explains {own} of client {}", own.client),
         None => "no order of the operations explains what they gave back".to_owned(),
     };
-    let event = told.first.zip(own).map(|(first, own)| event(first.into(), &own.client, "return", own.to_string()));
+    let event =
+        told.first.zip(own).map(|(first, own)| event(first.into(), &own.client, "return", own.to_string()));
     Finding::of_refinement(ENGINE, message, event, refinement)
 }
 
@@ -138,7 +144,8 @@ fn log_case(case: &Case, structure: Structure, log: &Log, limits: Limits) -> Res
     };
     // Views are stricter: what they find comes first.
     let worst = found.view.as_ref().and_then(Option::as_ref).or(found.io.as_ref());
-    let finding = worst.map(|(violation, judgement)| of_log(case, structure, log, violation, judgement, limits));
+    let finding =
+        worst.map(|(violation, judgement)| of_log(case, structure, log, violation, judgement, limits));
     let linearizable = found.io.as_ref().and_then(|(violation, judgement)| match judgement {
         Judgement::CommitPoints { .. } => Some(true),
         Judgement::Structure if violation.kind.is_about_order() => Some(false),
@@ -211,8 +218,14 @@ fn of_log(
     let thread = log.events.get(violation.first).map_or("", |event| &log.threads[event.thread as usize].name);
     let what = violation.call.map_or_else(|| thread.to_owned(), |call| placed(call).operation);
     let message = format!("{what}: {}", describe(violation.kind, judgement));
-    let (op, target) = log.events.get(violation.first).map_or(("", String::new()), |event| describe_action(&event.action));
-    Finding::of_refinement(ENGINE, message, Some(event(violation.first as u64, thread, op, target)), refinement)
+    let (op, target) =
+        log.events.get(violation.first).map_or(("", String::new()), |event| describe_action(&event.action));
+    Finding::of_refinement(
+        ENGINE,
+        message,
+        Some(event(violation.first as u64, thread, op, target)),
+        refinement,
+    )
 }
 
 fn describe(kind: Kind, judgement: &Judgement) -> &'static str {
@@ -238,7 +251,8 @@ fn describe(kind: Kind, judgement: &Judgement) -> &'static str {
 fn placed(log: &Log, call: usize) -> PlacedOperation {
     let event = &log.events[call];
     let thread = log.threads[event.thread as usize].name.to_string();
-    let mut own = log.events.iter().enumerate().skip(call + 1).filter(|(_, other)| other.thread == event.thread);
+    let mut own =
+        log.events.iter().enumerate().skip(call + 1).filter(|(_, other)| other.thread == event.thread);
     let returned = own.find_map(|(index, other)| match &other.action {
         Action::Return { ret, .. } => Some(Some((index, ret))),
         Action::Call { .. } => Some(None),
@@ -253,13 +267,20 @@ fn placed(log: &Log, call: usize) -> PlacedOperation {
         }
         (action, _) => describe_action(action).1,
     };
-    PlacedOperation { call: call as u64, returned: returned.map(|(index, _)| index as u64), thread, operation }
+    PlacedOperation {
+        call: call as u64,
+        returned: returned.map(|(index, _)| index as u64),
+        thread,
+        operation,
+    }
 }
 
 fn overlapping(log: &Log, call: usize) -> Vec<PlacedOperation> {
     let own = placed(log, call);
     let calls = log.events.iter().enumerate().filter(|(index, event)| {
-        *index != call && matches!(event.action, Action::Call { .. }) && event.thread != log.events[call].thread
+        *index != call
+            && matches!(event.action, Action::Call { .. })
+            && event.thread != log.events[call].thread
     });
     let end = own.returned.unwrap_or(u64::MAX);
     let candidates = calls.filter(|(index, _)| (*index as u64) < end).map(|(index, _)| placed(log, index));

@@ -12,7 +12,11 @@ pub(super) fn refinement(out: &mut String, found: &Refinement) {
     let case = found.case.as_ref().map_or(String::new(), |case| format!(" in `{case}`"));
     let _ = writeln!(out, "    {QUIET}{} of `{}`{case}{QUIET:#}", found.violation, found.model);
     if let Some(own) = &found.operation {
-        let _ = writeln!(out, "    {STRONG}{}{STRONG:#} by {}, called at event {}", own.operation, own.thread, own.call);
+        let _ = writeln!(
+            out,
+            "    {STRONG}{}{STRONG:#} by {}, called at event {}",
+            own.operation, own.thread, own.call
+        );
     }
     if !found.expected.is_empty() {
         let actual = found.actual.as_ref().map_or(String::new(), |actual| format!(", not {actual}"));
@@ -50,6 +54,10 @@ fn operations(out: &mut String, title: &str, operations: &[PlacedOperation]) {
     }
     for own in &operations[left_out..] {
         let until = own.returned.map_or("…".to_owned(), |event| event.to_string());
-        let _ = writeln!(out, "      {QUIET}{:>5}–{until:<5}{QUIET:#} {:<8} {}", own.call, own.thread, own.operation);
+        let _ = writeln!(
+            out,
+            "      {QUIET}{:>5}–{until:<5}{QUIET:#} {:<8} {}",
+            own.call, own.thread, own.operation
+        );
     }
 }

@@ -211,10 +211,13 @@ fn collect<S: Specification>(
     let is_register = input.spec.shape() == Shape::Register;
     if is_register {
         // As if it had been written before all else.
-        let initial = input.spec.returns(&input.spec.initial(), &match reader(input, ops) {
-            Some(read) => input.ops[read].clone(),
-            None => return Ok(None),
-        });
+        let initial = input.spec.returns(
+            &input.spec.initial(),
+            &match reader(input, ops) {
+                Some(read) => input.ops[read].clone(),
+                None => return Ok(None),
+            },
+        );
         let [value] = &initial[..] else { return Ok(None) };
         by_value.insert(value.clone(), 0);
         let put = Span { op: usize::MAX, call: 0, end: 0 };
@@ -244,7 +247,10 @@ fn collect<S: Specification>(
     for (value, span) in taken {
         let life = &mut lives[find(&value, &span)?];
         if let Some(before) = life.take.replace(span) {
-            return Err(Wrong::new("the value was put once and taken twice", [life.put.op, before.op, span.op]));
+            return Err(Wrong::new(
+                "the value was put once and taken twice",
+                [life.put.op, before.op, span.op],
+            ));
         }
     }
     for (value, span) in seen {

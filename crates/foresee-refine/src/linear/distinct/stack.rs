@@ -87,7 +87,8 @@ fn late(moment: u32) -> u64 {
 
 impl<'a> Pieces<'a> {
     fn new(values: &'a [Nested], coverage: Coverage) -> Self {
-        let all = |number: &dyn Fn(usize) -> u64| Smallest::new((0..values.len()).map(|nth| Some(number(nth))));
+        let all =
+            |number: &dyn Fn(usize) -> u64| Smallest::new((0..values.len()).map(|nth| Some(number(nth))));
         Pieces {
             values,
             coverage,
@@ -145,7 +146,8 @@ impl<'a> Pieces<'a> {
         // These two are compared with the others only.
         [first, last].into_iter().find(|&nth| {
             let value = &self.values[nth];
-            let next = if nth == first { self.left.of(first + 1, to).map(|(next, _)| next) } else { Some(first) };
+            let next =
+                if nth == first { self.left.of(first + 1, to).map(|(next, _)| next) } else { Some(first) };
             let others = [self.by_pop_call.of(first, nth), self.by_pop_call.of(nth + 1, to)];
             let latest = others.into_iter().flatten().map(|(other, _)| self.values[other].pop_call).max();
             next.is_none_or(|next| value.push_call < self.values[next].push_end)
