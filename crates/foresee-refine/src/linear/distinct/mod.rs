@@ -11,6 +11,7 @@
 //!   were left behind is fine, no choice can help. When there are too many choices the procedures say that they do not know.
 
 mod gaps;
+mod life;
 mod pqueue;
 mod queue;
 mod register;
@@ -18,6 +19,8 @@ mod stack;
 mod tree;
 
 use rustc_hash::FxHashMap;
+
+use life::{Life, Rest, Span, Wrong};
 
 use super::input::Input;
 use crate::history::NEVER;
@@ -35,25 +38,6 @@ pub(crate) enum Answer {
     },
     /// Not a case for these procedures.
     Unknown,
-}
-
-/// What a procedure finds wrong.
-#[derive(Clone, Debug)]
-struct Wrong {
-    ops: Vec<usize>,
-    why: &'static str,
-    /// Values that were never taken, by their place among the lives: one of them must be taken, or this stays wrong. `None` if they are not known.
-    culprits: Option<Vec<usize>>,
-}
-
-impl Wrong {
-    fn new(why: &'static str, ops: impl IntoIterator<Item = usize>) -> Wrong {
-        Wrong { ops: ops.into_iter().collect(), why, culprits: None }
-    }
-
-    fn of(self, culprits: Vec<usize>) -> Wrong {
-        Wrong { culprits: Some(culprits), ..self }
-    }
 }
 
 impl From<Wrong> for Answer {
@@ -133,68 +117,6 @@ impl<P: Fn(&[Life]) -> Result<(), Wrong>> Choices<P> {
         }
         Some(false)
     }
-}
-
-/// The values that were never taken and may be there at each moment of an operation that says otherwise: one that surely is, or all that are at
-/// some.
-fn left_behind(lives: &[Life], span: Span, is_in_the_way: impl Fn(&Life) -> bool) -> Vec<usize> {
-    let mut some = Vec::new();
-    for (nth, life) in lives.iter().enumerate() {
-        if life.take.is_some() || life.there_from() >= span.end || !is_in_the_way(life) {
-            continue;
-        }
-        if life.there_from() <= span.call {
-            return vec![nth];
-        }
-        some.push(nth);
-    }
-    some
-}
-
-/// When an operation was under way: it takes effect in one of the gaps from its call to just before its return.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
-    op: usize,
-    call: u32,
-    /// Of what does not return: the end of the history.
-    end: u32,
-}
-
-/// What happened to a value.
-#[derive(Clone, Debug)]
-struct Life {
-    value: Value,
-    put: Span,
-    take: Option<Span>,
-    seen: Vec<Span>,
-}
-
-impl Life {
-    /// When the value surely had been put.
-    fn there_from(&self) -> u32 {
-        self.seen.iter().map(|span| span.end).fold(self.put.end, u32::min)
-    }
-
-    /// Until when the value surely had not been taken.
-    fn there_until(&self, end: u32) -> u32 {
-        let taken = self.take.map_or(end, |take| take.call);
-        self.seen.iter().map(|span| span.call).fold(taken, u32::max)
-    }
-
-    fn ops(&self) -> impl Iterator<Item = usize> {
-        [self.put.op].into_iter().chain(self.take.map(|take| take.op))
-    }
-}
-
-/// What is not about one value.
-#[derive(Clone, Debug, Default)]
-struct Rest {
-    /// Who saw that nothing is there.
-    empty: Vec<Span>,
-    /// Operations of unknown outcome that may have taken anything.
-    any_taken: Vec<Span>,
-    /// The number of events of the history.
-    end: u32,
 }
 
 /// The lives of all values; `None` if a value is put twice or something else happens; an answer if somebody met a value that is

@@ -11,7 +11,7 @@
 //! of smaller values; and who found the queue empty has one that is not covered at all. Cost: sorting.
 
 use super::gaps::Gaps;
-use super::{Life, Rest, Span, Wrong, left_behind};
+use super::life::{Life, Rest, Span, Wrong, left_behind};
 use crate::value::Value;
 
 pub(super) fn decide(lives: &[Life], rest: &Rest) -> Result<(), Wrong> {

@@ -5,7 +5,7 @@
 //! Cost: sorting. The first two reasons are known when the lives are collected.
 
 use super::gaps::Gaps;
-use super::{Life, Rest, Wrong, left_behind};
+use super::life::{Life, Rest, Wrong, left_behind};
 
 pub(super) fn decide(lives: &[Life], rest: &Rest) -> Result<(), Wrong> {
     wrong_order(lives).or_else(|| never_empty(lives, rest)).map_or(Ok(()), Err)

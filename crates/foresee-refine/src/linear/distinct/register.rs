@@ -5,7 +5,7 @@
 //! otherwise all of them are under way from s to f, and can take effect at any one moment in this *backward zone*. There is a linearization iff no
 //! two forward zones overlap and no backward zone lies within a forward one. Cost: sorting.
 
-use super::{Life, Wrong};
+use super::life::{Life, Wrong};
 
 pub(super) fn decide(lives: &[Life]) -> Result<(), Wrong> {
     let mut forward: Vec<(i64, i64, &Life)> = Vec::new();

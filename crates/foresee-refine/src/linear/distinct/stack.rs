@@ -18,8 +18,8 @@
 //! Cost: n log n. Pieces are ranges of the values in the order of push returns. A value whose push is called early enough for its piece stays so in
 //! any smaller piece, so it is moved once from one tree (by call of push) to another (by return of pop).
 
+use super::life::{Life, Rest, Wrong, left_behind};
 use super::tree::{Coverage, Smallest};
-use super::{Life, Rest, Wrong, left_behind};
 
 /// A value with a core.
 struct Nested {
