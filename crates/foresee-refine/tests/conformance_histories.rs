@@ -1,5 +1,7 @@
 //! Histories whose verdicts are known: those of the conformance suite, and of other tools.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 
 use foresee_refine::linear::{Limits, Verdict};

@@ -1,5 +1,7 @@
 //! Refinement logs whose verdicts are known.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 
 use foresee_refine::linear::Limits;

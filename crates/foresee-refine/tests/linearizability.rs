@@ -1,5 +1,7 @@
 //! Every procedure against the definition, on very many random tiny histories.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use foresee_oracle::{Random, for_each_seed};
@@ -9,12 +11,11 @@ use foresee_refine::spec::Specification;
 use foresee_refine::{History, Value};
 use support::{Call, Order, Shape, explains, has_order, random_history};
 
+/// Makes the next call.
+type Calls = Box<dyn FnMut(&mut Random) -> Call>;
+
 /// Checks random histories of a specification by all means there are. Both verdicts must be frequent, or the test says little.
-fn agrees<S: Specification>(
-    spec: &S,
-    seeds: u64,
-    calls: &dyn Fn(bool) -> Box<dyn FnMut(&mut Random) -> Call>,
-) {
+fn agrees<S: Specification>(spec: &S, seeds: u64, calls: &dyn Fn(bool) -> Calls) {
     let mut verdicts = [0, 0];
     for_each_seed(seeds, |seed| {
         let mut random = Random::new(seed);
@@ -61,7 +62,7 @@ fn agrees<S: Specification>(
         }
     });
     if seeds >= 20_000 && std::env::var_os("FORESEE_TEST_SEED").is_none() {
-        assert!(verdicts.iter().all(|count| *count > 400), "{verdicts:?}");
+        assert!(verdicts.iter().all(|count| *count > 250), "{verdicts:?}");
     }
 }
 
@@ -75,7 +76,7 @@ fn values(distinct: bool) -> impl FnMut(&mut Random) -> Value {
     }
 }
 
-fn line(put: &'static str, take: &'static str) -> impl Fn(bool) -> Box<dyn FnMut(&mut Random) -> Call> {
+fn line(put: &'static str, take: &'static str) -> impl Fn(bool) -> Calls {
     move |distinct| {
         let mut values = values(distinct);
         Box::new(move |random| if random.percent(50) { (put, vec![values(random)]) } else { (take, vec![]) })

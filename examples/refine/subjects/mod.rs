@@ -15,7 +15,8 @@ use foresee::refine::{Harness, Report};
 pub(crate) struct Subject {
     /// Its name.
     pub(crate) name: &'static str,
-    /// What its bug is.
+    /// What its bug is, for people.
+    #[allow(dead_code, reason = "tests and benchmarks do not print it")]
     pub(crate) bug: &'static str,
     /// Tests it.
     pub(crate) test: fn(&Harness, bool) -> Result<Report, Error>,

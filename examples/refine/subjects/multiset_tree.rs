@@ -140,13 +140,13 @@ impl<const BUG: bool> MultisetTree<BUG> {
         let mut parent = lock(&self.nodes[first]);
         drop(root);
         loop {
-            for side in 0..2 {
+            for (side, name) in SIDES.into_iter().enumerate() {
                 let Some(child) = parent.children[side] else { continue };
                 let child = lock(&self.nodes[child]);
                 if child.count == 0 && child.children == [None, None] {
                     commit_block! {
                         parent.children[side] = None;
-                        log_write!(format!("{}[n{}]", SIDES[side], parent.place), None::<i64>);
+                        log_write!(format!("{name}[n{}]", parent.place), None::<i64>);
                     }
                     return;
                 }

@@ -36,6 +36,8 @@ pub fn explain<S: Specification>(
     violation: &Violation,
     limits: Limits,
 ) -> Result<Explanation, WrongCall> {
+    // The verdict is known; to explain it is worth less.
+    let limits = Limits { memory: limits.memory.min(1 << 26), ..limits };
     let first = first_violation(spec, history, violation, limits)?;
     let timeline = history.timeline();
     let unplaced = first.map(|first| timeline[first as usize].0);

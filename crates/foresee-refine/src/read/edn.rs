@@ -1,7 +1,7 @@
 //! EDN, as far as histories of Jepsen use it: maps of keywords and values, one after the other or in a vector.
 
-use super::ReadError;
-use super::jepsen::{Entry, Kind};
+use super::case::ReadError;
+use super::entry::{Entry, Kind};
 use crate::value::Value;
 
 /// How deep values may nest.

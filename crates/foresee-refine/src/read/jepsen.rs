@@ -7,42 +7,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::case::{Case, ReadError, Subject};
 use super::edn::{self, Edn};
-use super::{Case, ReadError, Subject};
+use super::entry::{Entry, Kind};
 use crate::history::{History, Operation};
 use crate::named::Model;
 use crate::value::Value;
-
-/// One line of a history.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) line: usize,
-    pub(super) process: i64,
-    pub(super) kind: Kind,
-    pub(super) f: String,
-    pub(super) key: Option<Value>,
-    pub(super) value: Value,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Invoke,
-    Ok,
-    Fail,
-    Info,
-}
-
-impl Kind {
-    pub(super) fn of(name: &str) -> Option<Kind> {
-        Some(match name {
-            "invoke" => Kind::Invoke,
-            "ok" => Kind::Ok,
-            "fail" => Kind::Fail,
-            "info" => Kind::Info,
-            _ => return None,
-        })
-    }
-}
 
 /// The operations in what Jepsen printed. Lines about something else are passed over.
 pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {

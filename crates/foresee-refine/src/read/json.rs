@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::{Case, ReadError, Subject};
+use super::case::{Case, ReadError, Subject};
 use crate::history::{History, Operation};
 use crate::log::{Action, Event, Log};
 use crate::named::Model;

@@ -2,11 +2,11 @@
 //!
 //! The order of commits is one order of the operations. If what they gave back does not fit to it, another order may explain all of it: then the
 //! history is linearizable, and the commit actions are wrong or too strict. If only the views differ, a commit at a later place of the same
-//! operation may make the log right.
+//! operation may make the log right; or commit blocks are missing: what an operation wrote before its commit was seen by the commit of another.
 
 use super::{Kind, Mode, RefineError, Replica, Violation, check};
 use crate::linear::{Limits, Verdict, check_by_search};
-use crate::log::{Action, Log};
+use crate::log::{Action, Event, Log};
 use crate::spec::Viewed;
 
 /// Who is to blame.
@@ -24,6 +24,8 @@ pub enum Judgement {
         /// The event.
         before: usize,
     },
+    /// Commit blocks are missing: with one around each operation up to its commit, the whole log is right.
+    MissingBlock,
     /// The annotations: a commit is missing or too many, or calls and returns do not match.
     Annotations,
     /// It is not known whether another order explains it: the search was too long.
@@ -36,7 +38,7 @@ impl Judgement {
         match self {
             Judgement::Structure => "structure",
             Judgement::CommitPoints { .. } | Judgement::LaterCommit { .. } => "commit-points",
-            Judgement::Annotations => "annotations",
+            Judgement::MissingBlock | Judgement::Annotations => "annotations",
             Judgement::Undecided => "undecided",
         }
     }
@@ -56,8 +58,11 @@ pub fn judge<S: Viewed, R: Replica + Default>(
         return Ok(Judgement::Annotations);
     }
     if violation.kind == Kind::View && log.events.len() <= LONGEST {
-        let later = later_commit::<S, R>(spec, log, violation)?;
-        return Ok(later.map_or(Judgement::Structure, |before| Judgement::LaterCommit { before }));
+        if let Some(before) = later_commit::<S, R>(spec, log, violation)? {
+            return Ok(Judgement::LaterCommit { before });
+        }
+        let is_right = check(spec, R::default(), &with_blocks(log), Mode::View)?.is_none();
+        return Ok(if is_right { Judgement::MissingBlock } else { Judgement::Structure });
     }
     if !violation.kind.is_about_order() {
         return Ok(Judgement::Structure);
@@ -71,6 +76,48 @@ pub fn judge<S: Viewed, R: Replica + Default>(
         Verdict::Linearizable { order: None } | Verdict::Undecided(_) => Judgement::Undecided,
         Verdict::Violation(_) => Judgement::Structure,
     })
+}
+
+/// The same log with a commit block around each operation, from its call to its commit.
+fn with_blocks(log: &Log) -> Log {
+    #[derive(Clone, Copy, Default)]
+    struct Blocks {
+        /// Whether the new block is open, and whether one of the log's own would be.
+        is_open: bool,
+        own_is_open: bool,
+    }
+    let mut blocks = vec![Blocks::default(); log.threads.len()];
+    let mut events = Vec::with_capacity(2 * log.events.len());
+    for event in &log.events {
+        let thread = event.thread as usize;
+        let Blocks { is_open, own_is_open } = &mut blocks[thread];
+        let block = |action| Event { thread: event.thread, action };
+        match event.action {
+            _ if log.threads[thread].is_internal => events.push(event.clone()),
+            Action::Call { .. } => {
+                events.extend([event.clone(), block(Action::BlockBegin)]);
+                *is_open = true;
+            }
+            Action::Commit if *is_open => {
+                events.extend([event.clone(), block(Action::BlockEnd)]);
+                *is_open = false;
+                // The rest of its own block.
+                events.extend(own_is_open.then(|| block(Action::BlockBegin)));
+            }
+            Action::Return { .. } => {
+                events.extend(std::mem::take(is_open).then(|| block(Action::BlockEnd)));
+                events.push(event.clone());
+            }
+            Action::BlockBegin | Action::BlockEnd => {
+                *own_is_open = event.action == Action::BlockBegin;
+                if !*is_open {
+                    events.push(event.clone());
+                }
+            }
+            _ => events.push(event.clone()),
+        }
+    }
+    Log { threads: log.threads.clone(), events }
 }
 
 /// A later place in the same operation at which its commit would be right: after one of its own writes or blocks. Up to the operation's

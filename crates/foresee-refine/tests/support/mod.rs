@@ -1,6 +1,6 @@
 //! Random tiny histories, and the truth about them: all orders are tried.
 
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use foresee_oracle::Random;
 use foresee_refine::spec::{Outcome, Specification};
@@ -8,13 +8,13 @@ use foresee_refine::{History, Operation, Value};
 
 /// Which orders count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     RealTime,
     Program,
 }
 
 /// Whether some order of all operations with a return, and of some without, is allowed. By definition: no memory, no shortcuts.
-pub fn has_order<S: Specification>(spec: &S, history: &History, order: Order) -> bool {
+pub(crate) fn has_order<S: Specification>(spec: &S, history: &History, order: Order) -> bool {
     let ops: Vec<S::Op> = history.ops().iter().map(|op| spec.decode(&op.method, &op.args).unwrap()).collect();
     let mut left: Vec<usize> = (0..ops.len()).collect();
     extend(spec, history, &ops, &spec.initial(), &mut left, order)
@@ -63,7 +63,7 @@ fn extend<S: Specification>(
 }
 
 /// Whether an order explains a history: that it is one is checked step by step.
-pub fn explains<S: Specification>(spec: &S, history: &History, order: &[usize]) -> bool {
+pub(crate) fn explains<S: Specification>(spec: &S, history: &History, order: &[usize]) -> bool {
     let mut state = spec.initial();
     for (nth, &op) in order.iter().enumerate() {
         if order[..nth].iter().any(|before| history.precedes(op, *before) || *before == op) {
@@ -90,21 +90,21 @@ pub fn explains<S: Specification>(spec: &S, history: &History, order: &[usize]) 
 }
 
 /// A call: a method and its arguments.
-pub type Call = (&'static str, Vec<Value>);
+pub(crate) type Call = (&'static str, Vec<Value>);
 
 /// How random histories are made.
 #[derive(Clone, Copy)]
-pub struct Shape {
-    pub clients: usize,
-    pub ops: usize,
+pub(crate) struct Shape {
+    pub(crate) clients: usize,
+    pub(crate) ops: usize,
     /// How often a result is another than that of the run, in percent.
-    pub wrong: u32,
+    pub(crate) wrong: u32,
     /// How often a client's last operation does not return, in percent.
-    pub pending: u32,
+    pub(crate) pending: u32,
 }
 
 /// A random run of an atomic object with calls as `call` makes them, some of the results of which are changed to those of other moments.
-pub fn random_history<S: Specification>(
+pub(crate) fn random_history<S: Specification>(
     spec: &S,
     random: &mut Random,
     shape: Shape,

@@ -2,7 +2,7 @@
 //! share and which shrinks over time, until the first violation.
 
 use std::fmt;
-use std::string::{String, ToString as _};
+use std::string::String;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -227,7 +227,7 @@ fn explained<S: Viewed, R: Replica + Default>(
     {
         text += "\n  these operations have no order that explains them:";
         for op in told.minimal.iter().map(|op| &history.ops()[*op]).rev().take(12).rev() {
-            text += &format!("\n    {} {}", op.client, op.to_string());
+            text += &format!("\n    {} {}", op.client, op);
         }
     }
     let after = calls(log, (violation.first + 1).min(log.events.len()));

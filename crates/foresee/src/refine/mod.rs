@@ -11,6 +11,7 @@ mod entries;
 mod harness;
 mod logged;
 mod recorder;
+mod shared;
 mod thread;
 
 pub use choice::Choice;

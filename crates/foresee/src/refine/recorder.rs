@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 use std::string::String;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::vec::Vec;
 
@@ -15,6 +15,7 @@ use foresee_refine::refine::{Checker, Mode, RefineError, Replica, Violation};
 use foresee_refine::spec::Viewed;
 
 use super::entries::Entries;
+use super::shared::{Batch, Shared, lock};
 use super::thread::{self, Attached};
 
 /// How many batches may wait in the queue.
@@ -27,35 +28,6 @@ pub enum Role {
     Application,
     /// It works inside (compression, eviction), and must leave the view as it is.
     Internal,
-}
-
-/// Entries with their numbers.
-pub(super) type Batch = Vec<(u64, Event)>;
-
-pub(super) struct Shared {
-    /// The number of the next entry.
-    pub(super) next: AtomicU64,
-    pub(super) queue: SyncSender<Batch>,
-    threads: Mutex<Vec<Thread>>,
-    /// Operations that did not commit exactly once.
-    mistakes: Mutex<Vec<String>>,
-    /// Whether the checker found something.
-    has_violation: AtomicBool,
-    /// Of a hundred entries, after how many the thread lets others run.
-    pub(super) yields: u8,
-}
-
-impl Shared {
-    pub(super) fn mistake(&self, what: String) {
-        let mut mistakes = lock(&self.mistakes);
-        if mistakes.len() < 100 && !mistakes.contains(&what) {
-            mistakes.push(what);
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes the entries of all threads that are attached to it.

@@ -12,7 +12,7 @@ use std::vec::Vec;
 use foresee_refine::Value;
 use foresee_refine::log::{Action, Event, ThreadId};
 
-use super::recorder::{Batch, Shared};
+use super::shared::{Batch, Shared};
 
 /// A thread hands on its entries when it has so many.
 const BATCH: usize = 64;

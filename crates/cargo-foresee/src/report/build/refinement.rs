@@ -193,6 +193,9 @@ fn of_log(
                 "whether another order explains it could not be decided: the search is too long".to_owned(),
             );
         }
+        Judgement::MissingBlock => notes.push(
+            "an operation wrote before its commit, and others saw it: put its writes and its commit into one commit block".to_owned(),
+        ),
         Judgement::Structure | Judgement::Annotations => {}
     }
     let refinement = Refinement {
@@ -232,6 +235,9 @@ fn of_log(
 fn describe(kind: Kind, judgement: &Judgement) -> &'static str {
     if matches!(judgement, Judgement::CommitPoints { .. }) {
         return "the commit points are wrong or too strict";
+    }
+    if *judgement == Judgement::MissingBlock {
+        return "commit blocks are missing";
     }
     match kind {
         Kind::ReturnValue => "the specification does not allow this result where it committed",

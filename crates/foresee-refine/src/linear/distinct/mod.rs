@@ -6,10 +6,12 @@
 //! present, all can be absent at once (each procedure has the argument), and that is what all of them rest on.
 //!
 //! - An operation of unknown outcome that put a value which nobody met is left out: it need not have had an effect.
-//! - One that may have taken any value is a choice. Without it the history may be fine; and if it is not, even when all values that were
-//!   left behind are forgotten, no choice can help. In between the procedures say that they do not know.
+//! - One that may have taken any value is a choice. Without it the history may be fine. If not, a procedure names values one of which must have
+//!   been taken for what is wrong to be right; each is tried with each such operation, and so on. If not even a history without all values that
+//!   were left behind is fine, no choice can help. When there are too many choices the procedures say that they do not know.
 
 mod gaps;
+mod life;
 mod pqueue;
 mod queue;
 mod register;
@@ -17,6 +19,8 @@ mod stack;
 mod tree;
 
 use rustc_hash::FxHashMap;
+
+use life::{Life, Rest, Span, Wrong};
 
 use super::input::Input;
 use crate::history::NEVER;
@@ -36,11 +40,14 @@ pub(crate) enum Answer {
     Unknown,
 }
 
-impl Answer {
-    fn not(why: &'static str, ops: impl IntoIterator<Item = usize>) -> Answer {
-        Answer::Not { ops: ops.into_iter().collect(), why }
+impl From<Wrong> for Answer {
+    fn from(wrong: Wrong) -> Answer {
+        Answer::Not { ops: wrong.ops, why: wrong.why }
     }
 }
+
+/// So many times a procedure is run for one history.
+const MOST_TRIED: usize = 200;
 
 /// Decides about these operations, which are in the order of their calls, if that is possible without a search.
 pub(crate) fn decide<S: Specification>(input: &Input<'_, S>, ops: &[usize]) -> Answer {
@@ -48,73 +55,68 @@ pub(crate) fn decide<S: Specification>(input: &Input<'_, S>, ops: &[usize]) -> A
     if shape == Shape::General {
         return Answer::Unknown;
     }
-    let (mut lives, mut rest) = match collect(input, ops) {
+    let (mut lives, rest) = match collect(input, ops) {
         Ok(Some(collected)) => collected,
         Ok(None) => return Answer::Unknown,
-        Err(wrong) => return wrong,
+        Err(wrong) => return wrong.into(),
     };
-    let procedure = |lives: &[Life], rest: &Rest| match shape {
-        Shape::Queue => queue::decide(lives, rest),
-        Shape::Stack => stack::decide(lives, rest),
-        Shape::PriorityQueue => pqueue::decide(lives, rest),
-        Shape::Register => register::decide(lives),
-        Shape::General => Answer::Unknown,
+    let procedure = |lives: &[Life]| match shape {
+        Shape::Queue => queue::decide(lives, &rest),
+        Shape::Stack => stack::decide(lives, &rest),
+        Shape::PriorityQueue => pqueue::decide(lives, &rest),
+        Shape::Register | Shape::General => register::decide(lives),
     };
-    let without = procedure(&lives, &rest);
-    if without == Answer::Linearizable || !std::mem::take(&mut rest.any_taken) {
-        return without;
+    let wrong = match procedure(&lives) {
+        Ok(()) => return Answer::Linearizable,
+        Err(wrong) => wrong,
+    };
+    if rest.any_taken.is_empty() {
+        return wrong.into();
     }
-    lives.retain(|life| life.take.is_some());
-    match procedure(&lives, &rest) {
-        Answer::Linearizable => Answer::Unknown,
-        not => not,
+    let taken: Vec<Life> = lives.iter().filter(|life| life.take.is_some()).cloned().collect();
+    if let Err(wrong) = procedure(&taken) {
+        return wrong.into();
     }
-}
-
-/// When an operation was under way: it takes effect in one of the gaps from its call to just before its return.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
-    op: usize,
-    call: u32,
-    /// Of what does not return: the end of the history.
-    end: u32,
-}
-
-/// What happened to a value.
-#[derive(Clone, Debug)]
-struct Life {
-    value: Value,
-    put: Span,
-    take: Option<Span>,
-    seen: Vec<Span>,
-}
-
-impl Life {
-    /// When the value surely had been put.
-    fn there_from(&self) -> u32 {
-        self.seen.iter().map(|span| span.end).fold(self.put.end, u32::min)
-    }
-
-    /// Until when the value surely had not been taken.
-    fn there_until(&self, end: u32) -> u32 {
-        let taken = self.take.map_or(end, |take| take.call);
-        self.seen.iter().map(|span| span.call).fold(taken, u32::max)
-    }
-
-    fn ops(&self) -> impl Iterator<Item = usize> {
-        [self.put.op].into_iter().chain(self.take.map(|take| take.op))
+    let mut choices = Choices { procedure, takes: rest.any_taken.clone(), tried: 0 };
+    match choices.repair(&mut lives, &wrong) {
+        Some(true) => Answer::Linearizable,
+        Some(false) => wrong.into(),
+        None => Answer::Unknown,
     }
 }
 
-/// What is not about one value.
-#[derive(Clone, Debug, Default)]
-struct Rest {
-    /// Who saw that nothing is there.
-    empty: Vec<Span>,
-    /// Whether an operation of unknown outcome may have taken anything.
-    any_taken: bool,
-    /// The number of events of the history.
-    end: u32,
+/// Which values were taken by operations of unknown outcome.
+struct Choices<P> {
+    procedure: P,
+    /// Those that have taken nothing yet.
+    takes: Vec<Span>,
+    tried: usize,
+}
+
+impl<P: Fn(&[Life]) -> Result<(), Wrong>> Choices<P> {
+    /// Whether some choice makes everything right; `None` if that is not known.
+    fn repair(&mut self, lives: &mut [Life], wrong: &Wrong) -> Option<bool> {
+        for &culprit in wrong.culprits.as_ref()? {
+            for nth in 0..self.takes.len() {
+                self.tried += 1;
+                if self.tried > MOST_TRIED {
+                    return None;
+                }
+                let take = self.takes.remove(nth);
+                lives[culprit].take = Some(take);
+                let repaired = match (self.procedure)(lives) {
+                    Ok(()) => Some(true),
+                    Err(wrong) => self.repair(lives, &wrong),
+                };
+                lives[culprit].take = None;
+                self.takes.insert(nth, take);
+                if repaired != Some(false) {
+                    return repaired;
+                }
+            }
+        }
+        Some(false)
+    }
 }
 
 /// The lives of all values; `None` if a value is put twice or something else happens; an answer if somebody met a value that is
@@ -122,7 +124,7 @@ struct Rest {
 fn collect<S: Specification>(
     input: &Input<'_, S>,
     ops: &[usize],
-) -> Result<Option<(Vec<Life>, Rest)>, Answer> {
+) -> Result<Option<(Vec<Life>, Rest)>, Wrong> {
     let end = input.history.events();
     let mut rest = Rest { end, ..Rest::default() };
     let mut lives: Vec<Life> = Vec::new();
@@ -155,19 +157,19 @@ fn collect<S: Specification>(
             Access::Take(value) => taken.push((value, span)),
             Access::See(value) => seen.push((value, span)),
             Access::SeeNothing => rest.empty.push(span),
-            Access::TakeUnknown => rest.any_taken = true,
+            Access::TakeUnknown => rest.any_taken.push(span),
             Access::Nothing => {}
             Access::Other => return Ok(None),
         }
     }
     let find = |value: &Value, span: &Span| match by_value.get(value) {
-        None => Err(Answer::not("nobody put this value", [span.op])),
+        None => Err(Wrong::new("nobody put this value", [span.op])),
         Some(&life) => Ok(life),
     };
     for (value, span) in taken {
         let life = &mut lives[find(&value, &span)?];
         if let Some(before) = life.take.replace(span) {
-            return Err(Answer::not(
+            return Err(Wrong::new(
                 "the value was put once and taken twice",
                 [life.put.op, before.op, span.op],
             ));
@@ -179,7 +181,7 @@ fn collect<S: Specification>(
     for life in &lives {
         let met = life.seen.iter().chain(&life.take);
         if let Some(early) = met.into_iter().find(|span| span.end < life.put.call) {
-            return Err(Answer::not("the value was met before it was put", [life.put.op, early.op]));
+            return Err(Wrong::new("the value was met before it was put", [life.put.op, early.op]));
         }
     }
     let unknown = |life: &Life| life.put.op != usize::MAX && input.returned(life.put.op) == NEVER;

@@ -11,9 +11,10 @@
 //! of smaller values; and who found the queue empty has one that is not covered at all. Cost: sorting.
 
 use super::gaps::Gaps;
-use super::{Answer, Life, Rest};
+use super::life::{Life, Rest, Span, Wrong, left_behind};
+use crate::value::Value;
 
-pub(super) fn decide(lives: &[Life], rest: &Rest) -> Answer {
+pub(super) fn decide(lives: &[Life], rest: &Rest) -> Result<(), Wrong> {
     let mut by_value: Vec<&Life> = lives.iter().collect();
     by_value.sort_unstable_by(|a, b| a.value.cmp(&b.value));
     let mut gaps = Gaps::new(rest.end);
@@ -23,23 +24,29 @@ pub(super) fn decide(lives: &[Life], rest: &Rest) -> Answer {
             // It is taken as late as possible, so that it can be seen before.
             Some(take) => match gaps.at_or_before(take.end - 1) {
                 Some(gap) if gap >= take.call.max(life.put.call) => gap,
-                _ => return smaller_there(take.op),
+                _ => return Err(smaller_there(lives, take, &life.value)),
             },
         };
         for seen in &life.seen {
             let gap = gaps.at_or_after(seen.call.max(life.put.call));
             if gap >= seen.end || gap > last {
-                return smaller_there(seen.op);
+                return Err(smaller_there(lives, *seen, &life.value));
             }
         }
         gaps.cover(life.there_from(), life.there_until(rest.end));
     }
     match rest.empty.iter().find(|span| gaps.at_or_after(span.call) >= span.end) {
-        Some(wrong) => Answer::not("some value is there at each moment", [wrong.op]),
-        None => Answer::Linearizable,
+        Some(wrong) => {
+            let culprits = left_behind(lives, *wrong, |_| true);
+            Err(Wrong::new("some value is there at each moment", [wrong.op]).of(culprits))
+        }
+        None => Ok(()),
     }
 }
 
-fn smaller_there(op: usize) -> Answer {
-    Answer::not("a smaller value is there at each moment", [op])
+fn smaller_there(lives: &[Life], span: Span, value: &Value) -> Wrong {
+    // What was put later than the operation began may stand in the way of the value as well: all smaller ones that were left are tried.
+    let smaller = |life: &Life| life.value < *value;
+    let culprits = (0..lives.len()).filter(|nth| lives[*nth].take.is_none() && smaller(&lives[*nth]));
+    Wrong::new("a smaller value is there at each moment", [span.op]).of(culprits.collect())
 }

@@ -5,43 +5,46 @@
 //! Cost: sorting. The first two reasons are known when the lives are collected.
 
 use super::gaps::Gaps;
-use super::{Answer, Life, Rest};
+use super::life::{Life, Rest, Wrong, left_behind};
 
-pub(super) fn decide(lives: &[Life], rest: &Rest) -> Answer {
-    wrong_order(lives).or_else(|| never_empty(lives, rest)).unwrap_or(Answer::Linearizable)
+pub(super) fn decide(lives: &[Life], rest: &Rest) -> Result<(), Wrong> {
+    wrong_order(lives).or_else(|| never_empty(lives, rest)).map_or(Ok(()), Err)
 }
 
 /// Values a and b with put(a) before put(b), and take(b) before take(a) or a not taken at all: by a sweep over the calls of puts
 /// with the latest take of all values whose put has returned.
-fn wrong_order(lives: &[Life]) -> Option<Answer> {
-    let mut by_return: Vec<&Life> = lives.iter().collect();
+fn wrong_order(lives: &[Life]) -> Option<Wrong> {
+    let mut by_return: Vec<usize> = (0..lives.len()).collect();
     let mut by_call = by_return.clone();
-    by_return.sort_unstable_by_key(|life| life.put.end);
-    by_call.sort_unstable_by_key(|life| life.put.call);
-    let taken_from = |life: &Life| life.take.map_or(u32::MAX, |take| take.call);
+    by_return.sort_unstable_by_key(|nth| lives[*nth].put.end);
+    by_call.sort_unstable_by_key(|nth| lives[*nth].put.call);
+    let taken_from = |nth: usize| lives[nth].take.map_or(u32::MAX, |take| take.call);
     let mut returned = by_return.into_iter().peekable();
-    let mut latest: Option<&Life> = None;
+    let mut latest: Option<usize> = None;
     for second in by_call {
-        while let Some(first) = returned.next_if(|first| first.put.end < second.put.call) {
+        while let Some(first) = returned.next_if(|first| lives[*first].put.end < lives[second].put.call) {
             if latest.is_none_or(|latest| taken_from(latest) < taken_from(first)) {
                 latest = Some(first);
             }
         }
-        if let (Some(first), Some(take)) = (latest, second.take)
+        if let (Some(first), Some(take)) = (latest, lives[second].take)
             && take.end < taken_from(first)
         {
-            let why = "the value that was put first is taken last";
-            return Some(Answer::not(why, first.ops().chain(second.ops())));
+            let ops = lives[first].ops().chain(lives[second].ops());
+            let wrong = Wrong::new("the value that was put first is taken last", ops);
+            let is_left = lives[first].take.is_none();
+            return Some(wrong.of(is_left.then_some(first).into_iter().collect()));
         }
     }
     None
 }
 
-fn never_empty(lives: &[Life], rest: &Rest) -> Option<Answer> {
+fn never_empty(lives: &[Life], rest: &Rest) -> Option<Wrong> {
     let mut gaps = Gaps::new(rest.end);
     for life in lives {
         gaps.cover(life.there_from(), life.there_until(rest.end));
     }
     let wrong = rest.empty.iter().find(|span| gaps.at_or_after(span.call) >= span.end)?;
-    Some(Answer::not("some value is there at each moment", [wrong.op]))
+    let culprits = left_behind(lives, *wrong, |_| true);
+    Some(Wrong::new("some value is there at each moment", [wrong.op]).of(culprits))
 }

@@ -5,9 +5,9 @@
 //! otherwise all of them are under way from s to f, and can take effect at any one moment in this *backward zone*. There is a linearization iff no
 //! two forward zones overlap and no backward zone lies within a forward one. Cost: sorting.
 
-use super::{Answer, Life};
+use super::life::{Life, Wrong};
 
-pub(super) fn decide(lives: &[Life]) -> Answer {
+pub(super) fn decide(lives: &[Life]) -> Result<(), Wrong> {
     let mut forward: Vec<(i64, i64, &Life)> = Vec::new();
     let mut backward: Vec<(i64, i64, &Life)> = Vec::new();
     for life in lives {
@@ -30,7 +30,7 @@ pub(super) fn decide(lives: &[Life]) -> Answer {
     let why = "one value is there before and after the other";
     for two in forward.windows(2) {
         if two[1].0 < two[0].1 {
-            return not(why, two[0].2, two[1].2);
+            return Err(not(why, two[0].2, two[1].2));
         }
     }
     for (from, to, life) in backward {
@@ -39,13 +39,13 @@ pub(super) fn decide(lives: &[Life]) -> Answer {
         if let Some(around) = before.checked_sub(1).map(|nth| forward[nth])
             && to < around.1
         {
-            return not(why, around.2, life);
+            return Err(not(why, around.2, life));
         }
     }
-    Answer::Linearizable
+    Ok(())
 }
 
-fn not(why: &'static str, a: &Life, b: &Life) -> Answer {
+fn not(why: &'static str, a: &Life, b: &Life) -> Wrong {
     let ops = |life: &Life| {
         let spans = life.seen.iter().chain([&life.put]);
         let (first, last) = (spans.clone().min_by_key(|span| span.end), spans.max_by_key(|span| span.call));
@@ -54,5 +54,5 @@ fn not(why: &'static str, a: &Life, b: &Life) -> Answer {
     let mut ops: Vec<usize> = ops(a).chain(ops(b)).filter(|op| *op != usize::MAX).collect();
     ops.sort_unstable();
     ops.dedup();
-    Answer::Not { ops, why }
+    Wrong::new(why, ops)
 }

@@ -18,8 +18,8 @@
 //! Cost: n log n. Pieces are ranges of the values in the order of push returns. A value whose push is called early enough for its piece stays so in
 //! any smaller piece, so it is moved once from one tree (by call of push) to another (by return of pop).
 
+use super::life::{Life, Rest, Wrong, left_behind};
 use super::tree::{Coverage, Smallest};
-use super::{Answer, Life, Rest};
 
 /// A value with a core.
 struct Nested {
@@ -31,7 +31,7 @@ struct Nested {
     pop_end: u32,
 }
 
-pub(super) fn decide(lives: &[Life], rest: &Rest) -> Answer {
+pub(super) fn decide(lives: &[Life], rest: &Rest) -> Result<(), Wrong> {
     let values = nested(lives, rest.end);
     let gaps = rest.end as usize + lives.len() + 2;
     let mut coverage = Coverage::new(gaps);
@@ -41,15 +41,15 @@ pub(super) fn decide(lives: &[Life], rest: &Rest) -> Answer {
     let is_never_empty =
         |call: u32, end: u32| coverage.first_uncovered(call as usize).is_none_or(|gap| gap >= end as usize);
     if let Some(wrong) = rest.empty.iter().find(|span| is_never_empty(span.call, span.end)) {
-        return Answer::not("some value is there at each moment", [wrong.op]);
+        let culprits = left_behind(lives, *wrong, |_| true);
+        return Err(Wrong::new("some value is there at each moment", [wrong.op]).of(culprits));
     }
-    match Pieces::new(&values, coverage).take_all() {
-        Ok(()) => Answer::Linearizable,
-        Err(piece) => {
-            let ops = piece.iter().take(8).flat_map(|nth| lives[values[*nth].life].ops());
-            Answer::not("none of these values can lie below the others", ops)
-        }
-    }
+    Pieces::new(&values, coverage).take_all().map_err(|piece| {
+        let piece: Vec<usize> = piece.into_iter().map(|nth| values[nth].life).collect();
+        let ops = piece.iter().take(8).flat_map(|nth| lives[*nth].ops());
+        let wrong = Wrong::new("none of these values can lie below the others", ops);
+        wrong.of(piece.iter().copied().filter(|nth| lives[*nth].take.is_none()).collect())
+    })
 }
 
 /// The values with a core, in the order of their push's return. What is never popped is popped after the end, all at once.
