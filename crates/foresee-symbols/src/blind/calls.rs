@@ -11,7 +11,9 @@ use super::coverage::{CallKind, Uncovered, uncovered};
 use super::effects::{self, Effect, Effects};
 use super::file_code::{Callee, FileCode, FunctionStart};
 use super::flow::{Flow, Return, decode, is_call};
-use super::runtime_calls::{calls_back, is_copy, is_entry_point, is_stateful, keeps_arguments, runtime_call};
+use super::runtime_calls::{
+    calls_back, is_copy, is_cxx_library, is_entry_point, is_stateful, keeps_arguments, runtime_call,
+};
 use crate::demangle::demangled;
 
 /// What to call a function that is called by a computed address.
@@ -158,8 +160,8 @@ impl ProgramCode {
         function
     }
 
-    /// Whether what is called may keep an address that it is given, for others or for later. Functions of the system do not,
-    /// but for those that start or prepare something.
+    /// Whether what is called may keep an address that it is given, for others or for later. Functions of the system and of C++'s
+    /// library do not, but for those that start or prepare something.
     fn keeps(&self, file: FileId, instructions: &[Instruction], at: usize) -> bool {
         let code = self.code(file);
         let (file, symbol) = match callee(code, instructions, at) {
@@ -168,7 +170,8 @@ impl ProgramCode {
                 Some(start) if code.is_runtime(start) || is_entry_point(code, start) => {
                     return keeps_arguments(code.symbol(start));
                 }
-                _ => return true,
+                Some(start) => return !is_cxx_library(code.symbol(start)),
+                None => return true,
             },
             Callee::Import(symbol) => (self.exporter(&symbol).map(|(file, _)| file), symbol),
         };

@@ -50,7 +50,9 @@ impl FrameVariables {
         let mut headers = dwarf.units();
         while let Some(header) = headers.next()? {
             let unit = dwarf.unit(header)?;
-            self.read_unit(&dwarf, &unit)?;
+            if !is_rust(&unit)? {
+                self.read_unit(&dwarf, &unit)?;
+            }
         }
         Ok(())
     }
@@ -80,6 +82,13 @@ impl FrameVariables {
         }
         Ok(())
     }
+}
+
+/// Whether a unit is Rust's: the runtime's own, in a program of C.
+fn is_rust(unit: &Unit<Slice<'_>>) -> gimli::Result<bool> {
+    let mut entries = unit.entries();
+    let language = entries.next_dfs()?.and_then(|entry| entry.attr_value(names::DW_AT_language));
+    Ok(matches!(language, Some(AttributeValue::Language(names::DW_LANG_Rust))))
 }
 
 /// What places in a frame are counted from, itself counted from where the stack pointer is when the function begins.

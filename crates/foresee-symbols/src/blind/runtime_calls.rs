@@ -69,6 +69,18 @@ const KEEPING: [&str; 16] = [
     "on_exit",
 ];
 
+/// How the symbols of functions begin that C++'s library has as source.
+const CXX_LIBRARY: [&str; 4] = ["_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx"];
+/// In the names of those that keep what they are given by reference.
+const CXX_KEEPING: [&str; 8] =
+    ["3ref", "4cref", "wrapper", "thread", "async", "function", "bind", "oroutine"];
+
+/// Whether a function is one of C++'s library that keeps nothing of what it is given.
+pub(super) fn is_cxx_library(symbol: &str) -> bool {
+    CXX_LIBRARY.iter().any(|beginning| symbol.starts_with(beginning))
+        && !CXX_KEEPING.iter().any(|part| symbol.contains(part))
+}
+
 /// Whether a function of the system keeps an address that it is given, or gives it to another thread.
 pub(super) fn keeps_arguments(symbol: &str) -> bool {
     KEEPING.iter().any(|beginning| symbol.starts_with(beginning))
