@@ -19,7 +19,7 @@
 //! | [`linear`] | linearizability and sequential consistency |
 //! | [`log`], [`refine`] | logs with commit actions and writes, and whether they refine |
 //! | [`structures`] | what the writes of known structures mean: from variables to views |
-//! | [`read`], [`write`] | files: JSON, EDN and logs of Jepsen; logs of programs as JSON lines |
+//! | [`read`], [`mod@write`] | files: JSON, EDN and logs of Jepsen; logs of programs as JSON lines |
 //! | [`named`] | models and structures by name, for whoever has a file |
 
 pub mod atomized;

@@ -9,7 +9,7 @@
 //!   that block has had its commit, or has ended. Work of the structure's own threads must leave the view as it was.
 //!
 //! A log may end while operations are under way. One that has committed may have had any result, and the log is right if some choice makes it
-//! right: there is a [`World`](world::World) for each.
+//! right: there is a `World` for each.
 //!
 //! Cost: one pass; at each commit the step of the specification, the parts that changed, and the observers under way.
 

@@ -20,7 +20,7 @@ use crate::source::{EventSource, Facts};
 use crate::trust::Trust;
 use crate::{Damage, TraceError};
 
-/// A fact about a run: how many reads were compared with one before ([`unseen_writes`](super::unseen_writes)).
+/// A fact about a run: how many reads were compared with one before (`unseen_writes`).
 pub const VALUES_COMPARED: &str = "values-compared";
 
 /// A reader of a raw trace.
