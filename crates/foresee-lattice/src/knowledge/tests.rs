@@ -1,9 +1,8 @@
 use foresee_monitor::compile;
-use foresee_trace::EventSource as _;
-use foresee_trace::text::TextReader;
 use foresee_witness::judge::{Certainty, Finding};
 
 use super::*;
+use crate::property::tests::over_text;
 
 const MUTEX: &str = r#"property Mutex { thread i, j; local critical: bool = false;
     mttl: @i(critical -> !exists j != i: @j critical)
@@ -11,15 +10,7 @@ const MUTEX: &str = r#"property Mutex { thread i, j; local critical: bool = fals
 
 fn findings(spec: &str, trace: &str) -> Vec<Finding> {
     let compiled = compile(spec).unwrap_or_else(|problems| panic!("{problems:#?}"));
-    let mut engine = Box::new(KnownVerdicts::new(&compiled.properties, "run.std"));
-    let mut reader = TextReader::new(trace.as_bytes());
-    let mut index = 0;
-    while reader.advance().unwrap() {
-        engine.names(reader.names());
-        engine.event(index, &reader.event());
-        index += 1;
-    }
-    engine.finish(reader.names()).findings
+    over_text(Box::new(KnownVerdicts::new(&compiled.properties, "run.std")), trace).findings
 }
 
 /// The events at which something was found.

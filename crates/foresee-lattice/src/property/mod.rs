@@ -153,4 +153,4 @@ impl StreamEngine for ObservedVerdicts<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,10 +4,8 @@ use foresee_trace::text::TextReader;
 
 use super::*;
 
-/// What the properties say of a text trace: message, events and how often.
-fn observed(spec: &str, trace: &str) -> Vec<(String, Vec<u64>, u64)> {
-    let compiled = compile(spec).unwrap_or_else(|problems| panic!("{problems:#?}"));
-    let mut engine = Box::new(ObservedVerdicts::new(&compiled.properties, "run.std"));
+/// What an engine finds in a text trace.
+pub(crate) fn over_text(mut engine: Box<dyn StreamEngine + '_>, trace: &str) -> Outcome {
     let mut reader = TextReader::new(trace.as_bytes());
     let mut index = 0;
     while reader.advance().unwrap() {
@@ -15,7 +13,13 @@ fn observed(spec: &str, trace: &str) -> Vec<(String, Vec<u64>, u64)> {
         engine.event(index, &reader.event());
         index += 1;
     }
-    let outcome = engine.finish(reader.names());
+    engine.finish(reader.names())
+}
+
+/// What the properties say of a text trace: message, events and how often.
+fn observed(spec: &str, trace: &str) -> Vec<(String, Vec<u64>, u64)> {
+    let compiled = compile(spec).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let outcome = over_text(Box::new(ObservedVerdicts::new(&compiled.properties, "run.std")), trace);
     let message = |finding: &Finding| finding.statement.as_ref().unwrap().message.clone();
     outcome.findings.iter().map(|f| (message(f), f.events.clone(), f.instances)).collect()
 }

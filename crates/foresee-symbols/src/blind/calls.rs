@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use foresee_trace::raw::{BlindCode, Recording};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::callee::{Call, callee, given_functions, is_harmless_system_call};
 use super::coverage::{CallKind, Uncovered, uncovered};
@@ -128,10 +128,15 @@ impl ProgramCode {
         let flow = Flow::of(instructions, &code, returns);
         // (Rust's compiler announces all accesses to what others may know.)
         let variables = if code.is_rust() { &[] } else { code.frame_variables(start) };
+        let keeping: FxHashSet<usize> = if variables.is_empty() {
+            FxHashSet::default()
+        } else {
+            calls.keys().copied().filter(|&at| self.keeps(file, &flow.instructions, at)).collect()
+        };
         let kind = |at: usize| match calls.get(&at) {
             Some(&Call::Announces(what)) => CallKind::Announces(what),
             Some(Call::Tool | Call::Leaves) => CallKind::Tool,
-            Some(_) if variables.is_empty() || !self.keeps(file, &flow.instructions, at) => CallKind::Other,
+            Some(_) if !keeping.contains(&at) => CallKind::Other,
             _ => CallKind::Keeping,
         };
         let name = code.name(start);
@@ -162,17 +167,15 @@ impl ProgramCode {
 
     /// Whether what is called may keep an address that it is given, for others or for later. Functions of the system and of C++'s
     /// library do not, but for those that start or prepare something.
-    fn keeps(&self, file: FileId, instructions: &[Instruction], at: usize) -> bool {
-        let code = self.code(file);
-        let (file, symbol) = match callee(code, instructions, at) {
+    fn keeps(&mut self, file: FileId, instructions: &[Instruction], at: usize) -> bool {
+        let (file, symbol) = match callee(self.code(file), instructions, at) {
             Callee::Unknown => return true,
-            Callee::Here(address) => match code.function_at(address) {
-                Some(start) if code.is_runtime(start) || is_entry_point(code, start) => {
-                    return keeps_arguments(code.symbol(start));
-                }
-                Some(start) => return !is_cxx_library(code.symbol(start)),
-                None => return true,
-            },
+            Callee::Here(address) => {
+                let Some(start) = self.code(file).function_at(address) else { return true };
+                let is_runtime = self.kind(file, start, 0) == FunctionKind::Runtime;
+                let symbol = self.code(file).symbol(start);
+                return if is_runtime { keeps_arguments(symbol) } else { !is_cxx_library(symbol) };
+            }
             Callee::Import(symbol) => (self.exporter(&symbol).map(|(file, _)| file), symbol),
         };
         keeps_arguments(&symbol) || !file.is_some_and(|file| self.is_system(file))

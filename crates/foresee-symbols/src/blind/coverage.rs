@@ -70,9 +70,7 @@ pub(super) fn uncovered(
 ) -> Vec<Uncovered> {
     let is_constant = |address| code.is_constant(address);
     let mut interpreter = Interpreter::new(code.is_relocatable(), &is_constant);
-    let entry = interpreter.entry();
-    let beginning = interpreter.register(&entry, Register::RSP);
-    let captured = Captured::new(beginning.map_or(&[], |_| variables), beginning.unwrap_or_default());
+    let captured = Captured::new(variables, interpreter.frame());
     let mut analysis = Analysis { code, flow, call, interpreter, announcements: BTreeMap::new(), captured };
     analysis.run()
 }

@@ -81,14 +81,18 @@ impl<'a> Interpreter<'a> {
         }
     }
 
+    /// Where the stack pointer is when a function begins.
+    pub(super) fn frame(&mut self) -> Value {
+        self.values.frame(Unknown::Given(Register::RSP.number() as u8))
+    }
+
     /// The state in which a function begins.
     pub(super) fn entry(&mut self) -> State {
         let registers = std::array::from_fn(|register| {
-            let given = Unknown::Given(register as u8);
             if register == Register::RSP.number() {
-                self.values.frame(given)
+                self.frame()
             } else {
-                self.values.unknown(given)
+                self.values.unknown(Unknown::Given(register as u8))
             }
         });
         State { registers, slots: BTreeMap::new() }

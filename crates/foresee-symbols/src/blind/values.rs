@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 /// A value: a sum that is known by its number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Value(u32);
 
 /// An unknown.
