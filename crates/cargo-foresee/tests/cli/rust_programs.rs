@@ -80,7 +80,7 @@ const GROUPS: [&str; 12] = [
     "waiting",
 ];
 
-/// The group of locks that are given back by other threads than took them: what rests on them is in doubt, or, if two seem to hold one, all.
+/// The group of locks that are given back by other threads than took them: what rests on them is in doubt, and nothing else.
 const HANDED_OVER: &str = "handed_over";
 
 /// Nothing is found, and nothing is in doubt.
@@ -92,8 +92,7 @@ fn nothing_is_found(built: &Built, times: usize) {
         let report = stdout.find('{').map_or("", |at| &stdout[at..]);
         let report: Value = serde_json::from_str(report).unwrap_or_default();
         let missing = report["stats"]["missing"].as_array().map_or(0, Vec::len);
-        let doubts = missing > 0 || !stderr.is_empty();
-        if code != Some(0) || doubts && *group != HANDED_OVER {
+        if code != Some(0) || !stderr.is_empty() || missing > 0 && *group != HANDED_OVER {
             let (findings, missing) = (&report["findings"], &report["stats"]["missing"]);
             failures.lock().unwrap().push(format!("{group}: {code:?}\n{stderr}{findings:#}\n{missing:#}"));
         }
@@ -154,8 +153,7 @@ fn correct_programs_are_judged_alike_from_raw_and_packed_traces() {
     let built: [&Built; 2] = [&DEBUG, &RELEASE];
     at_once(&built.map(|built| GROUPS.map(|group| (built, group))).concat(), 4, |(built, group)| {
         let [packed, raw] = raw_and_packed(built, "correct", &[group]);
-        let is_alarm = |found: &String| *group != HANDED_OVER || !found.contains("candidate");
-        assert!(!packed.iter().chain(&raw).any(is_alarm), "{group}: {packed:?} {raw:?}");
+        assert!(packed.is_empty() && raw.is_empty(), "{group}: {packed:?} {raw:?}");
     });
 }
 
