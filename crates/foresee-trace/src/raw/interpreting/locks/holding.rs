@@ -130,9 +130,6 @@ pub(super) fn upgrade_lock(lock: u64) -> u64 {
 pub(super) struct Demotions {
     /// What was said of them while they were locks is not certain.
     pub(super) locks: Vec<LockId>,
-    /// How many were taken while another thread held them, as far as was seen: that they were given back was not recognised, or is only
-    /// recorded later, by a thread that they were handed to.
-    pub(super) held_by_two: u64,
     /// Threads that hold one no more, which is still to be noted.
     pub(super) stale: Vec<(u64, u64)>,
 }
@@ -175,7 +172,6 @@ impl Context<'_> {
     ) {
         let (me, lock) = (self.thread, word.addr);
         if self.words.get(&lock).is_some_and(|word| word.excludes(me, hold)) {
-            self.demotions.held_by_two += 1;
             self.demote(held, word, at);
             return self.event(at, LockAction::Synchronise(word), lock);
         }

@@ -98,12 +98,10 @@ impl LockRecogniser {
         self.thread(thread).held.give_back(lock)
     }
 
-    /// How many operations on locks were not recognised, or how many threads may be in such: then the lock events are not all
-    /// there, and nothing that follows from them is proven. (Who held a lock when a trace begins within the run is found out as well as can
-    /// be: a lock that seems to be held by two then is only no lock.)
+    /// How many threads may be in operations on locks that are not recognised: then the lock events are not all there, and
+    /// nothing that follows from them is proven.
     pub(crate) fn unrecognised(&self) -> u64 {
-        let held_by_two = if self.is_continuation { 0 } else { self.demotions.held_by_two };
-        self.unrecognised + held_by_two
+        self.unrecognised
     }
 
     /// The locks that turned out not to behave like locks. What follows from their having been locks is not proven.
