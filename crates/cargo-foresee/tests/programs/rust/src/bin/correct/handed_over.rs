@@ -38,7 +38,6 @@ fn spin_guard() {
             scope.spawn(|| {
                 for _ in 0..3 {
                     *lock.lock() += 1;
-                    value.get();
                     let _held = lock.lock();
                     value.set(value.get() + 1);
                 }
