@@ -130,6 +130,8 @@ records! {
     Changed = 46, 4;
     /// pc: a call that accesses memory of the program in a way that is not recorded; detail: an [`Unseen`].
     Unseen = 47, 2;
+    /// pc, address of a lock that the thread tried to take and did not get; detail as `Request`, and `AGAIN`.
+    Failed = 48, 3;
 }
 
 /// The first word of a record.
@@ -172,6 +174,9 @@ pub const SHARED: u8 = 1;
 pub const AS_HELD: u8 = 2;
 /// The lock of a standard stream of Rust's library, held by one. What the library itself takes it gives back unseen.
 pub const OF_STREAM: u8 = 3;
+
+/// In the detail of a failed attempt: the thread has recorded nothing since one on the same lock.
+pub const AGAIN: u8 = 1 << 7;
 
 /// In the detail of the last piece of a text.
 pub const TEXT_ENDS: u8 = 1 << 7;

@@ -124,6 +124,9 @@ pub enum Gap {
     /// known, or held by two. From then on it is the atomic operations that it is made of; what was found by its having
     /// been a lock before is not proven.
     DemotedLock(String),
+    /// So many attempts to take a lock failed although nobody was seen to hold it: somebody held it for a moment that the trace
+    /// does not show, and in other schedules they may not fail.
+    UnexplainedAttempts(u64),
     /// The program had the same memory at two addresses, which are two variables in the trace.
     AliasedMemory,
     /// Code that records nothing wrote to memory, as two reads of it show (`--values`).
@@ -187,7 +190,7 @@ impl Gap {
         match self {
             Gap::NoBeginning => Spoils::WholeRun,
             Gap::NoEnd(_) => Spoils::EndOfRun,
-            Gap::AccessesLeftOut => Spoils::Predictions,
+            Gap::AccessesLeftOut | Gap::UnexplainedAttempts(_) => Spoils::Predictions,
             Gap::DemotedLock(_) => Spoils::OneLock,
             Gap::UnseenWrite(_) => Spoils::SomeMemory,
             Gap::Damaged
@@ -210,7 +213,9 @@ impl Gap {
             Gap::UninstrumentedAtomics(which) | Gap::DemotedLock(which) | Gap::Impossible(which) => {
                 format!("{} {which}", self.word())
             }
-            Gap::UnrecognisedLockOperations(count) => format!("{} {count}", self.word()),
+            Gap::UnrecognisedLockOperations(count) | Gap::UnexplainedAttempts(count) => {
+                format!("{} {count}", self.word())
+            }
             Gap::UnseenWrite(unseen) => format!("{} {unseen}", self.word()),
             _ => self.word().to_owned(),
         }
@@ -230,6 +235,7 @@ impl Gap {
             "not-symbolised" => Gap::NotSymbolised,
             "uninstrumented-atomics" => Gap::UninstrumentedAtomics(rest.to_owned()),
             "unrecognised-lock-operations" => Gap::UnrecognisedLockOperations(rest.parse().ok()?),
+            "unexplained-attempts" => Gap::UnexplainedAttempts(rest.parse().ok()?),
             "demoted-lock" => Gap::DemotedLock(rest.to_owned()),
             "aliased-memory" => Gap::AliasedMemory,
             "unseen-write" => Gap::UnseenWrite(UnseenWrite::of_code(rest)?),
@@ -253,6 +259,7 @@ impl Gap {
             Gap::NotSymbolised => "not-symbolised",
             Gap::UninstrumentedAtomics(_) => "uninstrumented-atomics",
             Gap::UnrecognisedLockOperations(_) => "unrecognised-lock-operations",
+            Gap::UnexplainedAttempts(_) => "unexplained-attempts",
             Gap::DemotedLock(_) => "demoted-lock",
             Gap::AliasedMemory => "aliased-memory",
             Gap::UnseenWrite(_) => "unseen-write",
@@ -329,6 +336,10 @@ impl fmt::Display for Gap {
             Gap::UnrecognisedLockOperations(count) => {
                 write!(f, "{count} atomic operations on locks were not recognised as locking or unlocking")
             }
+            Gap::UnexplainedAttempts(count) => write!(
+                f,
+                "{count} attempts to take a lock failed although nobody was seen to hold it, so that predictions are not proven"
+            ),
             Gap::DemotedLock(lock) => write!(
                 f,
                 "`{lock}` did not behave like a lock (such as a guard dropped by another thread), so that findings that \
@@ -363,6 +374,7 @@ pub(crate) mod tests {
             Gap::NotSymbolised,
             Gap::UninstrumentedAtomics("atomic `fetch_max` or `fetch_min`".to_owned()),
             Gap::UnrecognisedLockOperations(7),
+            Gap::UnexplainedAttempts(2),
             Gap::DemotedLock("l@0x100:Mutex<[u8; 2]>".to_owned()),
             Gap::AliasedMemory,
             Gap::UnseenWrite(UnseenWrite {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod annotations;
+mod attempts;
 mod bad_input;
 mod blind;
 mod branches;

@@ -65,8 +65,9 @@ fn at_once<T: Sync>(work: &[T], count: usize, each: impl Fn(&T) + Sync) {
     });
 }
 
-const GROUPS: [&str; 12] = [
+const GROUPS: [&str; 13] = [
     "atomics",
+    "attempts",
     "channels",
     HANDED_OVER,
     "locks",

@@ -132,7 +132,8 @@ extern "C-unwind" fn stream_trylock(stream: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"ftrylockfile");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (*mut c_void) -> c_int, stream) };
-    tried(result, stream, EXCLUSIVE, pc)
+    tried(if result == 0 { 0 } else { libc::EBUSY }, stream, EXCLUSIVE, pc);
+    result
 }
 
 extern "C-unwind" fn stream_unlock(stream: *mut c_void, pc: u64) {

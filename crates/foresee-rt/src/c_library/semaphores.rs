@@ -3,14 +3,15 @@
 //! A barrier is an atomic that every thread updates before it waits and reads after: all that was done before the barrier
 //! by any thread is ordered before all that is done after it. A thread that is already at the barrier's next round
 //! may add an edge that is not there; that hides races across two rounds, it never invents one. A semaphore is an atomic, too: a
-//! post releases, a wait that succeeds acquires.
+//! post releases, a wait that succeeds acquires. One that fails has seen that it was 0: it reads the atomic, and orders nothing.
 
 use libc::{c_int, c_void, timespec};
 
 use super::channels::{SharingField, gives_to_processes, takes_from_processes};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
-use crate::recorder::edges::{acquire_edge, both_edges, release_edge, take_edge};
+use crate::recorder::edges::{acquire_edge, both_edges, look_at, release_edge, take_edge};
+use crate::recorder::locks::failed;
 
 const SEMAPHORE_SHARING: SharingField = SharingField { offset: 8, mask: u32::MAX };
 
@@ -35,6 +36,8 @@ fn took(result: c_int, semaphore: *mut c_void, pc: u64) -> c_int {
     if result == 0 {
         take_edge(semaphore as u64, pc);
         takes_from_processes(semaphore, SEMAPHORE_SHARING, pc);
+    } else {
+        failed(semaphore as u64, |_| look_at(semaphore as u64, pc));
     }
     result
 }

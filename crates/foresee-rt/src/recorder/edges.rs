@@ -6,7 +6,7 @@
 
 use foresee_format::{SYNC_SPACE, Tag};
 
-use super::atomics::{ORDER_ACQ_REL, ORDER_ACQUIRE, ORDER_RELEASE, detail};
+use super::atomics::{ORDER_ACQ_REL, ORDER_ACQUIRE, ORDER_RELAXED, ORDER_RELEASE, detail};
 use super::thread::stamped;
 
 const SIZE_LOG2: u8 = 3;
@@ -21,7 +21,12 @@ pub(crate) fn acquire_edge(object: u64, pc: u64) {
     stamped(Tag::Load, detail(ORDER_ACQUIRE, SIZE_LOG2), [pc, object | SYNC_SPACE, 0]);
 }
 
-/// The same, by an operation that changes the object: a semaphore is lowered.
+/// The thread sees in which state the object is, and nothing of what others did before.
+pub(crate) fn look_at(object: u64, pc: u64) {
+    stamped(Tag::Load, detail(ORDER_RELAXED, SIZE_LOG2), [pc, object | SYNC_SPACE, 0]);
+}
+
+/// As [`acquire_edge`], by an operation that changes the object: a semaphore is lowered.
 pub(crate) fn take_edge(object: u64, pc: u64) {
     stamped(Tag::Rmw, detail(ORDER_ACQUIRE, SIZE_LOG2), [pc, object | SYNC_SPACE, 0, 0]);
 }

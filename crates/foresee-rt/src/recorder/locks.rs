@@ -1,13 +1,34 @@
 //! Locks and condition variables: requests, acquisitions, releases, waits.
 //!
 //! A request is recorded before a call that may block, an acquisition after the lock was got, a release before the lock is given
-//! back.
+//! back. An attempt that failed is recorded as well: what the thread does next may depend on somebody having held the lock.
 
-use foresee_format::{EXCLUSIVE, Tag};
+use std::cell::Cell;
+
+use foresee_format::{AGAIN, EXCLUSIVE, Tag};
 use libc::{c_int, c_void};
 
 use super::held_locks;
-use super::thread::{plain, stamped};
+use super::order::plain_key;
+use super::thread::{plain, position, stamped};
+
+/// What C11's functions say where POSIX's say `EBUSY` and `ETIMEDOUT`.
+const THRD_BUSY: c_int = 1;
+const THRD_TIMEDOUT: c_int = 4;
+
+thread_local! {
+    /// The last failed attempt of this thread.
+    static LAST_FAILURE: Cell<Failure> = const { Cell::new(Failure { object: 0, key: 0, end: (0, 0) }) };
+}
+
+/// An attempt that failed.
+#[derive(Clone, Copy)]
+struct Failure {
+    object: u64,
+    key: u64,
+    /// Where its record ends.
+    end: (usize, u64),
+}
 
 /// The thread is about to wait for a lock.
 pub(crate) fn requested(lock: *mut c_void, mode: u8, pc: u64) {
@@ -19,8 +40,21 @@ pub(crate) fn tried(result: c_int, lock: *mut c_void, mode: u8, pc: u64) -> c_in
     if result == 0 || result == libc::EOWNERDEAD {
         stamped(Tag::Acquire, mode, [pc, lock as u64]);
         held_locks::hold(lock as u64, mode);
+    } else if matches!(result, libc::EBUSY | libc::ETIMEDOUT | THRD_BUSY | THRD_TIMEDOUT) {
+        failed(lock as u64, |again| plain(Tag::Failed, mode | again, [pc, lock as u64]));
     }
     result
+}
+
+/// Records that an attempt to take something failed: by `record`, which is given [`AGAIN`] or 0. One that failed again at once, while
+/// no thread synchronised, says nothing new: threads that try in a loop leave few records.
+pub(crate) fn failed(object: u64, record: impl FnOnce(u8)) {
+    let (last, key) = (LAST_FAILURE.get(), plain_key());
+    let is_again = last.object == object && last.end == position();
+    if !is_again || last.key != key {
+        record(if is_again { AGAIN } else { 0 });
+        LAST_FAILURE.set(Failure { object, key, end: position() });
+    }
 }
 
 /// The thread is about to give a lock back.

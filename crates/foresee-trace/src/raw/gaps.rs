@@ -25,6 +25,7 @@ pub(super) fn gaps(
     let demoted = interpreter.demoted_locks();
     let too_many = if demoted.len() > MANY { demoted.len() as u64 } else { 0 };
     let unrecognised = interpreter.unrecognised() + too_many;
+    let unexplained = interpreter.unexplained_attempts();
     let demoted = demoted.take(if too_many > 0 { 0 } else { MANY });
     [
         (!symbols.knows_names()).then_some(Gap::NotSymbolised),
@@ -35,6 +36,7 @@ pub(super) fn gaps(
         merger.is_overtaken().then_some(Gap::Overtaken),
         symbols.unseen().map(|which| Gap::UninstrumentedAtomics(which.to_owned())),
         (unrecognised > 0).then_some(Gap::UnrecognisedLockOperations(unrecognised)),
+        (unexplained > 0).then_some(Gap::UnexplainedAttempts(unexplained)),
         merger.why_stopped().map(|why| Gap::NoEnd(NoEnd::Stopped(why))),
         (merger.lost_before() > 0).then_some(Gap::NoBeginning),
         merger.flags().contains(RunFlags::ACCESSES_LEFT_OUT).then_some(Gap::AccessesLeftOut),

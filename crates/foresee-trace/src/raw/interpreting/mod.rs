@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`naming`] | what is at an address: threads, locks, code, data |
 //! | [`locks`] | which atomics are operations on locks |
+//! | [`attempts`] | which attempts to take a lock failed, and because of whom |
 //! | [`atomic_values`], [`plain_values`] | which values the recorded operations explain |
 //! | [`annotations`] | what the program says itself |
 //! | [`blind`] | where threads ran code that records nothing |
@@ -20,6 +21,7 @@
 
 mod annotations;
 mod atomic_values;
+mod attempts;
 mod blind;
 mod branches;
 mod locks;
@@ -29,11 +31,12 @@ mod plain_memory;
 mod plain_values;
 mod unseen_starts;
 
-use foresee_format::{AS_HELD, MAX_THREADS, OF_STREAM, SYNC_SPACE, Tag};
+use foresee_format::{AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, SYNC_SPACE, Tag};
 use rustc_hash::FxHashMap;
 
 use self::annotations::Annotations;
 use self::atomic_values::AtomicValues;
+use self::attempts::{Attempts, Failure, Holder};
 use self::blind::BlindWalk;
 use self::branches::Branches;
 use self::locks::{LockAction, LockEvent, LockRecogniser, Meaning, ThreadState};
@@ -56,6 +59,7 @@ pub(crate) struct Interpreter {
     lock_events: Vec<LockEvent>,
     /// The lock that each thread has asked for last, and how.
     requested: FxHashMap<u64, (u64, Mode)>,
+    attempts: Attempts,
     atomic_values: AtomicValues,
     plain_values: PlainValues,
     annotations: Annotations,
@@ -84,6 +88,7 @@ impl Interpreter {
             locks: LockRecogniser::default(),
             lock_events: Vec::new(),
             requested: FxHashMap::default(),
+            attempts: Attempts::default(),
             atomic_values: AtomicValues::default(),
             plain_values: PlainValues::default(),
             annotations: Annotations::default(),
@@ -144,9 +149,13 @@ impl Interpreter {
             events.extend(branch.map(|loc| Event { thread: id, loc, op: Op::Branch }));
         }
         for event in lock_events.drain(..) {
-            let op = self.lock_operation(event);
+            if let LockAction::Fail { held_by } = event.action {
+                let lock = self.naming.lock_of(event.addr, event.lock_type);
+                self.fail(Failure { thread, lock, loc: event.loc, held_by, is_again: false }, events);
+            }
+            let Some(op) = self.lock_operation(event) else { continue };
             let by = self.naming.thread(event.thread);
-            events.push(Event { thread: by, loc: event.loc, op });
+            self.attempts.deliver(Event { thread: by, loc: event.loc, op }, events);
             // A lock may be known to be held only after blind code has run under it.
             let again = blind.filter(|_| by == id && matches!(op, Op::Acquire { .. }));
             events.extend(again.map(|op| Event { thread: id, loc: LocId::UNKNOWN, op }));
@@ -159,7 +168,7 @@ impl Interpreter {
                 let unseen = unseen.map(|(code, orders)| Op::Blind { code, orders });
                 events.extend(unseen.map(|op| Event { thread: id, loc, op }));
             }
-            events.push(Event { thread: id, loc, op });
+            self.attempts.deliver(Event { thread: id, loc, op }, events);
             let branches = &mut self.branches;
             if branches.are_recorded && branches.after(thread, loc, &op, record.words[0], &mut self.naming) {
                 events.push(Event { thread: id, loc, op: Op::Branch });
@@ -167,6 +176,17 @@ impl Interpreter {
         }
         if record.tag == Tag::Exit {
             self.locks.pop(thread);
+        }
+        if let (Tag::Failed, Meaning::Event, Some(site)) = (record.tag, meaning, site) {
+            let (addr, mode) = (record.words[1], mode(record));
+            let waits = |(&who, &(lock, _)): (&u64, &(u64, Mode))| {
+                (lock == addr && who != thread).then_some(Holder::Likely(who))
+            };
+            let held_by = self.locks.holder(thread, addr, mode).map(Holder::Seen);
+            let held_by = held_by.or_else(|| self.requested.iter().find_map(waits));
+            let (lock, loc) = (self.naming.lock(addr), self.locks.place(thread, site));
+            let is_again = record.detail & AGAIN != 0;
+            self.fail(Failure { thread, lock, loc, held_by, is_again }, events);
         }
         let synchronises =
             |event: &Event<'_>| !matches!(event.op, Op::Blind { .. }) && synchronises(&event.op);
@@ -184,16 +204,27 @@ impl Interpreter {
         }
     }
 
-    fn lock_operation(&mut self, event: LockEvent) -> Op<'static> {
+    /// A thread tried to take a lock and did not get it: what it does next depends on that.
+    fn fail(&mut self, failure: Failure, events: &mut Vec<Event<'static>>) {
+        let Failure { thread, loc, .. } = failure;
+        if self.attempts.fail(failure, &mut self.naming, events) && self.branches.are_recorded {
+            let thread = self.naming.thread(thread);
+            events.push(Event { thread, loc, op: Op::Branch });
+        }
+    }
+
+    /// What was done to a lock, but for failing to get it.
+    fn lock_operation(&mut self, event: LockEvent) -> Option<Op<'static>> {
         let mut lock = || self.naming.lock_of(event.addr, event.lock_type);
-        match event.action {
+        Some(match event.action {
             LockAction::Request(mode) => Op::Request { lock: lock(), mode },
             LockAction::Acquire { mode, tried } => Op::Acquire { lock: lock(), mode, tried },
             LockAction::Release(mode) => Op::Release { lock: lock(), mode },
             LockAction::Wait => Op::Wait { cond: lock() },
             LockAction::Notify { all } => Op::Notify { cond: lock(), all },
             LockAction::Synchronise(word) => self.synchronise(word),
-        }
+            LockAction::Fail { .. } => return None,
+        })
     }
 
     /// A word gets all that a thread has done, and the thread sees all that it has got. Its value is not known then.
@@ -266,6 +297,8 @@ impl Interpreter {
             | Tag::Frame => self.annotations.interpret(&mut self.naming, thread, record),
             // Branches come before what depends on them, and so does blind code.
             Tag::Branch | Tag::Unseen => None,
+            // What attempts say is said of two threads.
+            Tag::Failed => None,
             Tag::Alias => {
                 self.has_aliases = true;
                 None
@@ -440,6 +473,11 @@ impl Interpreter {
     /// How many atomic operations on locks were not recognised as locking or unlocking.
     pub(crate) fn unrecognised(&self) -> u64 {
         self.locks.unrecognised()
+    }
+
+    /// How many attempts to take a lock failed although nobody was seen to hold it.
+    pub(crate) fn unexplained_attempts(&self) -> u64 {
+        self.attempts.unexplained()
     }
 
     /// The locks that turned out not to behave like locks.

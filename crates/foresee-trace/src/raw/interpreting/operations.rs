@@ -1,6 +1,6 @@
 //! From a record to the operation that it says was done, where the record alone says that.
 
-use foresee_format::{SHARED, SYNC_SPACE, Tag, UNKNOWN_VALUE};
+use foresee_format::{AGAIN, SHARED, SYNC_SPACE, Tag, UNKNOWN_VALUE};
 
 use crate::event::{Mem, Mode, Op, Order};
 use crate::raw::merging::Record;
@@ -45,5 +45,5 @@ pub(super) fn of_atomic(record: &Record, addr: u64) -> Option<Op<'static>> {
 
 /// How a record says that a lock is held.
 pub(super) fn mode(record: &Record) -> Mode {
-    if record.detail == SHARED { Mode::Shared } else { Mode::Exclusive }
+    if record.detail & !AGAIN == SHARED { Mode::Shared } else { Mode::Exclusive }
 }

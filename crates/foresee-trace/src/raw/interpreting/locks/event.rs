@@ -2,6 +2,7 @@
 
 use crate::event::{Mem, Mode};
 use crate::ids::{LocId, StrId};
+use crate::raw::interpreting::attempts::Holder;
 
 /// What a record means beside the lock events that it gives rise to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,4 +48,8 @@ pub(crate) enum LockAction {
     },
     /// The word of what is no lock any more gets all that the thread has done, and the thread sees all that it has got.
     Synchronise(Mem),
+    /// The thread did not get the lock, because of this other one if it is known.
+    Fail {
+        held_by: Option<Holder>,
+    },
 }

@@ -96,11 +96,16 @@ impl LockWord {
 
     /// Whether a thread cannot have got it like this, as another holds it.
     fn excludes(&self, thread: u64, hold: Hold) -> bool {
+        self.in_the_way(thread, hold).is_some()
+    }
+
+    /// A thread that holds it so that this one cannot get it like this.
+    fn in_the_way(&self, thread: u64, hold: Hold) -> Option<u64> {
         let is_exclusive = hold == Hold::Exclusive;
         let is_in_the_way =
-            |&(other, mode): &(u64, Mode)| other != thread && (is_exclusive || mode == Mode::Exclusive);
-        self.holders.iter().any(is_in_the_way)
-            || hold != Hold::Shared && self.upgrader.is_some_and(|other| other != thread)
+            |&&(other, mode): &&(u64, Mode)| other != thread && (is_exclusive || mode == Mode::Exclusive);
+        let holder = self.holders.iter().find(is_in_the_way).map(|&(other, _)| other);
+        holder.or(self.upgrader.filter(|&other| hold != Hold::Shared && other != thread))
     }
 
     /// A thread gives it back once.
@@ -154,6 +159,11 @@ impl Context<'_> {
 
     fn event_of(&mut self, thread: u64, at: CalledFrom, action: LockAction, addr: u64) {
         self.events.push(LockEvent { thread, action, addr, loc: at.loc, lock_type: at.lock_type });
+    }
+
+    /// A thread that holds a lock so that this one cannot get it like this.
+    pub(super) fn in_the_way(&self, lock: u64, hold: Hold) -> Option<u64> {
+        self.words.get(&lock)?.in_the_way(self.thread, hold)
     }
 
     /// Whether a word is taken for what it is made of.

@@ -6,6 +6,7 @@ use super::event::{CalledFrom, LockAction};
 use super::holding::{Context, HeldLocks, upgrade_lock};
 use crate::event::{Mem, Mode};
 use crate::ids::StrId;
+use crate::raw::interpreting::attempts::Holder;
 use crate::raw::interpreting::naming::LockFunction;
 use crate::raw::interpreting::operations::atomic_mem;
 use crate::raw::lock_table::{Hold, Role, Success};
@@ -33,6 +34,10 @@ pub(super) struct Operation {
     is_changed: bool,
     /// The lock that was given back while waiting.
     given_back: Option<Mem>,
+    /// Whether it is an attempt that was seen to fail.
+    has_failed: bool,
+    /// What the word of the lock has more in it by the operation.
+    added: u64,
 }
 
 /// An atomic operation that may be part of one on a lock.
@@ -62,6 +67,8 @@ impl Operation {
             lock: None,
             is_changed: false,
             given_back: None,
+            has_failed: false,
+            added: 0,
         }
     }
 
@@ -93,6 +100,7 @@ impl Operation {
         if self.lock.is_none_or(|lock| lock.addr != addr) || record.tag != Tag::Rmw {
             return;
         }
+        self.added = self.added.wrapping_add(new).wrapping_sub(old);
         let success = match self.role() {
             Role::TimedLock(_, grows) => Success::Growth { free: 0, grows },
             Role::TryLock(_, success) | Role::TryChange(_, success) => success,
@@ -104,6 +112,54 @@ impl Operation {
                 self.is_changed = old & free == 0 && new & grows > old & grows;
             }
             Success::Growth { .. } => {}
+        }
+    }
+
+    /// Whether the thread may have got this lock by now.
+    pub(super) fn may_have(&self, lock: u64) -> bool {
+        let word = match self.role() {
+            Role::Lock(_)
+            | Role::TryLock(..)
+            | Role::TimedLock(..)
+            | Role::Change(_)
+            | Role::TryChange(..) => self.lock,
+            Role::GiveWay(_) | Role::Wait => self.given_back,
+            Role::Unlock | Role::Around | Role::NotifyOne | Role::NotifyAll | Role::Foreign => None,
+        };
+        word.is_some_and(|word| word.addr == lock)
+    }
+
+    /// A record of an attempt: if it is on the word of the lock, and another thread has that, the attempt fails. (It may succeed
+    /// in the end; then it has seen the state of the lock all the same.)
+    pub(super) fn try_now(&mut self, cx: &mut Context<'_>) {
+        let (Role::TryLock(hold, _) | Role::TimedLock(hold, _) | Role::TryChange(hold, _)) = self.role()
+        else {
+            return;
+        };
+        let Some(lock) = self.lock.map(|lock| lock.addr).filter(|&lock| lock == cx.record.words[1]) else {
+            return;
+        };
+        if self.is_changed || self.has_failed || cx.is_demoted(lock) {
+            return;
+        }
+        if let Some(holder) = cx.in_the_way(lock, hold) {
+            self.has_failed = true;
+            cx.event(self.at, LockAction::Fail { held_by: Some(Holder::Seen(holder)) }, lock);
+        }
+    }
+
+    /// The word that an attempt which failed has added to, and how much: it takes that back.
+    pub(super) fn owed(&self) -> Option<(u64, u64)> {
+        let has_failed = matches!(self.role(), Role::TryLock(..) | Role::TryChange(..)) && !self.is_changed;
+        self.lock.filter(|_| has_failed && self.added != 0).map(|lock| (lock.addr, self.added))
+    }
+
+    /// The attempt has failed at some moment before.
+    fn fail(&self, lock: u64, hold: Hold, held: &HeldLocks, cx: &mut Context<'_>) {
+        let is_own = matches!(self.role(), Role::TryLock(..) | Role::TimedLock(..)) && held.contains(lock);
+        if !self.has_failed && !is_own {
+            let held_by = cx.in_the_way(lock, hold).map(Holder::Seen);
+            cx.event(self.at, LockAction::Fail { held_by }, lock);
         }
     }
 
@@ -232,6 +288,9 @@ impl Operation {
             }
             Role::Change(Hold::Exclusive) => cx.change(held, word, Hold::Exclusive, self.at),
             Role::TryChange(hold, _) if self.is_changed => cx.change(held, word, hold, self.at),
+            Role::TryLock(hold, _) | Role::TimedLock(hold, _) | Role::TryChange(hold, _) => {
+                self.fail(word.addr, hold, held, cx);
+            }
             Role::GiveWay(hold) if self.given_back.is_some() => self.take_again(word, hold, held, cx),
             Role::Wait => {
                 let again = self.given_back.filter(|lock| !held.contains(lock.addr));

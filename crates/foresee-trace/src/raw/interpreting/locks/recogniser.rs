@@ -2,12 +2,13 @@
 
 use foresee_format::{FRAMES_UNKNOWN, Tag};
 
-use super::event::{LockEvent, Meaning};
+use super::event::{LockAction, LockEvent, Meaning};
 use super::holding::{Context, Demotions, LockWord, LockWords, upgrade_lock};
 use super::survey::Survey;
 use super::thread::Thread;
 use crate::event::Mode;
 use crate::ids::{LocId, LockId, StrId};
+use crate::raw::interpreting::attempts::Holder;
 use crate::raw::interpreting::naming::{CallSite, Naming};
 use crate::raw::merging::{Lookahead, Record};
 
@@ -184,10 +185,30 @@ impl LockRecogniser {
         if let Some(survey) = &mut self.survey {
             survey.recorded(number, thread.is_in_operation());
         }
+        for event in &mut *events {
+            if event.action == (LockAction::Fail { held_by: None }) {
+                let held_by = self.other(number, |other| other.may_have(event.addr));
+                event.action = LockAction::Fail { held_by: held_by.map(Holder::Likely) };
+            }
+        }
         while let Some((holder, lock)) = self.demotions.stale.pop() {
             self.thread(holder).held.give_back(lock);
         }
         meaning
+    }
+
+    /// The first of the other threads of which this is true.
+    fn other(&self, thread: u64, is_so: impl Fn(&Thread) -> bool) -> Option<u64> {
+        let mut threads = (0..).zip(&self.threads);
+        threads.find_map(|(number, other)| (number != thread && is_so(other)).then_some(number))
+    }
+
+    /// A thread that holds a lock so that this one cannot get it like this; or itself, if it holds it.
+    pub(crate) fn holder(&self, thread: u64, lock: u64, mode: Mode) -> Option<u64> {
+        let own = self.threads.get(thread as usize).is_some_and(|own| own.held.contains(lock));
+        let excludes = |held: Mode| held == Mode::Exclusive || mode == Mode::Exclusive;
+        let holds = |other: &Thread| other.held.mode(lock).is_some_and(excludes);
+        if own { Some(thread) } else { self.other(thread, holds) }
     }
 
     /// The function that a thread has entered last, or that an exit is about to leave.

@@ -22,6 +22,8 @@ pub(super) struct Thread {
     /// The operations it is in: at most one that others may be within, and one more.
     operations: Vec<Operation>,
     pub(super) held: HeldLocks,
+    /// What the last attempt on a lock has added to its word, in vain, and did not take back within the code that is known to be its.
+    owed: Option<(u64, u64)>,
 }
 
 /// A function that was entered and not left yet.
@@ -56,6 +58,11 @@ impl Thread {
     /// The lock that it waits for in an operation, and how it wants it.
     pub(super) fn waits_for(&self) -> Option<(u64, Mode)> {
         self.operations.iter().find_map(Operation::waits_for)
+    }
+
+    /// Whether it may have got this lock by now, in an operation that it has not left.
+    pub(super) fn may_have(&self, lock: u64) -> bool {
+        self.operations.iter().any(|operation| operation.may_have(lock))
     }
 
     /// The place of the user's at or above this site, if there is one.
@@ -134,6 +141,9 @@ impl Thread {
             operation.identify(addr, krate, outer.last_mut(), &mut self.held, cx);
         }
         operation.note(record);
+        if is_atomic {
+            operation.try_now(cx);
+        }
         match record.tag {
             Tag::Alloc | Tag::Free | Tag::Fork | Tag::Join => Meaning::Event,
             _ if operation.role() == Role::Foreign && is_atomic => Meaning::EventApart,
@@ -152,6 +162,9 @@ impl Thread {
         let (is_store, is_unchanged) = (tag == Tag::Store, tag == Tag::Rmw && old == new);
         if is_unchanged {
             return Meaning::Event;
+        }
+        if tag == Tag::Rmw && self.owed.take_if(|owed| *owed == (addr, old.wrapping_sub(new))).is_some() {
+            return Meaning::Nothing;
         }
         // Whatever a lock's word is made of, it has less in it when the lock is given back.
         if (is_store || new < old) && self.held.contains(addr) {
@@ -212,6 +225,7 @@ impl Thread {
     pub(super) fn leave_from(&mut self, first: usize, cx: &mut Context<'_>) {
         while self.operations.len() > first {
             if let Some(operation) = self.operations.pop() {
+                self.owed = operation.owed();
                 operation.left(&mut self.held, cx);
             }
         }

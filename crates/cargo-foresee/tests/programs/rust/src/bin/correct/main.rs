@@ -3,6 +3,7 @@
 //! `correct GROUP` runs a group, `correct GROUP NAME` one program of it.
 
 mod atomics;
+mod attempts;
 mod channels;
 mod handed_over;
 mod locks;
@@ -20,6 +21,7 @@ type Program = (&'static str, fn());
 
 const GROUPS: &[(&str, &[Program])] = &[
     ("atomics", atomics::ALL),
+    ("attempts", attempts::ALL),
     ("channels", channels::ALL),
     ("handed_over", handed_over::ALL),
     ("locks", locks::ALL),
