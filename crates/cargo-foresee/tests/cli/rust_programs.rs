@@ -81,8 +81,14 @@ const GROUPS: [&str; 13] = [
     "waiting",
 ];
 
-/// The group of locks that are given back by other threads than took them: what rests on them is in doubt, and nothing else.
+/// The group of locks that are given back by other threads than took them: what rests on them is in doubt, and nothing else. What is
+/// predicted by their having been locks before is a candidate, if anything is.
 const HANDED_OVER: &str = "handed_over";
+
+/// Whether a finding with this certainty in a correct program of this group is a false alarm.
+fn is_alarm(group: &str, certainty: &str) -> bool {
+    group != HANDED_OVER || certainty != "candidate"
+}
 
 /// Nothing is found, and nothing is in doubt.
 fn nothing_is_found(built: &Built, times: usize) {
@@ -93,7 +99,11 @@ fn nothing_is_found(built: &Built, times: usize) {
         let report = stdout.find('{').map_or("", |at| &stdout[at..]);
         let report: Value = serde_json::from_str(report).unwrap_or_default();
         let missing = report["stats"]["missing"].as_array().map_or(0, Vec::len);
-        if code != Some(0) || !stderr.is_empty() || missing > 0 && *group != HANDED_OVER {
+        let found = report["findings"].as_array().map_or(&[][..], Vec::as_slice);
+        let alarms =
+            found.iter().filter(|one| is_alarm(group, one["certainty"].as_str().unwrap_or_default()));
+        let is_as_found = code == Some(if found.is_empty() { 0 } else { 66 });
+        if alarms.count() > 0 || !is_as_found || !stderr.is_empty() || missing > 0 && *group != HANDED_OVER {
             let (findings, missing) = (&report["findings"], &report["stats"]["missing"]);
             failures.lock().unwrap().push(format!("{group}: {code:?}\n{stderr}{findings:#}\n{missing:#}"));
         }
@@ -154,7 +164,8 @@ fn correct_programs_are_judged_alike_from_raw_and_packed_traces() {
     let built: [&Built; 2] = [&DEBUG, &RELEASE];
     at_once(&built.map(|built| GROUPS.map(|group| (built, group))).concat(), 4, |(built, group)| {
         let [packed, raw] = raw_and_packed(built, "correct", &[group]);
-        assert!(packed.is_empty() && raw.is_empty(), "{group}: {packed:?} {raw:?}");
+        let mut found = packed.iter().chain(&raw).filter_map(|one| one.split('"').nth(1));
+        assert!(!found.any(|certainty| is_alarm(group, certainty)), "{group}: {packed:?} {raw:?}");
     });
 }
 

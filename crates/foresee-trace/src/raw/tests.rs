@@ -8,6 +8,7 @@ use super::{LockTable, NoSymbols, RawReader, Symbolizer};
 use crate::text::TextWriter;
 use crate::{EventSink as _, EventSource, Gap, Op, TraceError, Trust};
 
+mod attempts;
 mod branches;
 mod follow;
 mod home_chunks;
