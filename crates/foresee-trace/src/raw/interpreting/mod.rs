@@ -113,7 +113,9 @@ impl Interpreter {
         let loc = self.locks.place_apart(number, site)?;
         let mem = op.mem()?;
         let thread = self.naming.known_thread(number)?;
+        let may_be_channel = record.tag == Tag::Load && (site.is_channel || site.krate.is_none());
         let is_plain = site.is_counted.get()
+            && !may_be_channel
             && site.origin == Origin::Program
             && mem.size > 0
             && !self.branches.are_recorded
@@ -256,6 +258,13 @@ impl Interpreter {
             self.touch(&op, mem, site)?;
         }
         let loc = if record.tag == Tag::Enter { site.loc } else { self.locks.place(thread, site) };
+        let op = match op {
+            // Who sees that all others have left a channel relies on what they did before, and the channels' own code does not say so.
+            Op::Load { mem, order: Order::Relaxed, value } if self.locks.is_in_channel(thread, site) => {
+                Op::Load { mem, order: Order::Acquire, value }
+            }
+            op => op,
+        };
         let op = self.plain_values.explained(self.atomic_values.explained(op));
         match op {
             Op::Read { mem, value: Some(_) }

@@ -221,6 +221,11 @@ impl LockRecogniser {
         self.thread(thread).pop();
     }
 
+    /// Whether a thread is in the code of a channel.
+    pub(crate) fn is_in_channel(&self, thread: u64, site: &CallSite) -> bool {
+        self.threads.get(thread as usize).is_some_and(|thread| thread.is_in_channel(site))
+    }
+
     /// Where a thread is: a place of the user's, if there is one at or above this site.
     pub(crate) fn place(&mut self, thread: u64, site: &CallSite) -> LocId {
         self.thread(thread).user(site).unwrap_or(site.loc)

@@ -33,6 +33,8 @@ struct OpenCall {
     user: Option<LocId>,
     /// The nearest crate that led here, other than `core`.
     krate: StrId,
+    /// Whether that is code of a channel.
+    is_channel: bool,
     /// Entering it was no event.
     is_silent: bool,
     /// The address that the call returns to.
@@ -75,6 +77,15 @@ impl Thread {
         site.krate.unwrap_or_else(|| self.calls.last().map_or(StrId::EMPTY, |call| call.krate))
     }
 
+    /// Whether the code of a channel is at work here.
+    pub(super) fn is_in_channel(&self, site: &CallSite) -> bool {
+        if site.krate.is_some() {
+            site.is_channel
+        } else {
+            self.calls.last().is_some_and(|call| call.is_channel)
+        }
+    }
+
     /// The thread enters the function at `callee`.
     pub(super) fn enter(&mut self, pc: u64, callee: u64, cx: &mut Context<'_>) -> Meaning {
         let site = cx.naming.site(pc);
@@ -82,10 +93,12 @@ impl Thread {
         self.begin_inlined(&site, pc);
         let (user, krate) = (self.user(&site), self.krate(&site));
         let function = cx.naming.site(callee);
+        let is_channel =
+            if function.krate.is_some() { function.is_channel } else { self.is_in_channel(&site) };
         let is_silent = self.operations.iter().any(Operation::hides) || function.entry.is_some();
         let depth = self.calls.len();
         let caller = self.function();
-        self.calls.push(OpenCall { function: function.function, user, krate, is_silent, pc });
+        self.calls.push(OpenCall { function: function.function, user, krate, is_channel, is_silent, pc });
         if let Some(entered) = function.entry
             && self.may_begin()
         {

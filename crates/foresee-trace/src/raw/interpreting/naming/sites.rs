@@ -30,6 +30,8 @@ pub(crate) struct CallSite {
     pub(crate) is_counted: Cell<bool>,
     /// The innermost crate other than `core`, if there is one.
     pub(crate) krate: Option<StrId>,
+    /// Whether that is code of a channel.
+    pub(crate) is_channel: bool,
     /// The function itself.
     pub(crate) function: StrId,
     /// What the function itself does to locks.
@@ -43,6 +45,9 @@ pub(crate) struct CallSite {
     /// Positions of its function from which nothing blind leads here; as many as were looked up last.
     pub(crate) clear_from: [Cell<u64>; 2],
 }
+
+/// The modules of channels.
+const CHANNELS: [&str; 2] = ["std::sync::mpmc::", "crossbeam_channel::"];
 
 /// A function that is an operation on locks.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +123,7 @@ impl CallSites {
         let outermost_first = (0..paths.len()).rev();
         let inlined = outermost_first.filter_map(|at| self.inlined(code, &paths, at, names)).collect();
         let krate = own.map(|at| names.intern(crate_of(&paths[at])));
+        let is_channel = own.is_some_and(|at| CHANNELS.iter().any(|module| paths[at].starts_with(module)));
         let origin = code.origin;
         let is_counted = Cell::new(false);
         let instrumented = if let Recording::Instrumented(function) = recording { function } else { 0 };
@@ -128,6 +134,7 @@ impl CallSites {
             has_line,
             is_counted,
             krate,
+            is_channel,
             function,
             entry,
             origin,

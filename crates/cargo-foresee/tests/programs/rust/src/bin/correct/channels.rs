@@ -4,7 +4,7 @@ use std::sync::mpsc::{RecvTimeoutError, TryRecvError, TrySendError, channel, syn
 use std::thread;
 use std::time::Duration;
 
-use crate::Program;
+use crate::{Plain, Program};
 
 pub(crate) const ALL: &[Program] = &[
     ("unbounded", unbounded),
@@ -16,6 +16,7 @@ pub(crate) const ALL: &[Program] = &[
     ("receiver_gone", receiver_gone),
     ("ping_pong", ping_pong),
     ("many_blocks", many_blocks),
+    ("senders_gone", senders_gone),
 ];
 
 fn unbounded() {
@@ -172,4 +173,32 @@ fn many_blocks() {
         drop(sender);
         assert_eq!(receiver.iter().sum::<u64>(), 9900);
     });
+}
+
+/// Nothing is ever sent: that there is no sender any more is what is waited for.
+fn senders_gone() {
+    for i in 0..20 {
+        let value = Plain::new(0_u64);
+        thread::scope(|scope| {
+            let value = &value;
+            let write = move || value.set(i);
+            let pause = || thread::sleep(Duration::from_millis(i % 4 / 2));
+            let read = || value.set(value.get() + 1);
+            // The receiver lives on: that the channel is given up by both orders them as well.
+            if i % 2 == 0 {
+                let (sender, receiver) = channel::<u64>();
+                scope.spawn(move || (write(), drop(sender)));
+                pause();
+                assert!(receiver.recv().is_err());
+                read();
+            } else {
+                let (sender, receiver) = sync_channel::<u64>(3);
+                scope.spawn(move || (write(), drop(sender)));
+                pause();
+                assert!(receiver.recv().is_err());
+                read();
+            }
+        });
+        assert_eq!(value.get(), i + 1);
+    }
 }
