@@ -81,6 +81,7 @@ fn doubt_what_rests_on_locks(trust: &Trust, execution: &Execution, findings: &mu
         return;
     }
     let doubted = |lock: LockId| names.contains(execution.names().lock_name(lock)).then_some(lock);
+    let why = |lock: LockId| Gap::DemotedLock(execution.names().lock_name(lock).to_owned()).to_string();
     let handled = |id: EventId| match execution.op(id) {
         Op::Acquire { lock, .. } | Op::Release { lock, .. } => doubted(lock),
         _ => None,
@@ -92,25 +93,25 @@ fn doubt_what_rests_on_locks(trust: &Trust, execution: &Execution, findings: &mu
         }
     }
     let is_about = |&event: &u64| {
-        let id = u32::try_from(event).ok().filter(|&id| (id as usize) < execution.len()).map(EventId);
-        id.is_some_and(|id| match execution.op(id) {
-            Op::Request { lock, .. } | Op::Acquire { lock, .. } => doubted(lock).is_some(),
-            _ => false,
-        })
+        let id = u32::try_from(event).ok().filter(|&id| (id as usize) < execution.len()).map(EventId)?;
+        match execution.op(id) {
+            Op::Request { lock, .. } | Op::Acquire { lock, .. } => doubted(lock),
+            _ => None,
+        }
     };
     for finding in findings {
         let schedule = finding.witness();
         let mut next: FxHashMap<LockId, usize> = FxHashMap::default();
-        let is_moved = schedule.then().iter().any(|&id| {
-            let Some(lock) = handled(id) else { return false };
+        let moved = schedule.then().iter().find_map(|&id| {
+            let lock = handled(id)?;
             let all = observed.get(&lock).map_or(&[][..], Vec::as_slice);
             let first = || all.partition_point(|id| id.0 < schedule.observed());
             let at = next.entry(lock).or_insert_with(first);
             *at += 1;
-            all.get(*at - 1) != Some(&id)
+            (all.get(*at - 1) != Some(&id)).then_some(lock)
         });
-        if is_moved || finding.events.iter().any(is_about) {
-            finding.doubt();
+        if let Some(lock) = moved.or_else(|| finding.events.iter().find_map(is_about)) {
+            finding.doubt_because(why(lock));
         }
     }
 }
