@@ -7,6 +7,7 @@ mod annotations;
 mod bad_input;
 mod blind;
 mod branches;
+mod c_library;
 mod cargo;
 mod check;
 mod cxx_programs;

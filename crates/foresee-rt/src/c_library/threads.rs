@@ -12,6 +12,7 @@ use foresee_format::Tag;
 use libc::{c_char, c_int, c_void, pthread_t, timespec};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited};
+use super::cancellation;
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
 use crate::recorder::accesses::{counts, write_range};
@@ -205,9 +206,12 @@ fn stack() -> Option<(u64, u64)> {
     }
 }
 
-/// The destructor of our key: runs when the thread ends, and puts itself off to the last round.
+/// The destructor of our key, which is the first of all: runs when the thread ends, and puts itself off to the last round.
 unsafe extern "C" fn ending(rounds: *mut c_void) {
     let rounds = rounds as usize;
+    if rounds == ROUNDS {
+        cancellation::acts();
+    }
     if rounds > 1 {
         // SAFETY: the key exists as long as the process; the value is only a number, not a pointer to anything.
         unsafe { libc::pthread_setspecific(END.load(SeqCst), (rounds - 1) as *const c_void) };

@@ -4,6 +4,8 @@ use libc::{FILE, c_char, c_int, size_t};
 
 use super::formats::{List, Printed};
 use super::table::*;
+use crate::c_library::channels::gives;
+use crate::c_library::streams::{standard_output, writing};
 use crate::entry_points::variadic_entries;
 use crate::real_functions::{Real, call_real};
 
@@ -18,20 +20,29 @@ fn new_text(at: *const *mut c_char, len: c_int) -> Access {
     if len < 0 { writes(at, 0) } else { writes(unsafe { *at }, written(len, usize::MAX)) }
 }
 
+/// Something is written to a descriptor at once.
+pub(super) struct Giving(pub(super) c_int);
+
+impl Giving {
+    pub(super) fn begin(self, pc: u64) {
+        gives(self.0, pc);
+    }
+}
+
 effects! {
-    vprintf(format: Text, list: List) -> c_int, before [Access::OfStream, Printed(format, list)], after |_| [];
-    vfprintf(stream: *mut FILE, format: Text, list: List) -> c_int, before [Access::OfStream, Printed(format, list)], after |_| [];
-    vdprintf(fd: c_int, format: Text, list: List) -> c_int, before [Printed(format, list)], after |_| [];
+    vprintf(format: Text, list: List) -> c_int, within writing(standard_output()), before [Access::OfStream, Printed(format, list)], after |_| [];
+    vfprintf(stream: *mut FILE, format: Text, list: List) -> c_int, within writing(stream), before [Access::OfStream, Printed(format, list)], after |_| [];
+    vdprintf(fd: c_int, format: Text, list: List) -> c_int, within Giving(fd), before [Printed(format, list)], after |_| [];
     vsprintf(to: *mut c_char, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes(to, written(len, usize::MAX))];
     vsnprintf(to: *mut c_char, room: size_t, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes(to, written(len, room))];
     vasprintf(to: *mut *mut c_char, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes_object(to, true), new_text(to, len)];
-    __vprintf_chk(flag: c_int, format: Text, list: List) -> c_int, before [Access::OfStream, Printed(format, list)], after |_| [];
-    __vfprintf_chk(stream: *mut FILE, flag: c_int, format: Text, list: List) -> c_int,
+    __vprintf_chk(flag: c_int, format: Text, list: List) -> c_int, within writing(standard_output()), before [Access::OfStream, Printed(format, list)], after |_| [];
+    __vfprintf_chk(stream: *mut FILE, flag: c_int, format: Text, list: List) -> c_int, within writing(stream),
         before [Access::OfStream, Printed(format, list)], after |_| [];
-    __vdprintf_chk(fd: c_int, flag: c_int, format: Text, list: List) -> c_int,
+    __vdprintf_chk(fd: c_int, flag: c_int, format: Text, list: List) -> c_int, within Giving(fd),
         before [Printed(format, list)], after |_| [];
     __vsprintf_chk(to: *mut c_char, flag: c_int, size: size_t, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes(to, written(len, usize::MAX))];

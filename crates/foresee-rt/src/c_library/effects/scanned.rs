@@ -4,20 +4,27 @@ use libc::{FILE, c_int};
 
 use super::formats::{List, Scanned};
 use super::table::*;
+use crate::c_library::streams::{reading, standard_input};
 use crate::entry_points::variadic_entries;
 use crate::real_functions::{Real, call_real};
 
 effects! {
-    vscanf(format: Text, list: List) -> c_int, before [reads_text(format)], after |n| [Scanned(format, list, n)];
-    vfscanf(stream: *mut FILE, format: Text, list: List) -> c_int,
+    vscanf(format: Text, list: List) -> c_int, within reading(standard_input()), before [reads_text(format)], after |n| [Scanned(format, list, n)];
+    vfscanf(stream: *mut FILE, format: Text, list: List) -> c_int, within reading(stream),
         before [reads_text(format)], after |n| [Scanned(format, list, n)];
     vsscanf(text: Text, format: Text, list: List) -> c_int,
         before [reads_text(text), reads_text(format)], after |n| [Scanned(format, list, n)];
-    __isoc99_vscanf(format: Text, list: List) -> c_int,
+    __isoc99_vscanf(format: Text, list: List) -> c_int, within reading(standard_input()),
         before [reads_text(format)], after |n| [Scanned(format, list, n)];
-    __isoc99_vfscanf(stream: *mut FILE, format: Text, list: List) -> c_int,
+    __isoc99_vfscanf(stream: *mut FILE, format: Text, list: List) -> c_int, within reading(stream),
         before [reads_text(format)], after |n| [Scanned(format, list, n)];
     __isoc99_vsscanf(text: Text, format: Text, list: List) -> c_int,
+        before [reads_text(text), reads_text(format)], after |n| [Scanned(format, list, n)];
+    __isoc23_vscanf(format: Text, list: List) -> c_int, within reading(standard_input()),
+        before [reads_text(format)], after |n| [Scanned(format, list, n)];
+    __isoc23_vfscanf(stream: *mut FILE, format: Text, list: List) -> c_int, within reading(stream),
+        before [reads_text(format)], after |n| [Scanned(format, list, n)];
+    __isoc23_vsscanf(text: Text, format: Text, list: List) -> c_int,
         before [reads_text(text), reads_text(format)], after |n| [Scanned(format, list, n)];
 }
 
@@ -28,4 +35,7 @@ variadic_entries! {
     "__isoc99_scanf" => __isoc99_vscanf::recorded, 1, "rsi", "rdx";
     "__isoc99_fscanf" => __isoc99_vfscanf::recorded, 2, "rdx", "rcx";
     "__isoc99_sscanf" => __isoc99_vsscanf::recorded, 2, "rdx", "rcx";
+    "__isoc23_scanf" => __isoc23_vscanf::recorded, 1, "rsi", "rdx";
+    "__isoc23_fscanf" => __isoc23_vfscanf::recorded, 2, "rdx", "rcx";
+    "__isoc23_sscanf" => __isoc23_vsscanf::recorded, 2, "rdx", "rcx";
 }
