@@ -139,21 +139,36 @@ fn identify(fd: c_int) -> Option<u64> {
             _ if failed => None,
             libc::S_IFSOCK => Some(OF_SOCKETS),
             0 => Some(OF_THE_REST),
-            _ => Some(of_file(&stat)),
+            _ => Some(FileIdentity::from(&stat).channel()),
         }
     }
 }
 
-/// The channel of a file of which this is known.
-fn of_file(stat: &libc::stat) -> u64 {
-    let mixed = (stat.st_dev ^ stat.st_ino.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let is_on_disk = stat.st_mode & libc::S_IFMT == libc::S_IFREG;
-    OF_FILES | if is_on_disk { ON_DISK } else { 0 } | mixed >> 24 << 3
+/// What tells files apart, and what kind of file it is.
+#[derive(Clone, Copy)]
+pub(crate) struct FileIdentity {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) mode: u32,
+}
+
+impl From<&libc::stat> for FileIdentity {
+    fn from(about: &libc::stat) -> FileIdentity {
+        FileIdentity { device: about.st_dev, inode: about.st_ino, mode: about.st_mode }
+    }
+}
+
+impl FileIdentity {
+    fn channel(self) -> u64 {
+        let mixed = (self.device ^ self.inode.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let is_on_disk = self.mode & libc::S_IFMT == libc::S_IFREG;
+        OF_FILES | if is_on_disk { ON_DISK } else { 0 } | mixed >> 24 << 3
+    }
 }
 
 /// The thread has asked for a file's size and times, which depend on what was written to it.
-pub(crate) fn learns_about(stat: &libc::stat, pc: u64) {
-    acquire_edge(of_file(stat), pc);
+pub(crate) fn learns_about(file: FileIdentity, pc: u64) {
+    acquire_edge(file.channel(), pc);
 }
 
 /// Closes, as far as this module is concerned, all known descriptors from `first` to `last`.

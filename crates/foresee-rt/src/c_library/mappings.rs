@@ -15,8 +15,7 @@ use libc::{c_int, c_void, off_t, size_t};
 use super::{channels, shared_mappings};
 use crate::entry_points::{entries, entries_of_six};
 use crate::real_functions::{Real, call_real};
-use crate::recorder::accesses::{counts, read_range, write_range};
-use crate::recorder::seen_values;
+use crate::recorder::accesses::{changed, counts, read_range, write_range};
 use crate::recorder::thread::always;
 
 const PAGE: u64 = 4096;
@@ -62,7 +61,7 @@ extern "C-unwind" fn map(
     };
     begins(mapped, size, if flags & libc::MAP_SHARED != 0 { SHARED_MEMORY } else { 0 }, pc);
     if flags & libc::MAP_FIXED != 0 && mapped != libc::MAP_FAILED {
-        changed(mapped as u64, rounded(size), pc);
+        changes(mapped as u64, rounded(size), pc);
     }
     if mapped != libc::MAP_FAILED && flags & libc::MAP_ANONYMOUS == 0 {
         let is_shared = flags & libc::MAP_SHARED != 0;
@@ -126,19 +125,17 @@ extern "C-unwind" fn advise(at: *mut c_void, size: size_t, advice: c_int, pc: u6
     let result = unsafe { call_real!(REAL, (*mut c_void, size_t, c_int) -> c_int, at, size, advice) };
     let takes = matches!(advice, libc::MADV_DONTNEED | libc::MADV_FREE | libc::MADV_REMOVE);
     if takes && result == 0 {
-        changed(at as u64, rounded(size), pc);
+        changes(at as u64, rounded(size), pc);
     }
     result
 }
 
-/// These bytes are others than they were.
-fn changed(at: u64, size: u64, pc: u64) {
+/// The call has changed these bytes.
+fn changes(at: u64, size: u64, pc: u64) {
     if counts(pc) {
         write_range(at, size, pc);
     }
-    if size > 0 && seen_values::are_recorded() {
-        always(|local| local.plain(Tag::Changed, 0, [pc, at, size]));
-    }
+    changed(at, size, pc);
 }
 
 static SBRK: Real = Real::new(c"sbrk");
@@ -160,7 +157,7 @@ fn moves_break<R>(wanted: u64, pc: u64, real: impl FnOnce() -> R) -> R {
     let (from, to) = (wanted.min(before), program_break());
     if wanted != before && from < to {
         always(|local| local.plain(Tag::Alloc, 0, [pc, from, to - from]));
-        changed(from, to - from, pc);
+        changes(from, to - from, pc);
     }
     result
 }

@@ -21,10 +21,10 @@ use libc::{FILE, c_int, c_void};
 use super::channels;
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
-use crate::recorder::accesses::unseen;
+use crate::recorder::accesses::{changed, unseen};
 use crate::recorder::locks::{released, requested, tried};
-use crate::recorder::status;
 use crate::recorder::thread::are_many;
+use crate::recorder::{seen_values, status};
 
 unsafe extern "C" {
     static stdin: *mut FILE;
@@ -130,8 +130,11 @@ impl Use {
     /// The stream is used from now on until the guard is dropped: also by the end of a thread that is cancelled in between, as the lock
     /// has to be given back.
     pub(crate) fn begin(self, pc: u64) -> Option<InUse> {
-        if !status::recording() || !are_many() || self.stream.is_null() {
+        if !status::recording() || self.stream.is_null() {
             return None;
+        }
+        if !are_many() {
+            return seen_values::are_recorded().then_some(InUse { stream: self.stream, order: None, pc });
         }
         if self.locks {
             lock(self.stream.cast(), pc);
@@ -148,29 +151,63 @@ impl Use {
         }
         // Before the use: during it, the descriptor may be closed and its number be another's.
         let channel = if self.takes { channels::channel(fd) } else { None };
-        Some(InUse { how: self, fd, channel, pc })
+        let order = Order { locked: self.locks, depends: self.depends, fd, channel };
+        Some(InUse { stream: self.stream, order: Some(order), pc })
     }
 }
 
 /// A stream is being used.
 pub(crate) struct InUse {
-    how: Use,
-    fd: c_int,
-    channel: Option<u64>,
+    stream: *mut FILE,
+    /// How the use orders threads, if there are others.
+    order: Option<Order>,
     pc: u64,
+}
+
+struct Order {
+    locked: bool,
+    depends: bool,
+    fd: c_int,
+    /// What it takes from.
+    channel: Option<u64>,
 }
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        if let Some(channel) = self.channel {
-            channels::takes(self.fd, channel, self.pc);
+        let &mut InUse { stream, ref order, pc } = self;
+        changes(stream, pc);
+        let Some(Order { locked, depends, fd, channel }) = *order else { return };
+        if let Some(channel) = channel {
+            channels::takes(fd, channel, pc);
         }
-        if self.how.depends {
-            unseen(Unseen::StreamState, self.pc);
+        if depends {
+            unseen(Unseen::StreamState, pc);
         }
-        if self.how.locks {
-            unlock(self.how.stream.cast(), self.pc);
+        if locked {
+            unlock(stream.cast(), pc);
         }
+    }
+}
+
+/// The beginning of the C library's streams, which code that is inlined into programs uses.
+#[repr(C)]
+struct Layout {
+    flags: c_int,
+    read: [u64; 3],
+    write: [u64; 3],
+    buffer: [u64; 2],
+}
+
+/// How long the whole is.
+const STREAM_SIZE: u64 = 216;
+
+/// The stream and its buffer have changed, unseen. Programs read them by code that is inlined (`getc_unlocked`).
+fn changes(stream: *mut FILE, pc: u64) {
+    if seen_values::are_recorded() {
+        // SAFETY: the program passes an open stream, which it has for itself.
+        let [from, to] = unsafe { (*stream.cast::<Layout>()).buffer };
+        changed(stream as u64, STREAM_SIZE, pc);
+        changed(from, to.saturating_sub(from), pc);
     }
 }
 

@@ -15,7 +15,7 @@ use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited
 use super::cancellation;
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
-use crate::recorder::accesses::{counts, write_range};
+use crate::recorder::accesses::{changed, counts, write_range};
 use crate::recorder::thread::{Local, SignalSet, always, new_thread};
 use crate::recorder::thread_handles::{self, thread_of};
 use crate::recorder::{seen_values, status};
@@ -98,7 +98,7 @@ fn create_with<F: Copy>(
     }
     let result = real(run, with);
     if let Some(single) = seen_values::single_threaded() {
-        always(|local| local.plain(Tag::Changed, 0, [pc, single, 1]));
+        changed(single, 1, pc);
     }
     if let Some(blocked) = blocked_before {
         block(blocked);

@@ -38,7 +38,8 @@ const STATEFUL: &str = "access eaccess euidaccess faccessat chdir chmod chown fc
     dup2 dup3 fcntl fcntl64 fopen fopen64 freopen freopen64 fdopen popen fstat fstat64 fstatat fstatat64 stat stat64 lstat \
     lstat64 statx getcwd __getcwd_chk getgroups gethostname __gethostname_chk getloadavg getpeername getsockname getsockopt \
     setsockopt ioctl link linkat symlink symlinkat readlink readlinkat __readlink_chk __readlinkat_chk realpath __realpath_chk \
-    mkdir mkdirat mkdtemp mkstemp mkfifo mkfifoat open open64 openat openat64 pathconf remove rename renameat renameat2 rmdir \
+    mkdir mkdirat mkdtemp mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 \
+    shm_open shm_unlink sem_open sem_unlink mq_open mq_unlink mkfifo mkfifoat open open64 openat openat64 pathconf remove rename renameat renameat2 rmdir \
     opendir readdir readdir64 unlink unlinkat truncate truncate64 ftruncate ftruncate64 sigaction signal bsd_signal __sysv_signal \
     sigpending system uname utimes utimensat futimens futimes lutimes ttyname_r __ttyname_r_chk ptsname_r setitimer alarm ualarm \
     timer_settime timerfd_settime clock_settime read readv pread pread64 preadv preadv64 preadv2 preadv64v2 __read_chk \

@@ -20,6 +20,7 @@
 mod formats;
 mod fortified;
 mod numbers;
+mod orders;
 mod paths;
 mod printed;
 mod scanned;

@@ -2,43 +2,10 @@
 
 use libc::{DIR, c_char, c_int, c_uint, gid_t, mode_t, off_t, size_t, ssize_t, timespec, timeval, uid_t};
 
-use super::printed::Giving;
+use super::orders::{About, AboutMore, Giving, Learning};
 use super::table::*;
-use crate::c_library::channels::{learns, learns_about};
 use crate::c_library::names;
 use crate::real_functions::{Real, call_real};
-
-/// What is known of a file was asked for.
-struct About(*const libc::stat, bool);
-
-impl About {
-    fn record(self, pc: u64) {
-        // SAFETY: the call has succeeded, so it has filled what the program passed.
-        if let (Some(about), true) = (unsafe { self.0.as_ref() }, self.1) {
-            learns_about(about, pc);
-            if about.st_mode & libc::S_IFMT == libc::S_IFDIR {
-                names::learns_all(pc);
-            }
-        }
-    }
-}
-
-/// Something is asked of a descriptor that depends on what was given to it.
-struct Learning(c_int);
-
-impl Learning {
-    fn begin(self, pc: u64) -> Learnt {
-        Learnt(self.0, pc)
-    }
-}
-
-struct Learnt(c_int, u64);
-
-impl Drop for Learnt {
-    fn drop(&mut self) {
-        learns(self.0, self.1);
-    }
-}
 
 /// An entry of a directory was found, in memory of the C library's.
 fn writes_entry(entry: *const libc::dirent) -> Access {
@@ -64,7 +31,7 @@ effects! {
     fstatat64(at: c_int, path: Text, about: *mut libc::stat, flags: c_int) -> c_int, within names::looking_up(path),
         before [reads_text(path)], after |failed| [writes_object(about, failed == 0), About(about, failed == 0)];
     statx(at: c_int, path: Text, flags: c_int, mask: c_uint, about: *mut libc::statx) -> c_int, within names::looking_up(path),
-        before [reads_text(path)], after |failed| [writes_object(about, failed == 0)];
+        before [reads_text(path)], after |failed| [writes_object(about, failed == 0), AboutMore(about, failed == 0)];
     chmod(path: Text, mode: mode_t) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
     lchmod(path: Text, mode: mode_t) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
     fchmodat(at: c_int, path: Text, mode: mode_t, flags: c_int) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
@@ -111,7 +78,32 @@ effects! {
         before [], after |entry| [writes_entry(entry)];
     readdir64(of: *mut DIR) -> *mut libc::dirent, within names::listing(std::ptr::null()),
         before [], after |entry| [writes_entry(entry)];
+    shm_open(name: Text, flags: c_int, mode: mode_t) -> c_int, within names::opening_with(name, flags),
+        before [reads_text(name)], after |_| [];
+    shm_unlink(name: Text) -> c_int, within names::changing(name), before [reads_text(name)], after |_| [];
+    sem_open(name: Text, flags: c_int, mode: mode_t, value: c_uint) -> *mut libc::sem_t,
+        within names::opening_with(name, flags),
+        before [reads_text(name)], after |_| [];
+    sem_unlink(name: Text) -> c_int, within names::changing(name), before [reads_text(name)], after |_| [];
+    mq_open(name: Text, flags: c_int, mode: mode_t, about: *const libc::mq_attr) -> c_int,
+        within names::opening_with(name, flags),
+        before [reads_text(name)], after |_| [];
+    mq_unlink(name: Text) -> c_int, within names::changing(name), before [reads_text(name)], after |_| [];
     getcwd(to: *mut c_char, size: size_t) -> *mut c_char, before [], after |text| [writes_text(text, true)];
     mkstemp(path: *mut c_char) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [writes_text(path, true)];
+    mkstemp64(path: *mut c_char) -> c_int, within names::changing(path),
+        before [reads_text(path)], after |_| [writes_text(path, true)];
+    mkostemp(path: *mut c_char, flags: c_int) -> c_int, within names::changing(path),
+        before [reads_text(path)], after |_| [writes_text(path, true)];
+    mkostemp64(path: *mut c_char, flags: c_int) -> c_int, within names::changing(path),
+        before [reads_text(path)], after |_| [writes_text(path, true)];
+    mkstemps(path: *mut c_char, end: c_int) -> c_int, within names::changing(path),
+        before [reads_text(path)], after |_| [writes_text(path, true)];
+    mkstemps64(path: *mut c_char, end: c_int) -> c_int, within names::changing(path),
+        before [reads_text(path)], after |_| [writes_text(path, true)];
+    mkostemps(path: *mut c_char, end: c_int, flags: c_int) -> c_int, within names::changing(path),
+        before [reads_text(path)], after |_| [writes_text(path, true)];
+    mkostemps64(path: *mut c_char, end: c_int, flags: c_int) -> c_int, within names::changing(path),
+        before [reads_text(path)], after |_| [writes_text(path, true)];
     mkdtemp(path: *mut c_char) -> *mut c_char, within names::changing(path), before [reads_text(path)], after |_| [writes_text(path, true)];
 }

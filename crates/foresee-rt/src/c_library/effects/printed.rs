@@ -3,8 +3,8 @@
 use libc::{FILE, c_char, c_int, size_t};
 
 use super::formats::{List, Printed};
+use super::orders::Giving;
 use super::table::*;
-use crate::c_library::channels::gives;
 use crate::c_library::streams::{standard_output, writing};
 use crate::entry_points::variadic_entries;
 use crate::real_functions::{Real, call_real};
@@ -18,15 +18,6 @@ fn written(len: c_int, room: size_t) -> usize {
 fn new_text(at: *const *mut c_char, len: c_int) -> Access {
     // SAFETY: the call has succeeded, so there is a pointer to the text.
     if len < 0 { writes(at, 0) } else { writes(unsafe { *at }, written(len, usize::MAX)) }
-}
-
-/// Something is written to a descriptor at once.
-pub(super) struct Giving(pub(super) c_int);
-
-impl Giving {
-    pub(super) fn begin(self, pc: u64) {
-        gives(self.0, pc);
-    }
 }
 
 effects! {
