@@ -11,25 +11,17 @@ use crate::support::Folder;
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/c_library");
 
-const ORDERED: &[&str] = &[
-    "pipes",
-    "long_message",
-    "standard_output",
-    "child",
-    "position",
-    "stream_of_cancelled",
-    "names",
-    "cancelled",
-];
+/// A source, the programs in it that are correct, and those that are not, with how certain the race is.
+type Source = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
-/// What is not ordered by that, and how certain the race is.
-const UNORDERED: &[(&str, &str)] = &[
-    ("wrong_printing", "predicted"),
-    ("wrong_stream", "observed"),
-    ("wrong_lock", "observed"),
-    ("wrong_reading", "observed"),
-    ("wrong_name", "observed"),
-    ("wrong_cancel", "observed"),
+const ORDERS: [Source; 3] = [
+    (
+        "streams.c",
+        &["pipes", "long_message", "standard_output", "child", "position", "stream_of_cancelled"],
+        &[("wrong_printing", "predicted"), ("wrong_stream", "observed"), ("wrong_lock", "observed")],
+    ),
+    ("files.c", &["names", "states"], &[("wrong_reading", "observed"), ("wrong_name", "observed")]),
+    ("cancelled.c", &["cancelled"], &[("wrong_cancel", "observed")]),
 ];
 
 const CHANGED: &[&str] = &[
@@ -88,8 +80,10 @@ fn run_each(source: &str, options: &[&str], correct: &[&str], wrong: &[(&str, &s
 }
 
 #[test]
-fn streams_names_and_cancelled_threads_order() {
-    run_each("orders.c", &[], ORDERED, UNORDERED);
+fn streams_files_and_cancelled_threads_order() {
+    for (source, correct, wrong) in ORDERS {
+        run_each(source, &[], correct, wrong);
+    }
 }
 
 #[test]

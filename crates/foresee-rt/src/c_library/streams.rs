@@ -127,6 +127,11 @@ impl Use {
         Use { locks: false, ..self }
     }
 
+    /// The same by a function that reads or writes memory of the program in a way that is not known here.
+    pub(crate) fn unseen(self) -> Use {
+        Use { depends: true, ..self }
+    }
+
     /// The stream is used from now on until the guard is dropped: also by the end of a thread that is cancelled in between, as the lock
     /// has to be given back.
     pub(crate) fn begin(self, pc: u64) -> Option<InUse> {

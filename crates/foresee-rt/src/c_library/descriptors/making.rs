@@ -4,8 +4,8 @@ use libc::{c_char, c_int, c_uint, c_void, sockaddr, socklen_t};
 
 use super::closing::no_descriptor;
 use crate::c_library::channels::{
-    OF_FILE_CHANGES, OF_SIGNALS, OF_SOCKETS, changes_files, channel, closes, made, made_as, new_channel,
-    watch_files,
+    OF_FILE_CHANGES, OF_SIGNALS, OF_SOCKETS, changes_files, channel, closes, gives, learns, made, made_as,
+    new_channel, watch_files,
 };
 use crate::c_library::ipc::around_file_lock;
 use crate::c_library::names;
@@ -178,8 +178,15 @@ extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) 
         libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
             around_file_lock(fd, pc, real)
         }
+        libc::F_SETFL => {
+            gives(fd, pc);
+            real()
+        }
         _ => real(),
     };
+    if matches!(command, libc::F_GETLK | libc::F_OFD_GETLK | libc::F_GETFL) {
+        learns(fd, pc);
+    }
     if result >= 0 && matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
         made_as(result, fd, channel(fd).unwrap_or(0));
     }

@@ -49,7 +49,7 @@ effects! {
         before [], after |read| [writes(to, size * read)];
     __fread_unlocked_chk(to: *mut c_void, room: size_t, size: size_t, count: size_t, stream: *mut FILE) -> size_t, within reading(stream).unlocked(),
         before [], after |read| [writes(to, size * read)];
-    __getcwd_chk(to: *mut c_char, size: size_t, room: size_t) -> *mut c_char,
+    __getcwd_chk(to: *mut c_char, size: size_t, room: size_t) -> *mut c_char, within names::listing(std::ptr::null()),
         before [], after |text| [writes_text(text, true)];
     __realpath_chk(path: Text, to: *mut c_char, room: size_t) -> *mut c_char, within names::looking_up(path),
         before [reads_text(path)], after |text| [writes_text(text, true)];

@@ -32,6 +32,22 @@ impl Drop for Learnt {
     }
 }
 
+/// The position of a descriptor is changed, or only asked for.
+pub(super) struct Moving {
+    pub(super) fd: c_int,
+    pub(super) to: libc::off_t,
+    pub(super) from: c_int,
+}
+
+impl Moving {
+    pub(super) fn begin(self, pc: u64) -> Learnt {
+        if self.to != 0 || self.from != libc::SEEK_CUR {
+            gives(self.fd, pc);
+        }
+        Learnt(self.fd, pc)
+    }
+}
+
 /// What is known of a file was asked for by its name, with success or not.
 pub(super) struct About(pub(super) *const libc::stat, pub(super) bool);
 

@@ -2,7 +2,7 @@
 
 use libc::{DIR, c_char, c_int, c_uint, gid_t, mode_t, off_t, size_t, ssize_t, timespec, timeval, uid_t};
 
-use super::orders::{About, AboutMore, Giving, Learning};
+use super::orders::{About, AboutMore, Giving, Learning, Moving};
 use super::table::*;
 use crate::c_library::names;
 use crate::real_functions::{Real, call_real};
@@ -51,7 +51,12 @@ effects! {
     eaccess(path: Text, mode: c_int) -> c_int, within names::looking_up(path), before [reads_text(path)], after |_| [];
     euidaccess(path: Text, mode: c_int) -> c_int, within names::looking_up(path), before [reads_text(path)], after |_| [];
     faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, within names::looking_up(path), before [reads_text(path)], after |_| [];
-    chdir(path: Text) -> c_int, within names::looking_up(path), before [reads_text(path)], after |_| [];
+    chdir(path: Text) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
+    fchdir(fd: c_int) -> c_int, within names::changing(c".".as_ptr()), before [], after |_| [];
+    fchmod(fd: c_int, mode: mode_t) -> c_int, within Giving(fd), before [], after |_| [];
+    fchown(fd: c_int, user: uid_t, group: gid_t) -> c_int, within Giving(fd), before [], after |_| [];
+    lseek(fd: c_int, to: off_t, from: c_int) -> off_t, within Moving { fd, to, from }, before [], after |_| [];
+    lseek64(fd: c_int, to: off_t, from: c_int) -> off_t, within Moving { fd, to, from }, before [], after |_| [];
     rmdir(path: Text) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
     unlink(path: Text) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
     unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
@@ -89,7 +94,7 @@ effects! {
         within names::opening_with(name, flags),
         before [reads_text(name)], after |_| [];
     mq_unlink(name: Text) -> c_int, within names::changing(name), before [reads_text(name)], after |_| [];
-    getcwd(to: *mut c_char, size: size_t) -> *mut c_char, before [], after |text| [writes_text(text, true)];
+    getcwd(to: *mut c_char, size: size_t) -> *mut c_char, within names::listing(std::ptr::null()), before [], after |text| [writes_text(text, true)];
     mkstemp(path: *mut c_char) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [writes_text(path, true)];
     mkstemp64(path: *mut c_char) -> c_int, within names::changing(path),
         before [reads_text(path)], after |_| [writes_text(path, true)];

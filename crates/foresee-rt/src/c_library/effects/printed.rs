@@ -1,6 +1,6 @@
 //! Formatted output: `printf` and the like. They read the texts among their arguments; some write to memory.
 
-use libc::{FILE, c_char, c_int, size_t};
+use libc::{FILE, c_char, c_int, size_t, wchar_t};
 
 use super::formats::{List, Printed};
 use super::orders::Giving;
@@ -41,9 +41,16 @@ effects! {
         before [Printed(format, list)], after |len| [writes(to, written(len, room))];
     __vasprintf_chk(to: *mut *mut c_char, flag: c_int, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes_object(to, true), new_text(to, len)];
+    // Formats of wide characters are not understood here.
+    vwprintf(format: *const wchar_t, list: List) -> c_int, within writing(standard_output()).unseen(),
+        before [Access::OfStream], after |_| [];
+    vfwprintf(stream: *mut FILE, format: *const wchar_t, list: List) -> c_int, within writing(stream).unseen(),
+        before [Access::OfStream], after |_| [];
 }
 
 variadic_entries! {
+    "wprintf" => vwprintf::recorded, 1, "rsi", "rdx";
+    "fwprintf" => vfwprintf::recorded, 2, "rdx", "rcx";
     "printf" => vprintf::recorded, 1, "rsi", "rdx";
     "fprintf" => vfprintf::recorded, 2, "rdx", "rcx";
     "dprintf" => vdprintf::recorded, 2, "rdx", "rcx";

@@ -1,6 +1,6 @@
 //! Formatted input: `scanf` and the like. They write to their arguments, as many as they say.
 
-use libc::{FILE, c_int};
+use libc::{FILE, c_int, wchar_t};
 
 use super::formats::{List, Scanned};
 use super::table::*;
@@ -26,9 +26,19 @@ effects! {
         before [reads_text(format)], after |n| [Scanned(format, list, n)];
     __isoc23_vsscanf(text: Text, format: Text, list: List) -> c_int,
         before [reads_text(text), reads_text(format)], after |n| [Scanned(format, list, n)];
+    // Formats of wide characters are not understood here.
+    vwscanf(format: *const wchar_t, list: List) -> c_int, within reading(standard_input()), before [], after |_| [];
+    vfwscanf(stream: *mut FILE, format: *const wchar_t, list: List) -> c_int, within reading(stream), before [], after |_| [];
+    __isoc99_vwscanf(format: *const wchar_t, list: List) -> c_int, within reading(standard_input()), before [], after |_| [];
+    __isoc99_vfwscanf(stream: *mut FILE, format: *const wchar_t, list: List) -> c_int, within reading(stream),
+        before [], after |_| [];
 }
 
 variadic_entries! {
+    "wscanf" => vwscanf::recorded, 1, "rsi", "rdx";
+    "fwscanf" => vfwscanf::recorded, 2, "rdx", "rcx";
+    "__isoc99_wscanf" => __isoc99_vwscanf::recorded, 1, "rsi", "rdx";
+    "__isoc99_fwscanf" => __isoc99_vfwscanf::recorded, 2, "rdx", "rcx";
     "scanf" => vscanf::recorded, 1, "rsi", "rdx";
     "fscanf" => vfscanf::recorded, 2, "rdx", "rcx";
     "sscanf" => vsscanf::recorded, 2, "rdx", "rcx";
