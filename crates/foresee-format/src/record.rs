@@ -148,17 +148,20 @@ pub enum Unseen {
     StreamBuffer = 0,
     /// A file that is also mapped.
     MappedFile = 1,
+    /// What a stream of the C library is in, or what comes out of it.
+    StreamState = 2,
 }
 
 impl Unseen {
     /// All, in the order of their numbers.
-    pub const ALL: [Unseen; 2] = [Unseen::StreamBuffer, Unseen::MappedFile];
+    pub const ALL: [Unseen; 3] = [Unseen::StreamBuffer, Unseen::MappedFile, Unseen::StreamState];
 
     /// What to call it.
     pub const fn name(self) -> &'static str {
         match self {
             Unseen::StreamBuffer => "a stream with a buffer of the program's own",
             Unseen::MappedFile => "a file that is also mapped",
+            Unseen::StreamState => "the state of a stream",
         }
     }
 }

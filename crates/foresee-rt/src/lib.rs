@@ -56,7 +56,8 @@
 //! # Known limits
 //!
 //! What a signal handler accesses that interrupts the runtime is not recorded; nor are the threads of a process that forks
-//! by `clone` itself. Streams of the C library (`fprintf` to a pipe of one's own) make no edges, descriptors do. Code of clang makes
+//! by `clone` itself. Cleanup handlers of a thread that may be cancelled anywhere are not ordered after its cancellation, nor is what
+//! reads a stream's last bytes after what the program did before it ended (`c_library::cancellation`, `streams`). Code of clang makes
 //! no call when an exception passes a function that catches others: that function stays among the thread's calls.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]

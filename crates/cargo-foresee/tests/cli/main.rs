@@ -8,6 +8,7 @@ mod attempts;
 mod bad_input;
 mod blind;
 mod branches;
+mod c_library;
 mod cargo;
 mod check;
 mod cxx_programs;

@@ -40,6 +40,8 @@ static CHANNELS: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
 
 /// Channels are objects of the space for what synchronises, where no program has memory.
 const OF_FILES: u64 = 1 << 50;
+/// In the channel of a file: one on a disk, where others do not notice that it is closed.
+const ON_DISK: u64 = 1 << 49;
 const OF_THEIR_OWN: u64 = 1 << 51;
 pub(crate) const OF_SOCKETS: u64 = 1 << 52;
 const OF_THE_REST: u64 = 1 << 53;
@@ -51,11 +53,17 @@ pub(crate) const OF_AIO: u64 = 1 << 54 | 40;
 /// Where relays meet that share a place in the table.
 const OF_RELAYS: u64 = 1 << 54 | 32;
 const OF_IPC: u64 = 1 << 55;
+pub(crate) const OF_NAMES: u64 = 1 << 56;
 
 /// How often this process has made another one.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 /// The number of forks before each descriptor was made, as far as its making was seen.
 static MADE_AFTER: [AtomicU32; 1 << 14] = [const { AtomicU32::new(0) }; 1 << 14];
+
+/// Which of the first descriptors are no more what they were when the program started, by bits.
+static REPLACED: AtomicU32 = AtomicU32::new(0);
+/// So many descriptors every program has: the standard streams.
+const STANDARD: c_int = 3;
 
 /// Which channel gets what is given to a channel, by the hash of the latter; 0: none.
 static RELAYS: [AtomicU64; 1 << 10] = [const { AtomicU64::new(0) }; 1 << 10];
@@ -65,6 +73,9 @@ static RELAYS_MEET: AtomicBool = AtomicBool::new(false);
 const LONGEST_CHAIN: usize = 4;
 /// Whether anybody asked to be notified of changes of files.
 static FILES_ARE_WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// Whether anybody locked a file, which is unlocked when it is closed.
+static FILES_ARE_LOCKED: AtomicBool = AtomicBool::new(false);
 
 /// The channels of files that were mapped to be shared; with the last place taken, every file counts as one.
 static MAPPED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
@@ -78,6 +89,17 @@ pub(crate) fn of_ipc(id: c_int) -> u64 {
 pub(crate) fn new_channel() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     OF_THEIR_OWN | NEXT.fetch_add(8, Relaxed)
+}
+
+/// A descriptor is made or closed: it is not what it was.
+fn replaces(fd: c_int) {
+    if (0..STANDARD).contains(&fd) {
+        REPLACED.fetch_or(1 << fd, SeqCst);
+    }
+}
+
+fn is_as_at_start(fd: c_int) -> bool {
+    (0..STANDARD).contains(&fd) && REPLACED.load(SeqCst) & 1 << fd == 0
 }
 
 fn set_channel(fd: c_int, channel: u64) {
@@ -117,12 +139,36 @@ fn identify(fd: c_int) -> Option<u64> {
             _ if failed => None,
             libc::S_IFSOCK => Some(OF_SOCKETS),
             0 => Some(OF_THE_REST),
-            _ => {
-                let mixed = (stat.st_dev ^ stat.st_ino.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                Some(OF_FILES | mixed >> 24 << 3)
-            }
+            _ => Some(FileIdentity::from(&stat).channel()),
         }
     }
+}
+
+/// What tells files apart, and what kind of file it is.
+#[derive(Clone, Copy)]
+pub(crate) struct FileIdentity {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) mode: u32,
+}
+
+impl From<&libc::stat> for FileIdentity {
+    fn from(about: &libc::stat) -> FileIdentity {
+        FileIdentity { device: about.st_dev, inode: about.st_ino, mode: about.st_mode }
+    }
+}
+
+impl FileIdentity {
+    fn channel(self) -> u64 {
+        let mixed = (self.device ^ self.inode.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let is_on_disk = self.mode & libc::S_IFMT == libc::S_IFREG;
+        OF_FILES | if is_on_disk { ON_DISK } else { 0 } | mixed >> 24 << 3
+    }
+}
+
+/// The thread has asked for a file's size and times, which depend on what was written to it.
+pub(crate) fn learns_about(file: FileIdentity, pc: u64) {
+    acquire_edge(file.channel(), pc);
 }
 
 /// Closes, as far as this module is concerned, all known descriptors from `first` to `last`.
@@ -135,12 +181,20 @@ pub(crate) fn closes_all(first: u32, last: u32, pc: u64) {
 
 /// A descriptor of this channel was made just now.
 pub(crate) fn made(fd: c_int, channel: u64) {
+    replaces(fd);
     set_channel(fd, channel);
     set_forks_before(fd, FORKS.load(SeqCst));
 }
 
+/// A descriptor was made whose other end a child has.
+pub(crate) fn made_for_child(fd: c_int) {
+    made(fd, 0);
+    set_forks_before(fd, 0);
+}
+
 /// A descriptor was made that is another name of `original`.
 pub(crate) fn made_as(fd: c_int, original: c_int, channel: u64) {
+    replaces(fd);
     set_channel(fd, channel);
     set_forks_before(fd, forks_before(original));
 }
@@ -201,6 +255,11 @@ pub(crate) fn takes_from_processes(object: *const c_void, field: SharingField, p
     if field.says_shared(object) {
         acquire_edge(OF_PROCESSES, pc);
     }
+}
+
+/// Somebody locks a file.
+pub(crate) fn lock_files() {
+    FILES_ARE_LOCKED.store(true, SeqCst);
 }
 
 /// Somebody asks to be notified of changes of files.
@@ -287,6 +346,19 @@ pub(crate) fn gives(fd: c_int, pc: u64) {
     }
 }
 
+/// The same by a stream, unless nobody in the program reads what it writes: a standard stream, as it was at the start.
+pub(crate) fn gives_by_stream(fd: c_int, pc: u64) {
+    if !is_as_at_start(fd) {
+        gives(fd, pc);
+    }
+}
+
+/// Whatever streams have in their buffers is written.
+pub(crate) fn gives_by_all_streams(pc: u64) {
+    let known = CHANNELS.iter().enumerate().filter(|(_, slot)| slot.load(SeqCst) != 0);
+    known.for_each(|(fd, _)| gives_by_stream(fd as c_int, pc));
+}
+
 fn leaves(fd: c_int, channel: u64, pc: u64) {
     give_to(channel, pc);
     if is_shared(fd, channel) {
@@ -312,10 +384,13 @@ pub(crate) fn learns(fd: c_int, pc: u64) {
     }
 }
 
-/// A descriptor is about to be closed, which its reader may notice. Its number may be given out again right after.
+/// A descriptor is about to be closed, which its reader may notice, unless it is a file on a disk. Its number may be given out again right after.
 pub(crate) fn closes(fd: c_int, pc: u64) {
-    if let Some(channel) = channel(fd) {
-        leaves(fd, channel, pc);
+    match channel(fd) {
+        Some(channel) if channel & ON_DISK != 0 && !FILES_ARE_LOCKED.load(SeqCst) => changes_files(pc),
+        Some(channel) => leaves(fd, channel, pc),
+        None => {}
     }
     set_channel(fd, 0);
+    replaces(fd);
 }

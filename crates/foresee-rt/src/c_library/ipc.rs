@@ -7,10 +7,11 @@
 
 use libc::{c_int, c_long, c_void, size_t, ssize_t, timespec};
 
-use super::channels::{OF_SIGNALS, OF_TIMERS, channel, gives, of_ipc};
+use super::channels::{OF_SIGNALS, OF_TIMERS, channel, gives, lock_files, of_ipc};
 use super::handing_over::{givers, takers};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
+use crate::recorder::accesses::{counts, write_range};
 use crate::recorder::edges::{acquire_edge, release_edge, take_edge};
 
 givers! {
@@ -106,6 +107,7 @@ extern "C-unwind" fn lock_part(fd: c_int, operation: c_int, len: i64, pc: u64) -
 
 /// A lock may be given back, changed or taken: what was done under the old one is known to whoever gets it.
 pub(crate) fn around_file_lock(fd: c_int, pc: u64, operation: impl FnOnce() -> c_int) -> c_int {
+    lock_files();
     gives(fd, pc);
     let result = operation();
     if let Some(channel) = channel(fd)
@@ -142,11 +144,16 @@ extern "C-unwind" fn timer_thread(callback: *mut c_void) {
 }
 
 /// The callback of a timer is kept for ever: a thread may still begin when the timer is deleted. Programs have few timers.
-extern "C-unwind" fn make_timer(clock: c_int, event: *const c_void, timer: *mut c_void, _pc: u64) -> c_int {
+extern "C-unwind" fn make_timer(clock: c_int, event: *const c_void, timer: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"timer_create");
     let real = |event: *const c_void| {
         // SAFETY: forwards the caller's own arguments, or for its event a changed copy, which outlives the call.
-        unsafe { call_real!(REAL, (c_int, *const c_void, *mut c_void) -> c_int, clock, event, timer) }
+        let result =
+            unsafe { call_real!(REAL, (c_int, *const c_void, *mut c_void) -> c_int, clock, event, timer) };
+        if result == 0 && counts(pc) {
+            write_range(timer as u64, size_of::<libc::timer_t>() as u64, pc);
+        }
+        result
     };
     // SAFETY: the caller passes a `struct sigevent`, or null.
     let Some(mut event_of_thread) = (unsafe { event.cast::<Notification>().as_ref() }).copied() else {
@@ -181,13 +188,17 @@ extern "C-unwind" fn set_timer(
     release_edge(OF_TIMERS, pc);
     release_edge(OF_SIGNALS, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    unsafe {
+    let result = unsafe {
         call_real!(
             TIMER_SETTIME,
             (*mut c_void, c_int, *const c_void, *mut c_void) -> c_int,
             timer, flags, new, old
         )
+    };
+    if result == 0 && !old.is_null() && counts(pc) {
+        write_range(old as u64, size_of::<libc::itimerspec>() as u64, pc);
     }
+    result
 }
 
 // A program may have functions of its own by these names.

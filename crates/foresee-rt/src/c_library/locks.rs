@@ -1,4 +1,4 @@
-//! Mutexes, reader-writer locks, spin locks, streams.
+//! Mutexes, reader-writer locks, spin locks. (Those of streams are in `streams`.)
 //!
 //! A try-lock acquires without a request. C11's mutexes are the same locks by other names, and report success by the same 0.
 
@@ -118,35 +118,7 @@ unlockers! {
     c11_unlock of c"mtx_unlock", EXCLUSIVE, UNKNOWN;
 }
 
-/// A stream's lock, which the thread may hold more than once. Code that compilers inline (`putc_unlocked`) accesses the stream
-/// under it.
-extern "C-unwind" fn stream_lock(stream: *mut c_void, pc: u64) {
-    static REAL: Real = Real::new(c"flockfile");
-    requested(stream, EXCLUSIVE, pc);
-    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    unsafe { call_real!(REAL, (*mut c_void) -> (), stream) };
-    tried(0, stream, EXCLUSIVE, pc);
-}
-
-extern "C-unwind" fn stream_trylock(stream: *mut c_void, pc: u64) -> c_int {
-    static REAL: Real = Real::new(c"ftrylockfile");
-    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    let result = unsafe { call_real!(REAL, (*mut c_void) -> c_int, stream) };
-    tried(if result == 0 { 0 } else { libc::EBUSY }, stream, EXCLUSIVE, pc);
-    result
-}
-
-extern "C-unwind" fn stream_unlock(stream: *mut c_void, pc: u64) {
-    static REAL: Real = Real::new(c"funlockfile");
-    released(stream, EXCLUSIVE, pc);
-    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    unsafe { call_real!(REAL, (*mut c_void) -> (), stream) }
-}
-
 entries! {
-    flockfile => stream_lock, "rsi";
-    ftrylockfile => stream_trylock, "rsi";
-    funlockfile => stream_unlock, "rsi";
     pthread_mutex_lock => mutex_lock, "rsi";
     pthread_mutex_trylock => mutex_trylock, "rsi";
     pthread_mutex_timedlock => mutex_timedlock, "rdx";

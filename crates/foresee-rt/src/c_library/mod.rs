@@ -6,9 +6,10 @@
 //!
 //! | modules | hold |
 //! |---|---|
-//! | `threads`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
+//! | `threads`, `cancellation`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
 //! | `locks`, `conditions`, `semaphores`, `once` | what programs synchronise by |
-//! | `channels`, `descriptors`, `aio` | what threads hand over through descriptors: pipes, sockets, files |
+//! | `channels`, `descriptors`, `streams`, `aio` | what threads hand over through descriptors: pipes, sockets, files |
+//! | `names` | what they hand over by names of files alone |
 //! | `ipc`, `signals`, `deferred_handlers`, `blocked_signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
 //! | `copies`, `strings`, `effects` | functions that access the program's memory |
@@ -18,6 +19,7 @@
 mod aio;
 mod allocation;
 mod blocked_signals;
+mod cancellation;
 mod channels;
 mod conditions;
 mod copies;
@@ -29,6 +31,7 @@ mod ipc;
 mod jumps;
 mod locks;
 mod mappings;
+mod names;
 mod new_delete;
 mod once;
 mod openmp;
@@ -36,5 +39,6 @@ pub(crate) mod process;
 mod semaphores;
 mod shared_mappings;
 mod signals;
+mod streams;
 mod strings;
 pub(crate) mod threads;

@@ -116,7 +116,7 @@ spawners! {
 }
 
 /// A child has ended, or stopped, or goes on.
-fn child_changed(pc: u64) {
+pub(super) fn child_changed(pc: u64) {
     acquire_edge(OF_PROCESSES, pc);
     acquire_edge(OF_SIGNALS, pc);
 }

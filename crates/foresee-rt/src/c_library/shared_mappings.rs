@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use foresee_format::Tag;
+use foresee_format::{SHARED_MEMORY, Tag};
 use libc::{c_int, c_void, off_t, size_t};
 
 use crate::entry_points::weak_entries;
@@ -85,14 +85,33 @@ extern "C-unwind" fn attach(segment: c_int, at: *const c_void, flags: c_int, pc:
     let attached =
         unsafe { call_real!(REAL, (c_int, *const c_void, c_int) -> *mut c_void, segment, at, flags) };
     if attached != libc::MAP_FAILED {
+        let size = size_of_segment(segment);
+        always(|local| local.plain(Tag::Alloc, SHARED_MEMORY, [pc, attached as u64, size]));
         // No file has such a number.
-        begins(attached as u64, u64::MAX - u64::from(segment.cast_unsigned()), 0..u64::MAX, pc);
+        begins(attached as u64, u64::MAX - u64::from(segment.cast_unsigned()), 0..size, pc);
     }
     attached
 }
 
-extern "C-unwind" fn detach(at: *const c_void, _pc: u64) -> c_int {
+/// How large a segment of System V is; at least one byte, as it is somewhere.
+fn size_of_segment(segment: c_int) -> u64 {
+    // SAFETY: the description is a C structure of numbers, for which zeroes are valid, and which the call fills. `errno` is this
+    // thread's own; it is put back, as it belongs to the program.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let mut about: libc::shmid_ds = std::mem::zeroed();
+        libc::shmctl(segment, libc::IPC_STAT, &mut about);
+        *libc::__errno_location() = errno;
+        (about.shm_segsz as u64).max(1)
+    }
+}
+
+extern "C-unwind" fn detach(at: *const c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"shmdt");
+    if let Some(known) = MAPPINGS.iter().find(|known| !at.is_null() && known.at.load(Relaxed) == at as u64) {
+        let size = known.to.load(Relaxed) - known.from.load(Relaxed);
+        always(|local| local.stamped(Tag::Free, 0, [pc, at as u64, size]));
+    }
     ends(at.cast_mut(), 1);
     // SAFETY: forwards the caller's own argument, with the signature of the C library's function.
     unsafe { call_real!(REAL, (*const c_void) -> c_int, at) }

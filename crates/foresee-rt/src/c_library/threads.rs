@@ -12,9 +12,10 @@ use foresee_format::Tag;
 use libc::{c_char, c_int, c_void, pthread_t, timespec};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited};
+use super::cancellation;
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
-use crate::recorder::accesses::{counts, write_range};
+use crate::recorder::accesses::{changed, counts, write_range};
 use crate::recorder::thread::{Local, SignalSet, always, new_thread};
 use crate::recorder::thread_handles::{self, thread_of};
 use crate::recorder::{seen_values, status};
@@ -97,7 +98,7 @@ fn create_with<F: Copy>(
     }
     let result = real(run, with);
     if let Some(single) = seen_values::single_threaded() {
-        always(|local| local.plain(Tag::Changed, 0, [pc, single, 1]));
+        changed(single, 1, pc);
     }
     if let Some(blocked) = blocked_before {
         block(blocked);
@@ -205,9 +206,12 @@ fn stack() -> Option<(u64, u64)> {
     }
 }
 
-/// The destructor of our key: runs when the thread ends, and puts itself off to the last round.
+/// The destructor of our key, which is the first of all: runs when the thread ends, and puts itself off to the last round.
 unsafe extern "C" fn ending(rounds: *mut c_void) {
     let rounds = rounds as usize;
+    if rounds == ROUNDS {
+        cancellation::acts();
+    }
     if rounds > 1 {
         // SAFETY: the key exists as long as the process; the value is only a number, not a pointer to anything.
         unsafe { libc::pthread_setspecific(END.load(SeqCst), (rounds - 1) as *const c_void) };

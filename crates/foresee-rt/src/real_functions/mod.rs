@@ -11,7 +11,7 @@
 //!   `foresee_real_…`; where it has not, as in a C program, that name is a stub that nobody calls.
 
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use libc::c_void;
 
@@ -126,6 +126,27 @@ macro_rules! listed {
 }
 pub(crate) use listed;
 
+/// What to do when the call of a real function does not return but is unwound; null: nothing.
+static ON_UNWINDING: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+/// From now on, `react` is called whenever the call of a real function is unwound: before any code of the program that cleans up.
+pub(crate) fn on_unwinding(react: fn()) {
+    ON_UNWINDING.store(react as *mut c_void, Release);
+}
+
+/// Dropped when the call of a real function is unwound, and only then.
+pub(crate) struct Unwound;
+
+impl Drop for Unwound {
+    fn drop(&mut self) {
+        let react = ON_UNWINDING.load(Acquire);
+        if !react.is_null() {
+            // SAFETY: `on_unwinding` has stored a function of this type.
+            unsafe { std::mem::transmute::<*mut c_void, fn()>(react)() }
+        }
+    }
+}
+
 /// Calls the real function of a [`Real`] with this signature.
 ///
 /// SAFETY of each use: the signature is that of the C library's function of this name, and the arguments are such that the function
@@ -135,7 +156,11 @@ macro_rules! call_real {
     ($real:path, ($($ty:ty),*) -> $ret:ty, $($arg:expr),*) => {{
         $crate::real_functions::listed!($real);
         let function: extern "C-unwind" fn($($ty),*) -> $ret = std::mem::transmute($real.address());
-        function($($arg),*)
+        let unwound = $crate::real_functions::Unwound;
+        #[allow(clippy::let_unit_value)]
+        let result = function($($arg),*);
+        std::mem::forget(unwound);
+        result
     }};
 }
 pub(crate) use call_real;

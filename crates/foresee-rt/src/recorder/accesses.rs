@@ -2,9 +2,9 @@
 
 use foresee_format::{Tag, Unseen};
 
-use super::thread::{accessing, inside};
+use super::thread::{accessing, always, inside};
 use super::watched::{self, Access};
-use super::{code_filter, status};
+use super::{code_filter, seen_values, status};
 use crate::program;
 
 /// Records an access that may be of a watched variable: the filter says so, which is not always right.
@@ -38,6 +38,13 @@ pub(crate) extern "C-unwind" fn write_range(addr: u64, size: u64, pc: u64) {
                 local.plain(Tag::WriteRange, 0, [pc, addr, size]);
             }
         });
+    }
+}
+
+/// Records that these bytes may be others than they were, for those who compare what reads see.
+pub(crate) fn changed(addr: u64, size: u64, pc: u64) {
+    if size > 0 && seen_values::are_recorded() {
+        always(|local| local.plain(Tag::Changed, 0, [pc, addr, size]));
     }
 }
 

@@ -32,8 +32,8 @@ impl ProgramCode {
         // understood, and anything in the function may have run.
         let any = exact.or_else(|| function.between(from, to, Paths::All));
         any.unwrap_or_else(|| {
-            let blind = function.blind.values();
-            if function.is_one_call(from, to) { None } else { most_telling(blind) }
+            let of_one_call = function.of_one_call(from, to);
+            of_one_call.unwrap_or_else(|| most_telling(function.blind.values()))
         })
     }
 }
@@ -88,10 +88,13 @@ impl FunctionCode {
         calls.filter(|&(&at, call)| comes(at, call)).map(|(&at, _)| at).collect()
     }
 
-    /// Whether two records were made by one call of the runtime, as they are at its return, and no path leads there again.
-    fn is_one_call(&self, from: u64, to: Position) -> bool {
-        let is_of_runtime = |at: &usize| matches!(self.calls.get(at), Some(Call::Nothing | Call::Event));
-        to == Position::At(from) && self.flow.leaps.is_empty() && self.ends(to).iter().all(is_of_runtime)
+    /// What is blind in a call that made two records: both are at its return, and no path leads there again. `None` if it is not so.
+    fn of_one_call(&self, from: u64, to: Position) -> Option<Option<BlindCode>> {
+        let ends = self.ends(to);
+        let is_known =
+            |at: &usize| matches!(self.calls.get(at), Some(Call::Nothing | Call::Event | Call::Blind(_)));
+        let is_one = to == Position::At(from) && self.flow.leaps.is_empty() && ends.iter().all(is_known);
+        is_one.then(|| most_telling(ends.iter().filter_map(|at| self.blind.get(at))))
     }
 
     /// Whether this calls a function that is known not to be instrumented: if there is an event at its return, the function has come

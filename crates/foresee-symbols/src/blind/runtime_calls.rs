@@ -31,20 +31,23 @@ const EVENTS: &[&str] = &[
     "sem_post",
 ];
 
-/// Functions that the runtime stands in front of, and that also read a state of the process, its files or streams which it does not see:
-/// what they find there depends on what other threads did. (Those that only change it need not be here.)
-const STATEFUL: &str = "access eaccess euidaccess faccessat chdir chmod chown fchmodat fchownat lchown lchmod close_range closefrom creat \
-    creat64 dup dup2 dup3 fcntl fcntl64 fopen fopen64 freopen freopen64 fdopen popen fstat fstat64 fstatat fstatat64 stat stat64 \
-    lstat lstat64 statx getcwd __getcwd_chk getgroups gethostname __gethostname_chk getloadavg getpeername getsockname getsockopt \
-    setsockopt ioctl link linkat symlink symlinkat readlink readlinkat __readlink_chk __readlinkat_chk realpath __realpath_chk mkdir \
-    mkdirat mkdtemp mkstemp mkfifo mkfifoat open open64 openat openat64 pathconf remove rename renameat rmdir unlink unlinkat truncate \
-    truncate64 ftruncate ftruncate64 sigaction signal bsd_signal __sysv_signal sigpending system uname utimes utimensat futimens futimes \
-    lutimes ttyname_r __ttyname_r_chk ptsname_r setitimer alarm ualarm timer_settime timerfd_settime clock_settime fsetpos fgetpos \
-    fscanf scanf vfscanf vscanf __isoc99_fscanf __isoc99_scanf __isoc99_vfscanf __isoc99_vscanf fgets fgets_unlocked __fgets_chk \
-    __fgets_unlocked_chk fread fread_unlocked __fread_chk __fread_unlocked_chk getline getdelim __getdelim read readv pread pread64 preadv \
-    preadv64 preadv2 preadv64v2 __read_chk __pread_chk __pread64_chk recv recvfrom recvmsg recvmmsg __recv_chk __recvfrom_chk accept accept4 \
-    mq_receive mq_timedreceive msgrcv eventfd_read poll ppoll select pselect epoll_wait epoll_pwait epoll_pwait2 wait wait3 wait4 waitid \
-    waitpid aio_error aio_error64 aio_return aio_return64 aio_suspend aio_suspend64 semctl dlopen dlclose setjmp _setjmp __sigsetjmp";
+/// Functions that the runtime stands in front of, and that also read a state of the process or its files which it does not see:
+/// what they find there depends on what other threads did. (Those that only change it need not be here, nor those of streams,
+/// which say so when they are called.)
+const STATEFUL: &str = "access eaccess euidaccess faccessat chdir chmod chown fchmodat fchownat lchown lchmod close_range \
+    closefrom creat creat64 dup dup2 dup3 fcntl fcntl64 fopen fopen64 freopen freopen64 fdopen popen fstat fstat64 fstatat \
+    fstatat64 stat stat64 lstat lstat64 statx getcwd __getcwd_chk getgroups gethostname __gethostname_chk getloadavg getpeername \
+    getsockname getsockopt setsockopt ioctl link linkat symlink symlinkat readlink readlinkat __readlink_chk __readlinkat_chk \
+    realpath __realpath_chk mkdir mkdirat mkdtemp mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 \
+    shm_open shm_unlink sem_open sem_unlink mq_open mq_unlink mkfifo mkfifoat open open64 openat openat64 pathconf remove rename \
+    renameat renameat2 rmdir opendir readdir readdir64 unlink unlinkat truncate truncate64 ftruncate ftruncate64 sigaction signal \
+    bsd_signal __sysv_signal sigpending system uname utimes utimensat futimens futimes lutimes ttyname_r __ttyname_r_chk \
+    ptsname_r setitimer alarm ualarm timer_settime timerfd_settime clock_settime read readv pread pread64 preadv preadv64 preadv2 \
+    preadv64v2 __read_chk __pread_chk __pread64_chk recv recvfrom recvmsg recvmmsg __recv_chk __recvfrom_chk accept accept4 \
+    mq_receive mq_timedreceive msgrcv eventfd_read poll ppoll select pselect epoll_wait epoll_pwait epoll_pwait2 wait wait3 wait4 \
+    waitid waitpid aio_error aio_error64 aio_return aio_return64 aio_suspend aio_suspend64 semctl dlopen dlclose setjmp _setjmp \
+    __sigsetjmp pclose lseek lseek64 fchdir vwprintf vfwprintf wprintf fwprintf vwscanf vfwscanf wscanf fwscanf __isoc99_vwscanf \
+    __isoc99_vfwscanf __isoc99_wscanf __isoc99_fwscanf getitimer timer_gettime";
 
 /// Functions that the runtime stands in front of, and that call back.
 const CALLING_BACK: [&str; 4] = ["qsort", "qsort_r", "pthread_once", "call_once"];

@@ -1,9 +1,11 @@
 //! Functions that close descriptors.
 
-use libc::{c_int, c_long, c_uint};
+use libc::{FILE, c_int, c_long, c_uint};
 
-use crate::c_library::channels::{closes, closes_all};
+use crate::c_library::channels::{closes, closes_all, gives_by_all_streams};
 use crate::c_library::effects::uses_stream;
+use crate::c_library::process::child_changed;
+use crate::c_library::streams;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::{status, trace_file};
@@ -56,18 +58,37 @@ extern "C-unwind" fn close_from(first: c_int, pc: u64) {
     close_many(first.max(0) as c_uint, c_uint::MAX, 0, pc);
 }
 
-extern "C-unwind" fn close_stream(stream: *mut libc::FILE, pc: u64) -> c_int {
-    // SAFETY: the caller passes an open stream, or null, which only the real function gets. `errno` is this thread's own; it is put
-    // back, as it belongs to the program.
-    unsafe {
-        if !stream.is_null() && status::recording() {
-            let errno = *libc::__errno_location();
-            closes(libc::fileno(stream), pc);
-            uses_stream(pc);
-            *libc::__errno_location() = errno;
-        }
-        call_real!(FCLOSE, (*mut libc::FILE) -> c_int, stream)
+/// A stream is about to be closed: by the next call, with which its lock ends.
+fn closes_stream(stream: *mut FILE, pc: u64) {
+    if !stream.is_null() && status::recording() {
+        let _in_use = streams::flushing(stream).begin(pc);
+        closes(streams::descriptor(stream), pc);
+        uses_stream(pc);
     }
+}
+
+extern "C-unwind" fn close_stream(stream: *mut FILE, pc: u64) -> c_int {
+    closes_stream(stream, pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    unsafe { call_real!(FCLOSE, (*mut FILE) -> c_int, stream) }
+}
+
+/// A stream from or to a child is closed, and the child waited for.
+extern "C-unwind" fn close_child(stream: *mut FILE, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pclose");
+    closes_stream(stream, pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (*mut FILE) -> c_int, stream) };
+    child_changed(pc);
+    result
+}
+
+/// All streams are closed.
+extern "C-unwind" fn close_streams(pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"fcloseall");
+    gives_by_all_streams(pc);
+    // SAFETY: forwards the call, with the signature of the C library's function.
+    unsafe { call_real!(REAL, () -> c_int,) }
 }
 
 entries! {
@@ -79,6 +100,8 @@ entries! {
 
 // A program may have functions of its own by these names.
 weak_entries! {
+    "fcloseall" => close_streams, "rdi";
+    "pclose" => close_child, "rsi";
     "__sanitizer_syscall_pre_impl_close" => before_system_call_close, "rsi";
     "__sanitizer_syscall_post_impl_close" => after_system_call_close, "rdx";
 }

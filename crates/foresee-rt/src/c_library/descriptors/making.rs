@@ -4,10 +4,11 @@ use libc::{c_char, c_int, c_uint, c_void, sockaddr, socklen_t};
 
 use super::closing::no_descriptor;
 use crate::c_library::channels::{
-    OF_FILE_CHANGES, OF_SIGNALS, OF_SOCKETS, changes_files, channel, closes, made, made_as, new_channel,
-    watch_files,
+    OF_FILE_CHANGES, OF_SIGNALS, OF_SOCKETS, changes_files, channel, closes, gives, learns, made, made_as,
+    new_channel, watch_files,
 };
 use crate::c_library::ipc::around_file_lock;
+use crate::c_library::names;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, write_range};
@@ -75,10 +76,11 @@ extern "C-unwind" fn make_file_watcher(pc: u64) -> c_int {
 
 /// Functions that open a file, which may be made or emptied by that.
 macro_rules! openers {
-    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*);)*) => {
+    ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*), $names:expr;)*) => {
         $(static $real: Real = Real::new($name);
         extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> c_int {
             changes_files(pc);
+            let _names = $names.begin(pc);
             // SAFETY: forwards the caller's own arguments, in the registers in which a variadic function expects them.
             let fd = unsafe { call_real!($real, ($($ty),*) -> c_int, $($arg),*) };
             if fd >= 0 {
@@ -90,9 +92,10 @@ macro_rules! openers {
 }
 
 openers! {
-    OPEN open_file of c"open" (path: *const c_char, flags: c_int, mode: c_uint);
-    OPENAT open_file_at of c"openat" (at: c_int, path: *const c_char, flags: c_int, mode: c_uint);
-    CREAT create_file of c"creat" (path: *const c_char, mode: c_uint);
+    OPEN open_file of c"open" (path: *const c_char, flags: c_int, mode: c_uint), names::opening_with(path, flags);
+    OPENAT open_file_at of c"openat" (at: c_int, path: *const c_char, flags: c_int, mode: c_uint),
+        names::opening_with(path, flags);
+    CREAT create_file of c"creat" (path: *const c_char, mode: c_uint), names::changing(path);
 }
 
 static DUP: Real = Real::new(c"dup");
@@ -175,8 +178,15 @@ extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) 
         libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
             around_file_lock(fd, pc, real)
         }
+        libc::F_SETFL => {
+            gives(fd, pc);
+            real()
+        }
         _ => real(),
     };
+    if matches!(command, libc::F_GETLK | libc::F_OFD_GETLK | libc::F_GETFL) {
+        learns(fd, pc);
+    }
     if result >= 0 && matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
         made_as(result, fd, channel(fd).unwrap_or(0));
     }

@@ -4,6 +4,8 @@
 use libc::{FILE, c_char, c_int, c_void, size_t, ssize_t};
 
 use super::table::*;
+use crate::c_library::names;
+use crate::c_library::streams::reading;
 use crate::real_functions::{Real, call_real};
 
 /// Where a text ends.
@@ -39,21 +41,21 @@ effects! {
             writes(end_of(to), size_within(from, size))
         ],
         after |_| [writes(end_of(to), 1)];
-    __fgets_chk(to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE) -> *mut c_char,
+    __fgets_chk(to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE) -> *mut c_char, within reading(stream),
         before [], after |text| [writes_text(text, true)];
-    __fgets_unlocked_chk(to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE) -> *mut c_char,
+    __fgets_unlocked_chk(to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE) -> *mut c_char, within reading(stream).unlocked(),
         before [], after |text| [writes_text(text, true)];
-    __fread_chk(to: *mut c_void, room: size_t, size: size_t, count: size_t, stream: *mut FILE) -> size_t,
+    __fread_chk(to: *mut c_void, room: size_t, size: size_t, count: size_t, stream: *mut FILE) -> size_t, within reading(stream),
         before [], after |read| [writes(to, size * read)];
-    __fread_unlocked_chk(to: *mut c_void, room: size_t, size: size_t, count: size_t, stream: *mut FILE) -> size_t,
+    __fread_unlocked_chk(to: *mut c_void, room: size_t, size: size_t, count: size_t, stream: *mut FILE) -> size_t, within reading(stream).unlocked(),
         before [], after |read| [writes(to, size * read)];
-    __getcwd_chk(to: *mut c_char, size: size_t, room: size_t) -> *mut c_char,
+    __getcwd_chk(to: *mut c_char, size: size_t, room: size_t) -> *mut c_char, within names::listing(std::ptr::null()),
         before [], after |text| [writes_text(text, true)];
-    __realpath_chk(path: Text, to: *mut c_char, room: size_t) -> *mut c_char,
+    __realpath_chk(path: Text, to: *mut c_char, room: size_t) -> *mut c_char, within names::looking_up(path),
         before [reads_text(path)], after |text| [writes_text(text, true)];
-    __readlink_chk(path: Text, to: *mut c_char, size: size_t, room: size_t) -> ssize_t,
+    __readlink_chk(path: Text, to: *mut c_char, size: size_t, room: size_t) -> ssize_t, within names::looking_up(path),
         before [reads_text(path)], after |n| [writes(to, n.max(0) as usize)];
-    __readlinkat_chk(at: c_int, path: Text, to: *mut c_char, size: size_t, room: size_t) -> ssize_t,
+    __readlinkat_chk(at: c_int, path: Text, to: *mut c_char, size: size_t, room: size_t) -> ssize_t, within names::looking_up(path),
         before [reads_text(path)], after |n| [writes(to, n.max(0) as usize)];
     __gethostname_chk(to: *mut c_char, size: size_t, room: size_t) -> c_int,
         before [], after |failed| [writes(to, if failed == 0 { size_within(to, size) } else { 0 })];

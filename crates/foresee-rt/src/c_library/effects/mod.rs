@@ -5,17 +5,22 @@
 //! the call, writes after it, as far as the result says. The files of this module are tables of such functions, one row each:
 //!
 //! ```text
-//! name(arguments) -> result, before [accesses], after |result| [accesses];
+//! name(arguments) -> result, within order, before [accesses], after |result| [accesses];
 //! ```
 //!
+//! What stands behind `within`, if anything, is how the call orders threads: a stream is used (`streams`), a name is looked up (`names`).
+//! That is recorded whoever calls; accesses are if instrumented code does.
+//!
 //! A row makes a weak function of that name, as a program may have one of its own, which forwards its arguments to the real one.
-//! Functions that order threads as well (`read`, `pthread_…`) are elsewhere, as are the few that compilers need most (`copies`,
+//! Functions that order threads by other means (`read`, `pthread_…`) are elsewhere, as are the few that compilers need most (`copies`,
 //! `strings`). What is left out, and why, is in `tests/headers/left_out.txt`; a test holds the headers of the C library against both.
 //!
 //! Costs a call that is recorded one record for each range; nothing else changes for accesses of the program itself.
 
 mod formats;
 mod fortified;
+mod numbers;
+mod orders;
 mod paths;
 mod printed;
 mod scanned;

@@ -1,9 +1,11 @@
 //! Formatted output: `printf` and the like. They read the texts among their arguments; some write to memory.
 
-use libc::{FILE, c_char, c_int, size_t};
+use libc::{FILE, c_char, c_int, size_t, wchar_t};
 
 use super::formats::{List, Printed};
+use super::orders::Giving;
 use super::table::*;
+use crate::c_library::streams::{standard_output, writing};
 use crate::entry_points::variadic_entries;
 use crate::real_functions::{Real, call_real};
 
@@ -19,19 +21,19 @@ fn new_text(at: *const *mut c_char, len: c_int) -> Access {
 }
 
 effects! {
-    vprintf(format: Text, list: List) -> c_int, before [Access::OfStream, Printed(format, list)], after |_| [];
-    vfprintf(stream: *mut FILE, format: Text, list: List) -> c_int, before [Access::OfStream, Printed(format, list)], after |_| [];
-    vdprintf(fd: c_int, format: Text, list: List) -> c_int, before [Printed(format, list)], after |_| [];
+    vprintf(format: Text, list: List) -> c_int, within writing(standard_output()), before [Access::OfStream, Printed(format, list)], after |_| [];
+    vfprintf(stream: *mut FILE, format: Text, list: List) -> c_int, within writing(stream), before [Access::OfStream, Printed(format, list)], after |_| [];
+    vdprintf(fd: c_int, format: Text, list: List) -> c_int, within Giving(fd), before [Printed(format, list)], after |_| [];
     vsprintf(to: *mut c_char, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes(to, written(len, usize::MAX))];
     vsnprintf(to: *mut c_char, room: size_t, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes(to, written(len, room))];
     vasprintf(to: *mut *mut c_char, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes_object(to, true), new_text(to, len)];
-    __vprintf_chk(flag: c_int, format: Text, list: List) -> c_int, before [Access::OfStream, Printed(format, list)], after |_| [];
-    __vfprintf_chk(stream: *mut FILE, flag: c_int, format: Text, list: List) -> c_int,
+    __vprintf_chk(flag: c_int, format: Text, list: List) -> c_int, within writing(standard_output()), before [Access::OfStream, Printed(format, list)], after |_| [];
+    __vfprintf_chk(stream: *mut FILE, flag: c_int, format: Text, list: List) -> c_int, within writing(stream),
         before [Access::OfStream, Printed(format, list)], after |_| [];
-    __vdprintf_chk(fd: c_int, flag: c_int, format: Text, list: List) -> c_int,
+    __vdprintf_chk(fd: c_int, flag: c_int, format: Text, list: List) -> c_int, within Giving(fd),
         before [Printed(format, list)], after |_| [];
     __vsprintf_chk(to: *mut c_char, flag: c_int, size: size_t, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes(to, written(len, usize::MAX))];
@@ -39,9 +41,16 @@ effects! {
         before [Printed(format, list)], after |len| [writes(to, written(len, room))];
     __vasprintf_chk(to: *mut *mut c_char, flag: c_int, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes_object(to, true), new_text(to, len)];
+    // Formats of wide characters are not understood here.
+    vwprintf(format: *const wchar_t, list: List) -> c_int, within writing(standard_output()).unseen(),
+        before [Access::OfStream], after |_| [];
+    vfwprintf(stream: *mut FILE, format: *const wchar_t, list: List) -> c_int, within writing(stream).unseen(),
+        before [Access::OfStream], after |_| [];
 }
 
 variadic_entries! {
+    "wprintf" => vwprintf::recorded, 1, "rsi", "rdx";
+    "fwprintf" => vfwprintf::recorded, 2, "rdx", "rcx";
     "printf" => vprintf::recorded, 1, "rsi", "rdx";
     "fprintf" => vfprintf::recorded, 2, "rdx", "rcx";
     "dprintf" => vdprintf::recorded, 2, "rdx", "rcx";

@@ -38,6 +38,21 @@ effects! {
     clock_nanosleep(clock: c_int, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int,
         before [reads_object(time)],
         after |error| [writes_object(left, error == libc::EINTR && flags & libc::TIMER_ABSTIME == 0)];
+    thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int,
+        before [reads_object(time)], after |result| [writes_object(left, result == -1)];
+    sleep(seconds: c_uint) -> c_uint, before [], after |_| [];
+    usleep(microseconds: c_uint) -> c_int, before [], after |_| [];
+    pthread_testcancel() -> (), before [], after |_| [];
+    pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int,
+        before [], after |failed| [writes_object(old, failed == 0)];
+    pthread_setcanceltype(kind: c_int, old: *mut c_int) -> c_int,
+        before [], after |failed| [writes_object(old, failed == 0)];
+    fsync(fd: c_int) -> c_int, before [], after |_| [];
+    fdatasync(fd: c_int) -> c_int, before [], after |_| [];
+    getitimer(which: c_int, to: *mut libc::itimerval) -> c_int,
+        before [], after |failed| [writes_object(to, failed == 0)];
+    timer_gettime(timer: *mut c_void, to: *mut libc::itimerspec) -> c_int,
+        before [], after |failed| [writes_object(to, failed == 0)];
     localtime_r(time: *const time_t, to: *mut tm) -> *mut tm,
         before [reads_object(time)], after |done| [writes_object(done, true)];
     gmtime_r(time: *const time_t, to: *mut tm) -> *mut tm,

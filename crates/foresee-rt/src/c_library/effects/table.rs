@@ -129,7 +129,7 @@ pub(super) use weak_entry;
 ///
 /// SAFETY of each use: the signature is that of the C library's function, and the accesses are to bytes which that function accesses.
 macro_rules! effects {
-    ($($name:ident($($arg:ident: $ty:ty),*) -> $ret:ty,
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $ret:ty, $(within $around:expr,)?
         before [$($before:expr),*], after |$result:pat_param| [$($after:expr),*];)*) => {
         $(mod $name {
             use super::*;
@@ -138,6 +138,7 @@ macro_rules! effects {
 
             #[allow(clippy::let_unit_value)]
             pub(super) extern "C-unwind" fn recorded($($arg: $ty,)* pc: u64) -> $ret {
+                $(let _around = $around.begin(pc);)?
                 let is_recorded = counts(pc);
                 if is_recorded {
                     $($before.record(pc);)*

@@ -32,6 +32,6 @@ pub(crate) use near_records::{
     AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once,
     leave_to, seen_at_once,
 };
-pub(crate) use numbers::new_thread;
+pub(crate) use numbers::{are_many, new_thread};
 pub(crate) use records::{accessing, always, inside, plain, stamped};
 pub(crate) use suspended::Suspended;

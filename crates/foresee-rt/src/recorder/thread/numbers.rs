@@ -1,6 +1,6 @@
 //! The numbers of threads, in the order in which they are made.
 
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 
 use foresee_format::{MAX_THREADS, Stop};
 
@@ -16,6 +16,11 @@ pub(crate) fn new_thread() -> Option<u32> {
     }
     trace_file::stop(order::now(), Stop::Threads);
     None
+}
+
+/// Whether there is, or was, more than one thread: what the first one did before is ordered before all that others do.
+pub(crate) fn are_many() -> bool {
+    NEXT.load(Relaxed) > 1
 }
 
 /// Forgets all threads.

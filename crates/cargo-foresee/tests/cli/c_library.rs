@@ -1,0 +1,97 @@
+//! What functions of the C library order and change by means of their own: correct programs that rest on that get no alarm, and what is
+//! wrong beside it is found.
+//!
+//! The programs are in `tests/programs/c_library`. Each checks its own results, so that what stands in front of the functions does what they
+//! do.
+
+use serde_json::Value;
+
+use crate::programs::compilers;
+use crate::support::Folder;
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/c_library");
+
+/// A source, the programs in it that are correct, and those that are not, with how certain the race is.
+type Source = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
+const ORDERS: [Source; 3] = [
+    (
+        "streams.c",
+        &["pipes", "long_message", "standard_output", "child", "position", "stream_of_cancelled"],
+        &[("wrong_printing", "predicted"), ("wrong_stream", "observed"), ("wrong_lock", "observed")],
+    ),
+    ("files.c", &["names", "states"], &[("wrong_reading", "observed"), ("wrong_name", "observed")]),
+    ("cancelled.c", &["cancelled"], &[("wrong_cancel", "observed")]),
+];
+
+const CHANGED: &[&str] = &[
+    "madvise",
+    "fixed",
+    "break",
+    "frexp",
+    "frexpl",
+    "modf",
+    "modff",
+    "modfl",
+    "sincos",
+    "remquo",
+    "lgamma_r",
+    "strtold",
+    "timer_create",
+];
+
+const UNCHANGED: &[(&str, &str)] = &[("wrong", "predicted"), ("unlocked", "observed")];
+
+/// Runs programs of a source, built by each compiler with and without optimisation: of `correct` ones nothing is reported, of `wrong` ones a
+/// race that is so certain.
+fn run_each(source: &str, options: &[&str], correct: &[&str], wrong: &[(&str, &str)]) {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    let file = format!("{SOURCES}/{source}");
+    for (compiler, _) in compilers() {
+        for level in ["-O0", "-O2"] {
+            let mut compile =
+                folder.command(&["cc", "-g", level, &file, "-o", "prog", "-pthread", "-lm", "-lrt"]);
+            let compiled = compile.env("FORESEE_CC", compiler).output().unwrap();
+            assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+            let findings = |which: &str| -> (String, Vec<Value>) {
+                let line = [&["run", "--format", "json"], options, &["--", "./prog", which]].concat();
+                let outcome = folder.foresee(&line);
+                let what = format!("{compiler} {level} {which}: {}{}", outcome.stderr, outcome.stdout);
+                assert!(matches!(outcome.code, Some(0 | 66)), "{what}");
+                // What the program prints comes first.
+                let start = outcome.stdout.find('{').unwrap_or_else(|| panic!("{what}"));
+                let report: Value =
+                    serde_json::from_str(&outcome.stdout[start..]).unwrap_or_else(|_| panic!("{what}"));
+                assert!(report["stats"]["values"]["unseen_writes"].as_u64().unwrap_or(0) == 0, "{what}");
+                (what, report["findings"].as_array().unwrap().clone())
+            };
+            for which in correct {
+                let (what, found) = findings(which);
+                assert!(found.is_empty(), "{what}");
+            }
+            for (which, certainty) in wrong {
+                let (what, found) = findings(which);
+                let is_it = |one: &Value| one["kind"] == "race" && one["certainty"] == *certainty;
+                assert!(found.iter().any(is_it), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn streams_files_and_cancelled_threads_order() {
+    for (source, correct, wrong) in ORDERS {
+        run_each(source, &[], correct, wrong);
+    }
+}
+
+#[test]
+fn what_the_kernel_and_results_change_is_seen() {
+    run_each("changes.c", &[], CHANGED, UNCHANGED);
+}
+
+#[test]
+fn no_change_is_unseen() {
+    run_each("changes.c", &["--values"], CHANGED, &[]);
+}

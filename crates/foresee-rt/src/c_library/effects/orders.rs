@@ -1,0 +1,81 @@
+//! How calls order threads by descriptors and files: what stands behind `within` in the tables, or beside accesses.
+
+use libc::c_int;
+
+use crate::c_library::channels::{FileIdentity, gives, learns, learns_about};
+use crate::c_library::names;
+
+/// Something is written to a descriptor at once.
+pub(super) struct Giving(pub(super) c_int);
+
+impl Giving {
+    pub(super) fn begin(self, pc: u64) {
+        gives(self.0, pc);
+    }
+}
+
+/// Something is asked of a descriptor that depends on what was given to it.
+pub(super) struct Learning(pub(super) c_int);
+
+impl Learning {
+    pub(super) fn begin(self, pc: u64) -> Learnt {
+        Learnt(self.0, pc)
+    }
+}
+
+/// The call has ended.
+pub(super) struct Learnt(c_int, u64);
+
+impl Drop for Learnt {
+    fn drop(&mut self) {
+        learns(self.0, self.1);
+    }
+}
+
+/// The position of a descriptor is changed, or only asked for.
+pub(super) struct Moving {
+    pub(super) fd: c_int,
+    pub(super) to: libc::off_t,
+    pub(super) from: c_int,
+}
+
+impl Moving {
+    pub(super) fn begin(self, pc: u64) -> Learnt {
+        if self.to != 0 || self.from != libc::SEEK_CUR {
+            gives(self.fd, pc);
+        }
+        Learnt(self.fd, pc)
+    }
+}
+
+/// What is known of a file was asked for by its name, with success or not.
+pub(super) struct About(pub(super) *const libc::stat, pub(super) bool);
+
+impl About {
+    pub(super) fn record(self, pc: u64) {
+        // SAFETY: the call has succeeded, so it has filled what the program passed.
+        if let (Some(about), true) = (unsafe { self.0.as_ref() }, self.1) {
+            asked_about(FileIdentity::from(about), pc);
+        }
+    }
+}
+
+/// The same by `statx`.
+pub(super) struct AboutMore(pub(super) *const libc::statx, pub(super) bool);
+
+impl AboutMore {
+    pub(super) fn record(self, pc: u64) {
+        // SAFETY: the call has succeeded, so it has filled what the program passed.
+        if let (Some(about), true) = (unsafe { self.0.as_ref() }, self.1) {
+            let device = libc::makedev(about.stx_dev_major, about.stx_dev_minor);
+            asked_about(FileIdentity { device, inode: about.stx_ino, mode: about.stx_mode.into() }, pc);
+        }
+    }
+}
+
+fn asked_about(file: FileIdentity, pc: u64) {
+    learns_about(file, pc);
+    if file.mode & libc::S_IFMT == libc::S_IFDIR {
+        names::learns_all(pc);
+    }
+}
