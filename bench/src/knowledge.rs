@@ -20,10 +20,10 @@ foresee::monitor! {
 
     // Three remote expressions.
     property Remote {
-        thread i;
-        thread teller: "teller-1";
+        thread i: "accessing-*";
+        thread other: "accessing-1";
         local p, q, r: int = 0;
-        mttl: @i(@teller p + @teller q <= @teller r + 1000)
+        mttl: @i(@other p + @other q <= @other r + 1000)
         @violation { count; }
     }
 }

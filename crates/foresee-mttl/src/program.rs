@@ -13,6 +13,8 @@ use foresee_monitor::property::{MttlBody, Property};
 use smallvec::SmallVec;
 use thiserror::Error;
 
+use crate::changes::{Inputs, looks_up};
+
 /// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
 pub(crate) const MOST_BOUND: usize = 5;
 
@@ -108,6 +110,12 @@ pub(crate) struct Table {
     pub(crate) whose: Whose,
     /// Its number among those that others look up.
     pub(crate) public: Option<u32>,
+    /// Whether it is a whole formula.
+    pub(crate) is_whole: bool,
+    /// What its values follow from.
+    pub(crate) inputs: Inputs,
+    /// Whether each of its values is about one thread alone.
+    pub(crate) looks_up: bool,
 }
 
 /// A whole formula.
@@ -129,7 +137,6 @@ pub struct Program {
     groups: Vec<Who>,
     locals: Vec<Local>,
     variables: Vec<SharedName>,
-    looks_back: bool,
 }
 
 impl Program {
@@ -144,9 +151,9 @@ impl Program {
             let host = At { term: Term::Bound(0), whose: owner };
             let (node, _) = builder.formula(&body.mttl.formula, host)?;
             let table = builder.table(Rule::Value(node), 0, host);
+            program.tables[table as usize].is_whole = true;
             program.wholes.push(Whole { whose: owner, table });
         }
-        program.looks_back = program.tables.iter().any(|table| matches!(table.rule, Rule::Previously(_)));
         let widest = program.tables.iter().map(|table| table.free.len()).max().unwrap_or(0);
         if widest > MOST_FREE {
             return Err(ProgramError::TooManyChoices(widest));
@@ -182,11 +189,9 @@ impl Program {
         &self.variables
     }
 
-    /// Whether a state that is like the one before may still make a difference: `previously` steps. (All other operators say the same of two equal
-    /// states in a row.)
-    #[inline]
-    pub(crate) fn looks_back(&self) -> bool {
-        self.looks_back
+    /// Whether formulas speak of the values of shared variables, and not only of accesses to them.
+    pub fn asks_for_values(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node, Node::Variable(_)))
     }
 
     /// The initial value of a shared variable.
@@ -242,9 +247,19 @@ impl Builder<'_> {
             Term::Bound(bound) => Some(bound as u8),
             Term::Named(_) => None,
         };
-        let free =
+        let free: SmallVec<[u8; 4]> =
             (0..MOST_BOUND as u8).filter(|bound| free >> bound & 1 == 1 && own != Some(*bound)).collect();
-        self.program.tables.push(Table { rule, free, own, whose: at.whose, public: None });
+        let (inputs, looks_up) = (Inputs::of(self.program, rule), looks_up(self.program, rule, &free));
+        self.program.tables.push(Table {
+            rule,
+            free,
+            own,
+            whose: at.whose,
+            public: None,
+            is_whole: false,
+            inputs,
+            looks_up,
+        });
         self.program.tables.len() as u32 - 1
     }
 
