@@ -4,86 +4,8 @@
 //! changes. Everything else follows from the thread's locals, the values of shared variables, the accesses of the event, and what is known of other threads.
 //! Variables have a bit each; with more than 64 of a kind some share one, which costs a little and changes nothing.
 
-use crate::program::{Host, Node, Program, Rule};
+use crate::table::{Inputs, bit};
 use crate::threads::{Slot, ThreadSet};
-
-/// What the values of a table follow from, those of the tables that it uses included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Inputs {
-    locals: u64,
-    variables: u64,
-    reads: u64,
-    writes: u64,
-    /// The states of other threads, and who exists.
-    others: bool,
-    /// The state before.
-    looks_back: bool,
-}
-
-impl Inputs {
-    fn with(self, other: Inputs) -> Inputs {
-        Inputs {
-            locals: self.locals | other.locals,
-            variables: self.variables | other.variables,
-            reads: self.reads | other.reads,
-            writes: self.writes | other.writes,
-            others: self.others || other.others,
-            looks_back: self.looks_back || other.looks_back,
-        }
-    }
-
-    /// The inputs of a rule, of which all tables that it uses are done.
-    pub(crate) fn of(program: &Program, rule: Rule) -> Inputs {
-        match rule {
-            Rule::Value(inner) | Rule::Once(inner) | Rule::Historically(inner) => {
-                Inputs::node(program, inner)
-            }
-            Rule::Previously(inner) => Inputs { looks_back: true, ..Inputs::node(program, inner) },
-            Rule::Since(left, right) | Rule::Interval(left, right) => {
-                Inputs::node(program, left).with(Inputs::node(program, right))
-            }
-        }
-    }
-
-    /// Whether the state before counts.
-    pub(crate) fn looks_back(self) -> bool {
-        self.looks_back
-    }
-
-    fn node(program: &Program, node: u32) -> Inputs {
-        let none = Inputs::default();
-        match program.nodes[node as usize] {
-            Node::Number(_) => none,
-            Node::Local(local) => Inputs { locals: bit(local), ..none },
-            Node::Variable(variable) => Inputs { variables: bit(variable), ..none },
-            Node::Read(variable) => Inputs { reads: bit(variable), ..none },
-            Node::Written(variable) => Inputs { writes: bit(variable), ..none },
-            Node::Not(inner) | Node::Minus(inner) | Node::Holds(inner) => Inputs::node(program, inner),
-            Node::Binary(_, left, right) | Node::Function(_, left, right) => {
-                Inputs::node(program, left).with(Inputs::node(program, right))
-            }
-            Node::Table(table) | Node::At(Host::Own, table) => program.tables[table as usize].inputs,
-            // It may be the thread itself.
-            Node::At(_, table) => Inputs { others: true, ..program.tables[table as usize].inputs },
-            Node::Quantified { inner, .. } => Inputs { others: true, ..Inputs::node(program, inner) },
-        }
-    }
-}
-
-fn bit(number: u32) -> u64 {
-    1 << (number % 64)
-}
-
-/// Whether a table has for each thread what another table says of it, and nothing else: `@i F` as it stands in `@j @i F`.
-pub(crate) fn looks_up(program: &Program, rule: Rule, free: &[u8]) -> bool {
-    let Rule::Value(node) = rule else { return false };
-    match (program.nodes[node as usize], free) {
-        (Node::At(Host::Bound(bound), table), [only]) => {
-            bound == *only && program.tables[table as usize].free.is_empty()
-        }
-        _ => false,
-    }
-}
 
 /// What has changed in a thread since its tables were filled in.
 #[derive(Clone, Debug, Default)]

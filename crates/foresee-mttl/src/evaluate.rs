@@ -8,7 +8,8 @@ use foresee_monitor::operator::Binary;
 use crate::Value;
 use crate::knowledge::Knowledge;
 use crate::layout::{Choice, place, size};
-use crate::program::{Host, Node, Program, Rule, Table};
+use crate::program::Program;
+use crate::table::{Host, Node, Rule, Table};
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail;
 

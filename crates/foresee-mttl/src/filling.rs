@@ -5,7 +5,8 @@ use std::cell::Cell;
 use crate::Value;
 use crate::evaluate::{Look, State, is_true, truth};
 use crate::layout::{self, Choice, NOBODY_CHOSEN};
-use crate::program::{Program, Rule};
+use crate::program::Program;
+use crate::table::Rule;
 use crate::thread::ThreadMonitor;
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail as _;
@@ -55,7 +56,7 @@ impl<V: Vector> ThreadMonitor<V> {
             if is_different {
                 filled.is_public |= table.public.is_some();
                 filled.is_whole |= table.is_whole;
-                filled.looks_back |= table.inputs.looks_back();
+                filled.looks_back |= table.inputs.looks_back;
             }
         }
         if filled.is_public || is_new {

@@ -11,7 +11,7 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | [`program`] | formulas as tables to be filled in at each event: what a thread remembers, what it publishes |
+//! | [`program`] | formulas as tables to be filled in at each event: what a thread remembers, what it publishes; `table`: what it consists of |
 //! | [`threads`] | who there is |
 //! | [`knowledge`] | vectors: sequence numbers, values, the entry-wise maximum |
 //! | [`vector`] | vectors in place, or shared until they differ |
@@ -43,6 +43,7 @@ mod layout;
 pub mod memory;
 pub mod program;
 pub mod reason;
+mod table;
 pub mod thread;
 pub mod threads;
 pub mod trail;

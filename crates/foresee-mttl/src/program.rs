@@ -7,13 +7,12 @@
 //!
 //! All formulas of a spec make one program, so that they share one vector per thread and variable.
 
-use foresee_monitor::mttl::{Expr, Formula, Function, Local, Quantifier, Term, Who};
-use foresee_monitor::operator::Binary;
+use foresee_monitor::mttl::{Expr, Formula, Local, Quantifier, Term, Who};
 use foresee_monitor::property::{MttlBody, Property};
 use smallvec::SmallVec;
 use thiserror::Error;
 
-use crate::changes::{Inputs, looks_up};
+use crate::table::{Host, Node, Rule, Table, Whole, Whose, inputs, looks_up};
 
 /// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
 pub(crate) const MOST_BOUND: usize = 5;
@@ -45,84 +44,6 @@ pub struct SharedName {
     pub name: String,
     /// Its value before the first write, if a spec says.
     pub initial: Option<i64>,
-}
-
-/// Whose states a part of a formula is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
-    Everyone,
-    Named(u32),
-    Group(u32),
-}
-
-/// A thread, seen from one whose state this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Host {
-    Own,
-    Bound(u8),
-    Named(u32),
-}
-
-/// What is worked out when it is needed. Truth values are numbers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Node {
-    Number(i64),
-    Local(u32),
-    Variable(u32),
-    Read(u32),
-    Written(u32),
-    Not(u32),
-    Minus(u32),
-    Holds(u32),
-    Binary(Binary, u32, u32),
-    Function(Function, u32, u32),
-    /// What this table says of this state.
-    Table(u32),
-    /// What this table says of the latest known state of a thread.
-    At(Host, u32),
-    Quantified {
-        all: bool,
-        binds: u8,
-        among: Option<u32>,
-        except: Option<Host>,
-        inner: u32,
-    },
-}
-
-/// How the value of a table follows from the state and from its last value.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Rule {
-    Value(u32),
-    Previously(u32),
-    Once(u32),
-    Historically(u32),
-    Since(u32, u32),
-    Interval(u32, u32),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Table {
-    pub(crate) rule: Rule,
-    pub(crate) free: SmallVec<[u8; 4]>,
-    /// The bound name that is the thread itself, whose states these are.
-    pub(crate) own: Option<u8>,
-    /// Who needs it.
-    pub(crate) whose: Whose,
-    /// Its number among those that others look up.
-    pub(crate) public: Option<u32>,
-    /// Whether it is a whole formula.
-    pub(crate) is_whole: bool,
-    /// What its values follow from.
-    pub(crate) inputs: Inputs,
-    /// Whether each of its values is about one thread alone.
-    pub(crate) looks_up: bool,
-}
-
-/// A whole formula.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole {
-    pub(crate) whose: Whose,
-    pub(crate) table: u32,
 }
 
 /// Formulas, ready to be monitored; see the [module](self).
@@ -249,7 +170,8 @@ impl Builder<'_> {
         };
         let free: SmallVec<[u8; 4]> =
             (0..MOST_BOUND as u8).filter(|bound| free >> bound & 1 == 1 && own != Some(*bound)).collect();
-        let (inputs, looks_up) = (Inputs::of(self.program, rule), looks_up(self.program, rule, &free));
+        let Program { nodes, tables, .. } = &*self.program;
+        let (inputs, looks_up) = (inputs(nodes, tables, rule), looks_up(nodes, tables, rule, &free));
         self.program.tables.push(Table {
             rule,
             free,

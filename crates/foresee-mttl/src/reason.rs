@@ -3,7 +3,8 @@
 use crate::Value;
 use crate::evaluate::{Look, State, own_choice};
 use crate::layout::Choice;
-use crate::program::{MOST_BOUND, Node, Program, Rule};
+use crate::program::{MOST_BOUND, Program};
+use crate::table::{Node, Rule};
 use crate::thread::ThreadMonitor;
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail;

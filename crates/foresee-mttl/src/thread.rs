@@ -144,7 +144,7 @@ impl<V: Vector> ThreadMonitor<V> {
     ) -> bool {
         self.learn_public(variable, event);
         let is_news = self.step(program, threads, accessed, event);
-        variable.is_read(self, event);
+        variable.is_read(&self.knowledge, event);
         is_news
     }
 
@@ -160,7 +160,7 @@ impl<V: Vector> ThreadMonitor<V> {
     ) -> bool {
         self.learn_all(variable, event);
         let is_news = self.step(program, threads, accessed, event);
-        variable.is_written(self, event);
+        variable.is_written(&self.knowledge, event);
         is_news
     }
 

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::program::{Program, Whose};
+use crate::program::Program;
+use crate::table::Whose;
 
 /// A thread, by the order in which threads became known to the monitors.
 pub type Slot = u32;

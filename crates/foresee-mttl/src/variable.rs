@@ -1,7 +1,6 @@
 //! The vectors of a shared variable, and what an event does to variables.
 
 use crate::knowledge::Knowledge;
-use crate::thread::ThreadMonitor;
 use crate::trail::Trail as _;
 use crate::vector::Vector;
 
@@ -42,9 +41,9 @@ impl Accessed {
 }
 
 impl<V: Vector> Variable<V> {
-    /// A thread has read it: what it knows is private to the variable until the next write.
-    pub fn is_read(&mut self, by: &ThreadMonitor<V>, event: u64) {
-        let (known, access) = (by.knowledge(), self.access_place());
+    /// A thread that knows this has read it: it is private to the variable until the next write.
+    pub fn is_read(&mut self, known: &V, event: u64) {
+        let access = self.access_place();
         if access.is_same(known) || !access.get().is_behind(known.get()) {
             return;
         }
@@ -60,14 +59,14 @@ impl<V: Vector> Variable<V> {
         self.has_readers = true;
     }
 
-    /// A thread has written it: what it knows, which is all that the variable knew, is public.
+    /// A thread that knows this has written it: that, which is all that the variable knew, is public.
     #[inline]
-    pub fn is_written(&mut self, by: &ThreadMonitor<V>, event: u64) {
-        if self.has_readers && self.readers.is_same(by.knowledge()) {
+    pub fn is_written(&mut self, known: &V, event: u64) {
+        if self.has_readers && self.readers.is_same(known) {
             // It has just read it.
             std::mem::swap(&mut self.readers, &mut self.write);
-        } else if !self.write.is_same(by.knowledge()) {
-            self.write.become_like(by.knowledge());
+        } else if !self.write.is_same(known) {
+            self.write.become_like(known);
         }
         self.has_readers = false;
         (self.accessed_at, self.written_at) = (event, event);
