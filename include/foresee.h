@@ -8,6 +8,7 @@
  *     FORESEE_ATOMIC_END();                   ... to here is meant to be one step
  *     FORESEE_ATOMIC_SCOPE("transfer");       the same, to the end of the scope, however it is left
  *     FORESEE_LOCAL(critical, 1);             a variable of this thread that a property talks about
+ *     FORESEE_ON_VIOLATION("leave", leave, 0);  what `recover "leave"` of a property calls: void leave(const char *property, void *);
  *     FORESEE_NAME_LOCK(&mutex, "accounts");  what to call a lock in reports; before it is used first
  *     FORESEE_HAPPENS_BEFORE(&token);         what this thread did so far is ordered before what follows ...
  *     FORESEE_HAPPENS_AFTER(&token);          ... this in another thread, by means foresee does not know
@@ -36,6 +37,8 @@ void foresee_arg_int(int64_t value) __attribute__((weak));
 void foresee_arg_object(const volatile void *object) __attribute__((weak));
 void foresee_arg_str(const char *text, size_t length) __attribute__((weak));
 void foresee_local(const char *name, size_t length, uint64_t value) __attribute__((weak));
+void foresee_on_violation(const char *name, size_t length, void (*recover)(const char *property, void *argument),
+                          void *argument) __attribute__((weak));
 void foresee_block_begin(const char *name, size_t length) __attribute__((weak));
 void foresee_block_end(void) __attribute__((weak));
 void foresee_watch(const volatile void *variable, size_t size, const char *name, size_t length) __attribute__((weak));
@@ -67,6 +70,11 @@ void foresee_happens_after(const volatile void *token) __attribute__((weak));
 
 #define FORESEE_LOCAL(name, value) \
     FORESEE_CALL_(foresee_local, #name, sizeof(#name) - 1, (uint64_t)(int64_t)(value))
+
+/* On the thread that has found the violation, before it goes on: it may release what it holds, roll back, or end the thread or the
+ * program. It should not leave by a jump. */
+#define FORESEE_ON_VIOLATION(name, recover, argument) \
+    FORESEE_CALL_(foresee_on_violation, name, __builtin_strlen(name), recover, argument)
 
 #define FORESEE_NAME_LOCK(lock, name) \
     FORESEE_CALL_(foresee_name_lock, lock, sizeof(*(lock)), name, __builtin_strlen(name))
@@ -116,6 +124,7 @@ __attribute__((unused)) static inline void foresee_end_of_scope_(const char *unu
 #define FORESEE_WATCH(variable) ((void)0)
 #define FORESEE_WATCH_AS(name, place) ((void)0)
 #define FORESEE_LOCAL(name, value) ((void)0)
+#define FORESEE_ON_VIOLATION(name, recover, argument) ((void)0)
 #define FORESEE_NAME_LOCK(lock, name) ((void)0)
 #define FORESEE_HAPPENS_BEFORE(token) ((void)0)
 #define FORESEE_HAPPENS_AFTER(token) ((void)0)

@@ -32,7 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("foresee-mttl", &["foresee-monitor"]),
     ("foresee-lattice", &["foresee-trace", "foresee-witness", "foresee-monitor", "foresee-mttl"]),
     ("foresee-refine", &[]),
-    ("foresee-rt", &["foresee-format"]),
+    ("foresee-rt", &["foresee-format", "foresee-monitor", "foresee-mttl"]),
     ("foresee-macros", &["foresee-monitor"]),
     ("foresee", &["foresee-macros", "foresee-monitor", "foresee-mttl", "foresee-refine"]),
     ("foresee-oracle", &["foresee-trace"]),

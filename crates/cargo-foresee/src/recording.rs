@@ -50,6 +50,10 @@ const KEEP_LAST_VARIABLE: &str = "FORESEE_KEEP_LAST";
 /// The variable that tells the runtime to record what reads see.
 const VALUES_VARIABLE: &str = "FORESEE_VALUES";
 
+/// The variables by which the runtime knows what to monitor in the process, and where the variables are that it is about.
+const KNOWLEDGE_VARIABLE: &str = "FORESEE_KNOWLEDGE";
+const PLACES_VARIABLE: &str = "FORESEE_KNOWLEDGE_VARIABLES";
+
 /// What the raw trace is called.
 const RAW_NAME: &str = "raw";
 
@@ -67,6 +71,8 @@ pub(crate) struct Program<'a> {
     pub(crate) watch: &'a [String],
     /// More of them, if the program has them.
     pub(crate) variables: &'a [String],
+    /// Files of properties that are also monitored in the process, as they have something done there.
+    pub(crate) inside: &'a [PathBuf],
     /// How much is recorded.
     pub(crate) extent: Extent,
     /// Where everything that it prints goes, instead of to the user; how it ends is not told either.
@@ -268,6 +274,11 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
     if !program.watch.is_empty() || !program.variables.is_empty() {
         let addresses = program_file::watched(command.get_program(), program.watch, program.variables)?;
         command.env(watched_statics::VARIABLE, addresses);
+    }
+    if !program.inside.is_empty() {
+        let paths: Vec<OsString> = program.inside.iter().map(|path| path.clone().into_os_string()).collect();
+        command.env(KNOWLEDGE_VARIABLE, paths.join(OsStr::new("\n")));
+        command.env(PLACES_VARIABLE, program_file::named(command.get_program(), program.variables)?);
     }
     if let Some(bytes) = program.extent.max_size {
         command.env(MAX_SIZE_VARIABLE, bytes.to_string());

@@ -1,12 +1,15 @@
 //! What a table says of a state, and of one of which nothing is known.
 
+use std::cell::Cell;
+
 use foresee_monitor::mttl::Function;
 use foresee_monitor::operator::Binary;
 
 use crate::Value;
 use crate::knowledge::Knowledge;
 use crate::layout::{Choice, place, size};
-use crate::program::{Host, Node, Program, Rule, Table};
+use crate::program::Program;
+use crate::table::{Host, Node, Rule, Table};
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail;
 
@@ -23,7 +26,7 @@ pub(crate) struct State<'a, T> {
     /// For how many threads the tables were laid out, and where each begins.
     pub(crate) laid_out: u32,
     pub(crate) begins: &'a [u32],
-    pub(crate) now: &'a [Value],
+    pub(crate) now: &'a [Cell<Value>],
 }
 
 pub(crate) fn is_true(value: Value) -> bool {
@@ -34,14 +37,89 @@ pub(crate) fn truth(value: bool) -> Value {
     Some(i64::from(value))
 }
 
-impl<T: Trail> State<'_, T> {
+/// A state: what formulas can ask of it. Operators are the same in all.
+pub(crate) trait Look {
+    fn program(&self) -> &Program;
+    fn local(&self, local: u32) -> i64;
+    fn variable(&self, variable: u32) -> i64;
+    fn is_read(&self, variable: u32) -> bool;
+    fn is_written(&self, variable: u32) -> bool;
     /// What a table says of this state.
-    #[inline]
-    pub(crate) fn table(&self, table: u32, choice: &Choice) -> Value {
-        let free = &self.program.tables[table as usize].free;
-        self.now[self.begins[table as usize] as usize + place(free, choice, self.laid_out)]
+    fn table(&self, table: u32, choice: &Choice) -> Value;
+    /// What a table says of the latest known state of a thread.
+    fn at_host(&self, host: Host, table: u32, choice: &Choice) -> Value;
+    /// Whom a quantifier ranges over.
+    fn domain(&self, among: Option<u32>, except: Option<Host>, choice: &Choice)
+    -> impl Iterator<Item = Slot>;
+
+    /// Whether something holds in this state.
+    fn holds(&self, node: u32, choice: &Choice) -> bool {
+        match self.program().nodes[node as usize] {
+            Node::Number(number) => number != 0,
+            Node::Local(local) => self.local(local) != 0,
+            Node::Read(variable) => self.is_read(variable),
+            Node::Written(variable) => self.is_written(variable),
+            Node::Not(inner) => !self.holds(inner, choice),
+            Node::Holds(inner) => self.holds(inner, choice),
+            Node::Binary(Binary::And, left, right) => self.holds(left, choice) && self.holds(right, choice),
+            Node::Binary(Binary::Or, left, right) => self.holds(left, choice) || self.holds(right, choice),
+            Node::Binary(Binary::Implies, left, right) => {
+                !self.holds(left, choice) || self.holds(right, choice)
+            }
+            Node::Binary(Binary::Iff, left, right) => self.holds(left, choice) == self.holds(right, choice),
+            Node::Binary(operator, left, right) if !is_arithmetic(operator) => {
+                let both = self.value(left, choice).zip(self.value(right, choice));
+                both.is_some_and(|(left, right)| compared(operator, left, right))
+            }
+            Node::Quantified { all, binds, among, except, inner } => {
+                let mut with = *choice;
+                for slot in self.domain(among, except, choice) {
+                    with[binds as usize] = slot;
+                    if self.holds(inner, &with) != all {
+                        return !all;
+                    }
+                }
+                all
+            }
+            Node::Variable(_)
+            | Node::Table(_)
+            | Node::At(..)
+            | Node::Minus(_)
+            | Node::Function(..)
+            | Node::Binary(..) => is_true(self.value(node, choice)),
+        }
     }
 
+    /// What is worked out in this state.
+    fn value(&self, node: u32, choice: &Choice) -> Value {
+        match self.program().nodes[node as usize] {
+            Node::Number(number) => Some(number),
+            Node::Local(local) => Some(self.local(local)),
+            Node::Variable(variable) => Some(self.variable(variable)),
+            Node::Table(table) => self.table(table, choice),
+            Node::At(host, table) => self.at_host(host, table, choice),
+            Node::Minus(inner) => self.value(inner, choice).map(i64::wrapping_neg),
+            Node::Function(Function::Abs, inner, _) => self.value(inner, choice).map(i64::wrapping_abs),
+            Node::Function(Function::Min, left, right) => {
+                Some(self.value(left, choice)?.min(self.value(right, choice)?))
+            }
+            Node::Function(Function::Max, left, right) => {
+                Some(self.value(left, choice)?.max(self.value(right, choice)?))
+            }
+            Node::Binary(operator, left, right) if is_arithmetic(operator) => {
+                calculated(operator, self.value(left, choice)?, self.value(right, choice)?)
+            }
+            Node::Read(_)
+            | Node::Written(_)
+            | Node::Not(_)
+            | Node::Holds(_)
+            | Node::Quantified { .. }
+            | Node::Binary(..) => truth(self.holds(node, choice)),
+        }
+    }
+}
+
+impl<T: Trail> State<'_, T> {
     /// The thread that is meant; nobody has its number if it is not known.
     #[inline]
     pub(crate) fn slot(&self, host: Host, choice: &Choice) -> Slot {
@@ -49,81 +127,102 @@ impl<T: Trail> State<'_, T> {
     }
 
     /// What a table says of the latest known state of a thread.
+    #[inline]
     pub(crate) fn at(&self, slot: Slot, table: u32, choice: &Choice) -> Value {
         if slot == self.me {
             return self.table(table, choice);
         }
-        let known = self.knowledge.thread(slot).zip(self.program.tables[table as usize].public);
-        match known {
-            Some((entry, public)) => {
-                let begin = public_begin(self.program, public, entry.threads);
+        match self.knowledge.thread(slot) {
+            Some(entry) => {
+                let begin = match entry.threads == self.laid_out {
+                    true => self.begins[table as usize] as usize,
+                    false => public_begin(self.program, table, entry.threads),
+                };
                 let free = &self.program.tables[table as usize].free;
                 entry.values.get(begin + place(free, choice, entry.threads)).copied().flatten()
             }
             None => Unknown { program: self.program, threads: self.threads, me: slot }.table(table, choice),
         }
     }
+}
 
-    /// Whether the thread is known to exist.
+impl<T: Trail> Look for State<'_, T> {
     #[inline]
-    pub(crate) fn knows(&self, slot: Slot) -> bool {
-        slot == self.me || self.threads.is_root(slot) || self.knowledge.known.contains(slot)
+    fn program(&self) -> &Program {
+        self.program
     }
 
-    /// Whom a quantifier ranges over.
-    pub(crate) fn domain(
+    #[inline]
+    fn local(&self, local: u32) -> i64 {
+        self.locals[local as usize]
+    }
+
+    #[inline]
+    fn variable(&self, variable: u32) -> i64 {
+        self.knowledge.variable(variable).value
+    }
+
+    #[inline]
+    fn is_read(&self, variable: u32) -> bool {
+        self.reads >> variable & 1 == 1
+    }
+
+    #[inline]
+    fn is_written(&self, variable: u32) -> bool {
+        self.writes >> variable & 1 == 1
+    }
+
+    #[inline]
+    fn table(&self, table: u32, choice: &Choice) -> Value {
+        let free = &self.program.tables[table as usize].free;
+        self.now[self.begins[table as usize] as usize + place(free, choice, self.laid_out)].get()
+    }
+
+    #[inline]
+    fn at_host(&self, host: Host, table: u32, choice: &Choice) -> Value {
+        self.at(self.slot(host, choice), table, choice)
+    }
+
+    #[inline]
+    fn domain(
         &self,
         among: Option<u32>,
         except: Option<Host>,
         choice: &Choice,
-    ) -> impl Iterator<Item = Slot> + '_ {
+    ) -> impl Iterator<Item = Slot> {
         let except = except.map(|host| self.slot(host, choice));
-        let known = (0..self.threads.count()).filter(|slot| self.knows(*slot));
-        known.filter(move |slot| {
-            Some(*slot) != except && among.is_none_or(|group| self.threads.belongs(*slot, group))
-        })
-    }
-
-    /// What is worked out in this state.
-    pub(crate) fn value(&self, node: u32, choice: &Choice) -> Value {
-        match self.program.nodes[node as usize] {
-            Node::Number(number) => Some(number),
-            Node::Local(local) => Some(self.locals[local as usize]),
-            Node::Variable(variable) => Some(self.knowledge.variable(variable).value),
-            Node::Read(variable) => truth(self.reads >> variable & 1 == 1),
-            Node::Written(variable) => truth(self.writes >> variable & 1 == 1),
-            Node::Table(table) => self.table(table, choice),
-            Node::At(host, table) => self.at(self.slot(host, choice), table, choice),
-            Node::Quantified { all, binds, among, except, inner } => {
-                let mut choice = *choice;
-                let except = except.map(|host| self.slot(host, &choice));
-                for slot in 0..self.threads.count() {
-                    let is_meant = self.knows(slot)
-                        && Some(slot) != except
-                        && among.is_none_or(|group| self.threads.belongs(slot, group));
-                    if !is_meant {
-                        continue;
-                    }
-                    choice[binds as usize] = slot;
-                    if is_true(self.value(inner, &choice)) != all {
-                        return truth(!all);
-                    }
-                }
-                truth(all)
-            }
-            other => combined(other, |inner| self.value(inner, choice)),
-        }
+        self.threads.existing(self.me, Some(&self.knowledge.known), among, except)
     }
 }
 
-/// The state of a thread of which no event is known.
+/// The state of a thread of which no event is known: everything has its initial value.
 struct Unknown<'a> {
     program: &'a Program,
     threads: &'a Threads,
     me: Slot,
 }
 
-impl Unknown<'_> {
+impl Look for Unknown<'_> {
+    fn program(&self) -> &Program {
+        self.program
+    }
+
+    fn local(&self, local: u32) -> i64 {
+        self.program.locals()[local as usize].initial
+    }
+
+    fn variable(&self, variable: u32) -> i64 {
+        self.program.initial(variable)
+    }
+
+    fn is_read(&self, _: u32) -> bool {
+        false
+    }
+
+    fn is_written(&self, _: u32) -> bool {
+        false
+    }
+
     /// The history of such a state is that state alone.
     fn table(&self, table: u32, choice: &Choice) -> Value {
         let table = &self.program.tables[table as usize];
@@ -133,41 +232,25 @@ impl Unknown<'_> {
                 self.value(inner, choice)
             }
             Rule::Since(_, inner) => self.value(inner, choice),
-            Rule::Interval(from, to) => {
-                truth(is_true(self.value(from, choice)) && !is_true(self.value(to, choice)))
-            }
+            Rule::Interval(from, to) => truth(self.holds(from, choice) && !self.holds(to, choice)),
         }
     }
 
-    fn value(&self, node: u32, choice: &Choice) -> Value {
-        match self.program.nodes[node as usize] {
-            Node::Number(number) => Some(number),
-            Node::Local(local) => Some(self.program.locals()[local as usize].initial),
-            Node::Variable(variable) => Some(self.program.initial(variable)),
-            Node::Read(_) | Node::Written(_) => truth(false),
-            Node::Table(table) => self.table(table, choice),
-            Node::At(host, table) => {
-                let me = slot(self.threads, host, self.me, choice);
-                Unknown { me, ..*self }.table(table, choice)
-            }
-            Node::Quantified { all, binds, among, except, inner } => {
-                let mut choice = *choice;
-                let except = except.map(|host| slot(self.threads, host, self.me, &choice));
-                let roots = (0..self.threads.count()).filter(|slot| self.threads.is_root(*slot));
-                let me = Some(self.me).filter(|me| !self.threads.is_root(*me));
-                let meant = roots.chain(me).filter(|slot| {
-                    Some(*slot) != except && among.is_none_or(|group| self.threads.belongs(*slot, group))
-                });
-                for slot in meant {
-                    choice[binds as usize] = slot;
-                    if is_true(self.value(inner, &choice)) != all {
-                        return truth(!all);
-                    }
-                }
-                truth(all)
-            }
-            other => combined(other, |inner| self.value(inner, choice)),
-        }
+    fn at_host(&self, host: Host, table: u32, choice: &Choice) -> Value {
+        let me = slot(self.threads, host, self.me, choice);
+        Unknown { me, ..*self }.table(table, choice)
+    }
+
+    fn domain(
+        &self,
+        among: Option<u32>,
+        except: Option<Host>,
+        choice: &Choice,
+    ) -> impl Iterator<Item = Slot> {
+        let except = except.map(|host| slot(self.threads, host, self.me, choice));
+        // One that has not come yet knows itself, too; it belongs to no group.
+        let stranger = self.me >= self.threads.count() && among.is_none() && except != Some(self.me);
+        self.threads.existing(self.me, None, among, except).chain(stranger.then_some(self.me))
     }
 }
 
@@ -191,48 +274,40 @@ fn slot(threads: &Threads, host: Host, me: Slot, choice: &Choice) -> Slot {
 /// The first of the numbers of named threads that have not come yet; strangers have others.
 const NOBODY: Slot = Slot::MAX - 0x1000;
 
-/// Where a public table begins among the values of an entry.
-#[inline]
-pub(crate) fn public_begin(program: &Program, public: u32, threads: u32) -> usize {
-    let earlier = &program.public[..public as usize];
-    earlier.iter().map(|table| size(program.tables[*table as usize].free.len(), threads)).sum()
+/// Where a public table begins among the values of an entry that was made for so many threads.
+#[cold]
+fn public_begin(program: &Program, table: u32, threads: u32) -> usize {
+    let earlier = program.public.iter().take_while(|public| **public != table);
+    earlier.map(|table| size(program.tables[*table as usize].free.len(), threads)).sum()
 }
 
-/// Operators, the same in all states.
 #[inline]
-fn combined(node: Node, value: impl Fn(u32) -> Value) -> Value {
-    match node {
-        Node::Not(inner) => truth(!is_true(value(inner))),
-        Node::Holds(inner) => truth(is_true(value(inner))),
-        Node::Minus(inner) => value(inner).map(i64::wrapping_neg),
-        Node::Binary(Binary::And, left, right) => truth(is_true(value(left)) && is_true(value(right))),
-        Node::Binary(Binary::Or, left, right) => truth(is_true(value(left)) || is_true(value(right))),
-        Node::Binary(Binary::Implies, left, right) => truth(!is_true(value(left)) || is_true(value(right))),
-        Node::Binary(Binary::Iff, left, right) => truth(is_true(value(left)) == is_true(value(right))),
-        Node::Binary(operator, left, right) => numbers(operator, value(left), value(right)),
-        Node::Function(Function::Abs, inner, _) => value(inner).map(i64::wrapping_abs),
-        Node::Function(Function::Min, left, right) => Some(value(left)?.min(value(right)?)),
-        Node::Function(Function::Max, left, right) => Some(value(left)?.max(value(right)?)),
-        _ => None,
+fn is_arithmetic(operator: Binary) -> bool {
+    matches!(operator, Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Rem)
+}
+
+/// What is no comparison has no place in the states of a thread.
+#[inline]
+fn compared(operator: Binary, left: i64, right: i64) -> bool {
+    match operator {
+        Binary::Eq => left == right,
+        Binary::Ne => left != right,
+        Binary::Lt => left < right,
+        Binary::Le => left <= right,
+        Binary::Gt => left > right,
+        Binary::Ge => left >= right,
+        _ => false,
     }
 }
 
-fn numbers(operator: Binary, left: Value, right: Value) -> Value {
-    let both = left.zip(right);
-    let compared =
-        |holds: fn(&i64, &i64) -> bool| truth(both.is_some_and(|(left, right)| holds(&left, &right)));
+#[inline]
+fn calculated(operator: Binary, left: i64, right: i64) -> Value {
     match operator {
-        Binary::Eq => compared(i64::eq),
-        Binary::Ne => compared(i64::ne),
-        Binary::Lt => compared(i64::lt),
-        Binary::Le => compared(i64::le),
-        Binary::Gt => compared(i64::gt),
-        Binary::Ge => compared(i64::ge),
-        Binary::Add => both.map(|(left, right)| left.wrapping_add(right)),
-        Binary::Sub => both.map(|(left, right)| left.wrapping_sub(right)),
-        Binary::Mul => both.map(|(left, right)| left.wrapping_mul(right)),
-        Binary::Div => both.filter(|(_, right)| *right != 0).map(|(left, right)| left.wrapping_div(right)),
-        Binary::Rem => both.filter(|(_, right)| *right != 0).map(|(left, right)| left.wrapping_rem(right)),
+        Binary::Add => Some(left.wrapping_add(right)),
+        Binary::Sub => Some(left.wrapping_sub(right)),
+        Binary::Mul => Some(left.wrapping_mul(right)),
+        Binary::Div if right != 0 => Some(left.wrapping_div(right)),
+        Binary::Rem if right != 0 => Some(left.wrapping_rem(right)),
         _ => None,
     }
 }

@@ -44,6 +44,19 @@ pub struct Knowledge<T> {
     pub(crate) version: u64,
 }
 
+impl<T> Entry<T> {
+    /// Other values, of which there are nearly always as many as before.
+    #[inline]
+    pub(crate) fn set_values(&mut self, values: impl ExactSizeIterator<Item = Value>) {
+        if self.values.len() == values.len() {
+            self.values.iter_mut().zip(values).for_each(|(mine, value)| *mine = value);
+        } else {
+            self.values.clear();
+            self.values.extend(values);
+        }
+    }
+}
+
 impl<T: Trail> Knowledge<T> {
     /// What is known of a thread, if anything is.
     #[inline]
@@ -60,34 +73,39 @@ impl<T: Trail> Knowledge<T> {
     /// Whether there is anything in the other vector that this one does not know.
     #[inline]
     pub fn is_behind(&self, other: &Knowledge<T>) -> bool {
-        let seq = |slot: usize| self.threads.get(slot).map_or(0, |entry| entry.seq);
-        let writes = |at: usize| self.variables.get(at).map_or(0, |entry| entry.seq);
-        other.threads.iter().enumerate().any(|(slot, entry)| entry.seq > seq(slot))
-            || other.variables.iter().enumerate().any(|(at, entry)| entry.seq > writes(at))
+        let threads = self.threads.len().min(other.threads.len());
+        let variables = self.variables.len().min(other.variables.len());
+        self.threads.iter().zip(&other.threads).any(|(mine, theirs)| theirs.seq > mine.seq)
+            || self.variables.iter().zip(&other.variables).any(|(mine, theirs)| theirs.seq > mine.seq)
+            || other.threads[threads..].iter().any(|theirs| theirs.seq > 0)
+            || other.variables[variables..].iter().any(|theirs| theirs.seq > 0)
             || !self.known.includes(&other.known)
     }
 
-    /// The entry-wise maximum. `carried` notes how the entries that are new here came.
-    pub fn learn(&mut self, other: &Knowledge<T>, carried: impl Fn(&mut T)) {
+    /// The entry-wise maximum. `carried` notes how the entries of threads that are new here came. The variables that have new values, as bits.
+    pub fn learn(&mut self, other: &Knowledge<T>, mut carried: impl FnMut(Slot, &mut T)) -> u64 {
         if self.threads.len() < other.threads.len() {
             self.threads.resize_with(other.threads.len(), Entry::default);
         }
-        for (mine, theirs) in self.threads.iter_mut().zip(&other.threads) {
+        for (slot, (mine, theirs)) in (0..).zip(self.threads.iter_mut().zip(&other.threads)) {
             if theirs.seq > mine.seq {
                 mine.clone_from(theirs);
-                carried(&mut mine.trail);
+                carried(slot, &mut mine.trail);
             }
         }
         if self.variables.len() < other.variables.len() {
             self.variables.resize(other.variables.len(), VariableEntry::default());
         }
-        for (mine, theirs) in self.variables.iter_mut().zip(&other.variables) {
+        let mut changed = 0;
+        for (number, (mine, theirs)) in (0..).zip(self.variables.iter_mut().zip(&other.variables)) {
             if theirs.seq > mine.seq {
+                changed |= u64::from(mine.value != theirs.value) << number;
                 *mine = *theirs;
             }
         }
         self.known.add_all(&other.known);
         self.version = 0;
+        changed
     }
 
     /// The entry of a thread, to be filled in.
@@ -111,8 +129,7 @@ impl<T: Trail> Clone for Entry<T> {
     fn clone_from(&mut self, other: &Self) {
         let Entry { seq, threads, values, trail } = other;
         (self.seq, self.threads) = (*seq, *threads);
-        self.values.clear();
-        self.values.extend_from_slice(values);
+        self.set_values(values.iter().copied());
         self.trail.clone_from(trail);
     }
 }
@@ -128,15 +145,21 @@ impl<T: Trail> Clone for Knowledge<T> {
     fn clone_from(&mut self, other: &Self) {
         let Knowledge { threads, variables, known, version } = other;
         self.version = *version;
-        self.threads.truncate(threads.len());
-        let (same, new) = threads.split_at(self.threads.len());
         // What has the same number is the same.
-        (self.threads.iter_mut().zip(same))
-            .filter(|(mine, theirs)| mine.seq != theirs.seq)
-            .for_each(|(mine, theirs)| mine.clone_from(theirs));
-        self.threads.extend_from_slice(new);
-        self.variables.clear();
-        self.variables.extend_from_slice(variables);
+        for (mine, theirs) in self.threads.iter_mut().zip(threads) {
+            if mine.seq != theirs.seq {
+                mine.clone_from(theirs);
+            }
+        }
+        if self.threads.len() != threads.len() {
+            self.threads.truncate(threads.len());
+            let new = self.threads.len();
+            self.threads.extend_from_slice(&threads[new..]);
+        }
+        if !self.variables.iter().eq(variables.iter()) {
+            self.variables.clear();
+            self.variables.extend_from_slice(variables);
+        }
         self.known.become_like(known);
     }
 }

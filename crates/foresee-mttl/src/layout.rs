@@ -14,6 +14,9 @@ pub(crate) type Choice = [Slot; MOST_BOUND];
 /// Strangers have numbers that no thread has: the first, and down from there.
 const FIRST_STRANGER: Slot = Slot::MAX;
 
+/// No thread is chosen.
+pub(crate) const NOBODY_CHOSEN: Choice = [FIRST_STRANGER; MOST_BOUND];
+
 /// How many values a table has.
 #[inline]
 pub(crate) fn size(free: usize, threads: u32) -> usize {
@@ -47,7 +50,7 @@ pub(crate) fn place(free: &[u8], choice: &Choice, threads: u32) -> usize {
 
 /// The choice that has its value at this place, or nothing if none has: other numbers of strangers would be the same.
 pub(crate) fn choice(free: &[u8], place: usize, threads: u32) -> Option<Choice> {
-    let mut choice = [FIRST_STRANGER; MOST_BOUND];
+    let mut choice = NOBODY_CHOSEN;
     if let [only] = *free {
         if place < threads as usize {
             choice[only as usize] = place as Slot;

@@ -11,14 +11,17 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | [`program`] | formulas as tables to be filled in at each event: what a thread remembers, what it publishes |
+//! | [`program`] | formulas as tables to be filled in at each event: what a thread remembers, what it publishes; `table`: what it consists of |
 //! | [`threads`] | who there is |
 //! | [`knowledge`] | vectors: sequence numbers, values, the entry-wise maximum |
 //! | [`vector`] | vectors in place, or shared until they differ |
-//! | [`thread`] | a thread's monitor, the vectors of a variable, the three cases |
+//! | [`thread`] | a thread's monitor and the three cases; `filling`: its tables |
+//! | [`variable`] | the vectors of a variable |
 //! | [`trail`] | the events that carried knowledge from thread to thread |
 //! | [`reason`] | what a violated formula rests on |
+//! | [`memory`] | memory as shared variables |
 //! | `layout`, `evaluate` | tables with an entry for each choice of threads, and their rules |
+//! | `changes` | which tables an event leaves as they are |
 //!
 //! The crate knows neither traces nor the runtime: whoever drives it says what a thread does (an access and its variable, a lock, a fork), in an
 //! order in which each access and the update of its vectors are one step. That is so over a trace, and in a process under a variable's own lock.
@@ -32,21 +35,28 @@
 //! - A sequence number counts the states that differ in what is published, not the events: equal states are the same knowledge. So a step
 //!   that changes nothing costs nothing, and variables that are used meanwhile can share one vector.
 
+mod changes;
 mod evaluate;
+mod filling;
 pub mod knowledge;
 mod layout;
+pub mod memory;
 pub mod program;
 pub mod reason;
+mod table;
 pub mod thread;
 pub mod threads;
 pub mod trail;
+pub mod variable;
 pub mod vector;
 
 pub use knowledge::Knowledge;
+pub use memory::{Bytes, Memory};
 pub use program::{Program, ProgramError};
-pub use thread::{Accessed, ThreadMonitor, Variable};
+pub use thread::ThreadMonitor;
 pub use threads::{Slot, Threads};
 pub use trail::{NoTrail, Trail, Way};
+pub use variable::{Accessed, Variable};
 
 /// A number or a truth value (0, 1) in a state; nothing where something was divided by zero, which makes every comparison false.
 pub type Value = Option<i64>;

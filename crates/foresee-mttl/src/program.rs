@@ -7,11 +7,12 @@
 //!
 //! All formulas of a spec make one program, so that they share one vector per thread and variable.
 
-use foresee_monitor::mttl::{Expr, Formula, Function, Local, Quantifier, Term, Who};
-use foresee_monitor::operator::Binary;
+use foresee_monitor::mttl::{Expr, Formula, Local, Quantifier, Term, Who};
 use foresee_monitor::property::{MttlBody, Property};
 use smallvec::SmallVec;
 use thiserror::Error;
+
+use crate::table::{Host, Node, Rule, Table, Whole, Whose, inputs, looks_up};
 
 /// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
 pub(crate) const MOST_BOUND: usize = 5;
@@ -45,78 +46,6 @@ pub struct SharedName {
     pub initial: Option<i64>,
 }
 
-/// Whose states a part of a formula is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
-    Everyone,
-    Named(u32),
-    Group(u32),
-}
-
-/// A thread, seen from one whose state this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Host {
-    Own,
-    Bound(u8),
-    Named(u32),
-}
-
-/// What is worked out when it is needed. Truth values are numbers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Node {
-    Number(i64),
-    Local(u32),
-    Variable(u32),
-    Read(u32),
-    Written(u32),
-    Not(u32),
-    Minus(u32),
-    Holds(u32),
-    Binary(Binary, u32, u32),
-    Function(Function, u32, u32),
-    /// What this table says of this state.
-    Table(u32),
-    /// What this table says of the latest known state of a thread.
-    At(Host, u32),
-    Quantified {
-        all: bool,
-        binds: u8,
-        among: Option<u32>,
-        except: Option<Host>,
-        inner: u32,
-    },
-}
-
-/// How the value of a table follows from the state and from its last value.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Rule {
-    Value(u32),
-    Previously(u32),
-    Once(u32),
-    Historically(u32),
-    Since(u32, u32),
-    Interval(u32, u32),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Table {
-    pub(crate) rule: Rule,
-    pub(crate) free: SmallVec<[u8; 4]>,
-    /// The bound name that is the thread itself, whose states these are.
-    pub(crate) own: Option<u8>,
-    /// Who needs it.
-    pub(crate) whose: Whose,
-    /// Its number among those that others look up.
-    pub(crate) public: Option<u32>,
-}
-
-/// A whole formula.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole {
-    pub(crate) whose: Whose,
-    pub(crate) table: u32,
-}
-
 /// Formulas, ready to be monitored; see the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -129,7 +58,6 @@ pub struct Program {
     groups: Vec<Who>,
     locals: Vec<Local>,
     variables: Vec<SharedName>,
-    looks_back: bool,
 }
 
 impl Program {
@@ -144,9 +72,9 @@ impl Program {
             let host = At { term: Term::Bound(0), whose: owner };
             let (node, _) = builder.formula(&body.mttl.formula, host)?;
             let table = builder.table(Rule::Value(node), 0, host);
+            program.tables[table as usize].is_whole = true;
             program.wholes.push(Whole { whose: owner, table });
         }
-        program.looks_back = program.tables.iter().any(|table| matches!(table.rule, Rule::Previously(_)));
         let widest = program.tables.iter().map(|table| table.free.len()).max().unwrap_or(0);
         if widest > MOST_FREE {
             return Err(ProgramError::TooManyChoices(widest));
@@ -182,11 +110,9 @@ impl Program {
         &self.variables
     }
 
-    /// Whether a state that is like the one before may still make a difference: `previously` steps. (All other operators say the same of two equal
-    /// states in a row.)
-    #[inline]
-    pub(crate) fn looks_back(&self) -> bool {
-        self.looks_back
+    /// Whether formulas speak of the values of shared variables, and not only of accesses to them.
+    pub fn asks_for_values(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node, Node::Variable(_)))
     }
 
     /// The initial value of a shared variable.
@@ -242,9 +168,20 @@ impl Builder<'_> {
             Term::Bound(bound) => Some(bound as u8),
             Term::Named(_) => None,
         };
-        let free =
+        let free: SmallVec<[u8; 4]> =
             (0..MOST_BOUND as u8).filter(|bound| free >> bound & 1 == 1 && own != Some(*bound)).collect();
-        self.program.tables.push(Table { rule, free, own, whose: at.whose, public: None });
+        let Program { nodes, tables, .. } = &*self.program;
+        let (inputs, looks_up) = (inputs(nodes, tables, rule), looks_up(nodes, tables, rule, &free));
+        self.program.tables.push(Table {
+            rule,
+            free,
+            own,
+            whose: at.whose,
+            public: None,
+            is_whole: false,
+            inputs,
+            looks_up,
+        });
         self.program.tables.len() as u32 - 1
     }
 

@@ -1,9 +1,10 @@
 //! What a violated formula rests on: which threads it asked about, and how their states became known.
 
 use crate::Value;
-use crate::evaluate::{State, is_true, own_choice};
+use crate::evaluate::{Look, State, own_choice};
 use crate::layout::Choice;
-use crate::program::{MOST_BOUND, Node, Program, Rule};
+use crate::program::{MOST_BOUND, Program};
+use crate::table::{Node, Rule};
 use crate::thread::ThreadMonitor;
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail;
@@ -54,7 +55,7 @@ fn look_table<T: Trail>(state: &State<'_, T>, table: u32, choice: &Choice, found
 
 fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut Vec<Known<T>>) {
     use foresee_monitor::operator::Binary::{And, Implies, Or};
-    let holds = |node| is_true(state.value(node, choice));
+    let holds = |node| state.holds(node, choice);
     match state.program.nodes[node as usize] {
         Node::Not(inner) | Node::Minus(inner) | Node::Holds(inner) => look(state, inner, choice, found),
         Node::Binary(operator @ (And | Or | Implies), left, right) => {
@@ -97,7 +98,7 @@ fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut 
                 choice[binds as usize] = slot;
                 choice
             };
-            let decides = |slot: &Slot| is_true(state.value(inner, &with(*slot))) != all;
+            let decides = |slot: &Slot| state.holds(inner, &with(*slot)) != all;
             match state.domain(among, except, choice).find(decides) {
                 Some(slot) => look(state, inner, &with(slot), found),
                 None => {

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::program::{Program, Whose};
+use crate::program::Program;
+use crate::table::Whose;
 
 /// A thread, by the order in which threads became known to the monitors.
 pub type Slot = u32;
@@ -12,6 +13,12 @@ pub type Slot = u32;
 pub struct ThreadSet(SmallVec<[u64; 2]>);
 
 impl ThreadSet {
+    /// Sixty-four threads, as bits.
+    #[inline]
+    fn word(&self, at: usize) -> u64 {
+        self.0.get(at).copied().unwrap_or(0)
+    }
+
     /// Adds a thread; whether it is new.
     pub fn insert(&mut self, slot: Slot) -> bool {
         let word = slot as usize / 64;
@@ -44,10 +51,41 @@ impl ThreadSet {
     }
 
     /// Makes it the same as the other, in place.
+    #[inline]
     pub fn become_like(&mut self, other: &ThreadSet) {
-        self.0.clear();
-        self.0.extend_from_slice(&other.0);
+        if !self.0.iter().eq(other.0.iter()) {
+            self.0.clear();
+            self.0.extend_from_slice(&other.0);
+        }
     }
+
+    /// Nobody is in it.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// All that are in it.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Slot> {
+        slots(self.0.len(), |at| self.0[at])
+    }
+}
+
+/// The threads whose bits are set in so many words.
+#[inline]
+fn slots(words: usize, word: impl Fn(usize) -> u64) -> impl Iterator<Item = Slot> {
+    let (mut at, mut rest) = (0, if words == 0 { 0 } else { word(0) });
+    std::iter::from_fn(move || {
+        while rest == 0 {
+            at += 1;
+            if at >= words {
+                return None;
+            }
+            rest = word(at);
+        }
+        let slot = at as Slot * 64 + rest.trailing_zeros();
+        rest &= rest - 1;
+        Some(slot)
+    })
 }
 
 /// All threads that monitors know of.
@@ -95,10 +133,24 @@ impl Threads {
         self.count
     }
 
-    /// Whether nobody forked it.
+    /// Those who exist, as far as one of them knows: it, those whom it knows, those whom nobody forked. Only those of a group, if one is given, and not the one that
+    /// is excepted.
     #[inline]
-    pub(crate) fn is_root(&self, slot: Slot) -> bool {
-        self.roots.contains(slot)
+    pub(crate) fn existing(
+        &self,
+        me: Slot,
+        known: Option<&ThreadSet>,
+        among: Option<u32>,
+        except: Option<Slot>,
+    ) -> impl Iterator<Item = Slot> {
+        let bit = |slot: Slot, at: usize| u64::from(slot as usize / 64 == at) << (slot % 64);
+        let group = among.map(|group| self.groups.get(group as usize));
+        slots((self.count as usize).div_ceil(64), move |at| {
+            let all = self.roots.word(at) | known.map_or(0, |known| known.word(at)) | bit(me, at);
+            let there = all & in_count(self.count, at);
+            let meant = group.map_or(u64::MAX, |group| group.map_or(0, |members| members.word(at)));
+            there & meant & !except.map_or(0, |except| bit(except, at))
+        })
     }
 
     /// The thread of the name with this number.
@@ -120,5 +172,15 @@ impl Threads {
             Whose::Named(name) => self.named(name) == Some(slot),
             Whose::Group(group) => self.belongs(slot, group),
         }
+    }
+}
+
+/// The bits of threads that there are in a word.
+#[inline]
+fn in_count(count: u32, at: usize) -> u64 {
+    match (count as usize).saturating_sub(at * 64) {
+        0 => 0,
+        64.. => u64::MAX,
+        some => (1 << some) - 1,
     }
 }

@@ -1,10 +1,11 @@
 //! How vectors are kept: in place, or shared until they differ.
 //!
-//! A process keeps them in place, under the lock of their variable, and copies entries: no allocation once everybody is known, no counter that
-//! threads share. Over a trace very many variables have the vector of their last writer, and most of these are the same: there they are
-//! shared, and copied when one changes.
+//! The cells and locks of a program keep them in place, each under its own lock, and copy entries: no allocation once everybody is known, no counter that
+//! threads share. Where all of a program's memory is followed, over a trace or in the process, very many variables have the vector of their last writer, and most of these
+//! are the same: there they are shared, and copied when one changes.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::knowledge::Knowledge;
 use crate::trail::Trail;
@@ -51,26 +52,32 @@ impl<T: Trail> Vector for Knowledge<T> {
     }
 }
 
-impl<T: Trail> Vector for Rc<Knowledge<T>> {
-    type Trail = T;
+macro_rules! shared_vectors {
+    ($($pointer:ident),*) => {
+        $(impl<T: Trail> Vector for $pointer<Knowledge<T>> {
+            type Trail = T;
 
-    #[inline]
-    fn get(&self) -> &Knowledge<T> {
-        self
-    }
+            #[inline]
+            fn get(&self) -> &Knowledge<T> {
+                self
+            }
 
-    #[inline]
-    fn change(&mut self) -> &mut Knowledge<T> {
-        Rc::make_mut(self)
-    }
+            #[inline]
+            fn change(&mut self) -> &mut Knowledge<T> {
+                $pointer::make_mut(self)
+            }
 
-    #[inline]
-    fn become_like(&mut self, other: &Self) {
-        *self = Rc::clone(other);
-    }
+            #[inline]
+            fn become_like(&mut self, other: &Self) {
+                *self = $pointer::clone(other);
+            }
 
-    #[inline]
-    fn is_same(&self, other: &Self) -> bool {
-        Rc::ptr_eq(self, other)
-    }
+            #[inline]
+            fn is_same(&self, other: &Self) -> bool {
+                $pointer::ptr_eq(self, other)
+            }
+        })*
+    };
 }
+
+shared_vectors!(Rc, Arc);

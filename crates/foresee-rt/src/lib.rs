@@ -15,6 +15,7 @@
 //! | `rust_std` | functions of Rust's library that ours stand in front of |
 //! | `sdk` | annotations: what programs say by foresee's own functions |
 //! | `recorder` | from operations to records in the trace |
+//! | `knowledge` | properties about what threads know, monitored in the process |
 //! | `entry_points`, `real_functions` | how we are called, and how we call what we stand in front of |
 //! | `program`, `environment`, `message` | the program's image, the driver's variables, messages to the user |
 //!
@@ -68,6 +69,7 @@ mod compiler;
 mod cxx_library;
 mod entry_points;
 mod environment;
+mod knowledge;
 mod message;
 mod observer;
 mod program;

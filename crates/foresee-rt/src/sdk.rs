@@ -11,6 +11,7 @@
 use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, TEXT_ENDS, TEXT_PIECE, Tag};
 
 use crate::entry_points::entries;
+use crate::knowledge;
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::thread::{Local, inside, plain};
 use crate::recorder::watched;
@@ -18,14 +19,17 @@ use crate::recorder::watched;
 /// Longer texts are cut.
 const MAX_TEXT: usize = 4096;
 
+/// A text that was passed.
+fn bytes<'c>(start: *const u8, len: usize) -> &'c [u8] {
+    if start.is_null() {
+        return b"";
+    }
+    // SAFETY: the ABI asks for the address of `len` bytes that nobody changes during the call; no more than these are read, and not after it.
+    unsafe { std::slice::from_raw_parts(start, len.min(MAX_TEXT)) }
+}
+
 fn text(local: &Local, start: *const u8, len: usize) {
-    let bytes: &[u8] = if start.is_null() {
-        b""
-    } else {
-        // SAFETY: the ABI asks for the address of `len` bytes that nobody changes during the call; no more than these are read.
-        unsafe { std::slice::from_raw_parts(start, len.min(MAX_TEXT)) }
-    };
-    let mut rest = bytes;
+    let mut rest = bytes(start, len);
     loop {
         let (piece, after) = rest.split_at(rest.len().min(TEXT_PIECE));
         let mut words = [0_u64; TEXT_PIECE / 8];
@@ -67,7 +71,12 @@ extern "C-unwind" fn assign(name: *const u8, len: usize, value: u64, pc: u64) {
     inside(|local| {
         text(local, name, len);
         local.stamped(Tag::Local, 0, [pc, value]);
+        local.monitor_assignment(bytes(name, len), value);
     });
+}
+
+extern "C-unwind" fn on_violation(name: *const u8, len: usize, function: usize, argument: usize, _pc: u64) {
+    inside(|_| knowledge::register(bytes(name, len), function, argument));
 }
 
 extern "C-unwind" fn begin_block(name: *const u8, len: usize, pc: u64) {
@@ -110,6 +119,7 @@ entries! {
     foresee_arg_object => object, "rsi";
     foresee_arg_str => string, "rdx";
     foresee_local => assign, "rcx";
+    foresee_on_violation => on_violation, "r8";
     foresee_block_begin => begin_block, "rdx";
     foresee_block_end => end_block, "rdi";
     foresee_watch => watch, "r8";

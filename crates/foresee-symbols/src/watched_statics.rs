@@ -40,3 +40,14 @@ pub fn addresses(image: &Image, names: &[String], variables: &[String]) -> Resul
     }
     Ok(watched.join(","))
 }
+
+/// Where the statics of these names are, as `name=address:size`, as far as they are there.
+pub fn named_addresses(image: &Image, names: &[String]) -> Result<String, WatchError> {
+    let statics = statics(&image.elf()?);
+    let mut places = Vec::new();
+    for name in names {
+        let found = statics.iter().filter(|symbol| matches_name(&symbol.name, name));
+        places.extend(found.map(|symbol| format!("{name}={:x}:{:x}", symbol.addr, symbol.size)));
+    }
+    Ok(places.join(","))
+}

@@ -161,7 +161,8 @@ pub use how::{happens_after, happens_before, name_lock};
 pub use life::{Life, ObjectId, Tracked};
 #[cfg(feature = "monitor")]
 pub use monitor::knowledge::{
-    JoinHandle, KnowledgeMonitor, Lock, LockGuard, Shared, on_violation, spawn, spawn_named,
+    Condition, JoinHandle, KnowledgeMonitor, Lock, LockGuard, ReadGuard, RwLock, Shared, WriteGuard,
+    on_violation, spawn, spawn_named,
 };
 #[cfg(feature = "monitor")]
 pub use monitor::{Count, Monitor, RawMonitor, Verdict, counts, end_program, on, register_raw, release};

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use foresee::{Lock, Shared};
+use foresee::{Condition, Lock, RwLock, Shared};
 
 foresee::monitor! {
     property Sections {
@@ -28,6 +28,21 @@ foresee::monitor! {
         thread w: "worker-*";
         local done: int = 0;
         mttl: @boss(forall w: @w (done <= 1))
+        @violation { count; }
+    }
+
+    property Waits {
+        thread waiter: "waiter";
+        thread notifier: "notifier";
+        local told: int = 0;
+        mttl: @waiter(@notifier told == 0)
+        @violation { count; }
+    }
+
+    property Readers {
+        thread i, j;
+        local reads: bool = false;
+        mttl: @i(reads -> !exists j != i: @j reads)
         @violation { count; }
     }
 
@@ -162,4 +177,71 @@ fn many_threads_at_once() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     let cells: u64 = CELLS.iter().map(Shared::get).sum();
     assert_eq!((cells, *TOTAL.lock()), (16_000, 16_000));
+}
+
+#[test]
+fn a_notify_orders_what_follows_the_wait() {
+    static IS_TOLD: Lock<bool> = Lock::new(false);
+    static CHANGED: Condition = Condition::new();
+    static WAITS: Mutex<u32> = Mutex::new(0);
+    let waiter = foresee::spawn_named("waiter", || {
+        let mut is_told = IS_TOLD.lock();
+        while !*is_told {
+            *WAITS.lock().unwrap() += 1;
+            is_told = CHANGED.wait(is_told);
+        }
+        drop(is_told);
+        assert_eq!(waits::MONITOR.violations(), 1, "it knows of the notifier now");
+    });
+    let notifier = foresee::spawn_named("notifier", || {
+        while *WAITS.lock().unwrap() == 0 {
+            std::thread::yield_now();
+        }
+        *IS_TOLD.lock() = true;
+        // Nothing but the notify tells of this.
+        foresee::local!(told = 1);
+        CHANGED.notify_all();
+    });
+    waiter.unwrap().join().unwrap();
+    notifier.unwrap().join().unwrap();
+}
+
+#[test]
+fn readers_of_a_lock_know_of_writers_and_not_of_each_other() {
+    static LOCK: RwLock<u32> = RwLock::new(0);
+    let reads = || {
+        let value = *LOCK.read();
+        foresee::local!(reads = true);
+        assert_eq!(*LOCK.read(), value);
+    };
+    in_thread(reads);
+    in_thread(reads);
+    assert_eq!(readers::MONITOR.violations(), 0, "two readers");
+    in_thread(|| {
+        *LOCK.write() += 1;
+        foresee::local!(reads = true);
+    });
+    assert_eq!(readers::MONITOR.violations(), 1, "a writer knows of both readers");
+}
+
+#[test]
+fn sixty_four_threads() {
+    static TOTAL: Lock<u64> = Lock::new(0);
+    static CELLS: [Shared<u64>; 4] = [const { Shared::new(0) }; 4];
+    let threads: Vec<_> = (0..64)
+        .map(|number| {
+            foresee::spawn(move || {
+                for round in 0..50 {
+                    CELLS[(number + round) % 4].update(|cell| *cell += 1);
+                    let mut total = TOTAL.lock();
+                    foresee::local!(critical = true);
+                    *total += 1;
+                    foresee::local!(critical = false);
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let cells: u64 = CELLS.iter().map(Shared::get).sum();
+    assert_eq!((cells, *TOTAL.lock()), (3_200, 3_200));
 }

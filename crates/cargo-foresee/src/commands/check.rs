@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
 use foresee_lattice::property::Translator;
 use foresee_monitor::mttl::Who;
-use foresee_monitor::property::Property;
+use foresee_monitor::property::{Action, Property};
 use foresee_trace::raw::VALUES_COMPARED;
 use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, StrId, Trust};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
@@ -38,6 +38,14 @@ use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 use crate::suppress::Suppressions;
 use crate::{exit, interrupt, specs, stdout};
+
+/// Whether a property about what threads know has something done besides being reported.
+fn does_something_inside(property: &Property) -> bool {
+    let handlers = property.mttl.iter().flat_map(|body| &body.handlers);
+    handlers
+        .flat_map(|handler| &handler.actions)
+        .any(|action| matches!(action, Action::Recover(_) | Action::Call(_) | Action::Abort))
+}
 
 /// How many events are read between two looks at the clock.
 const LOOK_AT_CLOCK: u64 = 1 << 16;
@@ -93,6 +101,18 @@ impl Check {
     pub(crate) fn variables(&self) -> Vec<String> {
         let all = self.properties.iter().flat_map(|property| &property.vars);
         all.map(|var| var.name.clone()).collect()
+    }
+
+    /// The files whose properties about what threads know have something done in the process: they are monitored there, too.
+    pub(crate) fn inside(&self) -> Result<Vec<PathBuf>, CliError> {
+        let mut paths = Vec::new();
+        for path in &self.settings.spec {
+            let properties = specs::load(path, specs::Warnings::Known)?.properties;
+            if properties.iter().any(does_something_inside) {
+                paths.push(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+            }
+        }
+        Ok(paths)
     }
 
     /// Checks the trace at `path`, which the report calls `name`, and shows what was found; the exit code that says it.

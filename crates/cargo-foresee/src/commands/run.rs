@@ -22,7 +22,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let extent = config::extent(extent)?;
     unrecorded::check_branches(line, &extent)?;
     let variables = &check.variables();
-    let program = Program { line, timeout: *timeout, watch, variables, extent, ..Program::default() };
+    let inside = &check.inside()?;
+    let program = Program { line, timeout: *timeout, watch, variables, inside, extent, ..Program::default() };
     let name = program_name(program.line);
     record_and_check(&program, &name, args.trace.as_deref(), &check).map(ExitCode::from)
 }

@@ -66,8 +66,8 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
         let mut check = Check::by(how, warnings)?;
         // Several at a time, each with a bar, would be no help.
         check.shows_progress = settings.mode == Mode::Run;
-        let variables = check.variables();
-        let runner = Runner { settings: &settings, program, args, check, variables };
+        let (variables, inside) = (check.variables(), check.inside()?);
+        let runner = Runner { settings: &settings, program, args, check, variables, inside };
         match settings.mode {
             Mode::Run => runner.run(),
             Mode::Test => runner.test(),
@@ -85,6 +85,8 @@ struct Runner<'a> {
     settings: &'a RunnerSettings,
     /// Variables that properties speak of.
     variables: Vec<String>,
+    /// Files of properties that are also monitored in the process.
+    inside: Vec<PathBuf>,
     program: &'a Path,
     /// The program and its arguments.
     args: &'a [OsString],
@@ -256,8 +258,8 @@ impl Runner<'_> {
 
     fn to_record<'b>(&'b self, line: &'b [OsString], printed: Option<&'b File>) -> Program<'b> {
         let RunnerSettings { timeout, watch, extent, environment, .. } = self.settings;
-        let variables = &self.variables;
-        Program { line, timeout: *timeout, watch, variables, extent: extent.clone(), printed, environment }
+        let (variables, inside, extent) = (&self.variables, &self.inside, extent.clone());
+        Program { line, timeout: *timeout, watch, variables, inside, extent, printed, environment }
     }
 
     /// Where the trace is to be kept: for tests, in a file named after the test.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::annotations::compile_rust;
-use crate::support::{Folder, Outcome};
+use crate::programs::compilers;
+use crate::support::{Folder, Outcome, outcome};
 
 fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs/mttl")
@@ -56,6 +57,84 @@ fn programs_in_c_break_the_librarys_properties_and_keep_them() {
         let kept = check(&folder, spec, program, "kept", &["--format", "json"]);
         assert_eq!((kept.code, violated(&kept)), (Some(0), vec![]), "{program}: {}", kept.stdout);
     }
+}
+
+/// Runs a program that was built by this compiler, with a spec that has something done in it.
+fn run_inside(folder: &Folder, compiler: &str, program: &str, spec: &str, how: &str) -> Outcome {
+    let source = library().join("examples").join(format!("{program}.c"));
+    let flags = ["-Wall", "-Wextra", "-Werror", "-g", "-o", program, "-pthread"];
+    let compiled = folder
+        .command(&[&["cc", source.to_str().unwrap()][..], &flags].concat())
+        .env("FORESEE_CC", compiler)
+        .output();
+    outcome(compiled.unwrap()).success();
+    folder.foresee(&["run", "--engine", "mttl", "--spec", spec, "--", &format!("./{program}"), how])
+}
+
+#[test]
+fn a_function_of_the_program_is_called_at_the_violating_event() {
+    let spec = library().join("recovery.rv");
+    for (compiler, _) in compilers() {
+        let folder = Folder::new();
+        folder.runtime();
+        let broken = run_inside(&folder, compiler, "recovery", spec.to_str().unwrap(), "broken");
+        assert_eq!(
+            (broken.code, broken.stdout.as_str()),
+            (Some(66), "RecoveredSections: left in the second thread\nx 1, recovered 1\n"),
+            "{compiler}: {}",
+            broken.stderr
+        );
+        let kept = run_inside(&folder, compiler, "recovery", spec.to_str().unwrap(), "kept");
+        assert_eq!(
+            (kept.code, kept.stdout.as_str()),
+            (Some(0), "x 2, recovered 0\n"),
+            "{compiler}: {}",
+            kept.stderr
+        );
+    }
+}
+
+#[test]
+fn the_library_is_monitored_in_the_process_as_over_the_trace() {
+    // The program is ended where the trace would have the violation: so it is found there, or not at all.
+    let programs = [
+        ("sections", "sections.rv"),
+        ("protocol", "sections.rv"),
+        ("races", "races.rv"),
+        ("atomicity", "atomicity.rv"),
+        ("invocations", "atomicity.rv"),
+        ("ownership", "ownership.rv"),
+        ("readers", "readers.rv"),
+    ];
+    let folder = Folder::new();
+    folder.runtime();
+    for (program, file) in programs {
+        let spec = std::fs::read_to_string(library().join(file)).unwrap();
+        folder.write("abort.rv", spec.replace("@violation {", "@violation { abort;"));
+        let broken = run_inside(&folder, "cc", program, "abort.rv", "broken");
+        assert!(
+            broken.stderr.contains("SIGABRT") || broken.stderr.contains("signal 6"),
+            "{program}: {}",
+            broken.stderr
+        );
+        assert_eq!(broken.code, Some(66), "{program}: {}", broken.stderr);
+        let kept = run_inside(&folder, "cc", program, "abort.rv", "kept");
+        assert_eq!(kept.code, Some(0), "{program}: {}", kept.stderr);
+    }
+}
+
+#[test]
+fn what_is_left_to_the_trace_is_said() {
+    let folder = Folder::new();
+    folder.build("prog.c", "int X; int main(void) { X = 7; return 0; }\n");
+    folder.write(
+        "values.rv",
+        "property Values { thread i; var X: int; mttl: @i(X < 5) @violation { report \"large\"; recover \"x\"; } }\n",
+    );
+    let run = folder.foresee(&["run", "--engine", "mttl", "--spec", "values.rv", "--", "./prog"]);
+    let part = "Values is not monitored in the process, only in the trace: it speaks of the values of shared variables";
+    assert!(run.stderr.contains(part), "{}", run.stderr);
+    assert_eq!(run.code, Some(66), "{}", run.stderr);
 }
 
 #[test]
@@ -138,7 +217,7 @@ fn what_is_looked_at_is_said() {
 #[test]
 fn the_library_is_right_and_formatted() {
     let folder = Folder::new();
-    for file in ["sections.rv", "races.rv", "atomicity.rv", "ownership.rv", "readers.rv"] {
+    for file in ["sections.rv", "races.rv", "atomicity.rv", "ownership.rv", "readers.rv", "recovery.rv"] {
         let path = library().join(file);
         folder.foresee(&["spec", "check", path.to_str().unwrap()]).success();
         let formatted = folder.foresee(&["spec", "fmt", "--check", path.to_str().unwrap()]);

@@ -257,7 +257,7 @@ impl<'c> Driver<'c> {
                 let mut acting = self.run.monitor(thread, name);
                 acting.monitor.learn_public(variable, at);
                 acting.step(shared.map_or(Accessed::default(), |x| Accessed::default().reading(x)), at);
-                variable.is_read(acting.monitor, at);
+                variable.is_read(acting.monitor.knowledge(), at);
             }
             "write" => {
                 let value = number(value).ok_or("which value?")?;
@@ -266,7 +266,7 @@ impl<'c> Driver<'c> {
                 acting.monitor.learn_all(variable, at);
                 shared.into_iter().for_each(|shared| acting.monitor.set(shared, value));
                 acting.step(shared.map_or(Accessed::default(), |x| Accessed::default().writing(x)), at);
-                variable.is_written(acting.monitor, at);
+                variable.is_written(acting.monitor.knowledge(), at);
             }
             _ => return Err("there is no such operation"),
         }

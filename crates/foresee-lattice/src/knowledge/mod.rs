@@ -3,7 +3,6 @@
 //! | file | what is there |
 //! |---|---|
 //! | `run` | the monitors of all threads, one event after the other |
-//! | `memory` | memory as shared variables |
 //! | `report` | findings, with what the thread knew and how |
 //! | [`case`] | the cases of the conformance suite; `expression`: their formulas |
 //!
@@ -23,20 +22,18 @@
 
 pub mod case;
 mod expression;
-mod memory;
 mod report;
 mod run;
 
 use std::rc::Rc;
 
 use foresee_monitor::property::{MttlBody, Property};
-use foresee_mttl::{Accessed, Program, ProgramError};
+use foresee_mttl::{Accessed, Bytes, Memory, Program, ProgramError};
 use foresee_trace::synchronisation::{After, Handover, ThreadWalk};
 use foresee_trace::{Event, LockId, Mem, Mode, Names, Op, StrId, matches_name, signed};
 use foresee_witness::engine::{Outcome, StreamEngine};
 use rustc_hash::FxHashMap;
 
-use memory::Memory;
 use report::Reports;
 use run::{Access, Run, Shared, Vector};
 
@@ -46,7 +43,7 @@ type Note = (Vector, u64);
 /// The engine; see the [module](self).
 pub struct KnownVerdicts<'o> {
     run: Run,
-    memory: Memory,
+    memory: Memory<Vector>,
     locks: FxHashMap<LockId, Shared>,
     walk: ThreadWalk<Note>,
     /// The locals of the program that each string names.
@@ -60,6 +57,10 @@ pub struct KnownVerdicts<'o> {
     /// The names of the threads, as far as they were learned.
     names: Vec<String>,
     reports: Reports<'o>,
+}
+
+fn bytes(mem: Mem) -> Bytes {
+    Bytes { addr: mem.addr, size: mem.size.into() }
 }
 
 /// All bodies about what threads know, with the property they are of.
@@ -106,22 +107,22 @@ impl<'o> KnownVerdicts<'o> {
         let accessed = self.accessed(mem, true, false);
         let KnownVerdicts { run, memory, names, .. } = self;
         let mut acting = run.monitor(thread, Self::name(names, thread));
-        memory.known(mem, |variable| acting.monitor.learn_public(variable, event));
+        memory.known(bytes(mem), |variable| acting.monitor.learn_public(variable, event));
         acting.step(accessed, event);
-        memory.all(mem, |variable| variable.is_read(acting.monitor, event));
+        memory.all(bytes(mem), |variable| variable.is_read(acting.monitor.knowledge(), event));
     }
 
     fn write(&mut self, thread: usize, mem: Mem, value: Option<u64>, reads: bool, event: u64) {
         let accessed = self.accessed(mem, reads, true);
         let KnownVerdicts { run, memory, names, variables, .. } = self;
         let mut acting = run.monitor(thread, Self::name(names, thread));
-        memory.known(mem, |variable| acting.monitor.learn_all(variable, event));
+        memory.known(bytes(mem), |variable| acting.monitor.learn_all(variable, event));
         if let Some(value) = value {
             let written = variables.iter().filter(|(place, _)| place.addr == mem.addr);
             written.for_each(|(_, variable)| acting.monitor.set(*variable, signed(value, mem.size)));
         }
         acting.step(accessed, event);
-        memory.all(mem, |variable| variable.is_written(acting.monitor, event));
+        memory.all(bytes(mem), |variable| variable.is_written(acting.monitor.knowledge(), event));
     }
 
     fn lock(&mut self, thread: usize, handover: Handover, event: u64) {
@@ -157,7 +158,7 @@ impl<'o> KnownVerdicts<'o> {
                 self.write(thread, mem, values.map(|(_, written)| written), true, index);
             }
             Op::Alloc { mem } | Op::Free { mem } => {
-                self.memory.forget(mem);
+                self.memory.forget(bytes(mem));
                 return false;
             }
             Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. } if handover.is_some() => {

@@ -122,6 +122,6 @@ impl Acting<'_> {
         match access {
             Access::Read => self.monitor.read(self.program, self.threads, variable, accessed, event),
             Access::Write => self.monitor.write(self.program, self.threads, variable, accessed, event),
-        }
+        };
     }
 }

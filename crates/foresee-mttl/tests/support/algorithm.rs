@@ -110,7 +110,9 @@ impl<'a, V: Vector> Algorithm<'a, V> {
                 self.monitors[child].iter().for_each(|child| monitor.join(child, at));
                 monitor.internal(program, threads, at);
             }
-            Op::Internal | Op::Fork(_) => monitor.internal(program, threads, at),
+            Op::Internal | Op::Fork(_) => {
+                monitor.internal(program, threads, at);
+            }
         }
         if let Op::Fork(child) = op {
             let slot = self.slots[child].unwrap();

@@ -2,7 +2,7 @@
 
 use foresee_format::{Tag, Unseen};
 
-use super::thread::{accessing, always, inside};
+use super::thread::{AccessKind, accessing, always, inside};
 use super::watched::{self, Access};
 use super::{code_filter, seen_values, status};
 use crate::program;
@@ -17,7 +17,12 @@ pub(crate) fn maybe_watched(tag: Tag, with_value: Tag, addr: u64, size: u8, pc: 
             if tag == Tag::Write {
                 watched::disturb(addr, size.into());
             }
-            local.plain(tag, size, [pc, addr]);
+            local.access(
+                if tag == Tag::Write { AccessKind::Write } else { AccessKind::Read },
+                addr,
+                size,
+                pc,
+            );
         }
     });
 }

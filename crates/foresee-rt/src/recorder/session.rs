@@ -9,7 +9,7 @@ use foresee_format::{RunFlags, TEXT_FACTS, TEXT_MAPS};
 
 use super::{branches, code_filter, new_file, seen_values, status, trace_file, watched};
 use crate::message::say;
-use crate::{environment, program};
+use crate::{environment, knowledge, program};
 
 const PATH_LEN: usize = libc::PATH_MAX as usize;
 /// The name that was given for the trace. It is kept, as the program may change its environment before it forks.
@@ -25,7 +25,7 @@ pub(crate) fn start() {
     for (slot, &byte) in PATH[..PATH_LEN - 1].iter().zip(path.to_bytes()) {
         slot.store(byte, Relaxed);
     }
-    begin(path, new_file::create(path));
+    begin(path, new_file::create(path), knowledge::start());
 }
 
 /// Ends recording for this process, and for nobody who shares the file: for the child of a fork.
@@ -41,11 +41,11 @@ pub(crate) fn start_in_child() {
         *byte = slot.load(Relaxed);
     }
     if let Ok(path) = CStr::from_bytes_until_nul(&path) {
-        begin(path, new_file::create_for_this_process(path));
+        begin(path, new_file::create_for_this_process(path), false);
     }
 }
 
-fn begin(path: &CStr, fd: i32) {
+fn begin(path: &CStr, fd: i32, is_monitored: bool) {
     let problem: &[u8] = if fd < 0 {
         b"foresee: cannot create the trace "
     } else if !trace_file::open(fd, flags()) {
@@ -54,7 +54,8 @@ fn begin(path: &CStr, fd: i32) {
         write_facts();
         write_maps(0);
         seen_values::write_image();
-        return status::turn_on(watched::any() || code_filter::is_on(), seen_values::are_recorded());
+        let some_are_special = watched::any() || code_filter::is_on();
+        return status::turn_on(is_monitored, some_are_special, seen_values::are_recorded());
     };
     say(&[problem, path.to_bytes(), b"; the program runs unrecorded\n"]);
 }

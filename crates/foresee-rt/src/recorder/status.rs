@@ -25,6 +25,15 @@ const SOME_SPECIAL: u8 = 2;
 /// As `ALL_ALIKE`, but for reads, which are recorded with what they see.
 const READS_SPECIAL: u8 = ALL_ALIKE | 4;
 
+/// As `SOME_SPECIAL`, and threads are monitored, too (`knowledge`).
+const MONITORED: u8 = SOME_SPECIAL | 8;
+
+/// Whether what is recorded is also a step of its thread's monitor.
+#[inline(always)]
+pub(crate) fn monitored() -> bool {
+    OWN_PAGE.status.load(Relaxed) == MONITORED
+}
+
 /// Whether events are recorded.
 #[inline(always)]
 pub(crate) fn recording() -> bool {
@@ -44,14 +53,15 @@ pub(crate) fn recording_reads_alike() -> bool {
 }
 
 /// Events are recorded from now on, and by no copy of the process. (A kernel before 4.14 cannot do that.)
-pub(crate) fn turn_on(some_are_special: bool, reads_are_special: bool) {
+pub(crate) fn turn_on(is_monitored: bool, some_are_special: bool, reads_are_special: bool) {
     let page = &raw const OWN_PAGE;
     // SAFETY: the page is this static's alone, and nobody but this module uses it, in this process or another.
     unsafe { libc::madvise(page.cast_mut().cast(), PAGE, libc::MADV_WIPEONFORK) };
-    let status = match (some_are_special, reads_are_special) {
-        (true, _) => SOME_SPECIAL,
-        (false, true) => READS_SPECIAL,
-        (false, false) => ALL_ALIKE,
+    let status = match (is_monitored, some_are_special, reads_are_special) {
+        (true, _, _) => MONITORED,
+        (false, true, _) => SOME_SPECIAL,
+        (false, false, true) => READS_SPECIAL,
+        (false, false, false) => ALL_ALIKE,
     };
     OWN_PAGE.status.store(status, SeqCst);
 }

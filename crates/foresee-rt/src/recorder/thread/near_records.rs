@@ -15,6 +15,7 @@ use foresee_format::{DIGEST_SHIFT, Tag, first_word};
 
 use super::local::{INSIDE, Local, with_local};
 use super::records::always;
+use crate::knowledge;
 use crate::recorder::order::{plain_key, stamped_key};
 use crate::recorder::{ring, seen_values, status};
 
@@ -78,16 +79,23 @@ impl Local {
     /// Records a plain access.
     #[inline(always)]
     pub(crate) fn access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) {
+        self.monitor_access(matches!(kind, AccessKind::Write), addr, size.into());
+        self.unmonitored_access(kind, addr, size, pc);
+    }
+
+    #[inline(always)]
+    fn unmonitored_access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) {
         if !self.near_access(kind, addr, size, pc) {
-            self.plain(kind.tag(), size, [pc, addr]);
+            self.unmonitored(kind.tag(), size, [pc, addr]);
         }
     }
 
     /// Records a plain read, with what it sees if that is asked for.
     #[inline(always)]
     pub(crate) fn read(&self, addr: u64, size: u8, pc: u64) {
+        self.monitor_access(false, addr, size.into());
         if !seen_values::are_recorded() || seen_values::is_own(addr) {
-            self.access(AccessKind::Read, addr, size, pc);
+            self.unmonitored_access(AccessKind::Read, addr, size, pc);
         } else if !self.near_seen(addr, size, pc) {
             let first = first_word(Tag::ReadSeen, size, plain_key());
             compiler_fence(SeqCst);
@@ -168,6 +176,14 @@ impl Local {
     /// Records an atomic operation whose place in the order was taken before, by `stamp`.
     #[inline(always)]
     pub(crate) fn atomic(&self, stamp: u64, effect: AtomicEffect, detail: u8, pc: u64, addr: u64) {
+        if status::monitored() {
+            let (reads, writes) = match effect {
+                AtomicEffect::Load(_) => (true, false),
+                AtomicEffect::Store(_) => (false, true),
+                AtomicEffect::Rmw(..) => (true, true),
+            };
+            knowledge::atomic(self.thread.get(), reads, writes, addr, 1 << (detail >> 4 & 7));
+        }
         let (near, values) = match effect {
             AtomicEffect::Load(value) => (Tag::NearLoad, [value, value]),
             AtomicEffect::Store(value) => (Tag::NearStore, [value, value]),
@@ -178,10 +194,14 @@ impl Local {
                 self.write(first_word(near, detail, stamped_key(stamp)), [word]);
                 self.near.access.set(pc, addr);
             }
-            (_, AtomicEffect::Load(value)) => self.stamped_at(stamp, Tag::Load, detail, [pc, addr, value]),
-            (_, AtomicEffect::Store(value)) => self.stamped_at(stamp, Tag::Store, detail, [pc, addr, value]),
+            (_, AtomicEffect::Load(value)) => {
+                self.unmonitored_at(stamp, Tag::Load, detail, [pc, addr, value])
+            }
+            (_, AtomicEffect::Store(value)) => {
+                self.unmonitored_at(stamp, Tag::Store, detail, [pc, addr, value])
+            }
             (_, AtomicEffect::Rmw(old, new)) => {
-                self.stamped_at(stamp, Tag::Rmw, detail, [pc, addr, old, new])
+                self.unmonitored_at(stamp, Tag::Rmw, detail, [pc, addr, old, new])
             }
         }
     }

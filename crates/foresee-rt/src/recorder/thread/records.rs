@@ -6,6 +6,7 @@ use foresee_format::{self as format, Tag, first_word};
 
 use super::ignoring::Ignored;
 use super::local::{INSIDE, Local, UNSETTLED, with_local};
+use crate::knowledge;
 use crate::recorder::frames::Frames;
 use crate::recorder::order::{plain_key, stamp, stamped_key};
 use crate::recorder::status;
@@ -23,6 +24,9 @@ fn unless<R>(unless: u8, record: impl FnOnce(&Local) -> R) -> Option<R> {
         }
         let result = record(local);
         local.leave();
+        if status::monitored() {
+            knowledge::recover();
+        }
         Some(result)
     })
 }
@@ -61,6 +65,15 @@ pub(crate) fn stamped<const N: usize>(tag: Tag, detail: u8, words: [u64; N]) {
 impl Local {
     #[inline(always)]
     pub(crate) fn plain<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
+        if status::monitored() {
+            knowledge::record(self.thread.get(), tag, detail, &words);
+        }
+        self.unmonitored(tag, detail, words);
+    }
+
+    /// Records something that is no step of its own.
+    #[inline(always)]
+    pub(super) fn unmonitored<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
         self.write(first_word(tag, detail, plain_key()), words);
         self.near.note(tag, words);
     }
@@ -72,7 +85,16 @@ impl Local {
 
     /// Records something whose place in the order was taken before, by [`stamp`].
     #[inline(always)]
-    pub(crate) fn stamped_at<const N: usize>(&self, stamp: u64, tag: Tag, detail: u8, words: [u64; N]) {
+    fn stamped_at<const N: usize>(&self, stamp: u64, tag: Tag, detail: u8, words: [u64; N]) {
+        if status::monitored() {
+            knowledge::record(self.thread.get(), tag, detail, &words);
+        }
+        self.unmonitored_at(stamp, tag, detail, words);
+    }
+
+    /// The same for something that is no step of its own.
+    #[inline(always)]
+    pub(super) fn unmonitored_at<const N: usize>(&self, stamp: u64, tag: Tag, detail: u8, words: [u64; N]) {
         self.write(first_word(tag, detail, stamped_key(stamp)), words);
         self.near.note(tag, words);
     }
@@ -80,6 +102,7 @@ impl Local {
     /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
     /// before it leaves.
     pub(crate) fn with_value(&self, tag: Tag, access: Access, pc: u64) {
+        self.monitor_access(tag == Tag::WriteValue, access.addr, access.size.into());
         let first = first_word(tag, access.size | format::UNSETTLED, plain_key());
         match self.write(first, [pc, access.addr, 0]) {
             Some(record) => {
@@ -88,6 +111,21 @@ impl Local {
                 self.state.store(self.state.load(Relaxed) | UNSETTLED, Relaxed);
             }
             None => access.abandon(),
+        }
+    }
+
+    /// A plain access is a step of this thread's monitor, if it has one.
+    #[inline(always)]
+    pub(crate) fn monitor_access(&self, is_write: bool, addr: u64, size: u64) {
+        if status::monitored() {
+            knowledge::access(self.thread.get(), is_write, addr, size);
+        }
+    }
+
+    /// This thread assigns a variable of its own.
+    pub(crate) fn monitor_assignment(&self, name: &[u8], value: u64) {
+        if status::monitored() {
+            knowledge::assign(self.thread.get(), name, value);
         }
     }
 

@@ -25,7 +25,7 @@ pub struct Lock<T> {
     inner: Mutex<Locked<T>>,
 }
 
-struct Locked<T> {
+pub(super) struct Locked<T> {
     value: T,
     /// Nothing until it is locked where that is monitored.
     vectors: Option<Box<Vectors>>,
@@ -49,7 +49,7 @@ impl<T> Lock<T> {
     #[track_caller]
     pub fn lock(&self) -> LockGuard<'_, T> {
         let mut guard = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let violated = written(&mut guard);
+        let violated = guard.is_written();
         let location = Location::caller();
         let guard = LockGuard { guard: Some(guard), location };
         handle(violated, location);
@@ -57,16 +57,33 @@ impl<T> Lock<T> {
     }
 }
 
-/// The lock is taken or given back, by who holds it.
-fn written<T>(locked: &mut Locked<T>) -> Violated {
-    let Some(world) = world() else { return Violated::new() };
-    let vectors = locked.vectors.get_or_insert_default();
-    act(world, |me, program| me.write(program, vectors, Accessed::default(), None))
+impl<T> Locked<T> {
+    /// The lock is taken or given back, by who holds it.
+    pub(super) fn is_written(&mut self) -> Violated {
+        let Some(world) = world() else { return Violated::new() };
+        let vectors = self.vectors();
+        act(world, |me, program| me.write(program, vectors, Accessed::default(), None))
+    }
+
+    pub(super) fn vectors(&mut self) -> &mut Vectors {
+        self.vectors.get_or_insert_default()
+    }
+}
+
+impl<'l, T> LockGuard<'l, T> {
+    /// What is held, for a condition that gives it up for a time.
+    pub(super) fn take(&mut self) -> Option<MutexGuard<'l, Locked<T>>> {
+        self.guard.take()
+    }
+
+    pub(super) fn put_back(&mut self, held: MutexGuard<'l, Locked<T>>) {
+        self.guard = Some(held);
+    }
 }
 
 impl<T> Drop for LockGuard<'_, T> {
     fn drop(&mut self) {
-        let violated = self.guard.as_mut().map(|guard| written(guard));
+        let violated = self.guard.as_mut().map(|guard| guard.is_written());
         self.guard = None;
         violated.into_iter().for_each(|violated| handle(violated, self.location));
     }

@@ -36,6 +36,8 @@ pub(super) struct Me {
     version: u32,
     /// What did not hold in the last state.
     violated: SmallVec<[u32; 2]>,
+    /// There may be a verdict that is not in there yet.
+    is_news: bool,
 }
 
 thread_local! {
@@ -47,7 +49,7 @@ impl Me {
     pub(super) fn forked(world: &World, slot: Slot, parent: &Vector) -> Me {
         let (version, threads) = (world.version(), world.threads());
         let monitor = ThreadMonitor::forked(&world.program, &threads, slot, parent);
-        Me { monitor, threads, version, violated: SmallVec::new() }
+        Me { monitor, threads, version, violated: SmallVec::new(), is_news: false }
     }
 
     /// A thread that nobody forked, as far as is known.
@@ -55,7 +57,7 @@ impl Me {
         let slot = world.add(&thread_name(), false);
         let (version, threads) = (world.version(), world.threads());
         let monitor = ThreadMonitor::root(&world.program, &threads, slot);
-        Me { monitor, threads, version, violated: SmallVec::new() }
+        Me { monitor, threads, version, violated: SmallVec::new(), is_news: false }
     }
 
     /// This is the calling thread.
@@ -64,16 +66,19 @@ impl Me {
     }
 
     /// Case 1, an internal event.
+    #[inline]
     pub(super) fn internal(&mut self, program: &Program) {
-        self.monitor.internal(program, &self.threads, EVENT);
+        self.is_news |= self.monitor.internal(program, &self.threads, EVENT);
     }
 
     /// Case 2, a read.
+    #[inline]
     pub(super) fn read(&mut self, program: &Program, vectors: &mut Vectors, accessed: Accessed) {
-        self.monitor.read(program, &self.threads, vectors, accessed, EVENT);
+        self.is_news |= self.monitor.read(program, &self.threads, vectors, accessed, EVENT);
     }
 
     /// Case 3, a write, which gives a variable of formulas a value.
+    #[inline]
     pub(super) fn write(
         &mut self,
         program: &Program,
@@ -85,20 +90,20 @@ impl Me {
             self.monitor.learn_all(vectors, EVENT);
             self.monitor.set(variable, value);
         }
-        self.monitor.write(program, &self.threads, vectors, accessed, EVENT);
+        self.is_news |= self.monitor.write(program, &self.threads, vectors, accessed, EVENT);
     }
 
     /// What has ceased to hold with the last event.
     #[inline]
     fn news(&mut self, program: &Program) -> Violated {
+        if self.is_news { self.changed(program) } else { Violated::new() }
+    }
+
+    fn changed(&mut self, program: &Program) -> Violated {
+        self.is_news = false;
         if self.violated[..] == *self.monitor.violated() {
             return Violated::new();
         }
-        self.changed(program)
-    }
-
-    #[cold]
-    fn changed(&mut self, program: &Program) -> Violated {
         let now = self.monitor.violated();
         let news = now.iter().filter(|formula| !self.violated.contains(formula));
         let violation = |&formula: &u32| {

@@ -3,29 +3,38 @@
 //! A variable is a set of bytes that no access splits: where one touches a part of what others touched as a whole, the variable becomes two, with the same
 //! vectors. They are kept by blocks of eight bytes. What is never accessed again costs its place here until it is freed.
 
-use foresee_trace::Mem;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::run::Shared;
+use crate::variable::Variable;
+use crate::vector::Vector;
 
 /// How many bytes a block has.
 const BLOCK: u64 = 8;
 
-/// A variable: which bytes of its block, as bits, and the vectors.
-type Cell = (u8, Shared);
-
-/// All memory that was accessed.
-#[derive(Default)]
-pub(super) struct Memory {
-    blocks: FxHashMap<u64, SmallVec<[Cell; 1]>>,
-    /// What nobody has accessed: its vectors are shared, too.
-    untouched: Shared,
+/// A piece of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes {
+    /// Its first byte.
+    pub addr: u64,
+    /// How many they are; none counts as one.
+    pub size: u64,
 }
 
-impl Memory {
+/// A variable: which bytes of its block, as bits, and the vectors.
+type Cell<V> = (u8, Variable<V>);
+
+/// All memory that was accessed.
+#[derive(Debug, Default)]
+pub struct Memory<V> {
+    blocks: FxHashMap<u64, SmallVec<[Cell<V>; 1]>>,
+    /// What nobody has accessed: its vectors are shared, too.
+    untouched: Variable<V>,
+}
+
+impl<V: Vector + Clone> Memory<V> {
     /// Visits all variables that have some of these bytes and were accessed before.
-    pub(super) fn known(&mut self, mem: Mem, mut visit: impl FnMut(&Shared)) {
+    pub fn known(&mut self, mem: Bytes, mut visit: impl FnMut(&Variable<V>)) {
         for (block, bytes) in blocks(mem) {
             let Some(cells) = self.blocks.get_mut(&block) else { continue };
             split(cells, bytes);
@@ -34,7 +43,7 @@ impl Memory {
     }
 
     /// Visits all variables of these bytes, to be changed: those that were visited as known, and one for what is left of each block.
-    pub(super) fn all(&mut self, mem: Mem, mut visit: impl FnMut(&mut Shared)) {
+    pub fn all(&mut self, mem: Bytes, mut visit: impl FnMut(&mut Variable<V>)) {
         for (block, bytes) in blocks(mem) {
             let cells = self.blocks.entry(block).or_default();
             let mut left = bytes;
@@ -51,12 +60,12 @@ impl Memory {
     }
 
     /// Memory begins or ends its life: nothing that was known there counts for what comes.
-    pub(super) fn forget(&mut self, mem: Mem) {
-        let forget = |cells: &mut SmallVec<[Cell; 1]>, bytes: u8| {
+    pub fn forget(&mut self, mem: Bytes) {
+        let forget = |cells: &mut SmallVec<[Cell<V>; 1]>, bytes: u8| {
             split(cells, bytes);
             cells.retain(|(of, _)| *of & bytes == 0);
         };
-        if u64::from(mem.size) / BLOCK > self.blocks.len() as u64 {
+        if mem.size / BLOCK > self.blocks.len() as u64 {
             self.blocks.retain(|block, cells| {
                 forget(cells, part(mem, *block));
                 !cells.is_empty()
@@ -75,7 +84,7 @@ impl Memory {
 }
 
 /// Makes two of each variable that has some of these bytes and others.
-fn split(cells: &mut SmallVec<[Cell; 1]>, bytes: u8) {
+fn split<V: Clone>(cells: &mut SmallVec<[Cell<V>; 1]>, bytes: u8) {
     for at in 0..cells.len() {
         let (of, variable) = &mut cells[at];
         let (inside, outside) = (*of & bytes, *of & !bytes);
@@ -88,12 +97,12 @@ fn split(cells: &mut SmallVec<[Cell; 1]>, bytes: u8) {
 }
 
 /// The blocks of these bytes, each with the bytes that are meant.
-fn blocks(mem: Mem) -> impl Iterator<Item = (u64, u8)> {
+fn blocks(mem: Bytes) -> impl Iterator<Item = (u64, u8)> {
     (mem.addr / BLOCK..=last(mem) / BLOCK).map(move |block| (block, part(mem, block)))
 }
 
 /// The bytes of a block that are meant, as bits.
-fn part(mem: Mem, block: u64) -> u8 {
+fn part(mem: Bytes, block: u64) -> u8 {
     let (start, last) = (block * BLOCK, last(mem));
     if start > last || start + (BLOCK - 1) < mem.addr {
         return 0;
@@ -103,17 +112,20 @@ fn part(mem: Mem, block: u64) -> u8 {
     ((0xffu16 << from) & (0xff >> (BLOCK - 1 - to))) as u8
 }
 
-fn last(mem: Mem) -> u64 {
-    mem.addr.saturating_add(u64::from(mem.size.max(1)) - 1)
+fn last(mem: Bytes) -> u64 {
+    mem.addr.saturating_add(mem.size.max(1) - 1)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
+    use crate::{Knowledge, NoTrail};
 
     #[test]
     fn blocks_have_the_bytes_that_are_meant() {
-        let of = |addr, size| blocks(Mem { addr, size }).collect::<Vec<_>>();
+        let of = |addr, size| blocks(Bytes { addr, size }).collect::<Vec<_>>();
         assert_eq!(of(8, 8), [(1, 0xff)]);
         assert_eq!(of(10, 2), [(1, 0b1100)]);
         assert_eq!(of(14, 4), [(1, 0b1100_0000), (2, 0b11)]);
@@ -122,9 +134,9 @@ mod tests {
 
     #[test]
     fn variables_split_where_accesses_do() {
-        let mut memory = Memory::default();
+        let mut memory = Memory::<Rc<Knowledge<NoTrail>>>::default();
         let mut touch = |addr, size| {
-            let mem = Mem { addr, size };
+            let mem = Bytes { addr, size };
             let (mut known, mut all) = (0, 0);
             memory.known(mem, |_| known += 1);
             memory.all(mem, |_| all += 1);
@@ -137,9 +149,9 @@ mod tests {
         assert_eq!(touch(0, 8), (4, 4));
         // All of 0..8 is split at 2, 4 and 6; the two bytes in the middle are forgotten, then all that is near.
         for (addr, size, left) in [(3, 2, 4), (0, 1 << 20, 0)] {
-            memory.forget(Mem { addr, size });
+            memory.forget(Bytes { addr, size });
             let mut known = 0;
-            memory.known(Mem { addr: 0, size: 8 }, |_| known += 1);
+            memory.known(Bytes { addr: 0, size: 8 }, |_| known += 1);
             assert_eq!(known, left);
         }
     }

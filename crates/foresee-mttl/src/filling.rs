@@ -1,0 +1,172 @@
+//! Filling in a thread's tables at an event, and putting what others may ask into its own entry.
+
+use std::cell::Cell;
+
+use crate::Value;
+use crate::evaluate::{Look, State, is_true, truth};
+use crate::layout::{self, Choice, NOBODY_CHOSEN};
+use crate::program::Program;
+use crate::table::Rule;
+use crate::thread::ThreadMonitor;
+use crate::threads::{Slot, Threads};
+use crate::trail::Trail as _;
+use crate::vector::Vector;
+
+type Trail<V> = <V as Vector>::Trail;
+
+/// What came of filling in tables.
+#[derive(Default)]
+struct Filled {
+    /// Values that others may ask for.
+    is_public: bool,
+    /// The value of a whole formula.
+    is_whole: bool,
+    /// Values that follow from the state before, or will.
+    looks_back: bool,
+}
+
+impl<V: Vector> ThreadMonitor<V> {
+    /// The state before the first event: temporal operators begin with it, and nobody else knows of it.
+    pub(crate) fn begin(&mut self, program: &Program, threads: &Threads) {
+        self.lay_out(program, threads);
+        let (state, memory) = (self.state(program, threads), &self.memory[..]);
+        for number in &self.mine {
+            state.fill_in(memory, *number, true);
+        }
+    }
+
+    /// Fills in the tables that may have changed. Whether there may be another verdict.
+    pub(crate) fn fill_in(&mut self, program: &Program, threads: &Threads, event: u64) -> bool {
+        let mut filled = Filled::default();
+        let is_new = self.changes.is_all();
+        let (state, memory) = (self.state(program, threads), &self.memory[..]);
+        for number in &self.mine {
+            let table = &program.tables[*number as usize];
+            if self.changes.leaves(table.inputs) {
+                continue;
+            }
+            let is_different = match (table.looks_up, &table.free[..]) {
+                (true, [of]) if !is_new => {
+                    let own = (!self.changes.leaves_own(table.inputs)).then_some(self.me);
+                    let slots = self.changes.threads.iter().chain(own);
+                    state.look_up(memory, *number, *of, slots)
+                }
+                _ => state.fill_in(memory, *number, false),
+            };
+            if is_different {
+                filled.is_public |= table.public.is_some();
+                filled.is_whole |= table.is_whole;
+                filled.looks_back |= table.inputs.looks_back;
+            }
+        }
+        if filled.is_public || is_new {
+            self.publish_own(event);
+        }
+        self.changes.done(filled.looks_back);
+        filled.is_whole || is_new
+    }
+
+    /// Puts what others may ask into its own entry.
+    fn publish_own(&mut self, event: u64) {
+        let own = Self::changed(&mut self.knowledge, self.me, &mut self.changes_made).entry(self.me);
+        own.seq += 1;
+        own.threads = self.laid_out;
+        own.set_values(self.now[..self.public].iter().map(Cell::get));
+        own.trail = Trail::<V>::begin(event);
+    }
+
+    /// Lays the tables out for more threads: what is new has the past of a stranger.
+    pub(crate) fn lay_out(&mut self, program: &Program, known: &Threads) {
+        let threads = known.count();
+        let is_mine = |table: &u32| known.is_meant(self.me, program.tables[*table as usize].whose);
+        self.mine = (0..program.tables.len() as u32).filter(is_mine).collect();
+        let mut begins = vec![0; program.tables.len()];
+        let (mut now, mut memory) = (Vec::new(), Vec::new());
+        let others = (0..program.tables.len() as u32)
+            .filter(|number| program.tables[*number as usize].public.is_none());
+        // What others may ask comes first, so that it is an entry as it stands.
+        for (nth, number) in program.public.iter().copied().chain(others).enumerate() {
+            let (number, table) = (number as usize, &program.tables[number as usize]);
+            begins[number] = now.len() as u32;
+            for place in 0..layout::size(table.free.len(), threads) {
+                let choice = layout::choice(&table.free, place, threads);
+                let was = choice.map(|choice| layout::place(&table.free, &choice, self.laid_out));
+                let was = was.zip(self.begins.get(number)).map(|(was, begin)| *begin as usize + was);
+                now.push(Cell::new(was.and_then(|was| self.now.get(was)?.get())));
+                memory.push(Cell::new(was.and_then(|was| self.memory.get(was)?.get())));
+            }
+            if nth + 1 == program.public.len() {
+                self.public = now.len();
+            }
+        }
+        (self.begins, self.now, self.memory, self.laid_out) = (begins, now, memory, threads);
+        self.changes.all();
+    }
+}
+
+impl<T: crate::trail::Trail> State<'_, T> {
+    /// Fills in what a table has for these threads, which is about each of them alone.
+    fn look_up(
+        &self,
+        memory: &[Cell<Value>],
+        number: u32,
+        of: u8,
+        slots: impl Iterator<Item = Slot>,
+    ) -> bool {
+        let mut is_different = false;
+        for slot in slots.filter(|slot| *slot < self.laid_out) {
+            let mut choice = NOBODY_CHOSEN;
+            choice[of as usize] = slot;
+            is_different |= self.fill_in_place(memory, (number, slot as usize), choice, false);
+        }
+        is_different
+    }
+
+    /// Fills in a table. Whether anything is different then.
+    fn fill_in(&self, memory: &[Cell<Value>], number: u32, is_first: bool) -> bool {
+        let free = &self.program.tables[number as usize].free;
+        if free.is_empty() {
+            return self.fill_in_place(memory, (number, 0), NOBODY_CHOSEN, is_first);
+        }
+        let mut is_different = false;
+        for place in 0..layout::size(free.len(), self.laid_out) {
+            if let Some(choice) = layout::choice(free, place, self.laid_out) {
+                is_different |= self.fill_in_place(memory, (number, place), choice, is_first);
+            }
+        }
+        is_different
+    }
+
+    /// Fills in one value; whether it has changed, or what is remembered for the next.
+    #[inline]
+    fn fill_in_place(
+        &self,
+        memory: &[Cell<Value>],
+        (number, place): (u32, usize),
+        mut choice: Choice,
+        is_first: bool,
+    ) -> bool {
+        let table = &self.program.tables[number as usize];
+        let at = self.begins[number as usize] as usize + place;
+        table.own.into_iter().for_each(|own| choice[own as usize] = self.me);
+        let holds = |node| self.holds(node, &choice);
+        let before = self.now[at].get();
+        let last = is_true(before);
+        let mut is_different = false;
+        let value = match table.rule {
+            Rule::Value(inner) => self.value(inner, &choice),
+            Rule::Previously(inner) => {
+                let inner = truth(holds(inner));
+                let value = if is_first { inner } else { memory[at].get() };
+                is_different = memory[at].replace(inner) != inner;
+                value
+            }
+            Rule::Once(inner) => truth(holds(inner) || last && !is_first),
+            Rule::Historically(inner) => truth(holds(inner) && (last || is_first)),
+            Rule::Since(left, right) => truth(holds(right) || !is_first && last && holds(left)),
+            Rule::Interval(from, to) => truth((!is_first && last || holds(from)) && !holds(to)),
+        };
+        self.now[at].set(value);
+        is_different || before != value
+    }
+}

@@ -1,0 +1,153 @@
+//! What a program consists of: nodes, which are worked out when they are needed, and tables, whose values are kept. See [`program`](crate::program).
+
+use foresee_monitor::mttl::Function;
+use foresee_monitor::operator::Binary;
+use smallvec::SmallVec;
+
+/// Whose states a part of a formula is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Everyone,
+    Named(u32),
+    Group(u32),
+}
+
+/// A thread, seen from one whose state this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Host {
+    Own,
+    Bound(u8),
+    Named(u32),
+}
+
+/// What is worked out when it is needed. Truth values are numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Node {
+    Number(i64),
+    Local(u32),
+    Variable(u32),
+    Read(u32),
+    Written(u32),
+    Not(u32),
+    Minus(u32),
+    Holds(u32),
+    Binary(Binary, u32, u32),
+    Function(Function, u32, u32),
+    /// What this table says of this state.
+    Table(u32),
+    /// What this table says of the latest known state of a thread.
+    At(Host, u32),
+    Quantified {
+        all: bool,
+        binds: u8,
+        among: Option<u32>,
+        except: Option<Host>,
+        inner: u32,
+    },
+}
+
+/// How the value of a table follows from the state and from its last value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rule {
+    Value(u32),
+    Previously(u32),
+    Once(u32),
+    Historically(u32),
+    Since(u32, u32),
+    Interval(u32, u32),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) rule: Rule,
+    pub(crate) free: SmallVec<[u8; 4]>,
+    /// The bound name that is the thread itself, whose states these are.
+    pub(crate) own: Option<u8>,
+    /// Who needs it.
+    pub(crate) whose: Whose,
+    /// Its number among those that others look up.
+    pub(crate) public: Option<u32>,
+    /// Whether it is a whole formula.
+    pub(crate) is_whole: bool,
+    /// What its values follow from.
+    pub(crate) inputs: Inputs,
+    /// Whether each of its values is about one thread alone.
+    pub(crate) looks_up: bool,
+}
+
+/// A whole formula.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    pub(crate) whose: Whose,
+    pub(crate) table: u32,
+}
+
+/// What the values of a table follow from, those of the tables that it uses included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Inputs {
+    pub(crate) locals: u64,
+    pub(crate) variables: u64,
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+    /// The states of other threads, and who exists.
+    pub(crate) others: bool,
+    /// The state before.
+    pub(crate) looks_back: bool,
+}
+
+impl Inputs {
+    /// Both.
+    pub(crate) fn with(self, other: Inputs) -> Inputs {
+        Inputs {
+            locals: self.locals | other.locals,
+            variables: self.variables | other.variables,
+            reads: self.reads | other.reads,
+            writes: self.writes | other.writes,
+            others: self.others || other.others,
+            looks_back: self.looks_back || other.looks_back,
+        }
+    }
+}
+
+/// The inputs of a rule, of which all tables that it uses are done.
+pub(crate) fn inputs(nodes: &[Node], tables: &[Table], rule: Rule) -> Inputs {
+    let of = |node| of_node(nodes, tables, node);
+    match rule {
+        Rule::Value(inner) | Rule::Once(inner) | Rule::Historically(inner) => of(inner),
+        Rule::Previously(inner) => Inputs { looks_back: true, ..of(inner) },
+        Rule::Since(left, right) | Rule::Interval(left, right) => of(left).with(of(right)),
+    }
+}
+
+fn of_node(nodes: &[Node], tables: &[Table], node: u32) -> Inputs {
+    let (none, of) = (Inputs::default(), |node| of_node(nodes, tables, node));
+    match nodes[node as usize] {
+        Node::Number(_) => none,
+        Node::Local(local) => Inputs { locals: bit(local), ..none },
+        Node::Variable(variable) => Inputs { variables: bit(variable), ..none },
+        Node::Read(variable) => Inputs { reads: bit(variable), ..none },
+        Node::Written(variable) => Inputs { writes: bit(variable), ..none },
+        Node::Not(inner) | Node::Minus(inner) | Node::Holds(inner) => of(inner),
+        Node::Binary(_, left, right) | Node::Function(_, left, right) => of(left).with(of(right)),
+        Node::Table(table) | Node::At(Host::Own, table) => tables[table as usize].inputs,
+        // It may be the thread itself.
+        Node::At(_, table) => Inputs { others: true, ..tables[table as usize].inputs },
+        Node::Quantified { inner, .. } => Inputs { others: true, ..of(inner) },
+    }
+}
+
+/// The bit of a local or a variable.
+pub(crate) fn bit(number: u32) -> u64 {
+    1 << (number % 64)
+}
+
+/// Whether a table has for each thread what another table says of it, and nothing else: `@i F` as it stands in `@j @i F`.
+pub(crate) fn looks_up(nodes: &[Node], tables: &[Table], rule: Rule, free: &[u8]) -> bool {
+    let Rule::Value(node) = rule else { return false };
+    match (nodes[node as usize], free) {
+        (Node::At(Host::Bound(bound), table), [only]) => {
+            bound == *only && tables[table as usize].free.is_empty()
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,32 @@
+//! Properties about what threads know (`mttl`), monitored in the process: a verdict at the very event, and recovery on the thread that violates.
+//!
+//! `FORESEE_KNOWLEDGE` names specs. Then everything that is recorded is also a step of its thread's monitor (`foresee-mttl`, which has the algorithm), in the order in
+//! which things happen: an access to memory before it is done, as compilers call before it; a lock when it was got and before it is given back; an atomic while it is done.
+//! The program needs no change. If a formula ceases to hold, the functions that the program has registered for its `recover` and `call` actions are
+//! called as soon as the runtime is left: before the access itself, with the lock that was taken, before the one that is given back is free.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `spec` | the properties, and which of them can be monitored here |
+//! | `world` | the monitors of all threads, memory, locks |
+//! | `steps` | what each record is for a monitor |
+//! | `news`, `recovery` | what has ceased to hold; functions of the program, and calling them |
+//! | `spin` | locks of the runtime's own |
+//!
+//! **Cost.** Nothing but a bit of the recorder's status while no spec is named. Otherwise accesses take the long way; each locks its thread's monitor, which nobody else wants, and a
+//! 64th of memory by its address: there is no lock or counter that all threads use. The vectors of memory are shared until they differ, so a variable is two pointers and an
+//! entry of a table; what that takes is allocated as the program's own memory is, unrecorded. A violation is not reported here: the trace of the same run has it, with all that the thread knew.
+//!
+//! **Limits.** The value of a variable is not known before it is written, and threads get their names late: formulas that speak of values of shared
+//! variables, or of threads by name (but `main`), are left to the trace, and the user is told. The child of a fork is not monitored.
+
+mod news;
+mod recovery;
+mod spec;
+mod spin;
+mod steps;
+mod world;
+
+pub(crate) use recovery::{recover, register};
+pub(crate) use steps::{access, assign, atomic, record};
+pub(crate) use world::start;

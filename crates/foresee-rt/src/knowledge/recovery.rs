@@ -1,0 +1,62 @@
+//! Calling the program's own functions when a formula has ceased to hold: on the thread that found it, outside of the runtime.
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_void};
+
+use super::news;
+use super::spec::Todo;
+use super::world::world;
+
+/// What is called: with the name of the property, and what the program wants to be given.
+type Recovery = extern "C-unwind" fn(*const c_char, *mut c_void);
+
+thread_local! {
+    /// This thread is in a function that was called from here.
+    static IS_RECOVERING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The program says what is to be called for `recover` and `call` actions of this name.
+pub(crate) fn register(name: &[u8], function: usize, argument: usize) {
+    let Some(world) = world() else { return };
+    for action in world.spec.formulas.iter().flat_map(|formula| &formula.actions) {
+        if let Todo::Call(registered) = action {
+            registered.register(name, function, argument);
+        }
+    }
+}
+
+/// Does what is to be done on violations that this thread has found, if any. What is violated meanwhile is handled after it.
+#[inline]
+pub(crate) fn recover() {
+    if news::is_any() && !IS_RECOVERING.get() {
+        recover_all();
+    }
+}
+
+#[cold]
+fn recover_all() {
+    IS_RECOVERING.set(true);
+    while let Some(formula) = news::take() {
+        handle(formula);
+    }
+    IS_RECOVERING.set(false);
+}
+
+fn handle(formula: u32) {
+    let Some(formula) = world().and_then(|world| world.spec.formulas.get(formula as usize)) else { return };
+    for action in &formula.actions {
+        match action {
+            Todo::Call(registered) => {
+                let (function, argument) = registered.get();
+                if function != 0 {
+                    // SAFETY: the program registered it by `foresee_on_violation`, whose declaration in `foresee.h` asks for a function of this
+                    // signature; it stays as long as the program.
+                    let function = unsafe { std::mem::transmute::<usize, Recovery>(function) };
+                    function(formula.property.as_ptr(), argument as *mut c_void);
+                }
+            }
+            // SAFETY: has no preconditions.
+            Todo::Abort => unsafe { libc::abort() },
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A lock for the time of a few steps. Threads that wait for it spin: they are inside of the runtime, where nothing sleeps.
+
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+
+/// A value for one thread at a time. Alone in its cache line.
+#[repr(align(64))]
+pub(super) struct Spin<T> {
+    is_held: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: whoever holds the lock is alone with the value, which may go from thread to thread.
+unsafe impl<T: Send> Sync for Spin<T> {}
+
+impl<T> Spin<T> {
+    pub(super) const fn new(value: T) -> Spin<T> {
+        Spin { is_held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// Waits until nobody else holds it.
+    pub(super) fn lock(&self) -> Held<'_, T> {
+        let mut spins = 0_u32;
+        while self.is_held.compare_exchange_weak(false, true, Acquire, Relaxed).is_err() {
+            spins += 1;
+            if spins.is_multiple_of(64) {
+                // SAFETY: has no preconditions. The holder may have lost its processor.
+                unsafe { libc::sched_yield() };
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+        Held(self)
+    }
+}
+
+/// The lock is held as long as this is there.
+pub(super) struct Held<'s, T>(&'s Spin<T>);
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held, by this alone.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T> DerefMut for Held<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as for `deref`; and this is borrowed by nobody else.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<T> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        self.0.is_held.store(false, Release);
+    }
+}

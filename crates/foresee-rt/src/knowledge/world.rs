@@ -1,0 +1,149 @@
+//! The monitors of all threads, and the vectors of memory, locks and conditions.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Acquire, Ordering::Release};
+
+use foresee_mttl::{Knowledge, Memory, NoTrail, ThreadMonitor, Threads, Variable};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::news;
+use super::spec::{self, Spec};
+use super::spin::Spin;
+use crate::message::say;
+
+/// Vectors are shared until they differ.
+pub(super) type Vector = Arc<Knowledge<NoTrail>>;
+
+/// So many threads are monitored.
+const MOST_THREADS: usize = 1 << 12;
+
+/// Memory and locks are kept in so many parts, by their addresses.
+pub(super) const PARTS: usize = 64;
+
+/// A lock that a thread holds: so many times, in this mode.
+pub(super) struct HeldLock {
+    pub(super) lock: u64,
+    pub(super) times: u32,
+    pub(super) mode: u8,
+}
+
+/// A thread.
+pub(super) struct Me {
+    pub(super) monitor: ThreadMonitor<Vector>,
+    pub(super) threads: Arc<Threads>,
+    version: u32,
+    violated: SmallVec<[u32; 2]>,
+    pub(super) held: Vec<HeldLock>,
+    /// The condition that it waits for, or has waited for.
+    pub(super) waiting: Option<u64>,
+}
+
+/// Locks and conditions, by their addresses.
+#[derive(Default)]
+pub(super) struct Objects {
+    pub(super) locks: FxHashMap<u64, Variable<Vector>>,
+    /// Who waits for each condition, and what was known at the notifies meanwhile.
+    pub(super) waiting: FxHashMap<u64, Vec<(u32, Option<Vector>)>>,
+}
+
+/// All of it.
+pub(super) struct World {
+    pub(super) spec: Spec,
+    threads: Spin<Arc<Threads>>,
+    /// How often a thread was added.
+    version: AtomicU32,
+    monitors: Box<[Spin<Option<Box<Me>>>]>,
+    pub(super) memory: Box<[Spin<Memory<Vector>>]>,
+    pub(super) objects: Box<[Spin<Objects>]>,
+}
+
+static WORLD: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The world, if something is monitored.
+#[inline]
+pub(super) fn world() -> Option<&'static World> {
+    // SAFETY: null, or what `start` has made, which is never given back.
+    unsafe { WORLD.load(Acquire).as_ref() }
+}
+
+/// Whether there is something to monitor. To be called once, before the program's own code.
+pub(crate) fn start() -> bool {
+    let Some(spec) = spec::read() else { return false };
+    let threads = Spin::new(Arc::new(Threads::new(&spec.program)));
+    let world = World {
+        spec,
+        threads,
+        version: AtomicU32::new(0),
+        monitors: (0..MOST_THREADS).map(|_| Spin::new(None)).collect(),
+        memory: (0..PARTS).map(|_| Spin::new(Memory::default())).collect(),
+        objects: (0..PARTS).map(|_| Spin::new(Objects::default())).collect(),
+    };
+    WORLD.store(Box::into_raw(Box::new(world)), Release);
+    true
+}
+
+impl World {
+    /// Notes one more thread.
+    fn add(&self, thread: u32, forked: bool) -> (u32, Arc<Threads>) {
+        let mut threads = self.threads.lock();
+        let mut more = Threads::clone(&threads);
+        let name = if thread == 0 { spec::MAIN } else { "" };
+        let slot = more.add(&self.spec.program, name, forked);
+        *threads = Arc::new(more);
+        self.version.fetch_add(1, Release);
+        (slot, Arc::clone(&threads))
+    }
+
+    fn me(&self, monitor: ThreadMonitor<Vector>, threads: Arc<Threads>) -> Box<Me> {
+        let (version, violated, held) = (self.version.load(Acquire), SmallVec::new(), Vec::new());
+        Box::new(Me { monitor, threads, version, violated, held, waiting: None })
+    }
+
+    /// A thread that nobody forked, as far as is known.
+    fn root(&self, thread: u32) -> Box<Me> {
+        let (slot, threads) = self.add(thread, false);
+        self.me(ThreadMonitor::root(&self.spec.program, &threads, slot), threads)
+    }
+
+    /// The thread does something. What has ceased to hold then is noted for when the runtime is left.
+    pub(super) fn act(&self, thread: u32, what: impl FnOnce(&mut Me)) {
+        let Some(place) = self.monitors.get(thread as usize) else { return };
+        let mut place = place.lock();
+        let me = place.get_or_insert_with(|| self.root(thread));
+        let version = self.version.load(Acquire);
+        if me.version != version {
+            (me.version, me.threads) = (version, Arc::clone(&self.threads.lock()));
+        }
+        what(me);
+        let violated = me.monitor.violated();
+        if me.violated[..] != *violated {
+            let ceased = violated.iter().filter(|formula| !me.violated.contains(formula));
+            ceased.for_each(|formula| news::note(*formula));
+            me.violated = SmallVec::from_slice(violated);
+        }
+    }
+
+    /// The thread makes another.
+    pub(super) fn fork(&self, thread: u32, child: u32) {
+        let (slot, _) = self.add(child, true);
+        self.act(thread, |me| {
+            me.monitor.meet(slot);
+            me.monitor.internal(&self.spec.program, &me.threads, 0);
+            let begins = ThreadMonitor::forked(&self.spec.program, &me.threads, slot, me.monitor.knowledge());
+            match self.monitors.get(child as usize) {
+                Some(place) => *place.lock() = Some(self.me(begins, Arc::clone(&me.threads))),
+                None => say(&[b"foresee: too many threads to monitor all of them in the process\n"]),
+            }
+        });
+    }
+
+    /// The thread has waited for the end of another, whose monitor is of no use any more.
+    pub(super) fn join(&self, thread: u32, child: u32) {
+        let ended = self.monitors.get(child as usize).and_then(|place| place.lock().take());
+        self.act(thread, |me| {
+            ended.iter().for_each(|ended| me.monitor.join(&ended.monitor, 0));
+            me.monitor.internal(&self.spec.program, &me.threads, 0);
+        });
+    }
+}
