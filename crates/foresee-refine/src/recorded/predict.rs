@@ -14,12 +14,16 @@ use super::operations::OperationLog;
 use crate::linear::Limits;
 use crate::log::Log;
 use crate::named::{self, Structure};
-use crate::refine::Violation;
+use crate::refine::{Judgement, Violation};
 
 /// How long it may take if nobody set a time.
 const UNLESS_TOLD: Duration = Duration::from_secs(10);
 
-/// Looks for runs whose operations do not refine the specification of a structure; see the [module](super). Stops at the first.
+/// To know whom to blame for a violation is worth so much time.
+const JUDGING: Duration = Duration::from_millis(200);
+
+/// Looks for runs whose operations do not refine the specification of a structure; see the [module](super). Stops at the first that is not
+/// just one of its commit points; those are reported if there is nothing else.
 pub struct PredictedRefinement {
     /// What the operations are of.
     pub structure: Structure,
@@ -31,21 +35,19 @@ impl PredictedRefinement {
         PredictedRefinement { structure }
     }
 
-    /// The first violation in the log of a schedule, by the event of the trace at which it is established.
-    fn violation(&self, execution: &Execution, schedule: &[EventId]) -> Option<(EventId, Violation)> {
+    /// The first violation in the log of a schedule, by the event of the trace at which it is established, and whom to blame.
+    fn violation(&self, execution: &Execution, schedule: &[EventId]) -> Option<(EventId, Judgement)> {
         let OperationLog { log, events } = OperationLog::of(execution, schedule.iter().copied());
-        let violation = first_violation(self.structure, &log)?;
-        Some((*events.get(violation.first)?, violation))
+        let (violation, judgement) = first_violation(self.structure, &log)?;
+        Some((*events.get(violation.first)?, judgement))
     }
 }
 
 /// The first violation of a log: of its contents if it has writes, otherwise of its results.
-fn first_violation(structure: Structure, log: &Log) -> Option<Violation> {
-    // Whom to blame is found out later: here it would cost a search for each run.
-    let limits = Limits { memory: 0, deadline: Some(Instant::now()) };
+fn first_violation(structure: Structure, log: &Log) -> Option<(Violation, Judgement)> {
+    let limits = Limits { memory: 1 << 26, deadline: Instant::now().checked_add(JUDGING) };
     let found = named::refine(structure, log, limits).ok()?;
-    let worst = found.view.flatten().or(found.io);
-    worst.map(|(violation, _)| violation)
+    found.view.flatten().or(found.io)
 }
 
 impl WholeEngine for PredictedRefinement {
@@ -63,6 +65,7 @@ impl WholeEngine for PredictedRefinement {
         let deadline = job.budget.deadline.or_else(|| Instant::now().checked_add(UNLESS_TOLD));
         let budget = Budget { deadline, ..job.budget };
         let (checker, needs) = (Checker::new(execution), Needs::of(execution));
+        let mut commit_points = None;
         // Runs whose words are right in their order.
         let mut right: FxHashSet<u64> = FxHashSet::default();
         for stop in held_up::moments(execution) {
@@ -76,10 +79,14 @@ impl WholeEngine for PredictedRefinement {
                 if right.contains(&words) {
                     continue;
                 }
-                let Some((at, _)) = self.violation(execution, &run) else {
+                let Some((at, judgement)) = self.violation(execution, &run) else {
                     right.insert(words);
                     continue;
                 };
+                let is_weak = matches!(judgement, Judgement::CommitPoints { .. } | Judgement::Undecided);
+                if is_weak && commit_points.is_some() {
+                    continue;
+                }
                 // Only up to the violation: what would come after it need not be possible.
                 let length = run.iter().position(|id| *id == at).map_or(run.len(), |place| place + 1);
                 let Some(run) = self.shortest(execution, &checker, &run, length) else { continue };
@@ -95,19 +102,24 @@ impl WholeEngine for PredictedRefinement {
                     instances: 1,
                     statement: None,
                 };
-                if let Some(finding) = job.judge.judge(proposal) {
-                    outcome.findings.push(finding);
-                    return outcome;
+                match job.judge.judge(proposal) {
+                    Some(finding) if is_weak => commit_points = Some(finding),
+                    Some(finding) => {
+                        outcome.findings.push(finding);
+                        return outcome;
+                    }
+                    None => {}
                 }
             }
         }
+        outcome.findings.extend(commit_points);
         outcome
     }
 }
 
 impl PredictedRefinement {
-    /// A schedule that the checker accepts and that shows the violation: the run up to it, or, where a result that is still to come
-    /// matters, up to the end.
+    /// A schedule that the checker accepts and that shows the violation: the run up to the return of the operation that is wrong, or just up to the
+    /// violation, or all of it, as the result of another operation may matter.
     fn shortest(
         &self,
         execution: &Execution,
@@ -124,7 +136,7 @@ impl PredictedRefinement {
         {
             until = length + more + 1;
         }
-        [length, until, run.len()].into_iter().map(|length| &run[..length]).find_map(|schedule| {
+        [until, length, run.len()].into_iter().map(|length| &run[..length]).find_map(|schedule| {
             let shows = self.violation(execution, schedule).is_some_and(|(found, _)| found == *at);
             (shows && checker.check_schedule(schedule).is_ok()).then(|| schedule.to_vec())
         })
