@@ -209,7 +209,7 @@ fn of_log(
             other_order = Some(all(order));
         }
         Judgement::LaterCommit { before } => notes.push(format!(
-            "the commit point may be wrong: were it directly before event {before}, this would be right"
+            "the commit point may be wrong: were it directly before event {before} of the log, this would be right"
         )),
         Judgement::Undecided => {
             notes.push(
