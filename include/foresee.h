@@ -9,6 +9,11 @@
  *     FORESEE_ATOMIC_SCOPE("transfer");       the same, to the end of the scope, however it is left
  *     FORESEE_LOCAL(critical, 1);             a variable of this thread that a property talks about
  *     FORESEE_ON_VIOLATION("leave", leave, 0);  what `recover "leave"` of a property calls: void leave(const char *property, void *);
+ *     FORESEE_OPERATION("insert", FORESEE_INT(x));         a method of a concurrent structure is called ...
+ *     FORESEE_COMMIT();                                    ... takes effect here, while its lock is held ...
+ *     FORESEE_RETURN("insert", FORESEE_STR("success"));    ... and returns; `foresee refine` holds it against a specification
+ *     FORESEE_COMMIT_BEGIN(); FORESEE_COMMIT_END();        what others see of the writes between is all or nothing
+ *     FORESEE_LOG_WRITE("A[3].valid", FORESEE_BOOL(1));    a write that the contents of the structure are made of
  *     FORESEE_NAME_LOCK(&mutex, "accounts");  what to call a lock in reports; before it is used first
  *     FORESEE_HAPPENS_BEFORE(&token);         what this thread did so far is ordered before what follows ...
  *     FORESEE_HAPPENS_AFTER(&token);          ... this in another thread, by means foresee does not know
@@ -41,6 +46,11 @@ void foresee_on_violation(const char *name, size_t length, void (*recover)(const
                           void *argument) __attribute__((weak));
 void foresee_block_begin(const char *name, size_t length) __attribute__((weak));
 void foresee_block_end(void) __attribute__((weak));
+void foresee_call(const char *name, size_t length) __attribute__((weak));
+void foresee_return(const char *name, size_t length) __attribute__((weak));
+void foresee_commit(void) __attribute__((weak));
+void foresee_commit_begin(void) __attribute__((weak));
+void foresee_commit_end(void) __attribute__((weak));
 void foresee_watch(const volatile void *variable, size_t size, const char *name, size_t length) __attribute__((weak));
 void foresee_name_lock(const volatile void *lock, size_t size, const char *name, size_t length) __attribute__((weak));
 void foresee_happens_before(const volatile void *token) __attribute__((weak));
@@ -63,6 +73,21 @@ void foresee_happens_after(const volatile void *token) __attribute__((weak));
 #define FORESEE_EVENT(...) \
     ((void)(FORESEE_REST_(__VA_ARGS__, (void)0)), FORESEE_EVENT_(FORESEE_FIRST_(__VA_ARGS__, 0)))
 #define FORESEE_EVENT_(name) FORESEE_CALL_(foresee_event, name, __builtin_strlen(name))
+
+/* Truth values and nothing, as `foresee refine` reads them. */
+#define FORESEE_BOOL(value) FORESEE_STR((value) ? "true" : "false")
+#define FORESEE_NIL() FORESEE_STR("nil")
+
+#define FORESEE_OPERATION(...) \
+    ((void)(FORESEE_REST_(__VA_ARGS__, (void)0)), FORESEE_OPERATION_(FORESEE_FIRST_(__VA_ARGS__, 0)))
+#define FORESEE_OPERATION_(name) FORESEE_CALL_(foresee_call, name, __builtin_strlen(name))
+#define FORESEE_RETURN(...) \
+    ((void)(FORESEE_REST_(__VA_ARGS__, (void)0)), FORESEE_RETURN_(FORESEE_FIRST_(__VA_ARGS__, 0)))
+#define FORESEE_RETURN_(name) FORESEE_CALL_(foresee_return, name, __builtin_strlen(name))
+#define FORESEE_COMMIT() (foresee_commit ? foresee_commit() : (void)0)
+#define FORESEE_COMMIT_BEGIN() (foresee_commit_begin ? foresee_commit_begin() : (void)0)
+#define FORESEE_COMMIT_END() (foresee_commit_end ? foresee_commit_end() : (void)0)
+#define FORESEE_LOG_WRITE(target, value) FORESEE_EVENT("log_write", (FORESEE_STR(target), value))
 
 #define FORESEE_WATCH(variable) FORESEE_WATCH_AS(#variable, variable)
 #define FORESEE_WATCH_AS(name, place) \
@@ -121,6 +146,14 @@ __attribute__((unused)) static inline void foresee_end_of_scope_(const char *unu
 #define FORESEE_OBJECT(object) ((void)0)
 #define FORESEE_STR(text) ((void)0)
 #define FORESEE_EVENT(...) ((void)0)
+#define FORESEE_BOOL(value) ((void)0)
+#define FORESEE_NIL() ((void)0)
+#define FORESEE_OPERATION(...) ((void)0)
+#define FORESEE_RETURN(...) ((void)0)
+#define FORESEE_COMMIT() ((void)0)
+#define FORESEE_COMMIT_BEGIN() ((void)0)
+#define FORESEE_COMMIT_END() ((void)0)
+#define FORESEE_LOG_WRITE(target, value) ((void)0)
 #define FORESEE_WATCH(variable) ((void)0)
 #define FORESEE_WATCH_AS(name, place) ((void)0)
 #define FORESEE_LOCAL(name, value) ((void)0)

@@ -31,7 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("foresee-monitor", &[]),
     ("foresee-mttl", &["foresee-monitor"]),
     ("foresee-lattice", &["foresee-trace", "foresee-witness", "foresee-monitor", "foresee-mttl"]),
-    ("foresee-refine", &[]),
+    ("foresee-refine", &["foresee-trace", "foresee-witness"]),
     ("foresee-rt", &["foresee-format", "foresee-monitor", "foresee-mttl"]),
     ("foresee-macros", &["foresee-monitor"]),
     ("foresee", &["foresee-macros", "foresee-monitor", "foresee-mttl", "foresee-refine"]),

@@ -3,7 +3,7 @@
 /// The first bytes of a raw trace.
 pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
 /// The version this code writes; it reads earlier ones, too. Since 2 there are near records and homes, since 3 branches,
-/// since 4 the flags (facts before), since 5 failed attempts on locks.
+/// since 4 the flags (facts before), since 5 failed attempts on locks and operations of structures.
 pub const VERSION: u64 = 5;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;

@@ -132,12 +132,41 @@ records! {
     Unseen = 47, 2;
     /// pc, address of a lock that the thread tried to take and did not get; detail as `Request`, and `AGAIN`.
     Failed = 48, 3;
+    /// pc; detail: an [`OperationStep`]. A call or return takes its arguments and its name.
+    Operation = 49, 2;
 }
 
 /// The first word of a record.
 #[inline(always)]
 pub const fn first_word(tag: Tag, detail: u8, key: u64) -> u64 {
     tag as u64 | (detail as u64) << 8 | key << 16
+}
+
+/// What an operation of a concurrent structure says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum OperationStep {
+    /// It is called.
+    Call = 0,
+    /// It returns.
+    Return = 1,
+    /// It takes effect.
+    Commit = 2,
+    /// A commit block begins.
+    CommitBegin = 3,
+    /// The commit block ends.
+    CommitEnd = 4,
+}
+
+impl OperationStep {
+    /// All, in the order of their numbers.
+    pub const ALL: [OperationStep; 5] = [
+        OperationStep::Call,
+        OperationStep::Return,
+        OperationStep::Commit,
+        OperationStep::CommitBegin,
+        OperationStep::CommitEnd,
+    ];
 }
 
 /// What a call accesses that nobody records.

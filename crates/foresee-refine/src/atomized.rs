@@ -87,7 +87,7 @@ impl<T: Sequential> Viewed for Atomized<T> {
         state.view().into_iter().map(|(part, _)| part).collect()
     }
 
-    fn touched(&self, _op: &Call) -> Touched {
+    fn touched(&self, _state: &Self::State, _op: &Call) -> Touched {
         Touched::All
     }
 }

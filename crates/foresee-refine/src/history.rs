@@ -1,8 +1,7 @@
 //! Calls and returns of operations: what can be known of a run from outside.
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
 
 use crate::value::Value;
 
@@ -10,9 +9,9 @@ use crate::value::Value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// Who did it. A client has one operation at a time.
-    pub client: Arc<str>,
+    pub client: SmolStr,
     /// The method.
-    pub method: Arc<str>,
+    pub method: SmolStr,
     /// Its arguments.
     pub args: Vec<Value>,
     /// When it was called. Moments are compared, nothing else.
@@ -57,7 +56,7 @@ pub enum HistoryError {
     SameTime(usize, i64),
     /// A client has two operations at a time.
     #[error("operation {0}: client {1} has not returned from the one before; expected one at a time")]
-    Overlap(usize, Arc<str>),
+    Overlap(usize, SmolStr),
     /// More than fit.
     #[error("{0} operations are too many; expected less than a thousand million")]
     TooMany(usize),

@@ -20,6 +20,7 @@
 //! | [`log`], [`refine`] | logs with commit actions and writes, and whether they refine |
 //! | [`structures`] | what the writes of known structures mean: from variables to views |
 //! | [`read`], [`mod@write`] | files: JSON, EDN and logs of Jepsen; logs of programs as JSON lines |
+//! | `recorded` | operations in traces of foresee, observed and predicted (feature `trace`) |
 //! | [`named`] | models and structures by name, for whoever has a file |
 
 pub mod atomized;
@@ -29,6 +30,8 @@ pub mod log;
 pub mod models;
 pub mod named;
 pub mod read;
+#[cfg(feature = "trace")]
+pub mod recorded;
 pub mod refine;
 pub mod spec;
 pub mod structures;
@@ -36,4 +39,5 @@ pub mod value;
 pub mod write;
 
 pub use history::{History, HistoryError, Operation};
+pub use smol_str::{self, SmolStr};
 pub use value::Value;

@@ -1,8 +1,8 @@
 //! Logs of runs: calls and returns, commit actions, and the writes that make up the structure, in the order in which they happened.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use smol_str::SmolStr;
 
 use crate::history::{History, HistoryError, Operation};
 use crate::value::Value;
@@ -14,7 +14,7 @@ pub type ThreadId = u32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// Its name.
-    pub name: Arc<str>,
+    pub name: SmolStr,
     /// Whether it belongs to the structure (compression, eviction): it calls no methods, and its work must leave the view as it is.
     pub is_internal: bool,
 }
@@ -28,20 +28,23 @@ pub struct Event {
     pub action: Action,
 }
 
+/// The arguments of a call; most have no more than two.
+pub type Arguments = SmallVec<[Value; 2]>;
+
 /// What can be in a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A method is called.
     Call {
         /// The method.
-        method: Arc<str>,
+        method: SmolStr,
         /// Its arguments.
-        args: Vec<Value>,
+        args: Arguments,
     },
     /// A method returns.
     Return {
         /// The method.
-        method: Arc<str>,
+        method: SmolStr,
         /// What it gives back.
         ret: Value,
     },
@@ -50,14 +53,14 @@ pub enum Action {
     /// A variable is written that the view depends on.
     Write {
         /// The variable.
-        target: Arc<str>,
+        target: SmolStr,
         /// Its new value.
         value: Value,
     },
     /// Several writes at once, which the structure's replica knows how to repeat.
     Replay {
         /// What to repeat.
-        entry: Arc<str>,
+        entry: SmolStr,
         /// With what.
         value: Value,
     },
@@ -105,7 +108,7 @@ impl Log {
                     ops.push(Operation {
                         client: self.threads[event.thread as usize].name.clone(),
                         method: method.clone(),
-                        args: args.clone(),
+                        args: args.to_vec(),
                         call: index as i64,
                         returned: None,
                     });

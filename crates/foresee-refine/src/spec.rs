@@ -88,8 +88,8 @@ pub trait Viewed: Specification {
         Vec::new()
     }
 
-    /// Which parts the operation may change.
-    fn touched(&self, _op: &Self::Op) -> Touched {
+    /// Which parts the operation may have changed; it has led to this state.
+    fn touched(&self, _state: &Self::State, _op: &Self::Op) -> Touched {
         Touched::Parts(Vec::new())
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use smol_str::SmolStr;
 
 /// An argument, a result, a part of a view. Ordered, so that views have a canonical form. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -15,8 +16,8 @@ pub enum Value {
     Bool(bool),
     /// A number.
     Int(i64),
-    /// A text.
-    Text(Arc<str>),
+    /// A text; a short one takes no memory of its own.
+    Text(SmolStr),
     /// Several values in order.
     List(Arc<[Value]>),
 }

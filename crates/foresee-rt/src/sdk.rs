@@ -5,10 +5,10 @@
 //! (`foresee_format` says how). An event's arguments come by calls of their own before it, so that building an event
 //! takes no memory of the program, whose accesses would be recorded.
 //!
-//! Events and locals take stamps: their order among threads is that of time, as monitors are to see it. Stamps order
+//! Events, locals and the steps of operations take stamps: their order among threads is that of time, as monitors are to see it. Stamps order
 //! records, they make no happens-before.
 
-use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, TEXT_ENDS, TEXT_PIECE, Tag};
+use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, TEXT_ENDS, TEXT_PIECE, Tag};
 
 use crate::entry_points::entries;
 use crate::knowledge;
@@ -90,6 +90,32 @@ extern "C-unwind" fn end_block(pc: u64) {
     plain(Tag::BlockEnd, 0, [pc]);
 }
 
+extern "C-unwind" fn call(name: *const u8, len: usize, pc: u64) {
+    inside(|local| {
+        text(local, name, len);
+        local.stamped(Tag::Operation, OperationStep::Call as u8, [pc]);
+    });
+}
+
+extern "C-unwind" fn returns(name: *const u8, len: usize, pc: u64) {
+    inside(|local| {
+        text(local, name, len);
+        local.stamped(Tag::Operation, OperationStep::Return as u8, [pc]);
+    });
+}
+
+extern "C-unwind" fn commit(pc: u64) {
+    inside(|local| local.stamped(Tag::Operation, OperationStep::Commit as u8, [pc]));
+}
+
+extern "C-unwind" fn commit_begin(pc: u64) {
+    inside(|local| local.stamped(Tag::Operation, OperationStep::CommitBegin as u8, [pc]));
+}
+
+extern "C-unwind" fn commit_end(pc: u64) {
+    inside(|local| local.stamped(Tag::Operation, OperationStep::CommitEnd as u8, [pc]));
+}
+
 extern "C-unwind" fn watch(addr: u64, size: u64, name: *const u8, len: usize, pc: u64) {
     inside(|local| {
         text(local, name, len);
@@ -122,6 +148,11 @@ entries! {
     foresee_on_violation => on_violation, "r8";
     foresee_block_begin => begin_block, "rdx";
     foresee_block_end => end_block, "rdi";
+    foresee_call => call, "rdx";
+    foresee_return => returns, "rdx";
+    foresee_commit => commit, "rdi";
+    foresee_commit_begin => commit_begin, "rdi";
+    foresee_commit_end => commit_end, "rdi";
     foresee_watch => watch, "r8";
     foresee_name_lock => name_lock, "r8";
     foresee_happens_before => before, "rsi";

@@ -470,8 +470,19 @@ macro_rules! commit_block {
 }
 
 /// Logs the write of a variable that the view of a structure depends on: its name and its new value. [`Logged`] does so by itself.
+///
+/// A name that is made of parts is a format in brackets, which is cheaper than `format!`.
+///
+/// ```
+/// let (index, element) = (3, 7);
+/// foresee::log_write!(["elem[{}]", index], element);
+/// foresee::log_write!("size", 4);
+/// ```
 #[macro_export]
 macro_rules! log_write {
+    ([$($format:tt)*], $value:expr $(,)?) => {
+        $crate::__log_entry!(write, [$($format)*], $value)
+    };
     ($target:expr, $value:expr $(,)?) => {
         $crate::__log_entry!(write, $target, $value)
     };

@@ -55,6 +55,11 @@ macro_rules! __commit_block {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __log_entry {
+    ($how:ident, [$($format:tt)*], $value:expr) => {
+        if false {
+            let _ = (::core::format_args!($($format)*), &$value);
+        }
+    };
     ($how:ident, $target:expr, $value:expr) => {
         if false {
             let _ = (&$target, &$value);

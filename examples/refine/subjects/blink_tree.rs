@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard};
 use foresee::attr::{mutator, observer};
 use foresee::refine::models::Map;
 use foresee::refine::structures::LeavesReplica;
-use foresee::refine::{Choice, Harness, Report, Value};
+use foresee::refine::{Choice, Harness, Value};
 use foresee::{commit, commit_block, log_write};
 
-use super::{Error, lock};
+use super::{Subject, lock};
 
 /// A leaf with more pairs is split, neighbours with fewer together are merged.
 const MOST: usize = 4;
@@ -26,11 +26,11 @@ struct Leaf {
 
 impl Leaf {
     fn write(&self) {
-        log_write!(format!("leaf[{}]", self.place), self.pairs.clone());
+        log_write!(["leaf[{}]", self.place], self.pairs.clone());
     }
 }
 
-struct BlinkTree<const BUG: bool> {
+pub(crate) struct BlinkTree<const BUG: bool> {
     leaves: Vec<Mutex<Leaf>>,
     /// How many leaves are in use; and from which key on to begin in which of them.
     index: Mutex<(usize, Vec<(i64, usize)>)>,
@@ -173,16 +173,21 @@ impl<const BUG: bool> BlinkTree<BUG> {
     }
 }
 
-pub(super) fn test(harness: &Harness, bug: bool) -> Result<Report, Error> {
-    if bug { run::<true>(harness) } else { run::<false>(harness) }
-}
+impl<const BUG: bool> Subject for BlinkTree<BUG> {
+    type Spec = Map;
+    type Replica = LeavesReplica;
+    const SPEC: Map = Map;
+    const INTERNAL: Option<fn(&Self)> = Some(Self::compress);
 
-fn run<const BUG: bool>(harness: &Harness) -> Result<Report, Error> {
-    let new = || BlinkTree::<BUG>::new(harness.threads * harness.operations + 1);
-    let operation = |tree: &BlinkTree<BUG>, choice: &mut Choice| match choice.below(5) {
-        0 | 1 => drop(tree.insert(choice.key(), choice.below(100) as i64)),
-        2 | 3 => drop(tree.delete(choice.key())),
-        _ => drop(tree.lookup(choice.key())),
-    };
-    Ok(harness.run_with::<_, LeavesReplica, _>(Map, new, operation, Some(BlinkTree::compress))?)
+    fn new(harness: &Harness) -> Self {
+        BlinkTree::new(harness.threads * harness.operations + 1)
+    }
+
+    fn operate(&self, choice: &mut Choice) {
+        match choice.below(5) {
+            0 | 1 => drop(self.insert(choice.key(), choice.below(100) as i64)),
+            2 | 3 => drop(self.delete(choice.key())),
+            _ => drop(self.lookup(choice.key())),
+        }
+    }
 }

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use foresee::attr::{mutator, observer};
 use foresee::refine::models::Store;
 use foresee::refine::structures::CacheReplica;
-use foresee::refine::{Choice, Harness, Report, Value};
+use foresee::refine::{Choice, Harness, Value};
 use foresee::{commit, commit_block, log_write};
 
-use super::{Error, lock};
+use super::{Subject, lock};
 
 const BYTES: usize = 4;
 
@@ -23,7 +23,7 @@ impl Entry {
     fn copy(&self, handle: &str, bytes: &[i64]) {
         for (index, byte) in bytes.iter().enumerate() {
             self.0[index].store(*byte, Ordering::Relaxed);
-            log_write!(format!("entry[{handle}][{index}]"), *byte);
+            log_write!(["entry[{handle}][{index}]"], *byte);
         }
     }
 
@@ -41,7 +41,7 @@ struct Lists {
 }
 
 #[derive(Default)]
-struct Cache<const BUG: bool> {
+pub(crate) struct Cache<const BUG: bool> {
     lists: Mutex<Lists>,
 }
 
@@ -52,6 +52,9 @@ impl<const BUG: bool> Cache<BUG> {
         if let Some(entry) = lists.dirty.get(&handle).cloned() {
             // The bug of the paper: the lock is given up before the bytes are copied.
             let held = (!BUG).then_some(lists);
+            if BUG {
+                std::thread::yield_now();
+            }
             commit_block! {
                 entry.copy(&handle, &bytes);
                 commit!();
@@ -60,14 +63,14 @@ impl<const BUG: bool> Cache<BUG> {
             return "ok";
         }
         commit_block! {
-            let entry = lists.clean.remove(&handle).inspect(|_| log_write!(format!("clean[{handle}]"), false));
+            let entry = lists.clean.remove(&handle).inspect(|_| log_write!(["clean[{handle}]"], false));
             let entry = entry.unwrap_or_else(|| {
-                log_write!(format!("cached[{handle}]"), true);
+                log_write!(["cached[{handle}]"], true);
                 Arc::default()
             });
             entry.copy(&handle, &bytes);
             lists.dirty.insert(handle.clone(), entry);
-            log_write!(format!("dirty[{handle}]"), true);
+            log_write!(["dirty[{handle}]"], true);
             commit!();
         }
         "ok"
@@ -84,11 +87,11 @@ impl<const BUG: bool> Cache<BUG> {
             for (handle, entry) in chosen {
                 let bytes = entry.bytes();
                 for (index, byte) in bytes.iter().enumerate() {
-                    log_write!(format!("chunk[{handle}][{index}]"), *byte);
+                    log_write!(["chunk[{handle}][{index}]"], *byte);
                 }
                 lists.chunks.insert(handle.clone(), bytes);
-                log_write!(format!("dirty[{handle}]"), false);
-                log_write!(format!("clean[{handle}]"), true);
+                log_write!(["dirty[{handle}]"], false);
+                log_write!(["clean[{handle}]"], true);
                 lists.clean.insert(handle, entry);
             }
             commit!();
@@ -122,30 +125,33 @@ impl<const BUG: bool> Cache<BUG> {
         let mut lists = lock(&self.lists);
         let Some((handle, _)) = lists.clean.pop_first() else { return };
         commit_block! {
-            log_write!(format!("cached[{handle}]"), false);
-            log_write!(format!("clean[{handle}]"), false);
+            log_write!(["cached[{handle}]"], false);
+            log_write!(["clean[{handle}]"], false);
             for index in 0..BYTES {
-                log_write!(format!("entry[{handle}][{index}]"), None::<i64>);
+                log_write!(["entry[{handle}][{index}]"], None::<i64>);
             }
         }
         drop(lists);
     }
 }
 
-pub(super) fn test(harness: &Harness, bug: bool) -> Result<Report, Error> {
-    if bug { run::<true>(harness) } else { run::<false>(harness) }
-}
+impl<const BUG: bool> Subject for Cache<BUG> {
+    type Spec = Store;
+    type Replica = CacheReplica;
+    const SPEC: Store = Store;
+    const INTERNAL: Option<fn(&Self)> = Some(Self::evict);
 
-fn run<const BUG: bool>(harness: &Harness) -> Result<Report, Error> {
-    let operation = |cache: &Cache<BUG>, choice: &mut Choice| {
-        let handle = format!("h{}", choice.key() % 8);
-        match choice.below(8) {
-            0..4 => drop(cache.write(handle, vec![choice.below(100) as i64; BYTES])),
-            4 => drop(cache.flush()),
-            5 => drop(cache.revoke(handle)),
-            _ => drop(cache.read(handle)),
+    fn new(_harness: &Harness) -> Self {
+        Cache::default()
+    }
+
+    fn operate(&self, choice: &mut Choice) {
+        let handle = format!("h{}", choice.key());
+        match choice.below(20) {
+            0..14 => drop(self.write(handle, vec![choice.below(100) as i64; BYTES])),
+            14..16 => drop(self.flush()),
+            16..18 => drop(self.revoke(handle)),
+            _ => drop(self.read(handle)),
         }
-    };
-    let internal: fn(&Cache<BUG>) = Cache::evict;
-    Ok(harness.run_with::<_, CacheReplica, _>(Store, Cache::<BUG>::default, operation, Some(internal))?)
+    }
 }

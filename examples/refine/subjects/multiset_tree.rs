@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard};
 use foresee::attr::{mutator, observer};
 use foresee::refine::models::Multiset;
 use foresee::refine::structures::SearchTreeReplica;
-use foresee::refine::{Harness, Report};
+use foresee::refine::{Choice, Harness};
 use foresee::{commit, commit_block, log_write};
 
-use super::{Error, lock};
+use super::{Subject, lock};
 
 #[derive(Default)]
 struct Node {
@@ -19,7 +19,7 @@ struct Node {
     children: [Option<usize>; 2],
 }
 
-struct MultisetTree<const BUG: bool> {
+pub(crate) struct MultisetTree<const BUG: bool> {
     root: Mutex<Option<usize>>,
     nodes: Vec<Mutex<Node>>,
     /// How many nodes are in use; they are not used again.
@@ -68,7 +68,7 @@ impl<const BUG: bool> MultisetTree<BUG> {
         if let Place::Found(node) = &mut place {
             commit_block! {
                 node.count += 1;
-                log_write!(format!("count[n{}]", node.place), node.count);
+                log_write!(["count[n{}]", node.place], node.count);
                 commit!();
             }
             return "success";
@@ -80,14 +80,13 @@ impl<const BUG: bool> MultisetTree<BUG> {
         };
         let mut own = lock(own);
         (own.key, own.count) = (x, 1);
-        log_write!(format!("key[n{new}]"), x);
+        log_write!(["key[n{new}]"], x);
         drop(own);
-        let name = format!("n{new}");
         match place {
             Place::Root(mut root) => {
                 commit_block! {
                     *root = Some(new);
-                    log_write!("root", name);
+                    log_write!("root", format!("n{new}"));
                     commit!();
                 }
             }
@@ -102,7 +101,7 @@ impl<const BUG: bool> MultisetTree<BUG> {
                 };
                 commit_block! {
                     parent.children[side] = Some(new);
-                    log_write!(format!("{}[n{}]", SIDES[side], parent.place), name);
+                    log_write!(["{}[n{}]", SIDES[side], parent.place], format!("n{new}"));
                     commit!();
                 }
             }
@@ -118,7 +117,7 @@ impl<const BUG: bool> MultisetTree<BUG> {
             let found = match &mut place {
                 Place::Found(node) if node.count > 0 => {
                     node.count -= 1;
-                    log_write!(format!("count[n{}]", node.place), node.count);
+                    log_write!(["count[n{}]", node.place], node.count);
                     true
                 }
                 _ => false,
@@ -146,7 +145,7 @@ impl<const BUG: bool> MultisetTree<BUG> {
                 if child.count == 0 && child.children == [None, None] {
                     commit_block! {
                         parent.children[side] = None;
-                        log_write!(format!("{name}[n{}]", parent.place), None::<i64>);
+                        log_write!(["{name}[n{}]", parent.place], None::<i64>);
                     }
                     return;
                 }
@@ -158,16 +157,21 @@ impl<const BUG: bool> MultisetTree<BUG> {
     }
 }
 
-pub(super) fn test(harness: &Harness, bug: bool) -> Result<Report, Error> {
-    if bug { run::<true>(harness) } else { run::<false>(harness) }
-}
+impl<const BUG: bool> Subject for MultisetTree<BUG> {
+    type Spec = Multiset;
+    type Replica = SearchTreeReplica;
+    const SPEC: Multiset = Multiset;
+    const INTERNAL: Option<fn(&Self)> = Some(Self::compress);
 
-fn run<const BUG: bool>(harness: &Harness) -> Result<Report, Error> {
-    let new = || MultisetTree::<BUG>::new(harness.threads * harness.operations);
-    let operation = |set: &MultisetTree<BUG>, choice: &mut foresee::refine::Choice| match choice.below(4) {
-        0 => drop(set.insert(choice.key())),
-        1 | 2 => drop(set.delete(choice.key())),
-        _ => drop(set.lookup(choice.key())),
-    };
-    Ok(harness.run_with::<_, SearchTreeReplica, _>(Multiset, new, operation, Some(MultisetTree::compress))?)
+    fn new(harness: &Harness) -> Self {
+        MultisetTree::new(harness.threads * harness.operations)
+    }
+
+    fn operate(&self, choice: &mut Choice) {
+        match choice.below(4) {
+            0 => drop(self.insert(choice.key())),
+            1 | 2 => drop(self.delete(choice.key())),
+            _ => drop(self.lookup(choice.key())),
+        }
+    }
 }

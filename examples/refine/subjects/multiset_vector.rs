@@ -1,25 +1,28 @@
 //! The paper's multiset in an array of slots (figures 2, 4 and 5).
 //!
-//! Lookups and deletes look at one slot after the other. One that finds nothing may be wrong in the order of commits although some order
-//! explains it: such a violation is one of the commit points.
+//! Lookups and deletes look at one slot after the other, and in the figures that is all. One that finds nothing may then be wrong in the order
+//! of commits although another order explains it: the element was inserted behind its back in a slot that it had passed. Here such
+//! a search is repeated if anything was committed meanwhile, so that "not there" was true when it was said.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use foresee::attr::{mutator, observer};
 use foresee::refine::models::Multiset;
 use foresee::refine::structures::SlotsReplica;
-use foresee::refine::{Harness, Report};
+use foresee::refine::{Choice, Harness};
 use foresee::{Logged, commit, commit_block};
 
-use super::{Error, lock};
+use super::{Subject, lock};
 
 struct Slot {
     element: Logged<Option<i64>>,
     valid: Logged<bool>,
 }
 
-struct MultisetVector<const BUG: bool> {
+pub(crate) struct MultisetVector<const BUG: bool> {
     slots: Vec<Mutex<Slot>>,
+    /// How many commits have changed something. Locked for a commit, after slots.
+    commits: Mutex<u64>,
 }
 
 impl<const BUG: bool> MultisetVector<BUG> {
@@ -30,16 +33,19 @@ impl<const BUG: bool> MultisetVector<BUG> {
                 valid: Logged::new(|| format!("A[{index}].valid"), false),
             })
         };
-        MultisetVector { slots: (0..slots).map(slot).collect() }
+        MultisetVector { slots: (0..slots).map(slot).collect(), commits: Mutex::default() }
     }
 
     /// Reserves a slot for an element.
     fn find_slot(&self, x: i64) -> Option<usize> {
         for (index, slot) in self.slots.iter().enumerate() {
-            if BUG && lock(slot).element.is_some() {
-                continue;
+            if BUG {
+                if lock(slot).element.is_some() {
+                    continue;
+                }
+                // Another thread may take the slot now.
+                std::thread::yield_now();
             }
-            // With the bug another thread may have taken the slot since.
             let mut slot = lock(slot);
             if BUG || slot.element.is_none() {
                 slot.element.set(Some(x));
@@ -56,6 +62,8 @@ impl<const BUG: bool> MultisetVector<BUG> {
             return "failure";
         };
         let mut slot = lock(&self.slots[index]);
+        let mut commits = lock(&self.commits);
+        *commits += 1;
         commit_block! {
             slot.valid.set(true);
             commit!();
@@ -76,10 +84,12 @@ impl<const BUG: bool> MultisetVector<BUG> {
         };
         // Always in this order; with the bug both may be the same.
         let mut first = lock(&self.slots[i.min(j)]);
-        let second = (i != j).then(|| lock(&self.slots[i.max(j)]));
+        let mut second = (i != j).then(|| lock(&self.slots[i.max(j)]));
+        let mut commits = lock(&self.commits);
+        *commits += 1;
         commit_block! {
             first.valid.set(true);
-            if let Some(mut second) = second {
+            if let Some(second) = &mut second {
                 second.valid.set(true);
             }
             commit!();
@@ -89,9 +99,11 @@ impl<const BUG: bool> MultisetVector<BUG> {
 
     #[mutator]
     fn delete(&self, x: i64) -> bool {
-        for slot in &self.slots {
-            let mut slot = lock(slot);
-            if *slot.valid && *slot.element == Some(x) {
+        loop {
+            let before = *lock(&self.commits);
+            if let Some(mut slot) = self.find(x) {
+                let mut commits = lock(&self.commits);
+                *commits += 1;
                 commit_block! {
                     slot.valid.set(false);
                     slot.element.set(None);
@@ -99,30 +111,46 @@ impl<const BUG: bool> MultisetVector<BUG> {
                 }
                 return true;
             }
+            let commits = lock(&self.commits);
+            if *commits == before {
+                commit!();
+                return false;
+            }
         }
-        commit!();
-        false
     }
 
     #[observer]
     fn lookup(&self, x: i64) -> bool {
-        self.slots.iter().any(|slot| {
-            let slot = lock(slot);
-            *slot.valid && *slot.element == Some(x)
-        })
+        loop {
+            let before = *lock(&self.commits);
+            let found = self.find(x).is_some();
+            if found || *lock(&self.commits) == before {
+                return found;
+            }
+        }
+    }
+
+    /// A slot with this element, locked.
+    fn find(&self, x: i64) -> Option<MutexGuard<'_, Slot>> {
+        self.slots.iter().map(lock).find(|slot| *slot.valid && *slot.element == Some(x))
     }
 }
 
-pub(super) fn test(harness: &Harness, bug: bool) -> Result<Report, Error> {
-    if bug { run::<true>(harness) } else { run::<false>(harness) }
-}
+impl<const BUG: bool> Subject for MultisetVector<BUG> {
+    type Spec = Multiset;
+    type Replica = SlotsReplica;
+    const SPEC: Multiset = Multiset;
 
-fn run<const BUG: bool>(harness: &Harness) -> Result<Report, Error> {
-    let new = || MultisetVector::<BUG>::new(2 * harness.keys);
-    Ok(harness.run::<_, SlotsReplica, _>(Multiset, new, |set, choice| match choice.below(6) {
-        0 => drop(set.insert(choice.key())),
-        1 | 2 => drop(set.insert_pair(choice.key(), choice.key())),
-        3 | 4 => drop(set.delete(choice.key())),
-        _ => drop(set.lookup(choice.key())),
-    })?)
+    fn new(harness: &Harness) -> Self {
+        MultisetVector::new(2 * harness.keys)
+    }
+
+    fn operate(&self, choice: &mut Choice) {
+        match choice.below(6) {
+            0 => drop(self.insert(choice.key())),
+            1 | 2 => drop(self.insert_pair(choice.key(), choice.key())),
+            3 | 4 => drop(self.delete(choice.key())),
+            _ => drop(self.lookup(choice.key())),
+        }
+    }
 }

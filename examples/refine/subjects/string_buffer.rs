@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use foresee::attr::{mutator, observer};
 use foresee::refine::models::Buffers;
 use foresee::refine::structures::CellsReplica;
-use foresee::refine::{Harness, Report};
+use foresee::refine::{Choice, Harness};
 use foresee::{Logged, commit, commit_block};
 
-use super::{Error, lock};
+use super::{Subject, lock};
 
-struct StringBuffers<const BUG: bool> {
+pub(crate) struct StringBuffers<const BUG: bool> {
     texts: [Mutex<Logged<String>>; 2],
 }
 
@@ -74,18 +74,21 @@ impl<const BUG: bool> StringBuffers<BUG> {
     }
 }
 
-pub(super) fn test(harness: &Harness, bug: bool) -> Result<Report, Error> {
-    if bug { run::<true>(harness) } else { run::<false>(harness) }
-}
+impl<const BUG: bool> Subject for StringBuffers<BUG> {
+    type Spec = Buffers;
+    type Replica = CellsReplica;
+    const SPEC: Buffers = Buffers;
 
-fn run<const BUG: bool>(harness: &Harness) -> Result<Report, Error> {
-    let new = StringBuffers::<BUG>::new;
-    Ok(harness.run::<_, CellsReplica, _>(Buffers, new, |buffers, choice| {
+    fn new(_harness: &Harness) -> Self {
+        StringBuffers::new()
+    }
+
+    fn operate(&self, choice: &mut Choice) {
         let (one, other) = if choice.below(2) == 0 { ("a", "b") } else { ("b", "a") };
         match choice.below(6) {
-            0..3 => drop(buffers.set(one, choice.key().to_string())),
-            3 | 4 => drop(buffers.append(one, other)),
-            _ => drop(buffers.text(one)),
+            0..3 => drop(self.set(one, choice.key().to_string())),
+            3 | 4 => drop(self.append(one, other)),
+            _ => drop(self.text(one)),
         }
-    })?)
+    }
 }

@@ -5,13 +5,13 @@ use std::sync::Mutex;
 use foresee::attr::{mutator, observer};
 use foresee::refine::models::Sequence;
 use foresee::refine::structures::VectorReplica;
-use foresee::refine::{Harness, Report, Value};
+use foresee::refine::{Choice, Harness, Value};
 use foresee::{commit, commit_block, log_write};
 
-use super::{Error, lock};
+use super::{Subject, lock};
 
 #[derive(Default)]
-struct Vector<const BUG: bool> {
+pub(crate) struct Vector<const BUG: bool> {
     elements: Mutex<Vec<i64>>,
 }
 
@@ -20,7 +20,7 @@ impl<const BUG: bool> Vector<BUG> {
     fn add(&self, x: i64) -> &'static str {
         let mut elements = lock(&self.elements);
         commit_block! {
-            log_write!(format!("elem[{}]", elements.len()), x);
+            log_write!(["elem[{}]", elements.len()], x);
             elements.push(x);
             log_write!("size", elements.len());
             commit!();
@@ -63,16 +63,21 @@ impl<const BUG: bool> Vector<BUG> {
     }
 }
 
-pub(super) fn test(harness: &Harness, bug: bool) -> Result<Report, Error> {
-    if bug { run::<true>(harness) } else { run::<false>(harness) }
-}
+impl<const BUG: bool> Subject for Vector<BUG> {
+    type Spec = Sequence;
+    type Replica = VectorReplica;
+    const SPEC: Sequence = Sequence;
 
-fn run<const BUG: bool>(harness: &Harness) -> Result<Report, Error> {
-    let new = Vector::<BUG>::default;
-    Ok(harness.run::<_, VectorReplica, _>(Sequence, new, |vector, choice| match choice.below(10) {
-        0..5 => drop(vector.add(choice.key())),
-        5 => drop(vector.clear()),
-        6 => drop(vector.size()),
-        _ => drop(vector.last_index_of(choice.key())),
-    })?)
+    fn new(_harness: &Harness) -> Self {
+        Vector::default()
+    }
+
+    fn operate(&self, choice: &mut Choice) {
+        match choice.below(10) {
+            0..5 => drop(self.add(choice.key())),
+            5 => drop(self.clear()),
+            6 => drop(self.size()),
+            _ => drop(self.last_index_of(choice.key())),
+        }
+    }
 }

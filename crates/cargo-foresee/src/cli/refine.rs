@@ -13,20 +13,24 @@ Examples:
   foresee refine cases.json                    histories and refinement logs in JSON
   foresee refine --model register etcd.log     what Jepsen printed
   foresee refine --model kv history.edn        a history of Jepsen or Knossos in EDN
+  foresee refine --model multiset run.ft       a recorded program that says what its operations do (foresee.h)
 
 A history has calls and returns; it is checked for linearizability: is there an order of the operations, each between its call and its return,
 that the model allows? A refinement log has commit actions as well, whose order is the only one that is tried, and writes,
 of which the contents of the structure are made and compared with the specification's.
 A violation by the order of commits whose history is linearizable is reported as one of the commit points, with that order.
+In a trace (.ft, .std) other runs are looked at as well: those in which one thread is held up for a while and every operation still does what it
+did. A violation there is predicted, with the schedule that the checker accepted.
 Exit codes: 0 all as specified, 66 not, 3 undecided within the memory and time given, 2 a file that is wrong.";
 
 /// Arguments of `refine`.
 #[derive(Debug, Args)]
 pub struct RefineArgs {
-    /// The history or log, `-` for standard input
+    /// The history, log or trace, `-` for standard input
     #[arg(value_name = "FILE")]
     pub input: PathBuf,
-    /// What the operations are of: register, kv, set, queue, stack, pqueue, counter, multiset [default: what the file says]
+    /// What the operations are of: register, kv, set, queue, stack, pqueue, counter, multiset, bst, tree, cache, vector, stringbuffer
+    /// [default: what the file says]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
     /// Which orders count for a history

@@ -10,6 +10,7 @@ mod mttl_cases;
 mod observe;
 mod record;
 mod refine;
+mod refine_trace;
 mod run;
 pub(crate) mod runner;
 pub(crate) mod rustc;

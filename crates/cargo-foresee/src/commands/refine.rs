@@ -6,32 +6,36 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use foresee_refine::linear::Limits;
-use foresee_refine::named::Model;
+use foresee_refine::named::{Model, Structure};
 use foresee_refine::read;
 
+use super::refine_trace::{self, TraceChecked};
 use crate::cli::{Consistency, RefineArgs};
 use crate::commands::check;
 use crate::config::Settings;
 use crate::error::{CliError, display_name, without_code};
 use crate::exit;
 use crate::report::build::refinement::{self, Checked};
-use crate::report::model::{EngineStats, Named, Report, Stats};
+use crate::report::model::{CaseVerdict, EngineStats, Finding, Named, Report, Stats};
 use crate::report::results::Results;
 
 pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
     let started = Instant::now();
     let name = display_name(&args.input);
     let wrong = |why: &dyn std::fmt::Display| CliError::Usage(format!("{name}: {why}"));
-    let model = args.model.as_deref().map(str::parse::<Model>).transpose();
-    let model = model.map_err(|why| CliError::Usage(why.to_string()))?;
-    let bytes = bytes_of(&args.input, &name)?;
-    let cases = read::read(&bytes, model).map_err(|why| wrong(&why))?;
     let limits = Limits {
         memory: args
             .memory
             .map_or(Limits::default().memory, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
         deadline: args.time.and_then(|time| started.checked_add(time)),
     };
+    if refine_trace::is_trace(&args.input) {
+        return trace(args, name, started, limits);
+    }
+    let model = args.model.as_deref().map(str::parse::<Model>).transpose();
+    let model = model.map_err(|why| CliError::Usage(why.to_string()))?;
+    let bytes = bytes_of(&args.input, &name)?;
+    let cases = read::read(&bytes, model).map_err(|why| wrong(&why))?;
     let consistency = match args.consistency {
         Consistency::Linearizable => foresee_refine::named::Consistency::Linearizable,
         Consistency::Sequential => foresee_refine::named::Consistency::Sequential,
@@ -51,9 +55,41 @@ pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
         findings.extend(finding);
         verdicts.push(verdict);
     }
+    let counts = Counts { events, undecided, refused: 0 };
+    report(args, name, started, verdicts, findings, counts)
+}
+
+/// The operations of a recorded program.
+fn trace(args: &RefineArgs, name: String, started: Instant, limits: Limits) -> Result<ExitCode, CliError> {
+    let Some(model) = args.model.as_deref() else {
+        let message =
+            format!("{name}: a trace does not say what its operations are of: expected --model MODEL");
+        return Err(CliError::Usage(message));
+    };
+    let structure = model.parse::<Structure>().map_err(|why| CliError::Usage(why.to_string()))?;
+    let TraceChecked { checked, undecided, refused } = refine_trace::check(&args.input, structure, limits)?;
+    let Checked { verdict, finding, events } = checked;
+    let counts = Counts { events, undecided, refused };
+    report(args, name, started, vec![verdict], finding.into_iter().collect(), counts)
+}
+
+struct Counts {
+    events: u64,
+    undecided: u64,
+    refused: u64,
+}
+
+fn report(
+    args: &RefineArgs,
+    name: String,
+    started: Instant,
+    verdicts: Vec<CaseVerdict>,
+    findings: Vec<Finding>,
+    Counts { events, undecided, refused }: Counts,
+) -> Result<ExitCode, CliError> {
+    let is_undecided = verdicts.iter().any(|verdict| verdict.ok.is_none());
     let seconds = started.elapsed().as_secs_f64();
-    let engine =
-        EngineStats { findings: findings.len() as u64, undecided, refused: 0, seconds: Some(seconds) };
+    let engine = EngineStats { findings: findings.len() as u64, undecided, refused, seconds: Some(seconds) };
     let stats = Stats {
         trace: Some(name),
         events,
@@ -69,10 +105,12 @@ pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
     let mut settings = Settings::default();
     (settings.format, settings.output) = (args.format, args.output.clone());
     check::write(Results::Run(std::slice::from_ref(&report)), &settings)?;
-    Ok(ExitCode::from(match (report.findings.is_empty(), undecided) {
-        (false, _) => args.exit_code.unwrap_or(exit::FINDINGS),
-        (true, 0) => exit::NOTHING_FOUND,
-        (true, _) => exit::UNDECIDED,
+    // Runs that did not happen are looked at for a while; that more could be is only said where the user set the time.
+    let is_undecided = is_undecided || undecided > 0 && args.time.is_some();
+    Ok(ExitCode::from(match (report.has_alarm(), is_undecided) {
+        (true, _) => args.exit_code.unwrap_or(exit::FINDINGS),
+        (false, false) => exit::NOTHING_FOUND,
+        (false, true) => exit::UNDECIDED,
     }))
 }
 

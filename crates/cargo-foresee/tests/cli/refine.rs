@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::support::Folder;
+use crate::programs::compilers;
+use crate::support::{Folder, example, outcome};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../foresee-refine/tests/data").join(name)
@@ -178,4 +179,137 @@ fn a_log_in_lines() {
     assert_eq!((code, &found["first"]), (Some(66), &Json::from(2)));
     assert_eq!(found["findings"][0]["refinement"]["violation"], "view");
     assert_eq!(found["findings"][0]["refinement"]["differences"][0]["part"], "1");
+}
+
+/// A counter in two stripes: `get` adds up one after the other. It saw the first before `inc` and the second after `dec`, which in the order of this
+/// run is right: -1 was there between the two. Had `inc` come first, it never was.
+const STRIPED: &str = "main|fork(T1)
+main|fork(T2)
+main|fork(T3)
+T3|call(get)
+T3|acq(a)
+T3|r(stripe_a=0)
+T3|rel(a)
+T2|call(dec)
+T2|acq(b)
+T2|w(stripe_b=-1)
+T2|commit(dec)
+T2|rel(b)
+T2|return(dec, \"ok\")
+T1|call(inc)
+T1|acq(a)
+T1|w(stripe_a=1)
+T1|commit(inc)
+T1|rel(a)
+T1|return(inc, \"ok\")
+T3|acq(b)
+T3|r(stripe_b=-1)
+T3|rel(b)
+T3|return(get, -1)
+main|join(T1)
+main|join(T2)
+main|join(T3)
+";
+
+#[test]
+fn a_run_that_did_not_happen() {
+    let folder = Folder::new();
+    folder.write("striped.std", STRIPED);
+    let (code, found) = json(&folder, &["--model", "counter", "striped.std"]);
+    let finding = &found["findings"][0];
+    assert_eq!((code, &finding["certainty"]), (Some(66), &"predicted".into()), "{found:#}");
+    assert_eq!((&finding["category"], &finding["first"]), (&"observer".into(), &22.into()));
+    assert_eq!(finding["witness"]["checked"], true);
+    // Both operations are before the second look, `inc` first.
+    let order: Vec<u64> = serde_json::from_value(finding["witness"]["events"].clone()).unwrap();
+    let place = |event| order.iter().position(|id| *id == event).unwrap();
+    assert!(place(16) < place(10) && place(10) < place(20), "{order:?}");
+    assert_eq!(finding["refinement"]["blame"], "structure");
+    // If `inc` has seen what `dec` wrote, no such run is possible.
+    folder.write("after.std", STRIPED.replace("T1|w(", "T1|acq(b)\nT1|r(stripe_b=-1)\nT1|rel(b)\nT1|w("));
+    let (code, found) = json(&folder, &["--model", "counter", "after.std"]);
+    assert_eq!((code, found["findings"].as_array().unwrap().len()), (Some(0), 0), "{found:#}");
+}
+
+#[test]
+fn what_a_trace_does_not_say() {
+    let folder = Folder::new();
+    folder.write("striped.std", STRIPED);
+    folder.foresee(&["refine", "striped.std"]).one_message(2, &["--model"]);
+    folder.foresee(&["refine", "--model", "heap", "striped.std"]).one_message(2, &["heap"]);
+}
+
+/// What happened is observed, also in a trace.
+#[test]
+fn a_run_that_happened() {
+    let folder = Folder::new();
+    folder.write("striped.std", STRIPED.replace("return(get, -1)", "return(get, 7)"));
+    let (code, found) = json(&folder, &["--model", "counter", "striped.std"]);
+    assert_eq!((code, &found["findings"][0]["certainty"]), (Some(66), &"observed".into()), "{found:#}");
+    assert_eq!(found["cases"][0]["first"], 22);
+}
+
+#[test]
+fn a_multiset_in_c() {
+    for (cc, _) in compilers() {
+        let folder = Folder::new();
+        for (flag, code) in [("-DNOTHING", 0), ("-DBUG", 66)] {
+            let source = example("../multiset.c");
+            let args = ["cc", "-g", flag, "-o", "multiset", source.to_str().unwrap(), "-lpthread"];
+            folder.runtime();
+            let mut compile = folder.command(&args);
+            outcome(compile.env("FORESEE_CC", cc).output().unwrap()).success();
+            folder.foresee(&["record", "-o", "run.ft", "--", "./multiset"]).success();
+            let (found_code, found) = json(&folder, &["--model", "multiset", "run.ft"]);
+            assert_eq!(found_code, Some(code), "{cc} {flag}: {found:#}");
+            if code == 66 {
+                let finding = &found["findings"][0];
+                assert_eq!(
+                    (&finding["certainty"], &finding["category"]),
+                    (&"predicted".into(), &"view".into()),
+                    "{cc}: {found:#}"
+                );
+                assert_eq!(finding["witness"]["checked"], true, "{cc}: {found:#}");
+            }
+        }
+    }
+}
+
+/// Section 8 of the paper: two methods write the contents (p) and the shape (q) of a structure in opposite orders, each under its lock. No run
+/// of whole methods does the same, so reduction rejects it; the shape is nobody's business, and refinement accepts it.
+#[test]
+fn what_reduction_rejects_and_refinement_accepts() {
+    let folder = Folder::new();
+    let text = "main|fork(T1)
+main|fork(T2)
+T1|begin(add)
+T1|call(add, 1)
+T1|acq(lp)
+T1|w(p)
+T1|commit(add)
+T1|rel(lp)
+T2|begin(add)
+T2|call(add, 2)
+T2|acq(lp)
+T2|w(p)
+T2|commit(add)
+T2|rel(lp)
+T2|acq(lq)
+T2|w(q)
+T2|rel(lq)
+T2|return(add, \"true\")
+T2|end(add)
+T1|acq(lq)
+T1|w(q)
+T1|rel(lq)
+T1|return(add, \"true\")
+T1|end(add)
+main|join(T1)
+main|join(T2)
+";
+    folder.write("section8.std", text);
+    let reduced = folder.foresee(&["check", "--engine", "atomicity", "section8.std"]);
+    assert_eq!(reduced.code, Some(66), "{}", reduced.stderr);
+    let (code, found) = json(&folder, &["--model", "set", "section8.std"]);
+    assert_eq!(code, Some(0), "{found:#}");
 }

@@ -83,7 +83,7 @@ impl Viewed for Buffers {
         NAMES.map(Value::from).to_vec()
     }
 
-    fn touched(&self, op: &BuffersOp) -> Touched {
+    fn touched(&self, _state: &Self::State, op: &BuffersOp) -> Touched {
         Touched::Parts(match op {
             BuffersOp::Set(b, _) | BuffersOp::Append(b, _) => vec![Value::from(NAMES[*b])],
             BuffersOp::ToString(_) => Vec::new(),

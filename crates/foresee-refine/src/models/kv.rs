@@ -1,9 +1,9 @@
 //! A map from keys to texts: `get(k)`, `put(k, text)`: "ok", `append(k, text)`: "ok". A key that was never put has the empty text.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use smallvec::smallvec;
+use smol_str::SmolStr;
 
 use crate::spec::{Keys, Outcome, Specification, Viewed, WrongCall};
 use crate::value::Value;
@@ -22,13 +22,13 @@ pub struct KvOp {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum KvAction {
     Get,
-    Put(Arc<str>),
-    Append(Arc<str>),
+    Put(SmolStr),
+    Append(SmolStr),
 }
 
 impl Specification for Kv {
     type Op = KvOp;
-    type State = BTreeMap<Value, Arc<str>>;
+    type State = BTreeMap<Value, SmolStr>;
 
     fn decode(&self, method: &str, args: &[Value]) -> Result<KvOp, WrongCall> {
         let (key, does) = match (method, args) {

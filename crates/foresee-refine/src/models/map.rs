@@ -92,7 +92,7 @@ impl Viewed for Map {
         state.keys().cloned().collect()
     }
 
-    fn touched(&self, op: &MapOp) -> Touched {
+    fn touched(&self, _state: &Self::State, op: &MapOp) -> Touched {
         Touched::Parts(vec![op.key().clone()])
     }
 }

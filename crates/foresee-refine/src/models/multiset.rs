@@ -99,7 +99,7 @@ impl Viewed for Multiset {
         state.values().cloned().collect()
     }
 
-    fn touched(&self, op: &MultisetOp) -> Touched {
+    fn touched(&self, _state: &Self::State, op: &MultisetOp) -> Touched {
         Touched::Parts(self.keys(op).unwrap_or_default().into_vec())
     }
 }

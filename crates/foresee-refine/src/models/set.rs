@@ -96,7 +96,7 @@ impl Viewed for Set {
         state.iter().cloned().collect()
     }
 
-    fn touched(&self, op: &SetOp) -> Touched {
+    fn touched(&self, _state: &Self::State, op: &SetOp) -> Touched {
         Touched::Parts(vec![op.element.clone()])
     }
 }

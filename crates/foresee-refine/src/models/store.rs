@@ -90,7 +90,7 @@ impl Viewed for Store {
         state.keys().cloned().collect()
     }
 
-    fn touched(&self, op: &StoreOp) -> Touched {
+    fn touched(&self, _state: &Self::State, op: &StoreOp) -> Touched {
         match op {
             StoreOp::Write(handle, _) => Touched::Parts(vec![handle.clone()]),
             _ => Touched::Parts(Vec::new()),

@@ -93,7 +93,13 @@ impl Viewed for Sequence {
         (0..state.len()).map(Value::from).chain([Value::from(SIZE)]).collect()
     }
 
-    fn touched(&self, _op: &SequenceOp) -> Touched {
-        Touched::All
+    fn touched(&self, state: &Self::State, op: &SequenceOp) -> Touched {
+        match op {
+            SequenceOp::Add(_) => {
+                Touched::Parts(vec![Value::from(state.len().saturating_sub(1)), Value::from(SIZE)])
+            }
+            SequenceOp::Clear => Touched::All,
+            SequenceOp::LastIndexOf(_) | SequenceOp::Size => Touched::Parts(Vec::new()),
+        }
     }
 }

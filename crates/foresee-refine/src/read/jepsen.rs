@@ -3,9 +3,8 @@
 //! `:fail` says that the operation had no effect: it is left out, except a compare-and-set, which failed as the value was another.
 //! `:info` says that nobody knows: such an operation never returns.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 
 use super::case::{Case, ReadError, Subject};
 use super::edn::{self, Edn};
@@ -73,7 +72,7 @@ pub(super) fn history(entries: Vec<Entry>, model: Option<Model>) -> Result<Case,
                     entry.process
                 )));
             }
-            let (client, method) = (Arc::from(client), Arc::from(method));
+            let (client, method) = (SmolStr::from(client), SmolStr::from(method));
             ops.push(Some(Operation { client, method, args, call: now, returned: None }));
             continue;
         }

@@ -1,8 +1,7 @@
 //! Cases in JSON: histories with `ops`, refinement logs with `events`.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value as Json};
+use smol_str::SmolStr;
 
 use super::case::{Case, ReadError, Subject};
 use crate::history::{History, Operation};
@@ -70,7 +69,7 @@ impl<'a> Part<'a> {
     }
 
     /// Something that has a name: a text or a number.
-    fn name(&self, field: &str) -> Result<Arc<str>, ReadError> {
+    fn name(&self, field: &str) -> Result<SmolStr, ReadError> {
         match self.value(field)? {
             Value::Text(name) => Ok(name),
             Value::Int(number) => Ok(number.to_string().into()),
@@ -160,7 +159,7 @@ fn internal_threads(case: Part<'_>) -> Result<Vec<String>, ReadError> {
 fn event(part: Part<'_>, what: &str, log: &mut Log) -> Result<Event, ReadError> {
     let thread = log.thread(&part.name("thread")?, false);
     let action = match part.text("op")? {
-        "call" => Action::Call { method: part.text("method")?.into(), args: part.values("args")? },
+        "call" => Action::Call { method: part.text("method")?.into(), args: part.values("args")?.into() },
         "return" => Action::Return { method: part.text("method")?.into(), ret: part.value("ret")? },
         "commit" => Action::Commit,
         "write" => Action::Write { target: part.text("target")?.into(), value: part.value("value")? },

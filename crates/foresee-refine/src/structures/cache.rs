@@ -6,6 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
 use super::Target;
 use crate::refine::{Replica, WrongWrite};
 use crate::value::Value;
@@ -43,8 +46,8 @@ impl Handle {
 /// The handles of a cache.
 #[derive(Clone, Debug, Default)]
 pub struct CacheReplica {
-    handles: BTreeMap<String, Handle>,
-    broken: BTreeSet<String>,
+    handles: FxHashMap<SmolStr, Handle>,
+    broken: BTreeSet<SmolStr>,
     changed: Vec<Value>,
 }
 
@@ -53,7 +56,7 @@ impl Replica for CacheReplica {
         let expected = "cached[h], clean[h], dirty[h] (true or false), entry[h][i] or chunk[h][i]";
         let wrong = || WrongWrite::new(target, expected);
         let Target { name, indices, field: "" } = Target::of(target) else { return Err(wrong()) };
-        let Some(key) = indices.first().map(|key| (*key).to_owned()) else { return Err(wrong()) };
+        let Some(key) = indices.first().map(SmolStr::new) else { return Err(wrong()) };
         let handle = self.handles.entry(key.clone()).or_default();
         match (name, &indices[1..], value) {
             ("cached", [], Value::Bool(it)) => handle.cached = *it,
@@ -73,7 +76,7 @@ impl Replica for CacheReplica {
             Some(_) => self.broken.insert(key.clone()),
             None => self.broken.remove(&key),
         };
-        self.changed.push(Value::from(key));
+        self.changed.push(Value::Text(key));
         Ok(())
     }
 

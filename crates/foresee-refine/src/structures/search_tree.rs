@@ -1,9 +1,11 @@
 //! A multiset in a binary search tree: `root`, `key[n]`, `left[n]`, `right[n]`, `count[n]` (1 if it was never written). Its view: how often
 //! each key is in nodes that can be reached from the root.
 //!
-//! A subtree that is hung where nothing was is added; when something that can be reached is cut off, the tree is gone through again.
+//! Kept up to date write by write: each node that can be reached knows how many edges from such nodes lead to it. One to which none is left is
+//! out, with what hangs on it alone. One that loses an edge and has another may still be reached, or be in a circle: then the tree is gone
+//! through again.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::Target;
 use crate::refine::{Replica, WrongWrite};
@@ -27,7 +29,8 @@ impl Default for Node {
 pub struct SearchTreeReplica {
     root: Option<Value>,
     nodes: FxHashMap<Value, Node>,
-    reached: FxHashSet<Value>,
+    /// The nodes that can be reached, with the number of edges from these, or the root, to them.
+    reached: FxHashMap<Value, usize>,
     counts: FxHashMap<Value, i64>,
     changed: Vec<Value>,
     /// Whether the tree must be gone through again.
@@ -35,20 +38,47 @@ pub struct SearchTreeReplica {
 }
 
 impl SearchTreeReplica {
-    /// Adds what can be reached from here and was not before.
-    fn reach(&mut self, from: &Value) {
-        let mut left = vec![from.clone()];
+    /// There is one edge more to this node: it can be reached, with all below it.
+    fn reach(&mut self, from: Value) {
+        let mut left = vec![from];
         while let Some(name) = left.pop() {
-            if !self.reached.insert(name.clone()) {
-                continue;
+            let edges = self.reached.entry(name.clone()).or_default();
+            *edges += 1;
+            if *edges == 1 {
+                let node = self.nodes.entry(name).or_default();
+                left.extend(node.children.iter().flatten().cloned());
+                let (key, count) = (node.key.clone(), node.count);
+                self.count(&key, count);
             }
-            let node = self.nodes.entry(name).or_default();
-            if node.key != Value::Null {
-                let count = self.counts.entry(node.key.clone()).or_default();
-                *count = count.wrapping_add(node.count);
-                self.changed.push(node.key.clone());
+        }
+    }
+
+    /// There is one edge less to this node.
+    fn cut(&mut self, from: Value) {
+        let mut left = vec![from];
+        while let Some(name) = left.pop() {
+            match self.reached.get_mut(&name) {
+                Some(1) => {
+                    self.reached.remove(&name);
+                    let node = self.nodes.entry(name).or_default();
+                    left.extend(node.children.iter().flatten().cloned());
+                    let (key, count) = (node.key.clone(), node.count);
+                    self.count(&key, count.wrapping_neg());
+                }
+                Some(edges) => {
+                    *edges -= 1;
+                    self.is_stale = true;
+                }
+                None => {}
             }
-            left.extend(node.children.iter().flatten().cloned());
+        }
+    }
+
+    fn count(&mut self, key: &Value, more: i64) {
+        if *key != Value::Null {
+            let count = self.counts.entry(key.clone()).or_default();
+            *count = count.wrapping_add(more);
+            self.changed.push(key.clone());
         }
     }
 
@@ -57,18 +87,16 @@ impl SearchTreeReplica {
             self.reached.clear();
             self.changed.extend(self.counts.drain().map(|(key, _)| key));
             if let Some(root) = self.root.clone() {
-                self.reach(&root);
+                self.reach(root);
             }
         }
     }
 
-    /// An edge of a node that can be reached now leads elsewhere.
+    /// An edge of the root, or of a node that can be reached, leads elsewhere.
     fn moved(&mut self, old: Option<Value>, new: Option<Value>) {
-        match (old, new) {
-            _ if self.is_stale => {}
-            (None, Some(new)) if !self.reached.contains(&new) => self.reach(&new),
-            (old, new) if old == new => {}
-            _ => self.is_stale = true,
+        if !self.is_stale && old != new {
+            new.into_iter().for_each(|new| self.reach(new));
+            old.into_iter().for_each(|old| self.cut(old));
         }
     }
 }
@@ -85,7 +113,7 @@ impl Replica for SearchTreeReplica {
         }
         let [index] = indices[..] else { return Err(wrong()) };
         let index = Value::from(index);
-        let is_reached = self.reached.contains(&index);
+        let is_reached = self.reached.contains_key(&index);
         let node = self.nodes.entry(index).or_default();
         match (name, value) {
             ("key", key) => {
@@ -93,8 +121,11 @@ impl Replica for SearchTreeReplica {
                 node.key = key.clone();
             }
             ("count", Value::Int(count)) => {
-                self.is_stale |= is_reached && node.count != *count;
-                node.count = *count;
+                let more = count.wrapping_sub(std::mem::replace(&mut node.count, *count));
+                if is_reached && !self.is_stale {
+                    let key = node.key.clone();
+                    self.count(&key, more);
+                }
             }
             ("left" | "right", _) => {
                 let old = std::mem::replace(&mut node.children[usize::from(name == "right")], to.clone());

@@ -40,11 +40,21 @@ impl Replica for LeavesReplica {
             }
             _ => return Err(wrong()),
         };
-        for (key, data) in &pairs {
+        // Most writes change one pair: what is the same at both ends stays.
+        let old = self.leaves.get(*index).map_or(&[][..], Vec::as_slice);
+        let before = old.iter().zip(&pairs).take_while(|(old, new)| old == new).count();
+        let rest = old[before..].iter().rev().zip(pairs[before..].iter().rev());
+        let after = rest.take_while(|(old, new)| old == new).count();
+        for (key, data) in &pairs[before..pairs.len() - after] {
             *self.data.entry(key.clone()).or_default().entry(data.clone()).or_default() += 1;
             self.changed.push(key.clone());
         }
-        for (key, data) in self.leaves.insert((*index).to_owned(), pairs).unwrap_or_default() {
+        let mut old = match self.leaves.get_mut(*index) {
+            Some(leaf) => std::mem::replace(leaf, pairs),
+            None => self.leaves.insert((*index).to_owned(), pairs).unwrap_or_default(),
+        };
+        old.truncate(old.len() - after);
+        for (key, data) in old.drain(before..) {
             let all = self.data.entry(key.clone()).or_default();
             match all.get_mut(&data) {
                 Some(count) if *count > 1 => *count -= 1,

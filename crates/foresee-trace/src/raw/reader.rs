@@ -265,6 +265,10 @@ impl EventSource for RawReader {
             Op::Named { name, .. } => {
                 Event { op: Op::Named { name, args: self.interpreter.args() }, ..event }
             }
+            Op::Call { name, .. } => Event { op: Op::Call { name, args: self.interpreter.args() }, ..event },
+            Op::Return { name, .. } => {
+                Event { op: Op::Return { name, args: self.interpreter.args() }, ..event }
+            }
             _ => event,
         }
     }

@@ -40,6 +40,13 @@ pub enum Claim<'a> {
         /// depends on them. The function says what the property looks at.
         sliced: Option<&'a dyn Fn(EventId) -> bool>,
     },
+    /// The operations of the schedule do not refine their specification.
+    Refinement {
+        /// Whether those of a schedule do not.
+        violated: &'a dyn Fn(&Execution, &[EventId]) -> bool,
+        /// The event at which that is established.
+        at: EventId,
+    },
 }
 
 impl<'a> Claim<'a> {
@@ -56,13 +63,18 @@ impl<'a> Claim<'a> {
         Claim::Property { violated, at: None, sliced: Some(looks_at) }
     }
 
+    /// Whether it is about all events of a schedule.
+    pub(super) fn is_about_whole(&self) -> bool {
+        matches!(self, Claim::Property { .. } | Claim::Refinement { .. })
+    }
+
     /// The threads that do something after the schedule, and the events to watch. Refuses events that do not exist.
     pub(super) fn needs(&self, execution: &Execution) -> Result<(Vec<ThreadId>, Vec<EventId>), Refusal> {
         let named: Vec<EventId> = match self {
             Claim::Race { first, second } => vec![*first, *second],
             Claim::Deadlock { blocked } => blocked.clone(),
             Claim::Atomicity { cycle } => cycle.iter().flat_map(|&(from, to)| [from, to]).collect(),
-            Claim::Property { .. } => Vec::new(),
+            Claim::Property { .. } | Claim::Refinement { .. } => Vec::new(),
         };
         if let Some(unknown) = named.iter().find(|id| id.index() >= execution.len()) {
             let why = format!("there is no event {}: the execution has {}", unknown.0, execution.len());
@@ -71,7 +83,9 @@ impl<'a> Claim<'a> {
         Ok(match self {
             Claim::Deadlock { .. } => (named.iter().map(|&id| execution.thread(id)).collect(), Vec::new()),
             Claim::Atomicity { .. } => (Vec::new(), named),
-            Claim::Race { .. } | Claim::Property { .. } => (Vec::new(), Vec::new()),
+            Claim::Race { .. } | Claim::Property { .. } | Claim::Refinement { .. } => {
+                (Vec::new(), Vec::new())
+            }
         })
     }
 
@@ -93,6 +107,12 @@ impl<'a> Claim<'a> {
                 }
                 ensure(violated(replay.execution, schedule), || {
                     "the schedule does not violate the property".to_owned()
+                })
+            }
+            Claim::Refinement { violated, at } => {
+                ensure(schedule.contains(at), || format!("event {} is not in the schedule", at.0))?;
+                ensure(violated(replay.execution, schedule), || {
+                    "the operations of the schedule refine their specification".to_owned()
                 })
             }
         }

@@ -148,8 +148,7 @@ impl<'e> Checker<'e> {
         schedule: &Schedule,
         claim: &Claim<'_>,
     ) -> Result<(), Refusal> {
-        // A property looks at all events.
-        if schedule.observed() == 0 || matches!(claim, Claim::Property { .. }) {
+        if schedule.observed() == 0 || claim.is_about_whole() {
             let replay = Replay::new(self.execution, &self.observed).reading(common.reads());
             return self.finish(replay, &schedule.to_vec(), claim);
         }
@@ -164,8 +163,7 @@ impl<'e> Checker<'e> {
     /// Replays the rest of a schedule and asks whether the whole shows the claim.
     fn finish(&self, mut replay: Replay<'_>, rest: &[EventId], claim: &Claim<'_>) -> Result<(), Refusal> {
         let (mut going_on, watched) = claim.needs(self.execution)?;
-        let is_property = matches!(claim, Claim::Property { .. });
-        if is_property && rest.len() == self.execution.len() {
+        if claim.is_about_whole() && rest.len() == self.execution.len() {
             going_on = self.execution.ids().map(|id| self.execution.thread(id)).collect();
         }
         let by_branches = replay.reads() == Reads::Relaxed && self.observed.has_branches;

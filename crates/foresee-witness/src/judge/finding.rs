@@ -128,6 +128,7 @@ impl Finding {
                 (FindingKind::Atomicity, indices(cycle.into_iter().flat_map(|(from, to)| [from, to])))
             }
             Claim::Property { at, .. } => (FindingKind::Property, indices(at)),
+            Claim::Refinement { at, .. } => (FindingKind::Refinement, indices([at])),
         };
         let (statement, run) = statement.unzip();
         Finding {

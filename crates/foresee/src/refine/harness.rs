@@ -15,7 +15,7 @@ use foresee_refine::refine::{self, Judgement, Mode, RefineError, Replica, Violat
 use foresee_refine::spec::Viewed;
 
 use super::choice::Choice;
-use super::recorder::{Recorder, Role};
+use super::recorder::{Recorder, Recording, Role};
 
 /// How a structure is tested.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +123,7 @@ impl Harness {
     {
         let structure = new();
         let recorder = Recorder::checking(spec.clone(), R::default(), self.mode, self.yields);
-        self.drive(&structure, &recorder, &operation, internal);
+        self.drive(&structure, Some(&recorder), &operation, internal);
         let recording = recorder.finish()?;
         let log = recording.log;
         let finding = match recording.violation {
@@ -133,11 +133,23 @@ impl Harness {
         Ok(Report { operations: calls(&log, log.events.len()), finding, mistakes: recording.mistakes, log })
     }
 
-    /// Lets all threads work until they are done or something is found.
+    /// Drives a new structure to the end, and keeps the log without checking it.
+    pub fn record<T: Sync>(
+        &self,
+        new: impl FnOnce() -> T,
+        operation: impl Fn(&T, &mut Choice) + Sync,
+        internal: Option<Internal<T>>,
+    ) -> Result<Recording, RefineError> {
+        let recorder = Recorder::keeping(self.mode, self.yields);
+        self.drive(&new(), Some(&recorder), &operation, internal);
+        recorder.finish()
+    }
+
+    /// Lets all threads work until they are done or something is found. Without a recorder nothing is logged.
     pub fn drive<T: Sync>(
         &self,
         structure: &T,
-        recorder: &Recorder,
+        recorder: Option<&Recorder>,
         operation: &(impl Fn(&T, &mut Choice) + Sync),
         internal: Option<Internal<T>>,
     ) {
@@ -149,11 +161,12 @@ impl Harness {
             for nth in 0..self.threads {
                 let (pool, busy, stop) = (pool.clone(), &busy, &stop);
                 scope.spawn(move || {
-                    let _attached = recorder.attach(&format!("T{}", nth + 1), Role::Application);
+                    let _attached =
+                        recorder.map(|recorder| recorder.attach(&format!("T{}", nth + 1), Role::Application));
                     let _done = Done { busy, stop };
                     let mut choice = Choice::new(self.seed ^ ((nth as u64 + 1) << 32), pool);
                     for done in 0..self.operations {
-                        if recorder.has_violation() {
+                        if recorder.is_some_and(Recorder::has_violation) {
                             break;
                         }
                         choice.shrink(100 * done / self.operations);
@@ -164,7 +177,7 @@ impl Harness {
             if let Some(internal) = internal {
                 let stop = &stop;
                 scope.spawn(move || {
-                    let _attached = recorder.attach("internal", Role::Internal);
+                    let _attached = recorder.map(|recorder| recorder.attach("internal", Role::Internal));
                     while !stop.load(Ordering::Relaxed) {
                         internal(structure);
                         thread::yield_now();

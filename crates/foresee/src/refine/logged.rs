@@ -1,9 +1,8 @@
 //! Variables whose writes are logged.
 
 use std::ops::Deref;
-use std::sync::Arc;
 
-use foresee_refine::Value;
+use foresee_refine::{SmolStr, Value};
 
 use super::thread;
 
@@ -13,12 +12,12 @@ use super::thread;
 #[derive(Clone, Debug)]
 pub struct Logged<T> {
     value: T,
-    name: Arc<str>,
+    name: SmolStr,
 }
 
 impl<T: Clone + Into<Value>> Logged<T> {
     /// A variable with this value, which is not logged. The name is that of the variable in the log, such as `A[3].elt`.
-    pub fn new<N: Into<Arc<str>>>(name: impl FnOnce() -> N, value: T) -> Logged<T> {
+    pub fn new<N: Into<SmolStr>>(name: impl FnOnce() -> N, value: T) -> Logged<T> {
         Logged { value, name: name().into() }
     }
 

@@ -16,7 +16,9 @@ mod thread;
 
 pub use choice::Choice;
 pub use foresee_refine::atomized::{Atomized, Sequential};
-pub use foresee_refine::refine::{Judgement, Kind, Mode, Replica, Unsupported, Violation, WrongWrite};
+pub use foresee_refine::refine::{
+    Judgement, Kind, Mode, RefineError, Replica, Unsupported, Violation, WrongWrite,
+};
 pub use foresee_refine::spec::{Outcome, Specification, Touched, Viewed, WrongCall};
 pub use foresee_refine::{Value, linear, log, models, structures};
 pub use harness::{Finding, Harness, Report, TestSettings};
@@ -29,6 +31,8 @@ pub use recorder::{Recorder, Recording, Role};
 pub mod private {
     pub use super::thread::{Block, Call, MethodKind, call, commit, replay, write};
     use foresee_refine::Value;
+    pub use foresee_refine::log::Arguments;
+    pub use foresee_refine::smol_str::format_smolstr;
 
     pub fn value<T: Clone + Into<Value>>(it: &T) -> Value {
         it.clone().into()
@@ -42,7 +46,7 @@ macro_rules! __refined {
         let __foresee_call = $crate::refine::private::call(
             $crate::refine::private::MethodKind::$kind,
             $name,
-            || [$($crate::refine::private::value(&$arg)),*].into(),
+            || $crate::refine::private::Arguments::from_iter([$($crate::refine::private::value(&$arg)),*]),
         );
         let __foresee_result = (|| $($gives)* { $($body)* })();
         __foresee_call.returns(|| $crate::refine::private::value(&__foresee_result));
@@ -74,6 +78,12 @@ macro_rules! __commit_block {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __log_entry {
+    ($how:ident, [$($format:tt)*], $value:expr) => {
+        $crate::refine::private::$how(
+            || $crate::refine::private::format_smolstr!($($format)*),
+            || ::core::convert::Into::into($value),
+        )
+    };
     ($how:ident, $target:expr, $value:expr) => {
         $crate::refine::private::$how(
             || ::core::convert::Into::into($target),

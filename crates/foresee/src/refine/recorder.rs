@@ -54,7 +54,7 @@ impl Recorder {
         S: Viewed + Send + 'static,
         R: Replica + Send + 'static,
     {
-        Recorder::new(yields, move |queue, shared| {
+        Recorder::new(mode, yields, move |queue, shared| {
             let mut checker = Checker::new(&spec, replica, mode);
             let mut events = Vec::new();
             in_order(queue, |event| {
@@ -70,9 +70,9 @@ impl Recorder {
         })
     }
 
-    /// Keeps entries, to be checked later.
-    pub fn keeping(yields: u8) -> Recorder {
-        Recorder::new(yields, |queue, _| {
+    /// Keeps entries, to be checked later: without views if nobody will compare them.
+    pub fn keeping(mode: Mode, yields: u8) -> Recorder {
+        Recorder::new(mode, yields, |queue, _| {
             let mut events = Vec::new();
             in_order(queue, |event| {
                 events.push(event);
@@ -86,7 +86,7 @@ impl Recorder {
     pub fn to_file(path: &Path, structure: &str) -> io::Result<Recorder> {
         let mut file = BufWriter::new(File::create(path)?);
         writeln!(file, "{}", foresee_refine::write::head(structure))?;
-        Ok(Recorder::new(0, move |queue, shared| {
+        Ok(Recorder::new(Mode::View, 0, move |queue, shared| {
             let mut known = 0;
             // What cannot be written is not there for the command either: it says so of an incomplete line.
             let mut write = |event: &Event| -> io::Result<()> {
@@ -115,7 +115,7 @@ impl Recorder {
         }))
     }
 
-    fn new<W>(yields: u8, work: W) -> Recorder
+    fn new<W>(mode: Mode, yields: u8, work: W) -> Recorder
     where
         W: FnOnce(Receiver<Batch>, &Shared) -> Result<(Vec<Event>, Option<Violation>), RefineError>
             + Send
@@ -128,6 +128,7 @@ impl Recorder {
             threads: Mutex::default(),
             mistakes: Mutex::default(),
             has_violation: AtomicBool::new(false),
+            has_views: mode == Mode::View,
             yields,
         });
         let own = shared.clone();

@@ -20,6 +20,8 @@ pub(super) struct Shared {
     pub(super) mistakes: Mutex<Vec<String>>,
     /// Whether the checker found something.
     pub(super) has_violation: AtomicBool,
+    /// Whether writes and commit blocks are logged: without views nobody needs them.
+    pub(super) has_views: bool,
     /// Of a hundred entries, after how many the thread lets others run.
     pub(super) yields: u8,
 }

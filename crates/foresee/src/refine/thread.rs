@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::vec::Vec;
 
-use foresee_refine::Value;
-use foresee_refine::log::{Action, Event, ThreadId};
+use foresee_refine::log::{Action, Arguments, Event, ThreadId};
+use foresee_refine::{SmolStr, Value};
 
 use super::shared::{Batch, Shared};
 
 /// A thread hands on its entries when it has so many.
-const BATCH: usize = 64;
+const BATCH: usize = 128;
 
 /// What a method is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,6 @@ struct ThreadLog {
     /// How many logged methods are under way, each called by the one before. Only the outermost is logged.
     depth: usize,
     commits: Vec<&'static Location<'static>>,
-    /// Names of methods, by the address of their text.
-    names: Vec<(*const u8, Arc<str>)>,
     random: u64,
 }
 
@@ -59,7 +57,7 @@ impl Drop for Attached {
 pub(super) fn attach(shared: Arc<Shared>, id: ThreadId) -> Attached {
     let random = u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let log =
-        ThreadLog { shared, id, batch: Vec::new(), depth: 0, commits: Vec::new(), names: Vec::new(), random };
+        ThreadLog { shared, id, batch: Vec::with_capacity(BATCH), depth: 0, commits: Vec::new(), random };
     CURRENT.with_borrow_mut(|current| {
         if let Some(mut before) = current.replace(Box::new(log)) {
             before.flush();
@@ -81,21 +79,16 @@ impl ThreadLog {
     fn flush(&mut self) {
         if !self.batch.is_empty() {
             // If the other side has gone, the recording has ended.
-            let _ = self.shared.queue.send(std::mem::take(&mut self.batch));
+            let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+            let _ = self.shared.queue.send(batch);
         }
-    }
-
-    fn name(&mut self, name: &'static str) -> Arc<str> {
-        if let Some((_, known)) = self.names.iter().find(|(address, _)| *address == name.as_ptr()) {
-            return known.clone();
-        }
-        let known: Arc<str> = name.into();
-        self.names.push((name.as_ptr(), known.clone()));
-        known
     }
 
     /// Whether the thread should let others run now.
     fn yields(&mut self) -> bool {
+        if self.shared.yields == 0 {
+            return false;
+        }
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
@@ -128,6 +121,15 @@ fn with(act: impl FnOnce(&mut ThreadLog)) {
     }
 }
 
+/// The same for what is logged only where views are compared.
+fn with_views(act: impl FnOnce(&mut ThreadLog)) {
+    with(|log| {
+        if log.shared.has_views {
+            act(log);
+        }
+    });
+}
+
 /// A logged method that is under way.
 #[must_use]
 pub struct Call {
@@ -138,14 +140,14 @@ pub struct Call {
 }
 
 /// Logs a call.
-pub fn call(kind: MethodKind, name: &'static str, args: impl FnOnce() -> Vec<Value>) -> Call {
+pub fn call(kind: MethodKind, name: &'static str, args: impl FnOnce() -> Arguments) -> Call {
     let mut is_attached = false;
     with(|log| {
         is_attached = true;
         log.depth += 1;
         if log.depth == 1 {
             log.commits.clear();
-            let action = Action::Call { method: log.name(name), args: args() };
+            let action = Action::Call { method: SmolStr::new_static(name), args: args() };
             log.push(action);
         }
     });
@@ -167,7 +169,7 @@ impl Call {
             if self.kind == MethodKind::Mutator && log.commits.len() != 1 {
                 log.mistake(self.name);
             }
-            let action = Action::Return { method: log.name(self.name), ret: ret() };
+            let action = Action::Return { method: SmolStr::new_static(self.name), ret: ret() };
             log.push(action);
         });
     }
@@ -193,13 +195,13 @@ pub fn commit() {
 }
 
 /// Logs a write.
-pub fn write(target: impl FnOnce() -> Arc<str>, value: impl FnOnce() -> Value) {
-    with(|log| log.push(Action::Write { target: target(), value: value() }));
+pub fn write(target: impl FnOnce() -> SmolStr, value: impl FnOnce() -> Value) {
+    with_views(|log| log.push(Action::Write { target: target(), value: value() }));
 }
 
 /// Logs an entry that is replayed as a whole.
-pub fn replay(entry: impl FnOnce() -> Arc<str>, value: impl FnOnce() -> Value) {
-    with(|log| log.push(Action::Replay { entry: entry(), value: value() }));
+pub fn replay(entry: impl FnOnce() -> SmolStr, value: impl FnOnce() -> Value) {
+    with_views(|log| log.push(Action::Replay { entry: entry(), value: value() }));
 }
 
 /// A commit block that is open.
@@ -209,13 +211,13 @@ pub struct Block(());
 impl Block {
     /// Logs its beginning.
     pub fn begin() -> Block {
-        with(|log| log.push(Action::BlockBegin));
+        with_views(|log| log.push(Action::BlockBegin));
         Block(())
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        with(|log| log.push(Action::BlockEnd));
+        with_views(|log| log.push(Action::BlockEnd));
     }
 }

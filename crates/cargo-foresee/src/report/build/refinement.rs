@@ -26,6 +26,29 @@ pub(crate) struct Checked {
     pub(crate) events: u64,
 }
 
+impl Checked {
+    /// Gives events other numbers: those that they have in the trace which the log was made of.
+    pub(crate) fn renumber(&mut self, new: &impl Fn(u64) -> u64) {
+        let all = |numbers: &mut Option<u64>| *numbers = numbers.map(new);
+        all(&mut self.verdict.first);
+        for verdict in [&mut self.verdict.io, &mut self.verdict.view].into_iter().flatten() {
+            all(&mut verdict.first);
+            all(&mut verdict.call);
+        }
+        let Some(finding) = &mut self.finding else { return };
+        all(&mut finding.first);
+        finding.events.iter_mut().for_each(|event| event.index = new(event.index));
+        let Some(refinement) = &mut finding.refinement else { return };
+        let Refinement { operation, overlapping, order, other_order, minimal, .. } = refinement;
+        let lists =
+            overlapping.iter_mut().chain(order).chain(minimal).chain(other_order.iter_mut().flatten());
+        for placed in lists.chain(operation) {
+            placed.call = new(placed.call);
+            all(&mut placed.returned);
+        }
+    }
+}
+
 /// Why a case could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CaseError {
@@ -186,7 +209,7 @@ fn of_log(
             other_order = Some(all(order));
         }
         Judgement::LaterCommit { before } => notes.push(format!(
-            "the commit point may be wrong: were it directly before event {before}, this would be right"
+            "the commit point may be wrong: were it directly before event {before} of the log, this would be right"
         )),
         Judgement::Undecided => {
             notes.push(

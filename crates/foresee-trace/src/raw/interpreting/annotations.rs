@@ -1,9 +1,9 @@
-//! What the program says itself: named events, locals, atomic blocks, names of locks and variables, values.
+//! What the program says itself: named events, operations of concurrent structures, locals, atomic blocks, names of locks and variables, values.
 //!
 //! Texts and arguments come in front of the record that takes them, in the same thread. Whatever takes a name takes all that has
 //! come, so nothing is left over for the next one.
 
-use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED};
+use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED};
 use rustc_hash::FxHashMap;
 
 use super::naming::Naming;
@@ -27,6 +27,8 @@ struct Said {
     args: Vec<(u8, u64)>,
     /// The atomic blocks that the thread is in.
     blocks: Vec<StrId>,
+    /// The operation that was called last.
+    operation: Option<StrId>,
 }
 
 impl Said {
@@ -80,6 +82,24 @@ impl Annotations {
             Tag::Named => {
                 self.args = said.args();
                 return Some(Op::Named { name: said.name()?, args: &[] });
+            }
+            Tag::Operation => {
+                let step = OperationStep::ALL.get(usize::from(record.detail))?;
+                if let OperationStep::Call | OperationStep::Return = step {
+                    self.args = said.args();
+                    let name = said.name()?;
+                    said.operation = Some(name);
+                    return Some(match step {
+                        OperationStep::Call => Op::Call { name, args: &[] },
+                        _ => Op::Return { name, args: &[] },
+                    });
+                }
+                let name = said.operation.unwrap_or_else(|| naming.names.intern(""));
+                return Some(match step {
+                    OperationStep::CommitBegin => Op::CommitBegin { name },
+                    OperationStep::CommitEnd => Op::CommitEnd { name },
+                    _ => Op::Commit { name },
+                });
             }
             Tag::Local => return Some(Op::Local { name: said.name()?, value: addr }),
             Tag::BlockBegin => {

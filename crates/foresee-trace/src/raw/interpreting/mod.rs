@@ -296,6 +296,7 @@ impl Interpreter {
             Tag::Text
             | Tag::Arg
             | Tag::Named
+            | Tag::Operation
             | Tag::Local
             | Tag::BlockBegin
             | Tag::BlockEnd

@@ -1,31 +1,25 @@
-//! Linearizability of histories that others have measured, of long ones with distinct values, and the paper's table of how early refinement
-//! checking finds bugs.
-
-#[path = "../../examples/refine/subjects/mod.rs"]
-mod subjects;
+//! Linearizability: histories of others, long ones, and hard ones.
 
 use std::path::Path;
 use std::time::Instant;
 
-use foresee::refine::{Harness, Judgement, Mode};
-use foresee_refine::linear::{self, Limits};
-use foresee_refine::models::{PriorityQueue, Queue, Set, Stack};
+use foresee_refine::linear::{self, Limits, Verdict};
+use foresee_refine::models::{PriorityQueue, Queue, Register, Set, Stack};
 use foresee_refine::named::{self, Consistency};
 use foresee_refine::read::{Subject, read};
 use foresee_refine::spec::Viewed;
 use foresee_refine::{History, Operation, Value};
-use subjects::SUBJECTS;
 
-pub(crate) fn run(operations: usize, runs: u64) {
+pub(super) fn run(operations: usize) {
+    hard_histories();
     histories();
     long_histories(operations);
-    detection(runs);
 }
 
 /// Histories of etcd and of a key-value store: reading is not counted, as in the figures of the other tool.
 fn histories() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/foresee-refine/tests/data/histories");
-    println!("linearizability         files   in all    worst");
+    println!("\nlinearizability         files   in all    worst");
     for (name, folder) in [("etcd (register)", folder.join("etcd")), ("kv, partitioned", folder.join("kv"))] {
         let (mut count, mut all, mut worst) = (0, 0.0, 0.0_f64);
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -106,58 +100,51 @@ fn overlapping<S: Viewed>(spec: &S, name: &str, put: &str, take: &str, operation
     History::new(ops).unwrap_or_default()
 }
 
-/// How many operations it takes to find each bug, by results and by views: the mean of runs that found it.
-fn detection(runs: u64) {
-    println!("\noperations until detection         threads   results     views   paper: results   views");
-    for subject in &SUBJECTS {
-        for threads in [4, 8, 16, 32] {
-            let mean = |mode| {
-                let (mut found, mut sum) = (0_u64, 0);
-                for seed in 0..runs {
-                    let harness = Harness {
-                        threads,
-                        operations: 4_000 / threads,
-                        seed,
-                        mode,
-                        yields: 20,
-                        ..Harness::default()
-                    };
-                    let Ok(report) = (subject.test)(&harness, true) else { continue };
-                    if let Some(finding) = report.finding
-                        && !matches!(finding.judgement, Judgement::CommitPoints { .. } | Judgement::Undecided)
-                    {
-                        found += 1;
-                        sum += finding.after;
-                    }
-                }
-                match found {
-                    0 => "none".to_owned(),
-                    _ => format!("{}/{found}", sum as u64 / found),
-                }
-            };
-            let (io, view) = (mean(Mode::Io), mean(Mode::View));
-            let (paper_io, paper_view) = paper(subject.name, threads);
-            println!("{:<32} {threads:>8} {io:>10} {view:>9} {paper_io:>16} {paper_view:>7}", subject.name);
-        }
+/// Many clients write the same few values to a register at the same time, and all results are right but the last one: every order has to be
+/// ruled out. With a limit of memory the answer may be that it is not known.
+fn hard_histories() {
+    println!("hard histories, 256 MiB            operations   seconds   verdict");
+    for clients in [4, 8, 12, 16] {
+        let history = contended(clients, 60);
+        let start = Instant::now();
+        let limits = Limits { memory: 1 << 28, deadline: None };
+        let verdict = linear::check_by_search(&Register { initial: Value::Int(0) }, &history, limits);
+        let said = match verdict {
+            Ok(Verdict::Linearizable { .. }) => "linearizable",
+            Ok(Verdict::Violation(_)) => "not linearizable",
+            Ok(Verdict::Undecided(_)) => "undecided",
+            Err(_) => "not a history of a register",
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{clients:>3} clients, one register {:>18} {seconds:>9.2}   {said}", history.ops().len());
     }
-    println!("(mean/runs in which it was found, of {runs}; the paper ran on one processor of 2005)");
+    println!("(most memory of this process so far: {} MiB)", crate::peak_memory() >> 10);
 }
 
-/// Table 1 of the paper.
-fn paper(subject: &str, threads: usize) -> (u32, u32) {
-    let column = match threads {
-        4 => 0,
-        8 => 1,
-        16 => 2,
-        _ => 3,
+/// Rounds in which all clients write one of few values at the same time; then somebody reads what nobody wrote.
+fn contended(clients: usize, rounds: usize) -> History {
+    let mut ops = Vec::new();
+    let mut now = 0;
+    for round in 0..rounds {
+        for client in 0..clients {
+            let value = Value::from(1 + (round * clients + client) % 5);
+            ops.push(Operation {
+                client: client.to_string().into(),
+                method: "write".into(),
+                args: vec![value],
+                call: now + client as i64,
+                returned: Some((now + (2 * clients - client) as i64, Value::from("ok"))),
+            });
+        }
+        now += 4 * clients as i64;
+    }
+    let read = |value: i64| Operation {
+        client: "reader".into(),
+        method: "read".into(),
+        args: Vec::new(),
+        call: now,
+        returned: Some((now + 1, Value::Int(value))),
     };
-    let figures = match subject {
-        "multiset-vector" => [(1308, 25), (773, 21), (758, 10), (820, 6)],
-        "multiset-tree" => [(3648, 736), (930, 217), (330, 76), (262, 78)],
-        "vector" => [(219, 219), (58, 58), (52, 52), (25, 25)],
-        "string-buffer" => [(195, 90), (152, 63), (124, 19), (29, 17)],
-        "blink-tree" => [(4450, 483), (3332, 611), (1069, 301), (2111, 715)],
-        _ => [(521, 14), (805, 8), (302, 29), (311, 34)],
-    };
-    figures[column]
+    ops.push(read(99));
+    History::new(ops).unwrap_or_default()
 }

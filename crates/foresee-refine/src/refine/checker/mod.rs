@@ -2,10 +2,14 @@
 //!
 //! An event that needs a result which is still to come waits, with all that follow it. So the checker can run beside the program.
 
+mod threads;
+mod views;
+
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use threads::{Ahead, Block, Execution, ThreadState, result_ahead};
 
 use super::replica::Replica;
 use super::violation::{Difference, Kind, RefineError, Violation};
@@ -23,49 +27,15 @@ pub enum Mode {
     View,
 }
 
-/// An operation under way.
-struct Execution<Op> {
-    call: usize,
-    method: Arc<str>,
-    op: Op,
-    is_observer: bool,
-    has_committed: bool,
-    /// What an observer will give back; `None` if it never returns.
-    ret: Option<Value>,
-}
-
-/// A commit block that is open.
-#[derive(Default)]
-struct Block {
-    has_committed: bool,
-    /// Writes that nobody else has seen, with their events.
-    writes: Vec<(usize, Action)>,
-    /// What parts had before the first write that was made known at the block's commit.
-    before: FxHashMap<Value, Option<Value>>,
-}
-
-/// What a thread does next, as far as it concerns the operation under way.
-enum Ahead {
-    Call,
-    Return { method: Arc<str>, ret: Value },
-}
-
-struct ThreadState<Op> {
-    is_internal: bool,
-    execution: Option<Execution<Op>>,
-    block: Option<Block>,
-    ahead: VecDeque<Ahead>,
-}
-
 /// Checks a log, event by event.
 pub struct Checker<'s, S: Viewed, R: Replica> {
     spec: &'s S,
     mode: Mode,
     replica: R,
-    /// What each part of the implementation's view has.
-    contents: FxHashMap<Value, Value>,
+    /// What each part of the implementation's view has, once a thread of the structure has appeared.
+    contents: Option<FxHashMap<Value, Value>>,
     /// The event of the last write of each variable.
-    written: FxHashMap<Arc<str>, usize>,
+    written: FxHashMap<SmolStr, usize>,
     worlds: Vec<World<S>>,
     threads: FxHashMap<ThreadId, ThreadState<S::Op>>,
     waiting: VecDeque<Event>,
@@ -91,12 +61,10 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         if mode == Mode::View {
             world.compare(spec, &replica, &Touched::All);
         }
-        let parts = replica.parts();
-        let contents = parts.into_iter().filter_map(|part| Some((part.clone(), replica.part(&part)?)));
         Checker {
             spec,
             mode,
-            contents: contents.collect(),
+            contents: None,
             replica,
             written: FxHashMap::default(),
             worlds: vec![world],
@@ -124,12 +92,10 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         if self.violation.is_some() {
             return Ok(());
         }
-        let thread = self.threads.entry(event.thread).or_insert_with(|| ThreadState {
-            is_internal,
-            execution: None,
-            block: None,
-            ahead: VecDeque::new(),
-        });
+        if is_internal && self.mode == Mode::View {
+            self.keep_contents();
+        }
+        let thread = self.threads.entry(event.thread).or_insert_with(|| ThreadState::new(is_internal));
         match &event.action {
             Action::Call { .. } => thread.ahead.push_back(Ahead::Call),
             Action::Return { method, ret } => {
@@ -194,19 +160,14 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
     }
 
     fn state(&mut self, thread: ThreadId) -> &mut ThreadState<S::Op> {
-        self.threads.entry(thread).or_insert_with(|| ThreadState {
-            is_internal: false,
-            execution: None,
-            block: None,
-            ahead: VecDeque::new(),
-        })
+        self.threads.entry(thread).or_insert_with(|| ThreadState::new(false))
     }
 
     fn call(
         &mut self,
         index: usize,
         thread: ThreadId,
-        method: Arc<str>,
+        method: SmolStr,
         args: &[Value],
     ) -> Result<(), RefineError> {
         let spec = self.spec;
@@ -295,8 +256,8 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         self.order.push(call);
         let mut death = self.step(&op, ret.as_ref());
         if mode == Mode::View && !self.worlds.is_empty() {
-            let touched = self.spec.touched(&op);
             for world in &mut self.worlds {
+                let touched = self.spec.touched(&world.state, &op);
                 world.compare(self.spec, &self.replica, &touched);
             }
             self.publish_block(thread)?;
@@ -338,49 +299,6 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         death
     }
 
-    /// Drops the worlds whose view is another.
-    fn compare_views(&mut self, mut death: Death) -> Death {
-        let (spec, replica) = (self.spec, &self.replica);
-        if self.replica.broken().is_some() {
-            self.worlds.clear();
-            death.kind = Kind::Invariant;
-        }
-        self.worlds.retain(|world| {
-            if !world.views_agree() {
-                death.kind = Kind::View;
-                death.differences = world.differences(spec, replica);
-            }
-            world.views_agree()
-        });
-        death
-    }
-
-    /// A commit of the structure's own thread: the specification stays as it is, and the view is compared with it.
-    fn commit_internal(&mut self, index: usize, thread: ThreadId) -> Result<(), RefineError> {
-        self.publish_block(thread)?;
-        let death = Death { kind: Kind::View, expected: Vec::new(), differences: Vec::new() };
-        let Death { kind, differences, .. } = self.compare_views(death);
-        if self.worlds.is_empty() {
-            let invariant = self.replica.broken().filter(|_| kind == Kind::Invariant);
-            self.violation = Some(Violation { differences, invariant, ..self.blank(index, kind) });
-        }
-        Ok(())
-    }
-
-    /// The open block of a thread has its commit: its writes are there for all.
-    fn publish_block(&mut self, thread: ThreadId) -> Result<(), RefineError> {
-        let Some(block) = &mut self.state(thread).block else { return Ok(()) };
-        block.has_committed = true;
-        let writes = std::mem::take(&mut block.writes);
-        let before = self.publish(writes)?;
-        if let Some(block) = &mut self.state(thread).block {
-            for (part, contents) in before {
-                block.before.entry(part).or_insert(contents);
-            }
-        }
-        Ok(())
-    }
-
     /// All observers under way look at the new state.
     fn ask_observers(&mut self) {
         let spec = self.spec;
@@ -394,96 +312,6 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
                 }
             }
         }
-    }
-
-    fn write(&mut self, index: usize, thread: ThreadId, write: Action) -> Result<(), RefineError> {
-        let state = self.state(thread);
-        let is_internal = state.is_internal;
-        match &mut state.block {
-            Some(block) if !block.has_committed => block.writes.push((index, write)),
-            block => {
-                let in_block = block.is_some();
-                let before = self.publish(vec![(index, write)])?;
-                match &mut self.state(thread).block {
-                    Some(block) if in_block => {
-                        for (part, contents) in before {
-                            block.before.entry(part).or_insert(contents);
-                        }
-                    }
-                    _ if is_internal => self.expect_unchanged(index, before),
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn end_block(&mut self, index: usize, thread: ThreadId) -> Result<(), RefineError> {
-        let state = self.state(thread);
-        let is_internal = state.is_internal;
-        let Some(block) = state.block.take() else {
-            self.report(index, thread, Kind::Malformed);
-            return Ok(());
-        };
-        let mut before = self.publish(block.writes)?;
-        before.extend(block.before);
-        if is_internal {
-            self.expect_unchanged(index, before);
-        }
-        Ok(())
-    }
-
-    /// Work of the structure's own thread must leave parts as they were.
-    fn expect_unchanged(&mut self, index: usize, before: FxHashMap<Value, Option<Value>>) {
-        let changed = before.into_iter().filter_map(|(part, specification)| {
-            let implementation = self.replica.part(&part);
-            (implementation != specification).then_some(Difference { part, implementation, specification })
-        });
-        let mut differences: Vec<Difference> = changed.collect();
-        differences.sort_unstable_by(|a, b| a.part.cmp(&b.part));
-        if !differences.is_empty() {
-            self.violation = Some(Violation { differences, ..self.blank(index, Kind::InternalView) });
-        } else if let Some(broken) = self.replica.broken() {
-            self.violation =
-                Some(Violation { invariant: Some(broken), ..self.blank(index, Kind::Invariant) });
-        }
-    }
-
-    /// Makes writes known; what the parts that they changed had before. Of a variable that was written later, the later value stays.
-    fn publish(
-        &mut self,
-        writes: Vec<(usize, Action)>,
-    ) -> Result<FxHashMap<Value, Option<Value>>, RefineError> {
-        for (event, write) in writes {
-            let done = match &write {
-                Action::Write { target, value } => {
-                    let last = self.written.entry(target.clone()).or_insert(event);
-                    if *last > event {
-                        continue;
-                    }
-                    *last = event;
-                    self.replica.write(target, value)
-                }
-                Action::Replay { entry, value } => self.replica.replay(entry, value),
-                _ => Ok(()),
-            };
-            done.map_err(|why| RefineError::Write { event, why })?;
-        }
-        let changed = self.replica.take_changed();
-        let mut before = FxHashMap::default();
-        for part in &changed {
-            let now = self.replica.part(part);
-            let was = match now {
-                Some(now) => self.contents.insert(part.clone(), now),
-                None => self.contents.remove(part),
-            };
-            before.entry(part.clone()).or_insert(was);
-        }
-        let touched = Touched::Parts(changed);
-        for world in &mut self.worlds {
-            world.compare(self.spec, &self.replica, &touched);
-        }
-        Ok(before)
     }
 
     /// A violation with nothing but its place.
@@ -508,13 +336,5 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
     fn report(&mut self, index: usize, thread: ThreadId, kind: Kind) {
         let call = self.state(thread).execution.as_ref().map(|execution| execution.call);
         self.violation = Some(Violation { call, ..self.blank(index, kind) });
-    }
-}
-
-/// What the operation under way will give back, if it returns before the thread calls anything else.
-fn result_ahead(ahead: &VecDeque<Ahead>, method: &str) -> Option<Value> {
-    match ahead.front() {
-        Some(Ahead::Return { method: own, ret }) if **own == *method => Some(ret.clone()),
-        Some(Ahead::Return { .. } | Ahead::Call) | None => None,
     }
 }

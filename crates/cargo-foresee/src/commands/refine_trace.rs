@@ -1,0 +1,132 @@
+//! `foresee refine TRACE`: the operations of a recorded program against their specification, in the observed run and in others.
+
+use std::path::Path;
+use std::time::Instant;
+
+use foresee_refine::linear::Limits;
+use foresee_refine::named::Structure;
+use foresee_refine::read::{Case, Subject};
+use foresee_refine::recorded::{OperationLog, PredictedRefinement};
+use foresee_refine::refine::Judgement;
+use foresee_trace::{Execution, Gap, NoEnd, Spoils};
+use foresee_witness::analysis::{self, Analysed, Analysis};
+use foresee_witness::atomic::AtomicFunctions;
+use foresee_witness::engine::Engine;
+use foresee_witness::judge;
+
+use crate::error::CliError;
+use crate::input::Input;
+use crate::report::build::refinement::{self, Checked};
+use crate::report::model::{Certainty, Finding, Refinement, Witness};
+
+/// What came of a trace.
+pub(super) struct TraceChecked {
+    pub(super) checked: Checked,
+    pub(super) undecided: u64,
+    pub(super) refused: u64,
+}
+
+/// Whether this is a trace, by its ending.
+pub(super) fn is_trace(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "ft" || ending == "std")
+}
+
+/// Checks the observed run; if that is right, looks for another that is not.
+pub(super) fn check(path: &Path, structure: Structure, limits: Limits) -> Result<TraceChecked, CliError> {
+    let mut input = Input::open(path)?;
+    let engine = Engine {
+        name: refinement::ENGINE,
+        rest: false,
+        stream: None,
+        whole: Some(Box::new(PredictedRefinement::new(structure))),
+    };
+    let own = analysis::Limits {
+        deadline: limits.deadline,
+        rest: std::time::Duration::ZERO,
+        events: u64::from(u32::MAX),
+        threads: 1,
+        memory: limits.memory,
+        interrupt: Some(crate::interrupt::interrupted()),
+    };
+    let mut analysis = Analysis::new(vec![engine], AtomicFunctions::default(), own, true);
+    let mut out_of_time = false;
+    while !out_of_time && input.advance()? {
+        let (names, event) = input.event();
+        analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
+        out_of_time = limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    }
+    input.warn_of_damage();
+    let mut trust = input.source().trust();
+    if out_of_time {
+        trust.add(Gap::NoEnd(NoEnd::OutOfTime));
+    }
+    let analysed = analysis.finish(input.source().names(), trust, &mut |_| ());
+    let Some(execution) = &analysed.execution else {
+        return Err(CliError::Usage(format!("{}: the trace is empty", path.display())));
+    };
+    let wrong = |why: &dyn std::fmt::Display| CliError::Usage(format!("{}: {why}", path.display()));
+    let checked = of_run(execution, execution.ids(), structure, limits).map_err(|why| wrong(&why))?;
+    let (undecided, refused) =
+        analysed.engines.iter().fold((0, 0), |(a, b), engine| (a + engine.undecided, b + engine.refused));
+    let checked = match analysed.findings.first() {
+        // Without a schedule there is nothing to show but that there is something.
+        Some(found) if checked.finding.is_none() && found.witness().is_empty() => {
+            let message =
+                "operations may not refine their specification in another order of the recorded events";
+            let what = Refinement {
+                model: structure.name().to_owned(),
+                blame: Judgement::Undecided.name().to_owned(),
+                ..Refinement::default()
+            };
+            let finding = Finding::of_refinement(refinement::ENGINE, message.to_owned(), None, what);
+            Checked { finding: Some(Finding { certainty: Certainty::Candidate, ..finding }), ..checked }
+        }
+        Some(found) if checked.finding.is_none() => {
+            let mut predicted =
+                of_run(execution, found.witness().iter(), structure, limits).map_err(|why| wrong(&why))?;
+            predicted.finding = predicted.finding.map(|finding| predicted_finding(finding, found));
+            predicted.events = checked.events;
+            predicted
+        }
+        _ => checked,
+    };
+    let mut checked = checked;
+    if let (Some(finding), Some(reason)) = (&mut checked.finding, doubt(&analysed)) {
+        finding.certainty = Certainty::Candidate;
+        finding.reason = Some(reason);
+    }
+    Ok(TraceChecked { checked, undecided, refused })
+}
+
+/// Why nothing is certain: what a refinement checker says of a run rests on all of it.
+fn doubt(analysed: &Analysed) -> Option<String> {
+    let gaps = [Spoils::Everything, Spoils::Predictions, Spoils::WholeRun];
+    gaps.into_iter().find_map(|what| analysed.trust.spoiled_by(what)).map(ToString::to_string)
+}
+
+/// The log of some run, checked. Its events have the numbers that they have in the trace.
+fn of_run(
+    execution: &Execution,
+    schedule: impl Iterator<Item = foresee_trace::EventId>,
+    structure: Structure,
+    limits: Limits,
+) -> Result<Checked, refinement::CaseError> {
+    let OperationLog { log, events } = OperationLog::of(execution, schedule);
+    let case = Case { id: None, subject: Subject::Log { structure, log } };
+    let mut checked = refinement::check(&case, foresee_refine::named::Consistency::Linearizable, limits)?;
+    let in_trace = |index: u64| events.get(index as usize).map_or(index, |id| u64::from(id.0));
+    checked.renumber(&in_trace);
+    Ok(checked)
+}
+
+fn predicted_finding(finding: Finding, found: &judge::Finding) -> Finding {
+    let schedule = found.witness();
+    let then = schedule.then().iter().map(|id| id.0);
+    let certainty = Certainty::from(found.certainty());
+    Finding {
+        witness: (!schedule.is_empty()).then(|| Witness::new(schedule.observed(), then)),
+        certainty,
+        message: format!("in another order of the recorded events: {}", finding.message),
+        ..finding
+    }
+}

@@ -1,0 +1,151 @@
+//! The engine that predicts refinement violations.
+
+use std::hash::{Hash, Hasher};
+use std::time::{Duration, Instant};
+
+use foresee_trace::{EventId, Execution};
+use foresee_witness::checker::{Checker, Claim, Reads, Schedule};
+use foresee_witness::engine::{Budget, Job, Outcome, WholeEngine};
+use foresee_witness::judge::{Place, Proposal};
+use rustc_hash::{FxHashSet, FxHasher};
+
+use super::held_up::{self, Needs};
+use super::operations::OperationLog;
+use crate::linear::Limits;
+use crate::log::Log;
+use crate::named::{self, Structure};
+use crate::refine::{Judgement, Violation};
+
+/// How long it may take if nobody set a time.
+const UNLESS_TOLD: Duration = Duration::from_secs(10);
+
+/// To know whom to blame for a violation is worth so much time.
+const JUDGING: Duration = Duration::from_millis(200);
+
+/// Looks for runs whose operations do not refine the specification of a structure; see the [module](super). Stops at the first that is not
+/// just one of its commit points; those are reported if there is nothing else.
+pub struct PredictedRefinement {
+    /// What the operations are of.
+    pub structure: Structure,
+}
+
+impl PredictedRefinement {
+    /// Predicts violations of this structure.
+    pub fn new(structure: Structure) -> PredictedRefinement {
+        PredictedRefinement { structure }
+    }
+
+    /// The first violation in the log of a schedule, by the event of the trace at which it is established, and whom to blame.
+    fn violation(&self, execution: &Execution, schedule: &[EventId]) -> Option<(EventId, Judgement)> {
+        let OperationLog { log, events } = OperationLog::of(execution, schedule.iter().copied());
+        let (violation, judgement) = first_violation(self.structure, &log)?;
+        Some((*events.get(violation.first)?, judgement))
+    }
+}
+
+/// The first violation of a log: of its contents if it has writes, otherwise of its results.
+fn first_violation(structure: Structure, log: &Log) -> Option<(Violation, Judgement)> {
+    let limits = Limits { memory: 1 << 26, deadline: Instant::now().checked_add(JUDGING) };
+    let found = named::refine(structure, log, limits).ok()?;
+    found.view.flatten().or(found.io)
+}
+
+impl WholeEngine for PredictedRefinement {
+    fn has_work(&self, job: &Job<'_>) -> bool {
+        job.execution.ids().any(|id| OperationLog::has(job.execution, id))
+    }
+
+    fn run(&self, job: &Job<'_>) -> Outcome {
+        let execution = job.execution;
+        let mut outcome = Outcome::default();
+        // What happened needs no prediction.
+        if self.violation(execution, &execution.ids().collect::<Vec<_>>()).is_some() {
+            return outcome;
+        }
+        let deadline = job.budget.deadline.or_else(|| Instant::now().checked_add(UNLESS_TOLD));
+        let budget = Budget { deadline, ..job.budget };
+        let (checker, needs) = (Checker::new(execution), Needs::of(execution));
+        let mut commit_points = None;
+        // Runs whose words are right in their order.
+        let mut right: FxHashSet<u64> = FxHashSet::default();
+        for stop in held_up::moments(execution) {
+            if budget.is_exhausted() {
+                outcome.undecided += 1;
+                break;
+            }
+            for end in held_up::ends(execution, stop) {
+                let Some(run) = held_up::run(execution, &needs, stop, end) else { continue };
+                let words = fingerprint(execution, &run);
+                if right.contains(&words) {
+                    continue;
+                }
+                let Some((at, judgement)) = self.violation(execution, &run) else {
+                    right.insert(words);
+                    continue;
+                };
+                let is_weak = matches!(judgement, Judgement::CommitPoints { .. } | Judgement::Undecided);
+                if is_weak && commit_points.is_some() {
+                    continue;
+                }
+                // Only up to the violation: what would come after it need not be possible.
+                let length = run.iter().position(|id| *id == at).map_or(run.len(), |place| place + 1);
+                let Some(run) = self.shortest(execution, &checker, &run, length) else { continue };
+                let violated = |execution: &Execution, schedule: &[EventId]| {
+                    self.violation(execution, schedule).is_some_and(|(found, _)| found == at)
+                };
+                let proposal = Proposal {
+                    engine: "refine",
+                    claim: Claim::Refinement { violated: &violated, at },
+                    schedule: Schedule::from(run),
+                    reads: Reads::SameWrite,
+                    places: vec![Place::new(execution.loc(at), u64::from(at.0))],
+                    instances: 1,
+                    statement: None,
+                };
+                match job.judge.judge(proposal) {
+                    Some(finding) if is_weak => commit_points = Some(finding),
+                    Some(finding) => {
+                        outcome.findings.push(finding);
+                        return outcome;
+                    }
+                    None => {}
+                }
+            }
+        }
+        outcome.findings.extend(commit_points);
+        outcome
+    }
+}
+
+impl PredictedRefinement {
+    /// A schedule that the checker accepts and that shows the violation: the run up to the return of the operation that is wrong, or just up to the
+    /// violation, or all of it, as the result of another operation may matter.
+    fn shortest(
+        &self,
+        execution: &Execution,
+        checker: &Checker<'_>,
+        run: &[EventId],
+        length: usize,
+    ) -> Option<Vec<EventId>> {
+        let at = run.get(length - 1)?;
+        // The result of an operation that committed is looked up ahead in the log: its return must be there.
+        let mut until = length;
+        let own = execution.thread(*at);
+        let is_return = |id: &EventId| matches!(execution.op(*id), foresee_trace::Op::Return { .. });
+        if let Some(more) = run[length..].iter().position(|id| execution.thread(*id) == own && is_return(id))
+        {
+            until = length + more + 1;
+        }
+        [until, length, run.len()].into_iter().map(|length| &run[..length]).find_map(|schedule| {
+            let shows = self.violation(execution, schedule).is_some_and(|(found, _)| found == *at);
+            (shows && checker.check_schedule(schedule).is_ok()).then(|| schedule.to_vec())
+        })
+    }
+}
+
+/// The words of a run in their order, as a number.
+fn fingerprint(execution: &Execution, run: &[EventId]) -> u64 {
+    let mut hasher = FxHasher::default();
+    run.iter().filter(|id| OperationLog::has(execution, **id)).for_each(|id| id.0.hash(&mut hasher));
+    hasher.finish()
+}
