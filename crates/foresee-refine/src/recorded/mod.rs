@@ -13,7 +13,7 @@
 //! anything, as nothing after it is part of such a run.)
 //!
 //! **Cost.** For each of the moments of a thread at which others can notice that it waits, and each commit or return of another thread in a
-//! [window](held_up::WINDOW) after it: one pass over the run, and a check of its log if the checker accepts it. Runs whose log is that of one tried
+//! window after it: one pass over the run, and a check of its log if the checker accepts it. Runs whose log is that of one tried
 //! before are not checked again.
 
 mod held_up;
