@@ -340,7 +340,7 @@ fn after_hand_over() {
     thread::scope(|scope| {
         let guard = lock.lock();
         let theirs = &value;
-        scope.spawn(move || {
+        let _kept = scope.spawn(move || {
             let _guard = guard;
             unsafe { *theirs.at() += 1 }; // after_hand_over
         });
