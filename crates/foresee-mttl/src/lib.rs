@@ -49,6 +49,7 @@ pub mod threads;
 pub mod trail;
 pub mod variable;
 pub mod vector;
+pub mod waiters;
 
 pub use knowledge::Knowledge;
 pub use memory::{Bytes, Memory};
@@ -57,6 +58,7 @@ pub use thread::ThreadMonitor;
 pub use threads::{Slot, Threads};
 pub use trail::{NoTrail, Trail, Way};
 pub use variable::{Accessed, Variable};
+pub use waiters::Waiters;
 
 /// A number or a truth value (0, 1) in a state; nothing where something was divided by zero, which makes every comparison false.
 pub type Value = Option<i64>;

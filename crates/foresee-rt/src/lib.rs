@@ -77,4 +77,5 @@ mod real_functions;
 mod recorder;
 mod rust_std;
 mod sdk;
+mod spinning;
 mod start;

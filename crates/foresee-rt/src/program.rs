@@ -143,3 +143,10 @@ pub(crate) fn load_bias() -> u64 {
     unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut bias).cast()) };
     bias
 }
+
+/// The place in memory of a static: `address:size` in hexadecimal, as the program's file has it.
+pub(crate) fn place_of(listed: &str) -> Option<(u64, u64)> {
+    let number = |text: &str| u64::from_str_radix(text, 16).ok();
+    let (addr, size) = listed.split_once(':')?;
+    Some((number(addr)?.wrapping_add(load_bias()), number(size)?))
+}

@@ -1,8 +1,8 @@
 //! Properties about what threads know, monitored in the program.
 #![allow(clippy::unwrap_used)]
 
-use std::sync::Mutex;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use foresee::{Condition, Lock, RwLock, Shared};
@@ -157,16 +157,16 @@ fn a_recovery_may_panic_or_violate_again() {
     assert_eq!((again::MONITOR.violations(), *CALLS.lock().unwrap()), (2, 2));
 }
 
-#[test]
-fn many_threads_at_once() {
-    static TOTAL: Lock<u64> = Lock::new(0);
-    static CELLS: [Shared<u64>; 4] = [const { Shared::new(0) }; 4];
-    let threads: Vec<_> = (0..8)
+/// So many threads use the same cells and the same lock, so often: the sum of the cells, and what the lock has.
+fn at_once(threads: usize, rounds: usize) -> (u64, u64) {
+    let (total, cells) = (Arc::new(Lock::new(0_u64)), Arc::new([const { Shared::new(0_u64) }; 4]));
+    let threads: Vec<_> = (0..threads)
         .map(|number| {
+            let (total, cells) = (Arc::clone(&total), Arc::clone(&cells));
             foresee::spawn(move || {
-                for round in 0..2_000 {
-                    CELLS[(number + round) % 4].update(|cell| *cell += 1);
-                    let mut total = TOTAL.lock();
+                for round in 0..rounds {
+                    cells[(number + round) % 4].update(|cell| *cell += 1);
+                    let mut total = total.lock();
                     foresee::local!(critical = true);
                     *total += 1;
                     foresee::local!(critical = false);
@@ -175,8 +175,13 @@ fn many_threads_at_once() {
         })
         .collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
-    let cells: u64 = CELLS.iter().map(Shared::get).sum();
-    assert_eq!((cells, *TOTAL.lock()), (16_000, 16_000));
+    let total = *total.lock();
+    (cells.iter().map(Shared::get).sum(), total)
+}
+
+#[test]
+fn many_threads_at_once() {
+    assert_eq!(at_once(8, 2_000), (16_000, 16_000));
 }
 
 #[test]
@@ -226,22 +231,5 @@ fn readers_of_a_lock_know_of_writers_and_not_of_each_other() {
 
 #[test]
 fn sixty_four_threads() {
-    static TOTAL: Lock<u64> = Lock::new(0);
-    static CELLS: [Shared<u64>; 4] = [const { Shared::new(0) }; 4];
-    let threads: Vec<_> = (0..64)
-        .map(|number| {
-            foresee::spawn(move || {
-                for round in 0..50 {
-                    CELLS[(number + round) % 4].update(|cell| *cell += 1);
-                    let mut total = TOTAL.lock();
-                    foresee::local!(critical = true);
-                    *total += 1;
-                    foresee::local!(critical = false);
-                }
-            })
-        })
-        .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
-    let cells: u64 = CELLS.iter().map(Shared::get).sum();
-    assert_eq!((cells, *TOTAL.lock()), (3_200, 3_200));
+    assert_eq!(at_once(64, 50), (3_200, 3_200));
 }

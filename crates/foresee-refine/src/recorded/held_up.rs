@@ -110,9 +110,9 @@ impl Locks {
     /// Whether the thread cannot have the lock that it is about to take.
     fn is_taken(&self, thread: ThreadId, op: Op<'_>) -> bool {
         let Op::Acquire { lock, mode, .. } = op else { return false };
-        let others = self.0.get(&lock).into_iter().flatten().filter(|(holder, _)| *holder != thread);
-        let mut others = others.map(|(_, held)| *held == Mode::Exclusive || mode == Mode::Exclusive);
-        others.any(|excludes| excludes)
+        let mut holders = self.0.get(&lock).into_iter().flatten();
+        holders
+            .any(|&(holder, held)| holder != thread && (held == Mode::Exclusive || mode == Mode::Exclusive))
     }
 
     fn event(&mut self, thread: ThreadId, op: Op<'_>) {
@@ -123,11 +123,6 @@ impl Locks {
                     && let Some(own) = holders.iter().rposition(|(holder, _)| *holder == thread)
                 {
                     holders.remove(own);
-                }
-            }
-            Op::Wait { cond } => {
-                if let Some(holders) = self.0.get_mut(&cond) {
-                    holders.retain(|(holder, _)| *holder != thread);
                 }
             }
             _ => {}

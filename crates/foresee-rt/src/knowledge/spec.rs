@@ -124,13 +124,11 @@ fn formula(property: &Property, body: &MttlBody) -> Formula {
 fn variables(spec: &Program) -> Vec<(Bytes, u32)> {
     let listed = environment::text(c"FORESEE_KNOWLEDGE_VARIABLES");
     let listed = listed.and_then(|listed| listed.to_str().ok()).unwrap_or_default();
-    let number = |text: &str| u64::from_str_radix(text, 16).ok();
     let variable = |item: &str| {
         let (name, place) = item.split_once('=')?;
-        let (addr, size) = place.split_once(':')?;
-        let addr = number(addr)?.wrapping_add(program::load_bias());
+        let (addr, size) = program::place_of(place)?;
         let meant = spec.variables().iter().position(|variable| variable.name == name)?;
-        Some((Bytes { addr, size: number(size)? }, meant as u32))
+        Some((Bytes { addr, size }, meant as u32))
     };
     listed.split(',').filter_map(variable).collect()
 }

@@ -4,6 +4,8 @@ use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
+use crate::spinning::spin_until;
+
 /// A value for one thread at a time. Alone in its cache line.
 #[repr(align(64))]
 pub(super) struct Spin<T> {
@@ -21,16 +23,7 @@ impl<T> Spin<T> {
 
     /// Waits until nobody else holds it.
     pub(super) fn lock(&self) -> Held<'_, T> {
-        let mut spins = 0_u32;
-        while self.is_held.compare_exchange_weak(false, true, Acquire, Relaxed).is_err() {
-            spins += 1;
-            if spins.is_multiple_of(64) {
-                // SAFETY: has no preconditions. The holder may have lost its processor.
-                unsafe { libc::sched_yield() };
-            } else {
-                std::hint::spin_loop();
-            }
-        }
+        spin_until(|| self.is_held.compare_exchange_weak(false, true, Acquire, Relaxed).is_ok());
         Held(self)
     }
 }

@@ -1,7 +1,6 @@
 //! What each record is for the monitor of its thread: the same as the event that the trace will have.
 
 use foresee_format::{AS_HELD, SHARED, Tag};
-use foresee_mttl::vector::Vector as _;
 use foresee_mttl::{Accessed, Bytes, Memory};
 use smallvec::SmallVec;
 
@@ -201,7 +200,7 @@ fn wait(world: &World, thread: u32, cond: u64) {
         me.monitor.internal(&world.spec.program, &me.threads, 0);
         me.waiting = Some(cond);
         let mut objects = world.objects[part(cond)].lock();
-        objects.waiting.entry(cond).or_default().push((thread, None));
+        objects.waiting.entry(cond).or_default().enlist(thread.into());
     });
 }
 
@@ -211,14 +210,8 @@ fn notify(world: &World, thread: u32, cond: u64) {
         came_back(world, thread, me);
         me.monitor.internal(&world.spec.program, &me.threads, 0);
         let mut objects = world.objects[part(cond)].lock();
-        let known = me.monitor.knowledge();
-        for (_, notified) in objects.waiting.get_mut(&cond).into_iter().flatten() {
-            match notified {
-                Some(before) => {
-                    before.change().learn(known, |_, _| ());
-                }
-                None => *notified = Some(Vector::clone(known)),
-            }
+        if let Some(waiting) = objects.waiting.get_mut(&cond) {
+            waiting.notify(me.monitor.knowledge());
         }
     });
 }
@@ -228,9 +221,6 @@ fn notify(world: &World, thread: u32, cond: u64) {
 fn came_back(world: &World, thread: u32, me: &mut Me) {
     let Some(cond) = me.waiting.take() else { return };
     let mut objects = world.objects[part(cond)].lock();
-    let Some(waiting) = objects.waiting.get_mut(&cond) else { return };
-    if let Some(at) = waiting.iter().position(|(waiter, _)| *waiter == thread) {
-        let (_, notified) = waiting.swap_remove(at);
-        notified.iter().for_each(|known| me.monitor.learn(known, 0, 0));
-    }
+    let notified = objects.waiting.get_mut(&cond).and_then(|waiting| waiting.leave(thread.into()));
+    notified.iter().for_each(|known| me.monitor.learn(known, 0, 0));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Acquire, Ordering::Release};
 
-use foresee_mttl::{Knowledge, Memory, NoTrail, ThreadMonitor, Threads, Variable};
+use foresee_mttl::{Knowledge, Memory, NoTrail, ThreadMonitor, Threads, Variable, Waiters};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -43,8 +43,7 @@ pub(super) struct Me {
 #[derive(Default)]
 pub(super) struct Objects {
     pub(super) locks: FxHashMap<u64, Variable<Vector>>,
-    /// Who waits for each condition, and what was known at the notifies meanwhile.
-    pub(super) waiting: FxHashMap<u64, Vec<(u32, Option<Vector>)>>,
+    pub(super) waiting: FxHashMap<u64, Waiters<Vector>>,
 }
 
 /// All of it.

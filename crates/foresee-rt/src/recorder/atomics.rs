@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Order
 
 use super::order::stamp;
 use super::thread::{AtomicEffect, Local, identity, inside};
+use crate::spinning::spin_until;
 
 /// Memory orders, as the ABI of ThreadSanitizer and the trace count them.
 pub(crate) const ORDER_RELAXED: i32 = 0;
@@ -29,16 +30,7 @@ const FREE: usize = 0;
 fn lock(addr: u64, owner: &Local) -> &'static AtomicUsize {
     let stripe = (addr >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
     let SpinLock(lock) = &LOCKS[stripe as usize % STRIPES];
-    let mut spins = 0u32;
-    while lock.compare_exchange_weak(FREE, identity(owner), Acquire, Relaxed).is_err() {
-        spins += 1;
-        if spins.is_multiple_of(64) {
-            // SAFETY: has no preconditions. The holder may have lost its processor.
-            unsafe { libc::sched_yield() };
-        } else {
-            std::hint::spin_loop();
-        }
-    }
+    spin_until(|| lock.compare_exchange_weak(FREE, identity(owner), Acquire, Relaxed).is_ok());
     lock
 }
 

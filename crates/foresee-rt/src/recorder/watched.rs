@@ -210,18 +210,9 @@ impl Unsettled {
     }
 }
 
-/// Watches the statics that `FORESEE_WATCH` lists: `address:size` in hexadecimal, separated by commas, as the program's file has
-/// them.
+/// Watches the statics that `FORESEE_WATCH` lists, separated by commas.
 pub(crate) fn start() {
     let Some(listed) = environment::text(c"FORESEE_WATCH") else { return };
-    let bias = program::load_bias();
-    let number = |text: &str| u64::from_str_radix(text, 16).ok();
-    for item in listed.to_str().unwrap_or_default().split(',') {
-        if let Some((addr, size)) = item.split_once(':')
-            && let (Some(addr), Some(size)) = (number(addr), number(size))
-        {
-            let addr = addr.wrapping_add(bias);
-            watch(addr..addr.saturating_add(size));
-        }
-    }
+    let places = listed.to_str().unwrap_or_default().split(',').filter_map(program::place_of);
+    places.for_each(|(addr, size)| watch(addr..addr.saturating_add(size)));
 }

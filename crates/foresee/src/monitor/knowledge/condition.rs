@@ -2,9 +2,9 @@
 
 use std::panic::Location;
 use std::prelude::rust_2024::*;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use foresee_mttl::Accessed;
+use foresee_mttl::{Accessed, Waiters};
 
 use super::lock::LockGuard;
 use super::me::{Vector, Violated, act};
@@ -37,17 +37,17 @@ pub struct Condition {
     waiting: Mutex<Waiting>,
 }
 
-/// Who waits, and what was known at the notifies since.
+/// Who waits, each under a number of its own.
 #[derive(Debug, Default)]
 struct Waiting {
     next: u64,
-    waiters: Vec<(u64, Option<Vector>)>,
+    waiters: Waiters<Vector>,
 }
 
 impl Condition {
     /// Nobody waits for it.
     pub const fn new() -> Condition {
-        Condition { inner: Condvar::new(), waiting: Mutex::new(Waiting { next: 0, waiters: Vec::new() }) }
+        Condition { inner: Condvar::new(), waiting: Mutex::new(Waiting { next: 0, waiters: Waiters::new() }) }
     }
 
     /// Gives the lock up until somebody notifies, and takes it again. It may return without that, too.
@@ -63,7 +63,7 @@ impl Condition {
         // The lock is still held: a notify under it is later, and finds this.
         let number = self.enlist();
         let mut held = self.inner.wait(held).unwrap_or_else(PoisonError::into_inner);
-        let notified = self.leave(number);
+        let notified = self.waiting().waiters.leave(number);
         let vectors = held.vectors();
         let violated = act(world, |me, program| {
             notified.iter().for_each(|known| me.monitor.learn(known, 0, 0));
@@ -90,35 +90,23 @@ impl Condition {
         handle(violated, Location::caller());
     }
 
-    /// Which of those who wait will be woken is not known: it is for all of them.
     fn notifies(&self) -> Violated {
         let Some(world) = world() else { return Violated::new() };
         act(world, |me, program| {
             me.internal(program);
-            let known = me.monitor.knowledge();
-            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            for (_, notified) in &mut waiting.waiters {
-                match notified {
-                    Some(before) => {
-                        before.learn(known, |_, _| ());
-                    }
-                    None => *notified = Some(known.clone()),
-                }
-            }
+            self.waiting().waiters.notify(me.monitor.knowledge());
         })
     }
 
-    fn enlist(&self) -> u64 {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.next += 1;
-        let number = waiting.next;
-        waiting.waiters.push((number, None));
-        number
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn leave(&self, number: u64) -> Option<Vector> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = waiting.waiters.iter().position(|(waiter, _)| *waiter == number)?;
-        waiting.waiters.swap_remove(at).1
+    fn enlist(&self) -> u64 {
+        let mut waiting = self.waiting();
+        waiting.next += 1;
+        let number = waiting.next;
+        waiting.waiters.enlist(number);
+        number
     }
 }
