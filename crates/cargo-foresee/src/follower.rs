@@ -1,7 +1,7 @@
 //! Reads the raw trace of a program while the program writes it: the loop that checking and observing share.
 //!
-//! The trace is looked at some time apart, as [`RawReader::follow`] wants it; between two looks, everything that was seen is
-//! delivered. When the program has ended, the rest is read like any other raw trace. What was read is given back to the
+//! The trace is looked at some time apart, as [`RawReader::follow`] wants it, and when all threads have run since
+//! ([`RunningThreads`]); between two looks, everything that was seen is delivered. When the program has ended, the rest is read like any other raw trace. What was read is given back to the
 //! disk as the [`GiveBack`] rule says.
 
 use std::fs::File;
@@ -17,6 +17,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use crate::error::CliError;
 use crate::program_file;
 use crate::recording::unreadable;
+use crate::running_threads::RunningThreads;
 
 /// When to give the disk back what was read of a raw trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub(crate) struct Follower {
     has_ended: Arc<AtomicBool>,
     reader: Option<RawReader>,
     last_look: Instant,
+    /// The program's threads just after the last look.
+    threads: Option<RunningThreads>,
     /// The program has ended, and its trace is read to the end.
     is_complete: bool,
     /// All that was seen at the last look is delivered, and that was said.
@@ -71,6 +74,7 @@ impl Follower {
             has_ended,
             reader: None,
             last_look: Instant::now(),
+            threads: None,
             is_complete: false,
             is_idle: false,
             gave_back: false,
@@ -117,9 +121,13 @@ impl Follower {
         }
     }
 
-    /// Looks at what the program has written by now.
+    /// Looks at what the program has written by now, unless a thread may still be about to write what it was about to write at the
+    /// last look.
     fn look(&mut self) -> Result<(), CliError> {
         self.last_look = Instant::now();
+        if self.threads.as_ref().is_some_and(|threads| !threads.have_gone_on()) {
+            return Ok(());
+        }
         self.is_idle = false;
         let failed = |why| unreadable(&self.raw, why);
         let Some(reader) = &mut self.reader else {
@@ -130,6 +138,8 @@ impl Follower {
             return Ok(());
         };
         reader.look_again().map_err(failed)?;
+        let process = reader.facts().iter().find(|(name, _)| name == "pid");
+        self.threads = process.map(|(_, process)| RunningThreads::of(process));
         let is_due = match self.give_back {
             GiveBack::Always => true,
             GiveBack::From(large) => reader.file().metadata().is_ok_and(|known| known.len() >= large),

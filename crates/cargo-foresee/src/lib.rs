@@ -35,6 +35,7 @@ mod program_file;
 mod progress;
 mod recording;
 mod report;
+mod running_threads;
 mod specs;
 mod stdout;
 mod suppress;

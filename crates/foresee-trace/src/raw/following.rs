@@ -4,10 +4,10 @@
 //! the runtime's counter just before the record is written. So whenever some thread has written a record of key `k`, every key
 //! that is taken from then on is `k` or larger; smaller ones belong to records that are there, or are being written at
 //! this moment: a few instructions, unless the thread is not running just then. A trace is looked at again and again,
-//! some time apart ([`Follower::look`]). What has a smaller key than the largest one seen at a look is taken to
+//! some time apart ([`Follower::look`]), in which each thread should have run. What has a smaller key than the largest one seen at a look is taken to
 //! be there at the next look, and is delivered.
 //!
-//! That is an assumption about time, so it is checked: a record that turns up with a key smaller than one that was delivered
+//! That is an assumption about what others do, so it is checked: a record that turns up with a key smaller than one that was delivered
 //! makes the reading worthless, and [`Merger::came_late`] says so. So does a question about the future of a thread
 //! ([`Lookahead`](super::merging::Lookahead)) that was answered too early. The trace is read again from the beginning then, when it is complete.
 //!
