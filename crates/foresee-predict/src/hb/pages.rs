@@ -9,7 +9,7 @@ use super::cell::CellId;
 
 /// Words per page.
 pub(super) const PAGE: u64 = 512;
-const CACHED: usize = 64;
+const CACHED: usize = 512;
 
 /// A page that exists.
 #[derive(Clone, Copy, Debug)]

@@ -26,6 +26,9 @@ pub(super) struct Shadow {
     /// What atomic writes have published in a cell; the first belongs to no cell.
     syncs: Vec<Published>,
     free_syncs: Vec<u32>,
+    /// Empty, but with room: for accesses of several words.
+    parts: Vec<Part>,
+    are_after_all: Vec<bool>,
 }
 
 /// A word, or all words of a page, and the bytes of it.
@@ -41,6 +44,8 @@ impl Default for Shadow {
             snapshots: Snapshots::default(),
             syncs: vec![Published::default()],
             free_syncs: Vec::new(),
+            parts: Vec::new(),
+            are_after_all: Vec::new(),
         }
     }
 }
@@ -76,11 +81,12 @@ impl Shadow {
 
     #[cold]
     fn access_many(&mut self, mem: Mem, key: Key, time: u64, thread: &mut Thread, races: &mut Races) {
-        let parts = self.parts(mem);
+        let (mut parts, mut are_after_all) =
+            (std::mem::take(&mut self.parts), std::mem::take(&mut self.are_after_all));
+        self.add_parts(mem, &mut parts);
         let access = |mask| WordAccess { key, time, mask };
         // An earlier access of several words is met in each of them, and is one.
         let mut met = FxHashSet::default();
-        let mut are_after_all = Vec::with_capacity(parts.len());
         for &(head, mask) in &parts {
             are_after_all.push(self.look(head, &access(mask), thread, |earlier, standing| {
                 if met.insert(earlier.time) {
@@ -93,9 +99,10 @@ impl Shadow {
                 self.read_from(head, mask, thread);
             }
         }
-        for (&(head, mask), is_after_all) in parts.iter().zip(are_after_all) {
+        for ((head, mask), is_after_all) in parts.drain(..).zip(are_after_all.drain(..)) {
             self.note_only(head, &access(mask), thread, is_after_all);
         }
+        (self.parts, self.are_after_all) = (parts, are_after_all);
     }
 
     /// Looks for races in all cells of a word, showing the earlier access and whether the pair is schedulable. Whether
@@ -138,6 +145,13 @@ impl Shadow {
 
     /// The thread reads, byte by byte, the last write of any cell.
     fn read_from(&mut self, head: u32, mask: u8, thread: &mut Thread) {
+        let mut overlapping = self.overlapping(head, mask);
+        if let (first, None) = (overlapping.next(), overlapping.next()) {
+            if let Some(only) = first {
+                self.cells[only as usize].last_write.read_by(thread, &self.snapshots);
+            }
+            return;
+        }
         let mut writes: Vec<(LastWrite, u8)> = (self.overlapping(head, mask))
             .map(|id| &self.cells[id as usize])
             .map(|cell| (cell.last_write, cell.mask & mask))
@@ -231,26 +245,24 @@ impl Shadow {
         copies
     }
 
-    /// All parts of a range, made if they are not there. A page that is covered stays uniform or becomes so if it is new.
-    fn parts(&mut self, mem: Mem) -> Vec<Part> {
-        let Some(last) = last_byte(mem) else { return Vec::new() };
-        let mut parts = Vec::new();
+    /// Adds all parts of a range, made if they are not there. A page that is covered stays uniform or becomes so if it is new.
+    fn add_parts(&mut self, mem: Mem, parts: &mut Vec<Part>) {
+        let Some(last) = last_byte(mem) else { return };
         for page in mem.addr / 8 / PAGE..=last / 8 / PAGE {
-            let uniform = match self.pages.get(page) {
-                _ if !is_covered(page, mem.addr, last) => None,
-                None => Some(self.pages.add_uniform(page)),
-                Some(Page::Uniform(head)) => Some(head),
-                Some(Page::Split(_)) => None,
-            };
-            match uniform {
-                Some(head) => parts.push((head, u8::MAX)),
-                None => {
-                    let base = self.split_page(page);
-                    parts.extend(words_of(page, base, mem.addr, last));
+            if is_covered(page, mem.addr, last) {
+                let uniform = match self.pages.get(page) {
+                    None => Some(self.pages.add_uniform(page)),
+                    Some(Page::Uniform(head)) => Some(head),
+                    Some(Page::Split(_)) => None,
+                };
+                if let Some(head) = uniform {
+                    parts.push((head, u8::MAX));
+                    continue;
                 }
             }
+            let base = self.head(page * PAGE);
+            parts.extend(words_of(page, base, mem.addr, last));
         }
-        parts
     }
 
     /// The memory begins a new life.
@@ -325,10 +337,11 @@ impl Shadow {
     }
 
     fn atomic_parts(&mut self, mem: Mem) -> impl Iterator<Item = Part> + use<> {
-        let (one, many) = match mask_in_one_word(mem) {
-            Some(mask) => (Some((self.head(mem.addr / 8), mask)), Vec::new()),
-            None => (None, self.parts(mem)),
-        };
+        let mut many = Vec::new();
+        let one = mask_in_one_word(mem).map(|mask| (self.head(mem.addr / 8), mask));
+        if one.is_none() {
+            self.add_parts(mem, &mut many);
+        }
         one.into_iter().chain(many)
     }
 

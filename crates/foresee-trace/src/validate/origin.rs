@@ -4,6 +4,7 @@
 //! thread the bytes it has read are kept as ranges; when there are too many, all count as read.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::report::Report;
 use crate::event::{Mem, Op};
@@ -11,6 +12,8 @@ use crate::names::Names;
 
 /// How many ranges are kept for a thread.
 const RANGES_KEPT: usize = 1 << 10;
+/// How many of them are found at once.
+const RECENT: usize = 1 << 3;
 
 /// What a thread has read, and what it has just said about its next value.
 #[derive(Default)]
@@ -47,32 +50,49 @@ impl Origins {
 struct Ranges {
     /// First byte and end of ranges that do not touch.
     ends: BTreeMap<u64, u128>,
-    /// One of them, or a part of one.
-    recent: (u64, u128),
+    /// Some of them, or parts of them: for each page the one that was found there last, if no other page took its place.
+    recent: [(u64, u128); RECENT],
     /// Whether there were too many: then there is no telling.
     full: bool,
 }
 
 impl Ranges {
     fn add(&mut self, mem: Mem) {
-        let (mut start, mut end) = (mem.addr, mem.end());
-        let is_known = self.recent.0 <= start && end <= self.recent.1;
-        if is_known || self.full {
+        let (start, end) = (mem.addr, mem.end());
+        let page = (start >> 12) as usize % RECENT;
+        let (first, last) = self.recent[page];
+        if self.full || (first <= start && end <= last) {
             return;
         }
-        let touching: Vec<(u64, u128)> = (self.ends.range(..=u64::try_from(end).unwrap_or(u64::MAX)).rev())
-            .take_while(|&(_, &other)| other >= u128::from(start))
-            .map(|(&first, &other)| (first, other))
-            .collect();
-        for (first, other) in touching {
-            (start, end) = (start.min(first), end.max(other));
-            self.ends.remove(&first);
-        }
-        self.ends.insert(start, end);
-        self.recent = (start, end);
+        self.recent[page] = self.join(start, end);
         if self.ends.len() > RANGES_KEPT {
             *self = Ranges { full: true, ..Ranges::default() };
         }
+    }
+
+    /// Makes these bytes a part of a range; which one.
+    fn join(&mut self, start: u64, end: u128) -> (u64, u128) {
+        let before = self.ends.range_mut(..=start).next_back().map(|(&first, last)| (first, last));
+        let (first, mut last) = match before {
+            Some((first, last)) if u128::from(start) <= *last => {
+                *last = end.max(*last);
+                (first, *last)
+            }
+            _ => {
+                self.ends.insert(start, end);
+                (start, end)
+            }
+        };
+        let after = |ends: &BTreeMap<u64, u128>| {
+            let next = ends.range((Bound::Excluded(first), Bound::Unbounded)).next();
+            next.map(|(&next, &end)| (next, end))
+        };
+        while let Some((next, end)) = after(&self.ends).filter(|&(next, _)| u128::from(next) <= last) {
+            self.ends.remove(&next);
+            last = last.max(end);
+            self.ends.insert(first, last);
+        }
+        (first, last)
     }
 
     fn contain(&self, mem: Mem) -> bool {
