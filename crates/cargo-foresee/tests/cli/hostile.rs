@@ -157,3 +157,26 @@ fn a_program_does_not_wait_for_a_hostile_observer() {
         assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"started\n"[..]), "{said}");
     }
 }
+
+#[test]
+fn memory_is_bounded_whatever_grows() {
+    let folder = Folder::new();
+    let forks: String = (1..=200).map(|thread| format!("T0|fork(T{thread})|a.c:1\n")).collect();
+    folder.write("threads.std", forks);
+    let said = folder.foresee(&["check", "threads.std", "--memory", "100k"]).stderr;
+    assert!(said.contains("prediction looked at the first 38 events"), "{said}");
+    let events: String =
+        (1..700_000).map(|pair| format!("T1|event(open, @{pair}, @{pair}0000000)\n")).collect();
+    folder.write("pairs.std", events);
+    folder.write(
+        "p.rv",
+        "property P(c, i) { event open(c, i); event use(i); ere: open use+ @match { report \"m\"; } }\n",
+    );
+    let outcome = folder.foresee(&["monitor", "--memory", "1k", "p.rv", "pairs.std"]);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("not enough memory to look at all of the recording"),
+        "{}",
+        outcome.stderr
+    );
+}
