@@ -62,6 +62,7 @@ pub(crate) fn pipeline(path: &str) {
         deadline: Instant::now().checked_add(LIMIT),
         rest: REST,
         events: u64::MAX,
+        trace_threads: u64::MAX,
         threads: 1,
         memory: usize::MAX,
         interrupt: None,

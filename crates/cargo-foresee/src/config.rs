@@ -1,7 +1,8 @@
 //! Settings that are not given as flags: `.config/foresee.toml` of the workspace, and `FORESEE_OPTIONS=a=b:c=d`.
 //!
 //! Both have the flags' names and meanings; flags win over the variable, the variable over the file. The file is looked
-//! for in this folder and the ones above it, as cargo does with its own.
+//! for in this folder and the ones above it, up to the root of the workspace; whose it may be, and what it may name, is in [`file`]. Where
+//! it decides what a run comes to, that is said.
 //!
 //! The file can also name functions of the user's own locks, which are then recorded as locks and not as the atomics they
 //! are made of: `lock = ["mylib::SpinLock::lock"]`, and likewise `try-lock`, `unlock`, `lock-shared`, `try-lock-shared` and
@@ -9,7 +10,10 @@
 //! `no-effect = ["mylib_hash*"]` (nothing that another thread could notice), `memory-effect` (they access memory and order nothing),
 //! `never-returns`.
 
-use std::path::{Path, PathBuf};
+mod file;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum as _;
@@ -17,10 +21,12 @@ use foresee_symbols::Effect;
 use foresee_trace::raw::{LockTable, Role};
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
 use crate::cli::{CausalityModel, CheckOptions, Extent};
-use crate::error::{CliError, without_code};
+use crate::error::{self, CliError, Severity, without_code};
 use crate::number;
 use crate::report::format::ReportFormat;
+use file::{PathError, SettingsFile};
 
 /// What `foresee check` goes by.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -39,8 +45,18 @@ pub(crate) struct Settings {
     /// `usize::MAX` is everything.
     pub(crate) breadth: Option<usize>,
     pub(crate) counterexamples: Option<usize>,
+    /// Folders that source lines are quoted from, besides the one the user is in.
+    pub(crate) source_root: Vec<PathBuf>,
+    /// Whether the program is one that the user has just run, and so trusts.
+    pub(crate) ran: bool,
+    /// How long checking a run may take if `time` does not say: as long as its program may.
+    pub(crate) bound: Option<Duration>,
     /// The folder the user is in, if not the current one: cargo runs tests in that of their package.
     pub(crate) folder: Option<PathBuf>,
+    /// What the file has set and nothing else has set again, as it stands there.
+    by_file: BTreeMap<String, String>,
+    /// What the file is called.
+    file: Option<PathBuf>,
     /// For recording: how much.
     #[serde(skip)]
     extent: Extent,
@@ -55,7 +71,7 @@ pub(crate) struct Settings {
 /// The variable.
 pub(crate) const VARIABLE: &str = "FORESEE_OPTIONS";
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "engine",
     "format",
     "output",
@@ -66,6 +82,7 @@ const KEYS: [&str; 19] = [
     "show-known",
     "atomic",
     "spec",
+    "source-root",
     "max-size",
     "keep-last",
     "only",
@@ -80,8 +97,8 @@ const KEYS: [&str; 19] = [
 /// The settings of file and variable.
 fn without_flags() -> Result<Settings, CliError> {
     let mut settings = Settings::default();
-    if let Some(path) = find_file() {
-        settings.read_file(&path)?;
+    if let Some(file) = std::env::current_dir().ok().and_then(|here| SettingsFile::find(&here)) {
+        settings.read_file(&file)?;
     }
     if let Ok(options) = std::env::var(VARIABLE) {
         settings.read_variable(&options)?;
@@ -131,34 +148,55 @@ pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
     settings.show_known |= args.show_known;
     settings.atomic.extend_from_slice(&args.atomic);
     settings.spec.extend_from_slice(&args.spec);
+    settings.source_root.extend_from_slice(&args.source_root);
     settings.model = args.model.or(settings.model);
     settings.breadth = args.breadth.or(settings.breadth);
     settings.counterexamples = args.counterexamples.or(settings.counterexamples);
+    let given = [
+        ("engine", !args.engine.is_empty()),
+        ("exit-code", args.exit_code.is_some()),
+        ("time", args.time.is_some()),
+        ("memory", args.memory.is_some()),
+    ];
+    for (key, _) in given.iter().filter(|(_, given)| *given) {
+        settings.by_file.remove(*key);
+    }
     Ok(settings)
 }
 
-fn find_file() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    here.ancestors().map(|folder| folder.join(".config/foresee.toml")).find(|path| path.is_file())
-}
-
 impl Settings {
-    fn read_file(&mut self, path: &Path) -> Result<(), CliError> {
-        let name = path.display();
-        let text = std::fs::read_to_string(path)
+    /// Says what of the file has decided what a run comes to: the exit code of what was found, or what was not looked for or not shown
+    /// where nothing was found.
+    pub(crate) fn tell_what_the_file_decided(&self, has_alarm: bool, suppressed: u64) {
+        let Some(file) = &self.file else { return };
+        let mut decided = if has_alarm { vec!["exit-code"] } else { vec!["engine", "time", "memory"] };
+        if suppressed > 0 {
+            decided.push("suppressions");
+        }
+        let set = decided.iter().filter_map(|&key| Some(format!("{key} = {}", self.by_file.get(key)?)));
+        let set: Vec<String> = set.collect();
+        if !set.is_empty() {
+            error::print(Severity::Note, &format!("as {} has it: {}", file.display(), set.join(", ")));
+        }
+    }
+
+    fn read_file(&mut self, file: &SettingsFile) -> Result<(), CliError> {
+        let name = file.path.display();
+        let text = bounded::read_text(&file.path, bounded::SMALL)
             .map_err(|why| CliError::Usage(format!("{name}: cannot read: {}", without_code(&why))))?;
         let table: toml::Table = text.parse().map_err(|why: toml::de::Error| {
             let line = why.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
             CliError::Usage(format!("{name}: line {line}: {}", why.message()))
         })?;
-        // Paths in the file are relative to the workspace it belongs to.
-        let base = path.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+        self.file = Some(file.path.clone());
         for (key, value) in &table {
             let values: Vec<String> = match value {
                 toml::Value::Array(list) => list.iter().map(plain).collect(),
                 value => vec![plain(value)],
             };
-            self.set(key, &values, base).map_err(|why| CliError::Usage(format!("{name}: {why}")))?;
+            let path = &|value: &str| file.named(value);
+            self.set(key, &values, path).map_err(|why| CliError::Usage(format!("{name}: {why}")))?;
+            self.by_file.insert(key.clone(), value.to_string());
         }
         Ok(())
     }
@@ -168,7 +206,8 @@ impl Settings {
             let set = match option.split_once('=') {
                 Some((key, value)) => {
                     let values: Vec<String> = value.split(',').map(str::to_owned).collect();
-                    self.set(key, &values, Path::new(""))
+                    self.by_file.remove(key);
+                    self.set(key, &values, &|value| Ok(PathBuf::from(value)))
                 }
                 None => Err(format!("expected key=value, found `{option}`")),
             };
@@ -177,12 +216,20 @@ impl Settings {
         Ok(())
     }
 
-    fn set(&mut self, key: &str, values: &[String], base: &Path) -> Result<(), String> {
+    /// Sets what flags set; `path` is what becomes of paths.
+    fn set(
+        &mut self,
+        key: &str,
+        values: &[String],
+        path: &dyn Fn(&str) -> Result<PathBuf, PathError>,
+    ) -> Result<(), String> {
         let one = || match values {
             [value] => Ok(value.as_str()),
             _ => Err(format!("`{key}` takes one value")),
         };
         let context = |why: String| format!("`{key}`: {why}");
+        let path = |value: &str| path(value).map_err(|why| context(why.to_string()));
+        let paths = || values.iter().map(|value| path(value)).collect::<Result<Vec<_>, _>>();
         match key {
             "engine" => self.engine = values.to_vec(),
             "atomic" => self.atomic = values.to_vec(),
@@ -199,15 +246,16 @@ impl Settings {
             "show-known" => {
                 self.show_known = one()?.parse().map_err(|_| context("expected true or false".to_owned()))?;
             }
-            "suppressions" => self.suppressions = values.iter().map(|value| base.join(value)).collect(),
-            "spec" => self.spec = values.iter().map(|value| base.join(value)).collect(),
+            "suppressions" => self.suppressions = paths()?,
+            "spec" => self.spec = paths()?,
+            "source-root" => self.source_root = paths()?,
             "model" => self.model = Some(CausalityModel::from_str(one()?, true).map_err(context)?),
             "breadth" => self.breadth = Some(number::breadth(one()?).map_err(context)?),
             "counterexamples" => {
                 let most = one()?.parse().map_err(|_| context("expected a number".to_owned()))?;
                 self.counterexamples = Some(most);
             }
-            "output" => self.output = Some(base.join(one()?)),
+            "output" => self.output = Some(path(one()?)?),
             "format" => self.format = Some(ReportFormat::from_str(one()?, true).map_err(context)?),
             "time" => self.time = Some(number::duration(one()?).map_err(context)?),
             "max-size" => self.extent.max_size = Some(number::size(one()?).map_err(context)?),

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use foresee_trace::TraceError;
+use foresee_trace::{TraceError, is_printable};
 
 use crate::exit;
 
@@ -92,6 +92,14 @@ pub(crate) fn print_lines(severity: Severity, message: &str) {
         Severity::Error => ("error", AnsiColor::Red),
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
+    let message = printable_lines(message);
     // If that fails there is no place left to report it.
     let _ = writeln!(anstream::stderr(), "foresee: {style}{label}:{style:#} {message}");
+}
+
+/// A text of several lines without what would do something to a terminal: names of files and pieces of them are in messages, too.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.chars()
+        .map(|c| if is_printable(c) || c == '\n' || c == '\t' { c } else { char::REPLACEMENT_CHARACTER })
+        .collect()
 }

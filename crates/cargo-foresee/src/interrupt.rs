@@ -2,11 +2,13 @@
 //!
 //! While a program is being recorded they are the program's: on a terminal Ctrl-C reaches it by itself, everything else is
 //! passed on, and foresee stays to pack what was recorded. While foresee works, the first Ctrl-C means: finish soon and
-//! report what is known; the second one ends it.
+//! report what is known; the second one ends it. SIGTERM and SIGHUP mean the same; one that came while the program ran leaves
+//! [`AFTER_TERM`] for what comes after, as whoever sent it is about to send SIGKILL. Nothing is left behind either way (`scratch`).
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
 use rustix::termios::tcgetpgrp;
@@ -14,6 +16,12 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{SigId, flag, low_level};
 
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Whether the program was told to end by whoever wants us to end, too.
+static TERMINATED: AtomicBool = AtomicBool::new(false);
+
+/// How long we go on after that.
+const AFTER_TERM: Duration = Duration::from_secs(5);
 
 /// Set by Ctrl-C, once [`finish_on_interrupt`] was called: finish soon.
 pub(crate) fn interrupted() -> &'static AtomicBool {
@@ -26,14 +34,22 @@ pub(crate) fn finish_on_interrupt() {
     ONCE.call_once(|| {
         // The order matters: the second Ctrl-C is one that finds the flag set. Without a handler Ctrl-C ends
         // the process at once: no reason to fail.
-        let _ = flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&INTERRUPTED));
-        let _ = flag::register(SIGINT, Arc::clone(&INTERRUPTED));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let _ = flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&INTERRUPTED));
+            let _ = flag::register(signal, Arc::clone(&INTERRUPTED));
+        }
     });
 }
 
 /// A program that was being recorded got the Ctrl-C: what we do with its recording is not to be cut short by it.
 pub(crate) fn was_for_the_program() {
     INTERRUPTED.store(false, Ordering::Relaxed);
+    if TERMINATED.swap(false, Ordering::Relaxed) {
+        std::thread::spawn(|| {
+            std::thread::sleep(AFTER_TERM);
+            INTERRUPTED.store(true, Ordering::Relaxed);
+        });
+    }
 }
 
 /// Passes signals on to a program, as long as it lives.
@@ -56,8 +72,10 @@ impl PassOn {
     pub(crate) fn pass_to(&self, child: &std::process::Child) {
         match i32::try_from(self.received.swap(0, Ordering::Relaxed)) {
             Ok(SIGINT) if !in_foreground() => send(child, Signal::INT),
-            Ok(SIGTERM) => send(child, Signal::TERM),
-            Ok(SIGHUP) => send(child, Signal::HUP),
+            Ok(signal @ (SIGTERM | SIGHUP)) => {
+                TERMINATED.store(true, Ordering::Relaxed);
+                send(child, if signal == SIGTERM { Signal::TERM } else { Signal::HUP });
+            }
             _ => {}
         }
     }
@@ -68,10 +86,8 @@ impl Drop for PassOn {
         for handler in self.handlers.drain(..) {
             low_level::unregister(handler);
         }
-        // Without a handler of ours these would be ignored from now on, not do what they do by default.
-        for signal in [SIGTERM, SIGHUP] {
-            let _ = flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true)));
-        }
+        // Without another handler of ours these would be ignored from now on, not do what they do by default.
+        finish_on_interrupt();
     }
 }
 

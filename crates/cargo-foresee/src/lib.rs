@@ -10,12 +10,16 @@
 //! | `recording`, `symbolize`, `interrupt` | running a program, packing its trace, names for its addresses, Ctrl-C |
 //! | `observer` | programs observed while they run: connections, sessions, what they come to |
 //! | `input`, `output` | traces by path: reading with context, writing without ever leaving half a file |
+//! | `scratch` | folders that go with their process, however it ends |
+//! | `memory` | how much there is, and how much of it is ours |
+//! | `bounded`, `whole_file` | files that are read up to a limit; files that are there as a whole or not at all |
 //! | `stdout`, `target` | standard output; the target that programs can be recorded on |
 //! | `progress` | the bar for long work |
 //! | `report` | from findings to what people and machines read: a model, and one file per format |
 //! | `config`, `suppress` | settings from `.config/foresee.toml` and `FORESEE_OPTIONS`; findings not to show |
 //! | `error` | every message a user can get |
 
+mod bounded;
 mod cargo;
 pub mod cli;
 mod commands;
@@ -28,6 +32,7 @@ mod follower;
 mod input;
 mod interrupt;
 mod live;
+mod memory;
 mod number;
 mod observer;
 mod output;
@@ -36,11 +41,13 @@ mod progress;
 mod recording;
 mod report;
 mod running_threads;
+mod scratch;
 mod specs;
 mod stdout;
 mod suppress;
 mod target;
 mod unrecorded;
+mod whole_file;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,22 +1,22 @@
 //! Writing a trace: the form by the path's ending, and a file that appears only when it is complete.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use foresee_trace::file::TraceWriter;
 use foresee_trace::text::TextWriter;
 use foresee_trace::{Event, EventSink, Facts, Format, Names, TraceError, Trust};
-use tempfile::NamedTempFile;
 
 use crate::error::{CliError, without_code};
+use crate::whole_file::{Readers, WholeFile};
 
 /// Where a trace is to be written.
 pub(crate) enum Target {
     /// Standard output, as text.
     Stdout,
     /// A file that gets its name when it is complete.
-    File { path: PathBuf, format: Format, file: NamedTempFile },
+    File { format: Format, file: WholeFile },
 }
 
 impl Target {
@@ -28,28 +28,15 @@ impl Target {
                 "{name}: which form? expected an output that ends in .ft (binary) or .std (text)"
             )));
         };
-        // What a link points to is replaced, not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
-            return Err(CliError::Usage(format!(
-                "{name}: exists and is not a regular file; expected a file to write"
-            )));
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".foresee-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder
-            .tempfile_in(folder)
+        let file = WholeFile::create(path, Readers::Owner)
             .map_err(|why| CliError::Usage(format!("{name}: cannot create: {}", without_code(&why))))?;
-        Ok(Target::File { path, format, file })
+        Ok(Target::File { format, file })
     }
 
     fn name(&self) -> String {
         match self {
             Target::Stdout => "standard output".to_owned(),
-            Target::File { path, .. } => path.display().to_string(),
+            Target::File { file, .. } => file.path().display().to_string(),
         }
     }
 }
@@ -88,15 +75,13 @@ impl Output {
         let name = self.target.name();
         match self.target {
             Target::Stdout => io::stdout().flush().map_err(|why| CliError::output(name, why)),
-            Target::File { path, file, .. } => {
-                file.persist(path).map(drop).map_err(|why| CliError::output(name, why.error))
-            }
+            Target::File { file, .. } => file.finish().map_err(|why| CliError::output(name, why)),
         }
     }
 }
 
-fn file_sink(format: Format, file: &NamedTempFile, facts: &Facts) -> Result<Box<dyn EventSink>, TraceError> {
-    let file: File = file.as_file().try_clone()?;
+fn file_sink(format: Format, file: &WholeFile, facts: &Facts) -> Result<Box<dyn EventSink>, TraceError> {
+    let file: File = file.file().try_clone()?;
     Ok(match format {
         Format::Binary => Box::new(TraceWriter::new(BufWriter::new(file), facts)?),
         Format::Text => Box::new(TextWriter::new(file, facts)),

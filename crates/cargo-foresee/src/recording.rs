@@ -26,8 +26,10 @@ use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
 use crate::interrupt::{self, PassOn};
+use crate::observer::SECRET_VARIABLE;
 use crate::output::{Output, Target};
 use crate::program_file;
+use crate::scratch::Scratch;
 use crate::unrecorded;
 
 /// How long a program that was told to end may take before it is killed.
@@ -43,6 +45,9 @@ pub(crate) const FOLLOWED_VARIABLE: &str = "FORESEE_FOLLOWED";
 
 /// The variable that tells the runtime how long that file may be.
 const MAX_SIZE_VARIABLE: &str = "FORESEE_MAX_SIZE";
+
+/// How long it may be if the user does not say: what nobody has asked for should not take a disk.
+const USUAL_SIZE: u64 = 16_000_000_000;
 
 /// The variable that tells the runtime how much of the run to keep in it.
 const KEEP_LAST_VARIABLE: &str = "FORESEE_KEEP_LAST";
@@ -129,7 +134,7 @@ pub(crate) struct Recording<'a> {
     trace: &'a Path,
     table: LockTable,
     /// Where the raw traces go.
-    folder: tempfile::TempDir,
+    folder: Scratch,
 }
 
 impl<'a> Recording<'a> {
@@ -139,7 +144,7 @@ impl<'a> Recording<'a> {
         let failed = |why| CliError::output(folder.display(), why);
         // The program may go to another folder before it opens its trace.
         let folder = folder.canonicalize().map_err(failed)?;
-        let folder = tempfile::Builder::new().prefix(".foresee-").tempdir_in(&folder).map_err(failed)?;
+        let folder = Scratch::new_in(&folder).map_err(failed)?;
         Ok(Recording { program, trace, table, folder })
     }
 
@@ -250,7 +255,8 @@ impl Program<'_> {
             return Err(CliError::Usage("no program given; expected one after `--`".to_owned()));
         };
         let mut command = Command::new(name);
-        command.args(args);
+        // The secret is between us and the observer.
+        command.args(args).env_remove(SECRET_VARIABLE);
         for (variable, value) in self.environment {
             match value {
                 Some(value) => command.env(variable, value),
@@ -280,7 +286,8 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
         command.env(KNOWLEDGE_VARIABLE, paths.join(OsStr::new("\n")));
         command.env(PLACES_VARIABLE, program_file::named(command.get_program(), program.variables)?);
     }
-    if let Some(bytes) = program.extent.max_size {
+    let most = program.extent.max_size.or(program.extent.keep_last.is_none().then_some(USUAL_SIZE));
+    if let Some(bytes) = most {
         command.env(MAX_SIZE_VARIABLE, bytes.to_string());
     }
     if let Some(bytes) = program.extent.keep_last {

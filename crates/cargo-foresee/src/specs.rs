@@ -5,6 +5,7 @@ use std::path::Path;
 use foresee_monitor::Compiled;
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 
+use crate::bounded;
 use crate::error::{self, CliError, without_code};
 
 /// What becomes of warnings about a spec.
@@ -48,7 +49,7 @@ pub(crate) fn without_mttl(path: &Path, compiled: &Compiled) -> Result<(), CliEr
 
 /// The text of a spec file.
 pub(crate) fn read(path: &Path) -> Result<String, CliError> {
-    std::fs::read_to_string(path)
+    bounded::read_text(path, bounded::SMALL)
         .map_err(|why| CliError::Usage(format!("{}: cannot read: {}", path.display(), without_code(&why))))
 }
 

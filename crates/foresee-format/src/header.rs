@@ -48,19 +48,26 @@ pub enum Stop {
     LittleRoom,
     /// There are too many threads.
     Threads,
+    /// The file's descriptor is the program's by now.
+    Taken,
+    /// The kernel does not let the file grow.
+    Refused,
 }
 
 impl Stop {
     /// All reasons, by their number less one.
-    pub const ALL: [Stop; 4] = [Stop::NoRoom, Stop::MaxSize, Stop::LittleRoom, Stop::Threads];
+    pub const ALL: [Stop; 6] =
+        [Stop::NoRoom, Stop::MaxSize, Stop::LittleRoom, Stop::Threads, Stop::Taken, Stop::Refused];
 
     /// For people.
     pub const fn why(self) -> &'static str {
         match self {
             Stop::NoRoom => "the disk is full, or the file as large as it may be",
-            Stop::MaxSize => "the recording is as large as --max-size allows",
+            Stop::MaxSize => "the recording is as large as --max-size allows (16G if it is not given)",
             Stop::LittleRoom => "little of the disk is left",
             Stop::Threads => "the program has more threads than a trace can hold",
+            Stop::Taken => "the program has closed or taken the recording's file descriptor",
+            Stop::Refused => "the kernel forbids what recording needs (a seccomp filter of the program's?)",
         }
     }
 }

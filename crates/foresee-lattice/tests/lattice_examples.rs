@@ -44,6 +44,7 @@ fn check_text(trace: &str, spec: &str, model: ModelName) -> Vec<Finding> {
         deadline: None,
         rest: std::time::Duration::from_secs(60),
         events: u64::MAX,
+        trace_threads: u64::MAX,
         threads: 2,
         memory: usize::MAX,
         interrupt: None,

@@ -112,6 +112,7 @@ fn offline(execution: &Execution, properties: &[Property]) -> Told {
         deadline: None,
         rest: Duration::from_secs(60),
         events: u64::MAX,
+        trace_threads: u64::MAX,
         threads: 1,
         memory: usize::MAX,
         interrupt: None,

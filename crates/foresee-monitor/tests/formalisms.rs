@@ -49,6 +49,7 @@ fn random_ere(random: &mut Random, depth: u32) -> Ere {
         2 => Ere::Event(0),
         3 => Ere::Epsilon,
         4 | 5 => Ere::concat(inner(random), inner(random)),
+        6 if random.below(2) == 0 => Ere::plus(inner(random)),
         6 => Ere::star(inner(random)),
         7 => Ere::or(inner(random), inner(random)),
         8 => Ere::and(inner(random), inner(random)),
@@ -65,6 +66,11 @@ fn ere_matches(ere: &Ere, word: &[u32]) -> bool {
         Ere::Concat(head, tail) => split(0).any(|(l, r)| ere_matches(head, l) && ere_matches(tail, r)),
         Ere::Star(inner) => {
             word.is_empty() || split(1).any(|(l, r)| ere_matches(inner, l) && ere_matches(ere, r))
+        }
+        // Of an inner expression that does not match nothing.
+        Ere::Plus(inner) => {
+            let again = Ere::star((**inner).clone());
+            split(1).any(|(l, r)| ere_matches(inner, l) && ere_matches(&again, r))
         }
         Ere::Or(parts) => parts.iter().any(|part| ere_matches(part, word)),
         Ere::And(parts) => parts.iter().all(|part| ere_matches(part, word)),

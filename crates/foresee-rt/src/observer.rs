@@ -4,7 +4,7 @@
 //! `foresee forward`, which starts it again, records it, reads along, and reports to the observer. That happens before anything of
 //! the program has run. The second time `FORESEE_RAW` is set, so the program does not make way again.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 
 use crate::environment;
 use crate::message::say;
@@ -14,12 +14,12 @@ use crate::message::say;
 /// # Safety
 /// `args` are the program's, with a null pointer after the last.
 pub(crate) unsafe fn start(args: *const *const c_char) {
+    if environment::is_set_in_vain(c"FORESEE_OBSERVER") {
+        return say(&[b"foresee: the program has other rights than its user (setuid): it runs unobserved\n"]);
+    }
     let is_set = |name| environment::text(name).is_some();
     if !is_set(c"FORESEE_OBSERVER") || is_set(c"FORESEE_RAW") || args.is_null() || !in_program() {
         return;
-    }
-    if environment::is_untrusted() {
-        return say(&[b"foresee: the program has other rights than its user (setuid): it runs unobserved\n"]);
     }
     let mut path = [0_u8; libc::PATH_MAX as usize];
     // SAFETY: `readlink` writes no more than it is allowed: one byte of the buffer stays zero and ends the path.
@@ -37,10 +37,26 @@ pub(crate) unsafe fn start(args: *const *const c_char) {
                 }
                 next = next.add(1);
             }
-            libc::execvp(line[0], line.as_ptr());
+            become_forward(&line);
         }
     }
+    // SAFETY: no other thread is there yet that could read the environment.
+    unsafe { libc::unsetenv(c"FORESEE_SECRET".as_ptr()) };
     say(&[b"foresee: FORESEE_OBSERVER is set, but `foresee` cannot be run: the program runs unobserved\n"]);
+}
+
+/// Runs the first `foresee` of the PATH. Only folders with an absolute name count: what lies in the folder that the program
+/// happens to be in is not ours.
+///
+/// # Safety
+/// `line` are texts that end in zero bytes, with a null pointer after the last.
+unsafe fn become_forward(line: &[*const c_char]) {
+    let folders = environment::text(c"PATH").map_or(&[][..], CStr::to_bytes);
+    for folder in folders.split(|&byte| byte == b':').filter(|folder| folder.starts_with(b"/")) {
+        let Ok(program) = CString::new([folder, b"/foresee"].concat()) else { continue };
+        // SAFETY: the path ends in a zero byte, and the caller vouches for the line. It returns only if that cannot be run.
+        unsafe { libc::execv(program.as_ptr(), line.as_ptr()) };
+    }
 }
 
 /// Whether this runtime is part of the program itself, not of a library that may come when the program has begun.

@@ -182,6 +182,8 @@ pub enum NoEnd {
     Interrupted,
     /// The time for reading it was over.
     OutOfTime,
+    /// The memory for looking at it was used up.
+    OutOfMemory,
 }
 
 impl Gap {
@@ -270,14 +272,17 @@ impl Gap {
 }
 
 impl NoEnd {
-    const ALL: [NoEnd; 7] = [
+    const ALL: [NoEnd; 10] = [
         NoEnd::Stopped(Stop::NoRoom),
         NoEnd::Stopped(Stop::MaxSize),
         NoEnd::Stopped(Stop::LittleRoom),
         NoEnd::Stopped(Stop::Threads),
+        NoEnd::Stopped(Stop::Taken),
+        NoEnd::Stopped(Stop::Refused),
         NoEnd::Damaged,
         NoEnd::Interrupted,
         NoEnd::OutOfTime,
+        NoEnd::OutOfMemory,
     ];
 
     fn word(self) -> &'static str {
@@ -286,9 +291,12 @@ impl NoEnd {
             NoEnd::Stopped(Stop::MaxSize) => "max-size",
             NoEnd::Stopped(Stop::LittleRoom) => "disk-nearly-full",
             NoEnd::Stopped(Stop::Threads) => "too-many-threads",
+            NoEnd::Stopped(Stop::Taken) => "descriptor-taken",
+            NoEnd::Stopped(Stop::Refused) => "forbidden",
             NoEnd::Damaged => "damaged",
             NoEnd::Interrupted => "interrupted",
             NoEnd::OutOfTime => "out-of-time",
+            NoEnd::OutOfMemory => "out-of-memory",
         }
     }
 }
@@ -300,6 +308,7 @@ impl fmt::Display for NoEnd {
             NoEnd::Damaged => "the file is damaged",
             NoEnd::Interrupted => "foresee was interrupted while it read the recording",
             NoEnd::OutOfTime => "there was no time to read all of the recording",
+            NoEnd::OutOfMemory => "there was not enough memory to look at all of the recording (--memory)",
         })
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use foresee_trace::validate::Validator;
-use foresee_trace::{Event, Execution, ExecutionBuilder, Gap, Names, TraceError, Trust};
+use foresee_trace::{Event, Execution, ExecutionBuilder, Gap, Names, Op, TraceError, Trust};
 use rustc_hash::FxHashMap;
 
 use crate::atomic::AtomicFunctions;
@@ -29,6 +29,8 @@ pub struct Limits {
     pub rest: Duration,
     /// Whole-trace engines look at no more events than this: the trace's beginning, which is a run of its own.
     pub events: u64,
+    /// They also look at no event after the first of a thread with this number: what threads know of each other takes memory for each pair.
+    pub trace_threads: u64,
     /// Threads for engines that can use several.
     pub threads: usize,
     /// About so many bytes for each engine whose need does not follow from the number of events.
@@ -137,6 +139,13 @@ impl<'o> Analysis<'o> {
         self.blind.event(event);
         for (_, engine) in &mut self.streams {
             engine.event(self.events, event);
+        }
+        let newest = match event.op {
+            Op::Fork { child } => child.max(event.thread),
+            _ => event.thread,
+        };
+        if newest.index() as u64 >= self.limits.trace_threads {
+            self.limits.events = self.limits.events.min(self.events);
         }
         if let Some(builder) = &mut self.builder
             && self.events < self.limits.events

@@ -78,6 +78,10 @@ pub struct CheckOptions {
     /// A file of properties to check; may be given more than once
     #[arg(long, value_name = "FILE")]
     pub spec: Vec<PathBuf>,
+    /// Quote source lines from below this folder as well; may be given more than once. Of a trace, only files below the working folder
+    /// and these are quoted, as a trace may name any file; of a program that is run, what it names
+    #[arg(long, value_name = "FOLDER")]
+    pub source_root: Vec<PathBuf>,
     /// In which other runs properties are checked [default: weak]
     #[arg(long, value_enum, ignore_case = true)]
     pub model: Option<CausalityModel>,

@@ -35,6 +35,10 @@ pub struct MonitorArgs {
     /// How to print findings: human at once, the others at the end
     #[arg(long, value_enum, default_value = "human")]
     pub format: ReportFormat,
+    /// Use no more memory than about this (8G), and stop there: what follows is not monitored (exit code 3 if nothing was found until
+    /// then) [default: half of what the machine has]
+    #[arg(long, value_name = "BYTES", value_parser = number::count)]
+    pub memory: Option<u64>,
     /// Stop at events that no property knows or that have too few or too many values, instead of counting them
     #[arg(long)]
     pub strict: bool,

@@ -59,7 +59,7 @@ pub struct RunArgs {
 /// What to run, and how it is recorded.
 #[derive(Debug, Args)]
 pub struct RecordOptions {
-    /// End the program after this time (90s, 5m)
+    /// End the program after this time (90s, 5m); checking it then takes no longer either, unless --time says otherwise
     #[arg(long, value_name = "TIME", value_parser = number::duration)]
     pub timeout: Option<std::time::Duration>,
     /// A static whose values are recorded; may be given more than once
@@ -76,8 +76,8 @@ pub struct RecordOptions {
 /// How much of a run is recorded.
 #[derive(Clone, Debug, Default, Args, serde::Serialize, serde::Deserialize)]
 pub struct Extent {
-    /// Stop recording when it takes this much disk space (500M, 10G); the program goes on. Without this, recording stops
-    /// when little disk space is left
+    /// Stop recording when it takes this much disk space (500M, 10G); the program goes on. Without this it stops at
+    /// 16G. It also stops when little disk space is left
     #[arg(long, value_name = "SIZE", value_parser = number::size)]
     pub max_size: Option<u64>,
     /// Keep only the end of the run, in about this much disk space (256M): a flight recorder. Findings are as certain as

@@ -23,6 +23,7 @@ use crate::exit;
 use crate::interrupt::PassOn;
 use crate::report::format::ReportFormat;
 use crate::report::results::{Outcome, Results};
+use crate::scratch::Scratch;
 use crate::specs::Warnings;
 use crate::target::TARGET;
 
@@ -48,14 +49,14 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
         }
     };
     warn_of_lost_flags(&arguments);
-    let settings = absolute(config::settings(&options.check)?);
+    let mut settings = absolute(config::settings(&options.check)?);
+    settings.bound = check::bound(options.timeout);
     // A mistake in them is reported before anything long begins.
     Check::by(settings.clone(), Warnings::Printed)?;
     let Some(project) = Project::find(&arguments)? else {
         return Ok(ExitCode::from(exit::BUILD_FAILED));
     };
-    let results =
-        tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
+    let results = Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
 
     let mut command = cargo();
     command.args(subcommand).arg("--target").arg(TARGET).arg("--target-dir").arg(&project.target_dir);
@@ -82,6 +83,11 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     }
     for unused in results::unused_suppressions(&outcomes) {
         error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
+    }
+    if mode.is_some_and(|mode| mode != Mode::Run) {
+        let reports = outcomes.iter().flat_map(|outcome| &outcome.reports);
+        let suppressed = reports.map(|report| report.stats.suppressed).sum();
+        settings.tell_what_the_file_decided(outcomes.iter().any(Outcome::has_alarm), suppressed);
     }
     Ok(ExitCode::from(exit_code(status, mode, &outcomes)))
 }
@@ -248,8 +254,10 @@ fn exit_code(status: ExitStatus, mode: Option<Mode>, outcomes: &[Outcome]) -> u8
 /// Cargo runs tests in the folder of their package.
 fn absolute(mut settings: Settings) -> Settings {
     settings.folder = std::env::current_dir().ok();
+    settings.ran = true;
     settings.output = settings.output.as_deref().map(absolute_path);
-    settings.suppressions.iter_mut().chain(&mut settings.spec).for_each(|path| *path = absolute_path(path));
+    let lists = [&mut settings.suppressions, &mut settings.spec, &mut settings.source_root];
+    lists.into_iter().flatten().for_each(|path| *path = absolute_path(path));
     settings
 }
 

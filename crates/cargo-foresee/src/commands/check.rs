@@ -30,14 +30,16 @@ use crate::config::{Settings, settings};
 use crate::error::{self, CliError, Severity, display_name};
 use crate::input::Input;
 use crate::live::Live;
+use crate::memory::{self, Meter};
 use crate::progress::Stage;
 use crate::report::build::{Builder, Collected, Collector};
 use crate::report::format::ReportFormat;
 use crate::report::model::{BlindCode, BlindStats, EngineStats, Named, Report, Stats, ValueStats};
 use crate::report::results::Results;
+use crate::report::source_roots::SourceRoots;
 use crate::report::viewpoint::Viewpoint;
 use crate::suppress::Suppressions;
-use crate::{exit, interrupt, specs, stdout};
+use crate::{exit, interrupt, specs, stdout, whole_file};
 
 /// Whether a property about what threads know has something done besides being reported.
 fn does_something_inside(property: &Property) -> bool {
@@ -52,6 +54,9 @@ const LOOK_AT_CLOCK: u64 = 1 << 16;
 
 /// How long the search for what the fast engines cannot decide may take, unless `--time` says otherwise.
 const REST: Duration = Duration::from_secs(10);
+
+/// What each pair of threads costs in memory, over all whole-trace engines: what threads know of each other.
+const BYTES_PER_THREAD_PAIR: u64 = 64;
 
 /// What an event costs in memory at most, over all whole-trace engines.
 const BYTES_PER_EVENT: u64 = 160;
@@ -79,6 +84,14 @@ impl Check {
     /// Reads all settings, so that a mistake in them is reported before anything long begins.
     pub(crate) fn prepare(options: &CheckOptions) -> Result<Check, CliError> {
         Check::by(settings(options)?, specs::Warnings::Printed)
+    }
+
+    /// The same for a program that is about to be run, for so long.
+    pub(crate) fn prepare_run(options: &CheckOptions, timeout: Option<Duration>) -> Result<Check, CliError> {
+        let mut settings = settings(options)?;
+        settings.ran = true;
+        settings.bound = bound(timeout);
+        Check::by(settings, specs::Warnings::Printed)
     }
 
     /// The same for settings that are complete.
@@ -124,12 +137,17 @@ impl Check {
 
     /// How long it may take.
     pub(crate) fn time(&self) -> Option<Duration> {
-        self.settings.time
+        self.settings.time.or(self.settings.bound)
     }
 
     /// Shows results where they were asked for, and warns of suppressions that were of no use.
     pub(crate) fn show(&self, results: Results<'_>) -> Result<(), CliError> {
         write(results, &self.settings)?;
+        if let Results::Run(reports) = results {
+            let suppressed = reports.iter().map(|report| report.stats.suppressed).sum();
+            let has_alarm = reports.iter().any(Report::has_alarm);
+            self.settings.tell_what_the_file_decided(has_alarm, suppressed);
+        }
         for unused in self.unused_suppressions() {
             error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
         }
@@ -208,13 +226,15 @@ fn check(
     let engines = engines.iter().map(|engine| engine.make(&options)).collect();
     let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
     let mut index = 0;
-    let mut out_of_time = false;
+    let (mut out_of_time, mut out_of_memory) = (false, false);
+    let meter = Meter::new(memory(settings));
     while (goes_on || !interrupt::interrupted().load(Ordering::Relaxed)) && input.advance()? {
         // What was read until then is the beginning of the run, and can be checked like any other.
         out_of_time = !goes_on
             && index % LOOK_AT_CLOCK == 0
             && limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if out_of_time {
+        out_of_memory = !goes_on && meter.is_exceeded(index);
+        if out_of_time || out_of_memory {
             break;
         }
         let (names, event) = input.event();
@@ -235,6 +255,9 @@ fn check(
     input.warn_of_damage();
     let mut trust = input.source().trust();
     out_of_time |= trust.gaps().contains(&Gap::NoEnd(NoEnd::OutOfTime));
+    if out_of_memory {
+        trust.add(Gap::NoEnd(NoEnd::OutOfMemory));
+    }
     let interrupted = !goes_on && interrupt::interrupted().load(Ordering::Relaxed);
     match (out_of_time, interrupted) {
         (true, _) => trust.add(Gap::NoEnd(NoEnd::OutOfTime)),
@@ -259,7 +282,7 @@ fn check(
         damage: input.source().damage().map(ToString::to_string),
         missing: missing(&analysed.trust),
         values: value_stats(&analysed.trust, input.source().facts()),
-        interrupted: out_of_time || interrupt::interrupted().load(Ordering::Relaxed),
+        interrupted: out_of_time || out_of_memory || interrupt::interrupted().load(Ordering::Relaxed),
         ..stats(&analysed, name, names)
     };
     let viewpoint = viewpoint(settings);
@@ -321,7 +344,12 @@ fn value_stats(trust: &Trust, facts: &Facts) -> Option<ValueStats> {
 /// From where the user looks.
 fn viewpoint(settings: &Settings) -> Viewpoint {
     let folder = settings.folder.clone().or_else(|| std::env::current_dir().ok());
-    folder.as_deref().map_or_else(Viewpoint::default, Viewpoint::new)
+    let viewpoint = folder.as_deref().map_or_else(Viewpoint::default, Viewpoint::new);
+    let sources = match settings.ran {
+        true => SourceRoots::Anywhere,
+        false => SourceRoots::Below(folder.into_iter().chain(settings.source_root.iter().cloned()).collect()),
+    };
+    viewpoint.quoting(sources)
 }
 
 /// What of the run is not in the trace. Damage and what spoils everything are warned of elsewhere.
@@ -368,7 +396,8 @@ fn exit_code(report: &Report, settings: &Settings) -> u8 {
         return settings.exit_code.unwrap_or(exit::FINDINGS);
     }
     let unfinished = report.stats.undecided > 0 || report.stats.interrupted;
-    let is_limited = settings.time.is_some() || settings.memory.is_some();
+    let is_cut = settings.bound.is_some() && report.stats.interrupted;
+    let is_limited = settings.time.is_some() || settings.memory.is_some() || is_cut;
     if unfinished && is_limited { exit::UNDECIDED } else { exit::NOTHING_FOUND }
 }
 
@@ -423,20 +452,30 @@ fn prediction(settings: &Settings) -> Prediction {
     }
 }
 
+fn memory(settings: &Settings) -> u64 {
+    settings.memory.unwrap_or_else(|| memory::available() / 2)
+}
+
 fn limits(settings: &Settings, started: Instant) -> Limits {
-    let memory = settings.memory.unwrap_or_else(|| available_memory() / 2);
+    let memory = memory(settings);
     Limits {
         deadline: deadline(settings, started),
         rest: settings.time.unwrap_or(REST),
         events: (memory / BYTES_PER_EVENT).max(1),
+        trace_threads: (memory / BYTES_PER_THREAD_PAIR).isqrt().max(1),
         threads: std::thread::available_parallelism().map_or(1, Into::into),
         memory: usize::try_from(memory / 2).unwrap_or(usize::MAX),
         interrupt: Some(interrupt::interrupted()),
     }
 }
 
+/// How long checking may take for a program that is ended after so long: whoever sets that wants an end.
+pub(crate) fn bound(timeout: Option<Duration>) -> Option<Duration> {
+    timeout.map(|timeout| timeout.max(REST))
+}
+
 fn deadline(settings: &Settings, started: Instant) -> Option<Instant> {
-    settings.time.and_then(|time| started.checked_add(time))
+    settings.time.or(settings.bound).and_then(|time| started.checked_add(time))
 }
 
 /// Reports a race while the program still runs; the report has it again, with all that belongs to it.
@@ -456,13 +495,6 @@ fn announce(places: &[Place], names: &Names, suppressions: &Mutex<Suppressions>)
     places.dedup();
     let message = format!("data race observed: {}; the report follows", places.join(" and "));
     error::print(Severity::Note, &message);
-}
-
-fn available_memory() -> u64 {
-    let known = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = known.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib: Option<u64> = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
-    kib.map_or(4 << 30, |kib| kib * 1024)
 }
 
 /// Goes through the trace once more for the events that findings name.
@@ -501,11 +533,11 @@ pub(crate) fn write(results: Results<'_>, settings: &Settings) -> Result<(), Cli
     match &settings.output {
         Some(path) => {
             let text = anstream::adapter::strip_str(&text).to_string();
-            std::fs::write(path, text).map_err(|why| CliError::output(path.display(), why))
+            whole_file::write(path, &text).map_err(|why| CliError::output(path.display(), why))
         }
         None if format == ReportFormat::Human => anstream::stderr()
             .write_all(text.as_bytes())
             .map_err(|why| CliError::output("standard error", why)),
-        None => stdout::print(text.as_bytes()),
+        None => stdout::print(&text),
     }
 }

@@ -12,6 +12,7 @@ use crate::compiler::toolchain::{Toolchain, runtime_arguments};
 use crate::config;
 use crate::error::{CliError, without_code};
 use crate::exit;
+use crate::scratch::Scratch;
 
 /// Our own option, before all others.
 const BRANCHES: &str = "--branches";
@@ -47,8 +48,7 @@ fn compile_and_link(
     line: &CommandLine,
     runtime: &[OsString],
 ) -> Result<ExitStatus, CliError> {
-    let folder =
-        tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
+    let folder = Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
     let mut objects = Vec::new();
     for (source, language) in line.sources() {
         let object = object_of(source, objects.len(), folder.path());

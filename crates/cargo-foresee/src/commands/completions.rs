@@ -10,5 +10,5 @@ use crate::stdout;
 pub(crate) fn run(shell: Shell) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "foresee", &mut script);
-    stdout::print(&script)
+    stdout::print(&String::from_utf8_lossy(&script))
 }

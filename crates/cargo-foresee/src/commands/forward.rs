@@ -24,6 +24,7 @@ use crate::observer::teller::{Meeting, Teller};
 use crate::observer::{OBSERVER_VARIABLE, SECRET_VARIABLE};
 use crate::program_file;
 use crate::recording::{FOLLOWED_VARIABLE, RAW_VARIABLE, wait};
+use crate::scratch::Scratch;
 use crate::unrecorded;
 
 /// How it is called.
@@ -58,8 +59,7 @@ pub(crate) fn run(line: &[OsString]) -> ExitCode {
 }
 
 fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
-    let folder =
-        tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
+    let folder = Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
     let raw = folder.path().join("raw");
     let variables = meeting.variables();
     if !variables.is_empty() {

@@ -8,11 +8,12 @@ use foresee_monitor::property::{Action, Source};
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::spec::diagnostic::closest;
 use foresee_monitor::watch::Verdict;
-use foresee_trace::{Event, LocId, Names, Op, Spoils};
+use foresee_trace::{Event, Gap, LocId, Names, NoEnd, Op, Spoils};
 
 use crate::cli::MonitorArgs;
 use crate::error::{self, CliError, Severity, display_name};
 use crate::input::Input;
+use crate::memory::{self, Meter};
 use crate::number::grouped;
 use crate::report::build::event_of;
 use crate::report::format::ReportFormat;
@@ -59,7 +60,8 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     let mut input = Input::open(&args.events)?;
     let trace = display_name(&args.events);
     let (mut counts, mut heard, mut findings) = (Counts::default(), Vec::new(), Vec::new());
-    let mut aborted = false;
+    let meter = Meter::new(args.memory.unwrap_or_else(|| memory::available() / 2));
+    let (mut aborted, mut out_of_memory) = (false, false);
     while !aborted && input.advance()? {
         let (names, event) = input.event();
         let fed = feed(&mut feeds, names, &event, &mut heard);
@@ -80,8 +82,12 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
             show_new(args, &mut findings, &input)?;
         }
         counts.events += 1;
+        out_of_memory = meter.is_exceeded(counts.events);
+        if out_of_memory {
+            break;
+        }
     }
-    if !aborted && !input.source().trust().spoils(Spoils::EndOfRun) {
+    if !aborted && !out_of_memory && !input.source().trust().spoils(Spoils::EndOfRun) {
         for (property, feed) in feeds.iter_mut().enumerate() {
             feed.end(&mut |verdict| hear(&mut heard, property, verdict));
         }
@@ -92,7 +98,15 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         show_new(args, &mut findings, &input)?;
     }
     input.warn_of_damage();
-    let trust = input.source().trust();
+    let mut trust = input.source().trust();
+    if out_of_memory {
+        let why = NoEnd::OutOfMemory;
+        error::print(
+            Severity::Warning,
+            &format!("{trace}: {why}: it was monitored up to event {}", counts.events),
+        );
+        trust.add(Gap::NoEnd(why));
+    }
     for gap in trust.gaps() {
         let message = match gap.spoils() {
             // What was observed was observed.
@@ -112,6 +126,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     } else {
         let stats = Stats {
             damage: input.source().damage().map(ToString::to_string),
+            interrupted: out_of_memory,
             missing: trust.gaps().iter().map(ToString::to_string).collect(),
             ..counts.stats(&trace, started)
         };
@@ -119,9 +134,13 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         report.number();
         let here =
             std::env::current_dir().map_or_else(|_| Viewpoint::default(), |here| Viewpoint::new(&here));
-        stdout::print(args.format.render(Results::Run(&[report]), &here).as_bytes())?;
+        stdout::print(&args.format.render(Results::Run(&[report]), &here))?;
     }
-    Ok(ExitCode::from(if counts.verdicts > 0 { exit::FINDINGS } else { exit::NOTHING_FOUND }))
+    Ok(ExitCode::from(match (counts.verdicts, out_of_memory) {
+        (0, false) => exit::NOTHING_FOUND,
+        (0, true) => exit::UNDECIDED,
+        _ => exit::FINDINGS,
+    }))
 }
 
 /// Hands an event to all properties. All of them get it, whatever one of them finds wrong with it.
@@ -204,7 +223,7 @@ fn show_new(args: &MonitorArgs, findings: &mut Vec<Finding>, input: &Input<'_>) 
         return Ok(());
     }
     input.end_progress();
-    findings.drain(..).try_for_each(|finding| stdout::print(human::verdict(&finding).as_bytes()))
+    findings.drain(..).try_for_each(|finding| stdout::print(&human::verdict(&finding)))
 }
 
 impl Counts {

@@ -13,7 +13,7 @@ use crate::cli::CheckArgs;
 use crate::engines::MTTL;
 use crate::error::{CliError, display_name, without_code};
 use crate::report::format::ReportFormat;
-use crate::{exit, stdout};
+use crate::{exit, stdout, whole_file};
 
 /// Whether a case is to be checked, and not a trace.
 pub(super) fn is_meant(args: &CheckArgs) -> bool {
@@ -78,8 +78,10 @@ pub(super) fn run(args: &CheckArgs) -> std::result::Result<ExitCode, CliError> {
         }
     };
     match &args.options.output {
-        Some(path) => std::fs::write(path, output).map_err(|why| CliError::output(path.display(), why))?,
-        None => stdout::print(output.as_bytes())?,
+        Some(path) => {
+            whole_file::write(path, &output).map_err(|why| CliError::output(path.display(), why))?
+        }
+        None => stdout::print(&output)?,
     }
     let is_violated = results.iter().any(|result| result.first_violation().is_some());
     let found = args.options.exit_code.unwrap_or(exit::FINDINGS);

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     let code = if report.findings.is_empty() { exit::NOTHING_FOUND } else { exit::FINDINGS };
     // People have read along.
     if args.format != ReportFormat::Human {
-        stdout::print(args.format.render(Results::Run(&[report]), &Viewpoint::default()).as_bytes())?;
+        stdout::print(&args.format.render(Results::Run(&[report]), &Viewpoint::default()))?;
     }
     Ok(ExitCode::from(code))
 }

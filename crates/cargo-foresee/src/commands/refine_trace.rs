@@ -44,6 +44,7 @@ pub(super) fn check(path: &Path, structure: Structure, limits: Limits) -> Result
         deadline: limits.deadline,
         rest: std::time::Duration::ZERO,
         events: u64::from(u32::MAX),
+        trace_threads: u64::MAX,
         threads: 1,
         memory: limits.memory,
         interrupt: Some(crate::interrupt::interrupted()),

@@ -14,10 +14,11 @@ use crate::observer::{self, teller::Meeting};
 use crate::output::Target;
 use crate::recording::{Other, Program, Reading, Recorded, Recording, program_name};
 use crate::report::results::{Outcome, Results};
+use crate::scratch::Scratch;
 use crate::unrecorded;
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
-    let check = Check::prepare(&args.check)?;
+    let check = Check::prepare_run(&args.check, args.record.timeout)?;
     let RecordOptions { program: line, timeout, watch, extent } = &args.record;
     let extent = config::extent(extent)?;
     unrecorded::check_branches(line, &extent)?;
@@ -35,8 +36,7 @@ pub(crate) fn record_and_check(
     trace: Option<&Path>,
     check: &Check,
 ) -> Result<u8, CliError> {
-    let temporary =
-        tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
+    let temporary = Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
     let trace = trace.map_or_else(|| temporary.path().join("run.ft"), Path::to_owned);
     let whole = Outcome { binary: name.to_owned(), ..Outcome::default() };
     let observer = if program.extent.keep_last.is_none() { Meeting::of(name) } else { unobserved(name) };

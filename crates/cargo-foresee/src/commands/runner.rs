@@ -13,8 +13,9 @@
 //! knows of the findings from the result files.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{Read as _, Seek as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +34,7 @@ use crate::exit;
 use crate::recording::{Program, record};
 use crate::report::format::ReportFormat;
 use crate::report::results::{Outcome, Results};
+use crate::scratch::Scratch;
 use crate::specs::Warnings;
 use crate::unrecorded::cannot_run;
 
@@ -225,10 +227,11 @@ impl Runner<'_> {
     ) -> Result<Outcome, CliError> {
         let started = Instant::now();
         let temporary =
-            tempfile::tempdir().map_err(|why| CliError::output("the folder for temporary files", why))?;
+            Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
         let trace = self.trace(test).unwrap_or_else(|| temporary.path().join("run.ft"));
         if let Some(folder) = trace.parent() {
-            std::fs::create_dir_all(folder).map_err(|why| CliError::output(folder.display(), why))?;
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|why| CliError::output(folder.display(), why))?;
         }
         let recorded = record(&self.to_record(line, printed), &trace, None, self.check.time())?;
         let (binary, test) = (libtest::name_of(self.program), test.map(str::to_owned));

@@ -7,7 +7,7 @@ use foresee_monitor::graph::{Graph, dot, svg};
 
 use crate::cli::{SpecCommand, SpecFmtArgs, SpecGraphArgs};
 use crate::error::{self, CliError, Severity};
-use crate::{exit, specs, stdout};
+use crate::{exit, specs, stdout, whole_file};
 
 pub(crate) fn run(command: &SpecCommand) -> Result<ExitCode, CliError> {
     match command {
@@ -21,7 +21,7 @@ fn check(files: &[PathBuf]) -> Result<ExitCode, CliError> {
     for path in files {
         let compiled = specs::load(path, specs::Warnings::Printed)?;
         let names: Vec<&str> = compiled.properties.iter().map(|property| property.name.as_str()).collect();
-        stdout::print(format!("{}: {}\n", path.display(), names.join(", ")).as_bytes())?;
+        stdout::print(&format!("{}: {}\n", path.display(), names.join(", ")))?;
     }
     Ok(ExitCode::from(exit::NOTHING_FOUND))
 }
@@ -37,9 +37,11 @@ fn fmt(args: &SpecFmtArgs) -> Result<ExitCode, CliError> {
         }
         different += 1;
         if args.check {
-            stdout::print(format!("{}\n", path.display()).as_bytes())?;
+            stdout::print(&format!("{}\n", path.display()))?;
         } else {
-            std::fs::write(path, formatted).map_err(|why| CliError::output(path.display(), why))?;
+            // The user's own file, wherever it is.
+            let written = path.canonicalize().and_then(|path| whole_file::write(&path, &formatted));
+            written.map_err(|why| CliError::output(path.display(), why))?;
         }
     }
     Ok(ExitCode::from(if args.check && different > 0 { exit::FINDINGS } else { exit::NOTHING_FOUND }))
@@ -84,8 +86,10 @@ fn draw(args: &SpecGraphArgs) -> Result<ExitCode, CliError> {
     undrawable.iter().for_each(|why| error::print(Severity::Warning, &format!("{name}: {why}")));
     let picture = if as_svg { svg::write(&graphs) } else { dot::write(&graphs) };
     match &args.output {
-        Some(path) => std::fs::write(path, picture).map_err(|why| CliError::output(path.display(), why))?,
-        None => stdout::print(picture.as_bytes())?,
+        Some(path) => {
+            whole_file::write(path, &picture).map_err(|why| CliError::output(path.display(), why))?
+        }
+        None => stdout::print(&picture)?,
     }
     Ok(ExitCode::from(exit::NOTHING_FOUND))
 }

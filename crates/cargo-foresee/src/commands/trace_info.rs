@@ -10,6 +10,7 @@ use crate::cli::{Format, InfoArgs};
 use crate::error::{CliError, display_name};
 use crate::input::Input;
 use crate::number::{bytes, grouped};
+use crate::report::printable::in_json;
 use crate::stdout;
 
 pub(crate) fn run(args: &InfoArgs) -> Result<(), CliError> {
@@ -28,9 +29,9 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), CliError> {
     let name = display_name(&args.input);
     let text = match args.format {
         Format::Human => human(&name, &input, &summary, &verdict),
-        Format::Json => format!("{:#}\n", as_json(&name, &input, &summary, &verdict)),
+        Format::Json => in_json(&format!("{:#}\n", as_json(&name, &input, &summary, &verdict))),
     };
-    stdout::print(text.as_bytes())
+    stdout::print(&text)
 }
 
 /// How many bytes the trace has; of a piped text, as many as were read.

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode, CliError> {
         1 => writeln!(text, "{name}: not a possible run: 1 problem in {events} events"),
         n => writeln!(text, "{name}: not a possible run: {} problems in {events} events", grouped(n)),
     };
-    stdout::print(text.as_bytes())?;
+    stdout::print(&text)?;
     if let Some(damage) = damage {
         return Err(CliError::Usage(format!("{name}: {damage}")));
     }

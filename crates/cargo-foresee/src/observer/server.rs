@@ -18,7 +18,7 @@ use super::address::{Connection, Listener};
 use super::session::{self, Incoming};
 use super::shared::Shared;
 use crate::interrupt;
-use crate::report::human::printable;
+use crate::report::human::short;
 use crate::report::model::Report;
 
 /// So many connections at once.
@@ -174,7 +174,7 @@ impl Observer {
             return Err(format!("there are {SESSIONS} programs already"));
         }
         let (sender, incoming) = sync_channel(QUEUE);
-        let (observer, id, program) = (Arc::clone(self), hello.session.clone(), printable(&hello.program));
+        let (observer, id, program) = (Arc::clone(self), hello.session.clone(), short(&hello.program));
         self.running.fetch_add(1, Ordering::SeqCst);
         let begun = std::thread::Builder::new().spawn(move || {
             session::observe(&observer.shared, program, &incoming);

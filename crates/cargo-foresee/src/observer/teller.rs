@@ -1,14 +1,18 @@
 //! The program's side: meets the observer and tells it what the program does, as its recording is read.
 //!
-//! Whatever happens to the observer, the program goes on: it is only no longer observed.
+//! Whatever happens to the observer, the program goes on: it is only no longer observed. Before it begins, it waits no longer than
+//! [`ANSWERS`] for all that is said until then, however slowly the other side says it; what a spec can cost is bounded by
+//! `foresee_monitor::spec::limits`.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use foresee_lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speaker, VERSION};
 use foresee_monitor::Compiled;
+use foresee_monitor::spec::limits;
 use foresee_trace::raw::RawReader;
 use foresee_trace::{Event, EventSource as _, Names, Spoils};
 
@@ -16,11 +20,11 @@ use super::address::{Address, Connection};
 use super::{OBSERVER_VARIABLE, secret};
 use crate::error::{self, Severity};
 
-/// The observer must answer within.
+/// The observer must have answered within: looking up its address, connecting, and its whole answer.
 const ANSWERS: Duration = Duration::from_secs(5);
 
 /// The longest spec that is taken from an observer.
-const LONGEST_SPEC: u64 = 16 << 20;
+const LONGEST_SPEC: u64 = 4 * limits::SIZE as u64;
 
 /// An observer that wants to hear of a program.
 pub(crate) struct Meeting {
@@ -72,6 +76,26 @@ impl Meeting {
 }
 
 fn meet(address: &str, program: &str) -> Result<Meeting, String> {
+    let (answer, answered) = mpsc::channel();
+    let (to, name) = (address.to_owned(), program.to_owned());
+    // If it takes too long, it ends when the other side lets it, or with this process: nobody waits for it.
+    std::thread::spawn(move || answer.send(greet(&to, &name)));
+    let too_slow = |_| format!("observer {address}: it did not answer within {} s", ANSWERS.as_secs());
+    let (connection, line) = answered.recv_timeout(ANSWERS).map_err(too_slow)??;
+    match serde_json::from_slice(&line) {
+        Ok(Reply::Welcome { spec }) => {
+            let broken =
+                |_| format!("observer {address}: it has a spec that this foresee does not understand");
+            let spec = foresee_monitor::compile(&spec).map_err(broken)?;
+            Ok(Meeting { address: address.to_owned(), connection, spec, program: program.to_owned() })
+        }
+        Ok(Reply::Refused(why)) => Err(format!("observer {address} refuses: {why}")),
+        Err(_) => Err(format!("{address} is no observer, or of another version")),
+    }
+}
+
+/// Says hello; the connection, and what the other side answers.
+fn greet(address: &str, program: &str) -> Result<(Connection, Vec<u8>), String> {
     let failed = |why: std::io::Error| format!("observer {address}: {}", error::without_code(&why));
     let mut connection = Address::parse(address)?.connect(ANSWERS).map_err(failed)?;
     connection.limit(ANSWERS, ANSWERS).map_err(failed)?;
@@ -84,16 +108,7 @@ fn meet(address: &str, program: &str) -> Result<Meeting, String> {
     BufReader::new(std::io::Read::take(reading, LONGEST_SPEC))
         .read_until(b'\n', &mut line)
         .map_err(failed)?;
-    match serde_json::from_slice(&line) {
-        Ok(Reply::Welcome { spec }) => {
-            let broken =
-                |_| format!("observer {address}: it has a spec that this foresee does not understand");
-            let spec = foresee_monitor::compile(&spec).map_err(broken)?;
-            Ok(Meeting { address: address.to_owned(), connection, spec, program: program.to_owned() })
-        }
-        Ok(Reply::Refused(why)) => Err(format!("observer {address} refuses: {why}")),
-        Err(_) => Err(format!("{address} is no observer, or of another version")),
-    }
+    Ok((connection, line))
 }
 
 /// Who tells the observer.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use foresee_trace::is_printable;
+
 use super::human;
 use super::model::{Finding, Kind, Report, Stats};
 use super::results::{Outcome, Results};
@@ -136,7 +138,7 @@ fn failure(out: &mut String, finding: &Finding, stats: &Stats, viewpoint: &Viewp
     let _ = writeln!(out, "      <failure message=\"{message}\" type=\"{kind}\">{text}</failure>");
 }
 
-/// Text in XML; what XML 1.0 cannot hold is replaced.
+/// Text in XML; what XML 1.0 cannot hold, or a terminal should not get, is replaced.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -146,8 +148,8 @@ fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\n' | '\t' => out.push(c),
-            c if (c as u32) < 0x20 || c == '\u{fffe}' || c == '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
+            c if is_printable(c) && c != '\u{fffe}' && c != '\u{ffff}' => out.push(c),
+            _ => out.push(char::REPLACEMENT_CHARACTER),
         }
     }
     out

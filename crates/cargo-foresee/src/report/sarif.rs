@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::model::{Certainty, Event, Finding, Kind, Location, Memory, Row, Stats};
+use super::printable::in_json;
 use super::results::Results;
 use super::viewpoint::Viewpoint;
 
@@ -25,7 +26,7 @@ pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
             "results": results,
         }],
     });
-    format!("{log:#}\n")
+    in_json(&format!("{log:#}\n"))
 }
 
 /// Longer code flows help nobody and choke viewers; their end is what counts.

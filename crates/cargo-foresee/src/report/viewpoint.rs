@@ -1,23 +1,38 @@
 //! From where a reader looks: files in the folder they work in are called by their path from there.
 //!
-//! Traces have absolute paths, as line tables do; these are for machines. A file elsewhere keeps its whole path.
+//! Traces have absolute paths, as line tables do; these are for machines. A file elsewhere keeps its whole path. From which files
+//! lines are quoted belongs to it, too.
 
 use std::path::Path;
 
 use super::model::Location;
+use super::source_roots::SourceRoots;
 
 /// A folder to look from.
 #[derive(Debug, Default)]
 pub(crate) struct Viewpoint {
     /// With a slash at its end; empty if paths stay as they are.
     folder: String,
+    /// Where lines are quoted from.
+    sources: SourceRoots,
 }
 
 impl Viewpoint {
     /// Looks from this folder.
     pub(crate) fn new(folder: &Path) -> Viewpoint {
-        let folder = folder.to_string_lossy();
-        Viewpoint { folder: format!("{}/", folder.trim_end_matches('/')) }
+        let name = folder.to_string_lossy();
+        let sources = SourceRoots::Below(vec![folder.to_owned()]);
+        Viewpoint { folder: format!("{}/", name.trim_end_matches('/')), sources }
+    }
+
+    /// The same, and quotes from these folders.
+    pub(crate) fn quoting(self, sources: SourceRoots) -> Viewpoint {
+        Viewpoint { sources, ..self }
+    }
+
+    /// Where lines are quoted from.
+    pub(crate) fn sources(&self) -> &SourceRoots {
+        &self.sources
     }
 
     /// What to call a file, or a text that begins with one.

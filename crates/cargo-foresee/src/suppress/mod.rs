@@ -21,6 +21,7 @@ use std::path::Path;
 
 use foresee_symbols::pattern::Pattern;
 
+use crate::bounded;
 use crate::error::{CliError, without_code};
 use crate::report::model::{Event, Finding, Kind, Location, Suppressed};
 
@@ -64,7 +65,7 @@ impl Suppressions {
     /// Adds a file's lines.
     pub(crate) fn read(&mut self, path: &Path) -> Result<(), CliError> {
         let name = path.display();
-        let text = std::fs::read_to_string(path)
+        let text = bounded::read_text(path, bounded::SMALL)
             .map_err(|why| CliError::Usage(format!("{name}: cannot read: {}", without_code(&why))))?;
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();

@@ -14,6 +14,8 @@ mod check;
 mod cxx_programs;
 mod endings;
 mod extent;
+mod harmless;
+mod hostile;
 mod human;
 mod library;
 mod live;

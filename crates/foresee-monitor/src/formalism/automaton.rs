@@ -10,6 +10,9 @@ use rustc_hash::FxHashMap;
 
 use super::{Categories, Letter, Monitor, Outlook};
 
+/// How many entries a table may have: states times letters.
+pub const TABLE_LIMIT: usize = 1 << 20;
+
 /// A deterministic finite automaton with verdicts on its states; state 0 is the start, unless it is [primed](Self::primed).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Automaton {
@@ -25,7 +28,8 @@ impl Automaton {
         Automaton { letters, start: 0, next: rows.iter().flatten().copied().collect(), verdicts }
     }
 
-    /// The automaton of all states reachable from `start`, or nothing if there are more than `limit`.
+    /// The automaton of all states reachable from `start`, or nothing if there are more than `limit`, or
+    /// the table would be too big.
     pub fn explore<S: Clone + Eq + Hash>(
         letters: u32,
         limit: usize,
@@ -46,7 +50,7 @@ impl Automaton {
                 });
                 next.push(id);
             }
-            if states.len() > limit {
+            if states.len() > limit || next.len() > TABLE_LIMIT {
                 return None;
             }
             done += 1;

@@ -15,6 +15,9 @@ use super::{CompileError, Handled};
 /// How many derivatives an expression may have before it is refused.
 pub const STATE_LIMIT: usize = 4096;
 
+/// How many nodes of expressions are looked at for that. Derivatives of long expressions are long, too.
+const WORK_LIMIT: usize = 10_000_000;
+
 /// An extended regular expression; build it with its functions, which keep it simplified.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ere {
@@ -28,6 +31,8 @@ pub enum Ere {
     Concat(Rc<Ere>, Rc<Ere>),
     /// Any number of times.
     Star(Rc<Ere>),
+    /// Once or more; not written out, as nested ones would double with each level.
+    Plus(Rc<Ere>),
     /// Any of these.
     Or(BTreeSet<Rc<Ere>>),
     /// All of these.
@@ -54,13 +59,18 @@ impl Ere {
         match inner {
             Ere::Empty | Ere::Epsilon => Ere::Epsilon,
             Ere::Star(_) => inner,
+            Ere::Plus(inner) => Ere::Star(inner),
             inner => Ere::Star(Rc::new(inner)),
         }
     }
 
     /// `inner` at least once.
     pub fn plus(inner: Ere) -> Ere {
-        Ere::concat(inner.clone(), Ere::star(inner))
+        match inner {
+            Ere::Empty | Ere::Plus(_) => inner,
+            inner if inner.nullable() => Ere::star(inner),
+            inner => Ere::Plus(Rc::new(inner)),
+        }
     }
 
     /// `inner` or nothing.
@@ -70,8 +80,13 @@ impl Ere {
 
     /// Either.
     pub fn or(left: Ere, right: Ere) -> Ere {
+        Ere::any([left, right])
+    }
+
+    /// Any of these.
+    fn any(sides: impl IntoIterator<Item = Ere>) -> Ere {
         let mut parts = BTreeSet::new();
-        for side in [left, right] {
+        for side in sides {
             match side {
                 Ere::Or(more) => parts.extend(more),
                 Ere::Empty => {}
@@ -86,8 +101,13 @@ impl Ere {
 
     /// Both.
     pub fn and(left: Ere, right: Ere) -> Ere {
+        Ere::all([left, right])
+    }
+
+    /// All of these.
+    fn all(sides: impl IntoIterator<Item = Ere>) -> Ere {
         let mut parts = BTreeSet::new();
-        for side in [left, right] {
+        for side in sides {
             match side {
                 Ere::And(more) => parts.extend(more),
                 other if other.is_everything() => {}
@@ -120,6 +140,7 @@ impl Ere {
         match self {
             Ere::Empty | Ere::Event(_) => false,
             Ere::Epsilon | Ere::Star(_) => true,
+            Ere::Plus(inner) => inner.nullable(),
             Ere::Concat(head, tail) => head.nullable() && tail.nullable(),
             Ere::Or(parts) => parts.iter().any(|part| part.nullable()),
             Ere::And(parts) => parts.iter().all(|part| part.nullable()),
@@ -142,11 +163,29 @@ impl Ere {
                 if head.nullable() { Ere::or(through, tail.derivative(event)) } else { through }
             }
             Ere::Star(inner) => Ere::concat(inner.derivative(event), self.clone()),
-            Ere::Or(parts) => parts.iter().fold(Ere::Empty, |all, part| Ere::or(all, part.derivative(event))),
-            Ere::And(parts) => {
-                parts.iter().fold(Ere::everything(), |all, part| Ere::and(all, part.derivative(event)))
+            Ere::Plus(inner) => {
+                Ere::concat(inner.derivative(event), Ere::star(Rc::unwrap_or_clone(Rc::clone(inner))))
             }
+            Ere::Or(parts) => Ere::any(parts.iter().map(|part| part.derivative(event))),
+            Ere::And(parts) => Ere::all(parts.iter().map(|part| part.derivative(event))),
             Ere::Not(inner) => Ere::complement(inner.derivative(event)),
+        }
+    }
+
+    /// Takes its size, in nodes, from what is left; stops where nothing is.
+    fn spend(&self, left: &mut usize) {
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            return;
+        }
+        match self {
+            Ere::Empty | Ere::Epsilon | Ere::Event(_) => {}
+            Ere::Star(inner) | Ere::Plus(inner) | Ere::Not(inner) => inner.spend(left),
+            Ere::Concat(head, tail) => {
+                head.spend(left);
+                tail.spend(left);
+            }
+            Ere::Or(parts) | Ere::And(parts) => parts.iter().for_each(|part| part.spend(left)),
         }
     }
 
@@ -156,14 +195,17 @@ impl Ere {
         // The verdict bits play the part of acceptance while exploring.
         let accepting = super::Categories(1);
         let verdicts = |state: &Ere| if state.nullable() { accepting } else { super::Categories::NONE };
-        let step = |state: &Ere, event| state.derivative(event);
-        let automaton = Automaton::explore(events, STATE_LIMIT, self.clone(), step, verdicts).ok_or(
-            CompileError::TooBig {
-                what: "this regular expression",
-                limit: STATE_LIMIT,
-                culprit: "complements, intersections and repetitions",
-            },
-        )?;
+        let mut left = WORK_LIMIT;
+        let step = |state: &Ere, event| {
+            state.spend(&mut left);
+            if left == 0 { Ere::Empty } else { state.derivative(event) }
+        };
+        let automaton = Automaton::explore(events, STATE_LIMIT, self.clone(), step, verdicts);
+        let automaton = automaton.filter(|_| left > 0).ok_or(CompileError::TooBig {
+            what: "this regular expression",
+            limit: STATE_LIMIT,
+            culprit: "complements, intersections and repetitions",
+        })?;
         let minimal = automaton.minimised();
         let accepts: Vec<bool> =
             (0..minimal.states() as u32).map(|state| minimal.verdicts_of(state) == accepting).collect();

@@ -3,6 +3,7 @@
 
 use super::ast::{Body, Content, FsmState, Name, Pattern, Repeat};
 use super::lexer::TokenKind;
+use super::limits;
 use super::parser::{FORMALISMS, Parser, Result};
 
 impl Parser {
@@ -10,6 +11,7 @@ impl Parser {
         let formalism = self.name("a formalism")?;
         let name = if self.is_sign(0, ":") { None } else { Some(self.name("the name of the body")?) };
         self.expect(":", "after the formalism")?;
+        self.operators = 0;
         let content = match formalism.text.as_str() {
             "fsm" => self.fsm()?,
             "ere" => Content::Ere(self.alternatives()?),
@@ -59,6 +61,7 @@ impl Parser {
                 aliases.push((name, self.names("a state")?));
             } else {
                 states.push(self.state()?);
+                self.at_most(limits::STATES, states.len(), "states in one machine")?;
             }
         }
         Ok(Content::Fsm(states, aliases))
@@ -97,6 +100,7 @@ impl Parser {
         }
         let mut all = vec![first];
         while self.takes(sign) {
+            self.counts()?;
             all.push(operand(self)?);
         }
         Ok(many(all))
@@ -110,6 +114,7 @@ impl Parser {
                 || self.is_sign(0, "(")
                 || self.is_sign(0, "~"))
         {
+            self.counts()?;
             all.push(self.repeated()?);
         }
         match all.pop() {
@@ -146,6 +151,7 @@ impl Parser {
                 _ => return Ok(pattern),
             };
             self.next();
+            self.counts()?;
             pattern = Pattern::Repeat(Box::new(pattern), repeat);
         }
     }
@@ -157,10 +163,12 @@ impl Parser {
             self.expect("->", "after the symbol")?;
             let mut alternatives = vec![self.symbols()?];
             while self.takes("|") {
+                self.counts()?;
                 alternatives.push(self.symbols()?);
             }
             self.takes(",");
             rules.push((symbol, alternatives));
+            self.at_most(limits::STATES, rules.len(), "rules in one grammar")?;
         }
         Ok(rules)
     }
@@ -175,6 +183,7 @@ impl Parser {
         }
         while matches!(self.peek(0).kind, TokenKind::Name(_)) && !self.is_sign(1, "->") && !self.at_body_end()
         {
+            self.counts()?;
             let symbol = self.name("a symbol")?;
             if symbol.text != "epsilon" {
                 symbols.push(symbol);

@@ -7,6 +7,7 @@ use super::condition::Scope;
 use super::diagnostic::Diagnostic;
 use super::duplicates::duplicates;
 use super::raw_monitors::RawMonitors;
+use crate::formalism::automaton::TABLE_LIMIT;
 use crate::formalism::cfg::{Cfg, Grammar, Symbol};
 use crate::formalism::ere::Ere;
 use crate::formalism::fsm::{Fsm, FsmState};
@@ -225,6 +226,11 @@ impl BodyCompiler<'_> {
                 "the machine has no state",
                 "needs one",
             ));
+        }
+        if states.len().saturating_mul(self.events.len()) > TABLE_LIMIT {
+            let label = format!("states times events are more than {}", TABLE_LIMIT);
+            let span = self.property.name.span.clone();
+            problems.push(Diagnostic::error(span, "the machine is too big", label));
         }
         if problems.is_empty() { Ok(Fsm { states: compiled, aliases }) } else { Err(problems) }
     }

@@ -68,16 +68,19 @@ impl Diagnostic {
     pub fn rendered(&self, file: &str, source: &str) -> String {
         let (line, column) = self.position(source);
         let written = source.lines().nth(line - 1).unwrap_or_default();
+        // Of a very long line, what is around the place.
+        let before = if column > LONG { column - LONG / 2 } else { 0 };
+        let written: String = written.chars().skip(before).take(LONG).collect();
         let width = line.to_string().len();
         let marked = source.get(self.span.clone()).unwrap_or_default();
-        let within_line = marked.lines().next().unwrap_or_default().chars().count().max(1);
+        let within_line = marked.lines().next().unwrap_or_default().chars().count().clamp(1, LONG);
         let mut out = self.message.clone();
         let mut push = |text: std::fmt::Arguments<'_>| {
             let _ = out.write_fmt(text);
         };
         push(format_args!("\n {:width$} ┌─ {file}:{line}:{column}", ""));
         push(format_args!("\n {line} │ {written}"));
-        let (blank, marks) = (" ".repeat(column - 1), "^".repeat(within_line));
+        let (blank, marks) = (" ".repeat(column - 1 - before), "^".repeat(within_line));
         push(format_args!("\n {:width$} │ {blank}{marks} {}", "", self.label));
         if let Some(help) = &self.help {
             push(format_args!("\n {:width$} = help: {help}", ""));
@@ -89,11 +92,17 @@ impl Diagnostic {
 /// The known name that needs the fewest edits, if that is at most a third of its letters (or one).
 pub fn closest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = |name: &'a str| {
+        if written.len().max(name.len()) > LONG {
+            return None;
+        }
         let edits = distance(written, name);
         (edits <= (name.chars().count() / 3).max(1)).then_some((edits, name))
     };
     known.into_iter().filter_map(near).min().map(|(_, name)| name)
 }
+
+/// Of longer lines only a part is shown, and longer names are not compared.
+const LONG: usize = 240;
 
 /// How many letters must be added, dropped, changed or swapped with their neighbour; case does not count.
 fn distance(left: &str, right: &str) -> usize {

@@ -35,6 +35,7 @@ impl Parser {
     fn disjunction(&mut self) -> Result<Formula> {
         let mut left = self.conjunction()?;
         while self.takes("||") || self.takes("\\/") || self.takes_word("or") {
+            self.counts()?;
             left = Formula::Binary(Binary::Or, Box::new(left), Box::new(self.conjunction()?));
         }
         Ok(left)
@@ -43,6 +44,7 @@ impl Parser {
     fn conjunction(&mut self) -> Result<Formula> {
         let mut left = self.until()?;
         while self.takes("&&") || self.takes("/\\") || self.takes_word("and") {
+            self.counts()?;
             left = Formula::Binary(Binary::And, Box::new(left), Box::new(self.until()?));
         }
         Ok(left)
@@ -120,6 +122,7 @@ impl Parser {
         self.expect("(", "after the function")?;
         let mut inside = vec![self.formula()?];
         while self.takes(",") {
+            self.counts()?;
             inside.push(self.formula()?);
         }
         self.expect(")", "to close the parenthesis")?;
@@ -166,6 +169,7 @@ impl Parser {
                 _ => return Ok(left),
             };
             self.next();
+            self.counts()?;
             left = Formula::Binary(operator, Box::new(left), Box::new(self.product()?));
         }
     }
@@ -180,6 +184,7 @@ impl Parser {
                 _ => return Ok(left),
             };
             self.next();
+            self.counts()?;
             left = Formula::Binary(operator, Box::new(left), Box::new(self.operand()?));
         }
     }

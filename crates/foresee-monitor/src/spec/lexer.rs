@@ -5,6 +5,7 @@
 //! from `//` to the end of the line or between `/*` and `*/`; they are kept for the formatter.
 
 use super::diagnostic::{Diagnostic, Span};
+use super::limits;
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +83,15 @@ impl Lexer<'_> {
             }
         } else if first.is_alphabetic() || first == '_' {
             let length = while_(|c| c.is_alphanumeric() || c == '_');
+            if length > limits::NAME {
+                self.problem(
+                    start..start + length,
+                    "this name is too long",
+                    "no name needs that many letters",
+                );
+                self.at += length;
+                return;
+            }
             self.token(length, TokenKind::Name(rest[..length].to_owned()));
         } else if first.is_ascii_digit() {
             let length = while_(|c| c.is_alphanumeric() || c == '_');
@@ -137,7 +147,9 @@ impl Lexer<'_> {
     }
 
     fn problem(&mut self, span: Span, message: impl Into<String>, label: &str) {
-        self.problems.push(Diagnostic::error(span, message, label));
+        if self.problems.len() < limits::PROBLEMS {
+            self.problems.push(Diagnostic::error(span, message, label));
+        }
     }
 }
 

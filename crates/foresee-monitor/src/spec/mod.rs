@@ -13,6 +13,7 @@ mod duplicates;
 pub mod format;
 mod formulas;
 pub mod lexer;
+pub mod limits;
 pub mod mttl;
 pub mod parser;
 pub mod raw_monitors;

@@ -7,6 +7,7 @@
 use super::ast::{self, Arg, Event, Handler, Name, Property, Threads, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::{Comment, Token, TokenKind, tokens};
+use super::limits;
 use crate::property::Action;
 
 /// What parsing found.
@@ -22,10 +23,15 @@ pub struct Parsed {
 
 /// Parses a spec file.
 pub fn parse(source: &str) -> Parsed {
+    if source.len() > limits::SIZE {
+        let label = format!("more than {} MB", limits::SIZE >> 20);
+        let problems = vec![Diagnostic::error(0..0, "the file is too long for a spec", label)];
+        return Parsed { properties: Vec::new(), comments: Vec::new(), problems };
+    }
     let (tokens, comments, mut problems) = tokens(source);
-    let mut parser = Parser { tokens, at: 0, depth: 0, knows_threads: false };
+    let mut parser = Parser { tokens, at: 0, depth: 0, operators: 0, knows_threads: false };
     let mut properties = Vec::new();
-    while !parser.is_at(&TokenKind::End) {
+    while !parser.is_at(&TokenKind::End) && problems.len() < limits::PROBLEMS {
         match parser.property() {
             Ok(property) => properties.push(property),
             Err(problem) => {
@@ -45,13 +51,12 @@ pub(super) const MODIFIERS: [&str; 5] =
     ["full-binding", "suffix", "perthread", "connected", "unsynchronized"];
 const ACTIONS: [&str; 6] = ["report", "reset", "count", "abort", "call", "recover"];
 
-/// How deep formulas and patterns may nest: the parser recurses.
-const DEPTH_LIMIT: usize = 200;
-
 pub(super) struct Parser {
     tokens: Vec<Token>,
     at: usize,
     pub(super) depth: usize,
+    /// How many operators the body or guard has so far.
+    pub(super) operators: usize,
     /// Whether this is a formula about what threads know.
     pub(super) knows_threads: bool,
 }
@@ -148,18 +153,34 @@ impl Parser {
 
     /// Goes one level deeper while parsing something that nests.
     pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Parser) -> Result<T>) -> Result<T> {
-        if self.depth >= DEPTH_LIMIT {
+        if self.depth >= limits::DEPTH {
             let span = self.peek(0).span.clone();
             return Err(Diagnostic::error(
                 span,
                 "nested too deeply",
-                format!("more than {DEPTH_LIMIT} levels"),
+                format!("more than {} levels", limits::DEPTH),
             ));
         }
+        self.counts()?;
         self.depth += 1;
         let result = parse(self);
         self.depth -= 1;
         result
+    }
+
+    /// Counts an operator or an operand of a body or guard.
+    pub(super) fn counts(&mut self) -> Result<()> {
+        self.operators += 1;
+        self.at_most(limits::OPERATORS, self.operators, "operators in one formula or pattern")
+    }
+
+    /// Refuses more than so many.
+    pub(super) fn at_most(&self, most: usize, count: usize, what: &str) -> Result<()> {
+        if count <= most {
+            return Ok(());
+        }
+        let span = self.peek(0).span.clone();
+        Err(Diagnostic::error(span, format!("too many {what}"), format!("more than {most}")))
     }
 
     fn skip_to_property(&mut self) {
@@ -237,6 +258,7 @@ impl Parser {
     fn item(&mut self, property: &mut Property) -> Result<()> {
         if self.is_word(0, "event") || self.is_word(0, "creation") {
             property.events.push(self.event()?);
+            self.at_most(limits::EVENTS, property.events.len(), "events in one property")?;
         } else if self.is_word(0, "var") {
             property.vars.extend(self.vars()?);
         } else if self.is_word(0, "local") {
@@ -286,6 +308,7 @@ impl Parser {
         } else {
             None
         };
+        self.operators = 0;
         let guard = if self.takes_word("when") { Some(self.formula()?) } else { None };
         self.expect(";", "after the event")?;
         Ok(Event { creation, name, args, source, guard })

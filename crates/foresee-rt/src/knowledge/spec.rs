@@ -58,9 +58,6 @@ pub(super) struct Spec {
 /// The spec of this run, if there is one: `FORESEE_KNOWLEDGE` has the path of a file in each line. What cannot be monitored here is told.
 pub(super) fn read() -> Option<Spec> {
     let paths = environment::text(c"FORESEE_KNOWLEDGE")?.to_str().ok()?;
-    if environment::is_untrusted() {
-        return None;
-    }
     let properties: Vec<Property> = paths.lines().flat_map(properties).collect();
     let bodies =
         properties.iter().flat_map(|property| property.mttl.iter().map(move |body| (property, body)));

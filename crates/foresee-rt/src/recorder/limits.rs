@@ -56,3 +56,12 @@ pub(crate) fn kernel_allows(length: u64) -> bool {
         libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) != 0 || length <= limit.rlim_cur
     }
 }
+
+/// Why the file did not grow, by what the kernel says.
+pub(crate) fn why(error: i32) -> Stop {
+    match error {
+        libc::EPERM | libc::EACCES | libc::ENOSYS => Stop::Refused,
+        libc::EBADF => Stop::Taken,
+        _ => Stop::NoRoom,
+    }
+}

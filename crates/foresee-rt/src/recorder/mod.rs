@@ -18,6 +18,7 @@ pub(crate) mod atomics;
 pub(crate) mod blocks;
 pub(crate) mod branches;
 pub(crate) mod code_filter;
+pub(crate) mod descriptor;
 mod disk_space;
 pub(crate) mod edges;
 mod frames;

@@ -17,11 +17,11 @@ static PATH: [AtomicU8; PATH_LEN] = [const { AtomicU8::new(0) }; PATH_LEN];
 
 /// Begins to record into the file that `FORESEE_RAW` names, if it does.
 pub(crate) fn start() {
-    let Some(path) = environment::text(c"FORESEE_RAW") else { return };
-    if environment::is_untrusted() {
+    if environment::is_set_in_vain(c"FORESEE_RAW") {
         // A program with other rights than its user's must not write where its user says.
         return say(&[b"foresee: the program has other rights than its user (setuid): it runs unrecorded\n"]);
     }
+    let Some(path) = environment::text(c"FORESEE_RAW") else { return };
     for (slot, &byte) in PATH[..PATH_LEN - 1].iter().zip(path.to_bytes()) {
         slot.store(byte, Relaxed);
     }

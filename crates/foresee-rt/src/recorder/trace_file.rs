@@ -6,7 +6,7 @@
 //! The header stays mapped for as long as the process lives. Its words are only changed by atomic operations, so a reader finds a
 //! consistent file whatever ends the process.
 
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::SeqCst};
 
 use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, FLAGS_WORD, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD,
@@ -14,24 +14,18 @@ use foresee_format::{
     WHY_WORD,
 };
 
-use super::{disk_space, limits, order, status};
+use super::{descriptor, disk_space, limits, order, status};
 use crate::message::say;
 
-static FILE: AtomicI32 = AtomicI32::new(-1);
 /// The mapped header; null without a trace.
 static HEADER: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
 static NEXT_CHUNK: AtomicU64 = AtomicU64::new(HEADER_LEN);
 
-/// The descriptor of the trace, or -1.
-pub(crate) fn descriptor() -> i32 {
-    FILE.load(Relaxed)
-}
-
 /// Begins a trace in a new file; whether that can be.
 pub(crate) fn open(fd: i32, flags: RunFlags) -> bool {
-    FILE.store(fd, SeqCst);
+    descriptor::set(fd);
     disk_space::start(fd);
-    let Some(header) = map(fd, 0, HEADER_LEN) else { return false };
+    let Ok(header) = map(fd, 0, HEADER_LEN) else { return false };
     // SAFETY: the header is mapped, longer than these words, and nobody else knows of it yet.
     unsafe {
         header.add(VERSION_WORD).write(VERSION);
@@ -44,8 +38,10 @@ pub(crate) fn open(fd: i32, flags: RunFlags) -> bool {
 
 /// Closes the file, which another process goes on to use: for the child of a fork.
 pub(crate) fn leave_to_parent() {
-    // SAFETY: touches no memory; the descriptor is the runtime's own. Not by the C library's `close`, which is interposed.
-    unsafe { libc::syscall(libc::SYS_close, FILE.swap(-1, SeqCst)) };
+    if let Some(fd) = descriptor::take() {
+        // SAFETY: touches no memory; the descriptor is the runtime's own. Not by the C library's `close`, which is interposed.
+        unsafe { libc::syscall(libc::SYS_close, fd) };
+    }
     HEADER.store(std::ptr::null_mut(), SeqCst);
     NEXT_CHUNK.store(HEADER_LEN, SeqCst);
 }
@@ -63,9 +59,10 @@ fn raise(word: &AtomicU64, to: u64) {
     let _ = word.fetch_update(SeqCst, SeqCst, |before| (before < to).then_some(to));
 }
 
-fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
+/// Maps a new part of the file, or says why that cannot be.
+fn map(fd: i32, offset: u64, len: u64) -> Result<*mut u64, Stop> {
     if !limits::kernel_allows(offset + len) {
-        return None;
+        return Err(Stop::NoRoom);
     }
     // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing that exists.
     unsafe {
@@ -73,31 +70,31 @@ fn map(fd: i32, offset: u64, len: u64) -> Option<*mut u64> {
             match libc::posix_fallocate(fd, offset as i64, len as i64) {
                 0 => break,
                 libc::EINTR => {}
-                _ => return None,
+                error => return Err(limits::why(error)),
             }
         }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let at =
             libc::mmap(std::ptr::null_mut(), len as usize, protection, libc::MAP_SHARED, fd, offset as i64);
-        (at != libc::MAP_FAILED).then_some(at.cast())
+        if at == libc::MAP_FAILED { Err(limits::why(*libc::__errno_location())) } else { Ok(at.cast()) }
     }
 }
 
 /// Grows the file by `len` bytes, which `put` puts at the offset it is given, to make room for a record with this key. `None` if
 /// that cannot be, which ends the recording.
-fn grow<R>(len: u64, key: u64, put: impl FnOnce(i32, u64) -> Option<R>) -> Option<R> {
+fn grow<R>(len: u64, key: u64, put: impl FnOnce(i32, u64) -> Result<R, Stop>) -> Option<R> {
     let offset = NEXT_CHUNK.fetch_add(len, SeqCst);
-    let fd = FILE.load(Relaxed);
+    let Some(fd) = descriptor::current() else {
+        stop(key, Stop::Taken);
+        return None;
+    };
     if !disk_space::has_room(fd, offset + len)
         && let Some(why) = limits::reached(fd, len, offset + len)
     {
         stop(key, why);
         return None;
     }
-    let Some(done) = put(fd, offset) else {
-        stop(key, Stop::NoRoom);
-        return None;
-    };
+    let done = put(fd, offset).map_err(|why| stop(key, why)).ok()?;
     if let Some(length) = header_word(LENGTH_WORD) {
         raise(length, offset + len);
     }
@@ -136,9 +133,14 @@ pub(crate) unsafe fn give(at: *mut u64, owner: u64, len: u64) {
 /// `len` bytes are mapped there.
 pub(crate) unsafe fn copy(chunk: *const u64, len: u64, key: u64) -> bool {
     grow(len, key, |fd, offset| {
-        // SAFETY: the caller vouches for these bytes.
-        let done = limits::kernel_allows(offset + len) && unsafe { write_at(fd, chunk.cast(), len, offset) };
-        done.then_some(())
+        if !limits::kernel_allows(offset + len) {
+            return Err(Stop::NoRoom);
+        }
+        // SAFETY: the caller vouches for these bytes; `errno` is this thread's own.
+        unsafe {
+            let done = write_at(fd, chunk.cast(), len, offset);
+            if done { Ok(()) } else { Err(limits::why(*libc::__errno_location())) }
+        }
     })
     .is_some()
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::is_printable;
+
 /// What stands for an empty name.
 pub(super) const EMPTY: &str = "\\u{}";
 
@@ -54,7 +56,7 @@ pub(super) fn escape(out: &mut String, name: &str, special: impl Fn(usize, char)
     }
     for (at, c) in name.char_indices() {
         let looks_like_escape = c == '\\' && name[at..].starts_with("\\u{");
-        if c == '|' || c == '\u{feff}' || c.is_control() || looks_like_escape || special(at, c) {
+        if c == '|' || !is_printable(c) || looks_like_escape || special(at, c) {
             push_escaped(out, c);
         } else {
             out.push(c);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::TraceError;
+use crate::{TraceError, is_printable};
 
 /// A mistake in a line: `at` is the piece of the line that is not what was expected.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(super) fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut quoted = String::from("`");
     for c in text.chars().take(LONGEST) {
-        if c.is_control() {
+        if !is_printable(c) {
             quoted.extend(c.escape_default());
         } else {
             quoted.push(c);

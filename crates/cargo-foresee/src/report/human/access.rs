@@ -35,7 +35,7 @@ pub(super) fn block(out: &mut String, events: &[Event], viewpoint: &Viewpoint) {
 }
 
 /// One event, with the source line and the calls.
-pub(super) fn access(out: &mut String, event: &Event, viewpoint: &Viewpoint, sources: &mut Sources) {
+pub(super) fn access(out: &mut String, event: &Event, viewpoint: &Viewpoint, sources: &mut Sources<'_>) {
     let place = viewpoint.place(&event.location);
     let line = sources.line(&event.location);
     let width = line.as_ref().map_or(1, |line| line.number.to_string().len()).max(3);

@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use crate::number::grouped;
 use crate::report::model::{Finding, Named, SessionStats, Step};
+use crate::report::printable;
 
 /// A verdict in a line.
 pub(crate) fn verdict(finding: &Finding) -> String {
+    let finding = &printable::finding(finding);
     let at = match finding.events.first() {
         Some(event) => format!("event {}", event.index),
         None => "end of the run".to_owned(),
@@ -18,11 +20,12 @@ pub(crate) fn verdict(finding: &Finding) -> String {
 
 /// What was found in an observed program: the run, one line per step.
 pub(crate) fn observed(finding: &Finding) -> String {
+    let finding = &printable::finding(finding);
     let program = finding.program.as_deref().unwrap_or_default();
     let property = finding.property.as_deref().unwrap_or_default();
     let category = finding.category.as_deref().unwrap_or_default();
     let certainty = finding.certainty.name();
-    let mut out = format!("{program}: {certainty} {category} of {property}: {}", printable(&finding.message));
+    let mut out = format!("{program}: {certainty} {category} of {property}: {}", short(&finding.message));
     let Some(run) = &finding.run else { return out };
     let which = match finding.witness {
         None => "the run that is observed",
@@ -38,12 +41,12 @@ pub(crate) fn observed(finding: &Finding) -> String {
         let _ = write!(out, "\n      before: {}", named(&run.initial));
     }
     let width = |of: fn(&Step) -> &str| {
-        run.steps.iter().map(|step| printable(of(step)).chars().count()).max().unwrap_or(0)
+        run.steps.iter().map(|step| short(of(step)).chars().count()).max().unwrap_or(0)
     };
     let (threads, ops) = (width(|step| &step.thread), width(|step| &step.op));
     for (nth, step) in run.steps.iter().enumerate() {
-        let (thread, op) = (printable(&step.thread), printable(&step.op));
-        let place = printable(&step.place);
+        let (thread, op) = (short(&step.thread), short(&step.op));
+        let place = short(&step.place);
         let _ = write!(out, "\n  {:>4}  {thread:threads$}  {op:ops$}  {place}", nth + 1);
         if !step.values.is_empty() {
             let _ = write!(out, "  ({})", named(&step.values));
@@ -82,9 +85,9 @@ pub(crate) fn session(session: &SessionStats) -> String {
     line
 }
 
-/// A text of a program that may be anybody's, fit for a terminal.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|char| if char.is_control() { '?' } else { char }).take(200).collect()
+/// A text of a program that may be anybody's, fit for a line of a terminal.
+pub(crate) fn short(text: &str) -> String {
+    foresee_trace::printable(text).chars().take(200).collect()
 }
 
 #[cfg(test)]
@@ -93,6 +96,6 @@ mod tests {
 
     #[test]
     fn control_characters_are_replaced() {
-        assert_eq!(printable("a\x1b[2Jb\n"), "a?[2Jb?");
+        assert_eq!(short("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
     }
 }

@@ -21,5 +21,5 @@ mod run;
 mod source;
 mod style;
 
-pub(crate) use live::{observed, printable, session, verdict};
+pub(crate) use live::{observed, session, short, verdict};
 pub(crate) use report::{one, write};

@@ -12,6 +12,7 @@ use crate::number::grouped;
 use crate::report::model::{
     BlindStats, Certainty, Event, Finding, Kind, KnownStats, Report, Stats, ValueStats,
 };
+use crate::report::printable;
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 
@@ -33,8 +34,9 @@ pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
 }
 
 fn whole(report: &Report, viewpoint: &Viewpoint) -> String {
+    let report = &printable::report(report);
     let mut out = String::new();
-    let mut sources = Sources::default();
+    let mut sources = Sources::new(viewpoint.sources());
     for finding in report.findings.iter().take(IN_FULL) {
         in_full(&mut out, finding, &report.stats, viewpoint, &mut sources);
         out.push('\n');
@@ -51,12 +53,19 @@ pub(crate) fn one(finding: &Finding, stats: &Stats, viewpoint: &Viewpoint) -> St
     if finding.program.is_some() {
         return observed(finding);
     }
+    let finding = &printable::finding(finding);
     let mut out = String::new();
-    in_full(&mut out, finding, stats, viewpoint, &mut Sources::default());
+    in_full(&mut out, finding, stats, viewpoint, &mut Sources::new(viewpoint.sources()));
     anstream::adapter::strip_str(&out).to_string()
 }
 
-fn in_full(out: &mut String, finding: &Finding, stats: &Stats, viewpoint: &Viewpoint, sources: &mut Sources) {
+fn in_full(
+    out: &mut String,
+    finding: &Finding,
+    stats: &Stats,
+    viewpoint: &Viewpoint,
+    sources: &mut Sources<'_>,
+) {
     let title = finding.title();
     let what = match (finding.kind, finding.events.first()) {
         (Kind::Race, Some(event)) => {

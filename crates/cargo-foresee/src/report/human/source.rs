@@ -1,14 +1,16 @@
 //! Source lines to quote.
 
 use std::collections::HashMap;
-use std::path::Path;
+
+use foresee_trace::printable;
 
 use super::expression;
 use crate::report::model::Location;
+use crate::report::source_roots::SourceRoots;
 
 /// Files that were read, by path as the trace names it; `None` for what cannot be read.
-#[derive(Default)]
-pub(crate) struct Sources {
+pub(crate) struct Sources<'a> {
+    roots: &'a SourceRoots,
     files: HashMap<String, Option<Vec<String>>>,
 }
 
@@ -22,14 +24,22 @@ pub(crate) struct Line {
     pub(crate) marked: usize,
 }
 
-/// Files larger than this are not source.
-const MAX_BYTES: u64 = 16 << 20;
+/// So many characters of a line are shown.
+const MAX_CHARACTERS: usize = 400;
 
-impl Sources {
+impl<'a> Sources<'a> {
+    /// Files below these folders.
+    pub(crate) fn new(roots: &'a SourceRoots) -> Sources<'a> {
+        Sources { roots, files: HashMap::new() }
+    }
+
     /// The line at a location, if its file is here.
     pub(crate) fn line(&mut self, location: &Location) -> Option<Line> {
         let (file, line) = (location.file.as_deref()?, location.line?);
-        let lines = self.files.entry(file.to_owned()).or_insert_with(|| read(Path::new(file)));
+        let lines = self.files.entry(file.to_owned()).or_insert_with(|| {
+            let text = self.roots.read(file)?;
+            Some(text.lines().map(str::to_owned).collect())
+        });
         let text = lines.as_ref()?.get((line as usize).checked_sub(1)?)?;
         Some(marked(line, text.trim_end(), location.column.unwrap_or(0)))
     }
@@ -46,18 +56,11 @@ fn marked(number: u32, text: &str, column: u32) -> Line {
         }
         None => text.split_at(indent),
     };
-    let shown = |part: &str| part.replace('\t', "    ");
+    let shown = |part: &str| printable(&part.replace('\t', "    ")).into_owned();
     let (before, marked) = (shown(before).chars().count(), shown(meant).chars().count());
-    Line { number, text: shown(text), before, marked: marked.max(1) }
-}
-
-fn read(path: &Path) -> Option<Vec<String>> {
-    let known = path.metadata().ok()?;
-    if !known.is_file() || known.len() > MAX_BYTES {
-        return None;
-    }
-    let text = std::fs::read_to_string(path).ok()?;
-    Some(text.lines().map(str::to_owned).collect())
+    let text: String = shown(text).chars().take(MAX_CHARACTERS).collect();
+    let before = before.min(MAX_CHARACTERS);
+    Line { number, text, before, marked: marked.min(MAX_CHARACTERS - before).max(1) }
 }
 
 #[cfg(test)]
@@ -74,6 +77,8 @@ mod tests {
             let line = marked(7, " ü", column);
             assert_eq!((line.before, line.marked), (1, 1));
         }
+        let long = marked(7, &"x".repeat(1 << 20), 0);
+        assert_eq!((long.text.len(), long.before, long.marked), (MAX_CHARACTERS, 0, MAX_CHARACTERS));
         assert_eq!(marked(7, "", 1), Line { number: 7, text: String::new(), before: 0, marked: 1 });
     }
 }

@@ -8,7 +8,7 @@ use crate::c_library::process::child_changed;
 use crate::c_library::streams;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
-use crate::recorder::{status, trace_file};
+use crate::recorder::{descriptor, status};
 
 static CLOSE: Real = Real::new(c"close");
 static FCLOSE: Real = Real::new(c"fclose");
@@ -21,7 +21,7 @@ pub(super) fn no_descriptor() -> c_int {
 }
 
 extern "C-unwind" fn close_descriptor(fd: c_int, pc: u64) -> c_int {
-    if fd >= 0 && fd == trace_file::descriptor() {
+    if descriptor::is_ours(fd) {
         return no_descriptor();
     }
     closes(fd, pc);
@@ -42,13 +42,11 @@ extern "C-unwind" fn close_many(first: c_uint, last: c_uint, flags: c_int, pc: u
     if flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0 {
         closes_all(first, last, pc);
     }
-    let ours = trace_file::descriptor() as c_uint;
     // SAFETY: forwards the caller's own arguments, or a part of its range.
     let close =
         |first, last| unsafe { call_real!(REAL, (c_uint, c_uint, c_int) -> c_int, first, last, flags) };
-    if trace_file::descriptor() < 0 || !(first..=last).contains(&ours) {
-        return close(first, last);
-    }
+    let ours = descriptor::current().map(|fd| fd as c_uint).filter(|ours| (first..=last).contains(ours));
+    let Some(ours) = ours else { return close(first, last) };
     let below = if first < ours { close(first, ours - 1) } else { 0 };
     let above = if last > ours { close(ours + 1, last) } else { 0 };
     below.min(above)

@@ -12,8 +12,8 @@ use crate::c_library::names;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, write_range};
+use crate::recorder::descriptor;
 use crate::recorder::edges::acquire_edge;
-use crate::recorder::trace_file;
 
 /// Functions that make a descriptor from these arguments; the expression after them is the channel that it gets.
 macro_rules! makers {
@@ -144,7 +144,7 @@ static DUP3: Real = Real::new(c"dup3");
 
 /// The descriptor `to` is closed if it is open, and then another name of `fd`.
 fn duplicate_as(fd: c_int, to: c_int, pc: u64, real: impl FnOnce() -> c_int) -> c_int {
-    if to == trace_file::descriptor() && to >= 0 {
+    if descriptor::is_ours(fd) || (descriptor::is_ours(to) && !descriptor::make_way(to)) {
         return no_descriptor();
     }
     let channel = channel(fd);

@@ -91,6 +91,9 @@ impl Merger {
         self.note_late(self.header.lost_before > 0 && (has_grown || growth == Growth::Growing));
         self.chunks.flags = self.chunks.flags.with_if(self.header.flags, true);
         let all = self.chunks.scan(&self.file, self.bytes, growth, self.is_short())?;
+        if growth == Growth::Complete && self.is_short() {
+            self.chunks.note_damage(self.bytes, "the file is shorter than the program made it");
+        }
         self.chunks.describe_flags();
         for chunk in std::mem::take(&mut self.chunks.found) {
             self.stream_of(chunk.owner).add_chunk(chunk.start, chunk.end);

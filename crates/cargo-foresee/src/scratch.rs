@@ -1,0 +1,101 @@
+//! Folders for what is there only for a while, and for no longer.
+//!
+//! A folder goes with its value. A process that is killed leaves its folder behind, and a raw recording can have gigabytes: so each is locked
+//! by its owner for as long as that lives, and whoever makes another one beside it removes those whose owner is gone.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+
+/// What all folders and files begin with that are there for a while.
+pub(crate) const PREFIX: &str = ".foresee-";
+
+/// The file in each that is locked by its owner.
+const LOCK: &str = "owner";
+
+/// A younger one may not be locked yet.
+const YOUNG: Duration = Duration::from_secs(60);
+
+/// A folder that goes with this value, or soon after this process.
+pub(crate) struct Scratch {
+    folder: TempDir,
+    _lock: File,
+}
+
+impl Scratch {
+    /// In the folder for temporary files.
+    pub(crate) fn new() -> io::Result<Scratch> {
+        Scratch::new_in(&std::env::temp_dir())
+    }
+
+    /// In this folder.
+    pub(crate) fn new_in(parent: &Path) -> io::Result<Scratch> {
+        sweep(parent);
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+        let lock = File::create_new(folder.path().join(LOCK))?;
+        lock.lock()?;
+        Ok(Scratch { folder, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Removes what killed processes of this user have left in a folder.
+pub(crate) fn sweep(parent: &Path) {
+    remove_abandoned(parent, YOUNG);
+}
+
+/// The same for what is older than `young`. What cannot be removed is somebody else's.
+fn remove_abandoned(parent: &Path, young: Duration) {
+    let us = rustix::process::geteuid().as_raw();
+    for entry in parent.read_dir().into_iter().flatten().flatten() {
+        let is_of_this_kind = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        let Some(known) = entry.metadata().ok().filter(|_| is_of_this_kind) else { continue };
+        let age = known.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
+        if known.uid() != us || age.is_none_or(|age| age < young) {
+            continue;
+        }
+        let path = entry.path();
+        let owner = if known.is_dir() { path.join(LOCK) } else { path.clone() };
+        let is_owned = match File::open(owner) {
+            Ok(lock) => lock.try_lock().is_err(),
+            Err(why) => why.kind() != io::ErrorKind::NotFound,
+        };
+        // Nobody is told if that fails: the next one tries again.
+        let _ = match (is_owned, known.is_dir()) {
+            (true, _) => Ok(()),
+            (false, true) => std::fs::remove_dir_all(&path),
+            (false, false) => std::fs::remove_file(&path),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_owner_is_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let owned = Scratch::new_in(parent.path()).unwrap();
+        // As after SIGKILL: the lock is gone, the folder is not.
+        let abandoned = Scratch::new_in(parent.path()).unwrap();
+        std::fs::write(abandoned.path().join("raw"), "much").unwrap();
+        let Scratch { folder, _lock } = abandoned;
+        let path = folder.keep();
+        drop(_lock);
+        std::fs::create_dir(parent.path().join("users")).unwrap();
+        std::fs::write(parent.path().join(".foresee-file"), "half").unwrap();
+        remove_abandoned(parent.path(), YOUNG);
+        assert!(path.exists(), "it may just have begun");
+        remove_abandoned(parent.path(), Duration::ZERO);
+        assert!(!path.exists() && !parent.path().join(".foresee-file").exists());
+        assert!(owned.path().exists() && parent.path().join("users").exists());
+    }
+}
