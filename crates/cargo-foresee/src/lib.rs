@@ -14,6 +14,7 @@
 //! | `progress` | the bar for long work |
 //! | `report` | from findings to what people and machines read: a model, and one file per format |
 //! | `config`, `suppress` | settings from `.config/foresee.toml` and `FORESEE_OPTIONS`; findings not to show |
+//! | `unmatched` | what specs and options name, and the run does not have |
 //! | `error` | every message a user can get |
 
 mod cargo;
@@ -39,6 +40,7 @@ mod specs;
 mod stdout;
 mod suppress;
 mod target;
+mod unmatched;
 mod unrecorded;
 
 use std::ffi::OsString;

@@ -331,6 +331,7 @@ fn what_says_nothing_is_warned_of() {
     );
     let silent = |spec: &str| assert_eq!(problems(spec), [""; 0]);
     silent("property P(f) { event open(f); event write(f) = write(f); ere: open write @match { count; } }");
+    silent("perthread property P(l) { event acquire(l); event begin; ere: acquire begin @match { count; } }");
     silent("property P(f) { event writes(f); event works(f); ere: writes works @match { count; } }");
     silent("property P { event a; cfg: S -> a S | epsilon @match { count; } }");
     silent(

@@ -14,11 +14,9 @@ use foresee_lattice::explorer::Breadth;
 use foresee_lattice::knowledge;
 use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
-use foresee_lattice::property::Translator;
-use foresee_monitor::mttl::Who;
 use foresee_monitor::property::{Action, Property};
 use foresee_trace::raw::VALUES_COMPARED;
-use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, StrId, Trust};
+use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::blind::BlindSections;
@@ -37,6 +35,7 @@ use crate::report::model::{BlindCode, BlindStats, EngineStats, Named, Report, St
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 use crate::suppress::Suppressions;
+use crate::unmatched::{Seen, locks_of_tasks, refuse_ambiguous};
 use crate::{exit, interrupt, specs, stdout};
 
 /// Whether a property about what threads know has something done besides being reported.
@@ -207,6 +206,7 @@ fn check(
     let limits = limits(settings, started);
     let engines = engines.iter().map(|engine| engine.make(&options)).collect();
     let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
+    let mut seen = Seen::default();
     let mut index = 0;
     let mut out_of_time = false;
     while (goes_on || !interrupt::interrupted().load(Ordering::Relaxed)) && input.advance()? {
@@ -219,6 +219,7 @@ fn check(
         }
         let (names, event) = input.event();
         index += 1;
+        seen.event(&event);
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
         if goes_on && input.source().may_wait() {
             let names = input.source().names();
@@ -245,11 +246,11 @@ fn check(
     let names = input.source().names();
     let analysed = analysis.finish(names, trust, &mut |name| stage.show(name));
     stage.end();
+    refuse_ambiguous(properties, names)?;
+    let unmatched = seen.unmatched(properties, &settings.atomic, names);
     if *shows_progress {
-        properties.iter().for_each(|property| {
-            warn_of_unknown_variables(property, names);
-            warn_of_unknown_threads_and_locals(property, names);
-        });
+        let severity = || if settings.strict { Severity::Error } else { Severity::Warning };
+        unmatched.iter().for_each(|unmatched| error::print(severity(), &unmatched.message));
     }
     if let Some(why) = analysed.trust.spoiled_by(Spoils::Everything) {
         error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
@@ -257,7 +258,8 @@ fn check(
     let collected = details(path, &analysed, names)?;
     let stats = Stats {
         damage: input.source().damage().map(ToString::to_string),
-        missing: missing(&analysed.trust),
+        missing: missing(&analysed.trust).into_iter().chain(locks_of_tasks(names)).collect(),
+        unmatched,
         values: value_stats(&analysed.trust, input.source().facts()),
         interrupted: out_of_time || interrupt::interrupted().load(Ordering::Relaxed),
         ..stats(&analysed, name, names)
@@ -280,6 +282,7 @@ fn stats(analysed: &Analysed, name: &str, names: &Names) -> Stats {
             let stats = EngineStats {
                 findings: engine.findings as u64,
                 undecided: engine.undecided,
+                out_of_time: engine.out_of_time,
                 refused: engine.refused,
                 seconds: engine.time.map(|time| time.as_secs_f64()),
             };
@@ -334,36 +337,10 @@ fn missing(trust: &Trust) -> Vec<String> {
     trust.gaps().iter().filter(is_new).map(Gap::to_string).collect()
 }
 
-/// A property about a variable that the run does not have is kept by every run: most likely it is meant to say more.
-fn warn_of_unknown_variables(property: &Property, names: &Names) {
-    let mut translator = Translator::new(property);
-    translator.learn(names);
-    for unknown in translator.unknown_variables() {
-        let property = &property.name;
-        let message = format!(
-            "{property}: the run has no variable `{unknown}`; a static that is only written may have been optimised away"
-        );
-        error::print(Severity::Warning, &message);
-    }
-}
-
-/// The same for locals that nobody assigns, and for threads that are not there.
-fn warn_of_unknown_threads_and_locals(property: &Property, names: &Names) {
-    let is_known = |text: &str| (0..names.string_count()).any(|id| names.str(StrId(id as u32)) == text);
-    for local in property.locals.iter().filter(|local| !is_known(&local.name)) {
-        let (property, local) = (&property.name, &local.name);
-        let message =
-            format!("{property}: no thread of the run assigns `{local}` (`foresee::local!({local} = …)`)");
-        error::print(Severity::Warning, &message);
-    }
-    let is_there = |who: &Who| names.threads().iter().any(|name| who.includes(names.str(*name)));
-    for thread in property.threads.iter().filter(|thread| !is_there(&thread.who)) {
-        let message = format!("{}: the run has no thread `{}`", property.name, thread.name);
-        error::print(Severity::Warning, &message);
-    }
-}
-
 fn exit_code(report: &Report, settings: &Settings) -> u8 {
+    if settings.strict && !report.stats.unmatched.is_empty() {
+        return exit::BAD_INPUT;
+    }
     if report.has_alarm() {
         return settings.exit_code.unwrap_or(exit::FINDINGS);
     }

@@ -22,6 +22,7 @@ mod memory;
 mod memory_model;
 mod monitor;
 mod mttl;
+mod names;
 mod observe;
 mod openmp;
 mod predicted_properties;

@@ -5,7 +5,7 @@ use super::ast::{self, Content, Formula, Pattern};
 use super::diagnostic::Diagnostic;
 use crate::formalism::automaton::Automaton;
 use crate::formalism::{Categories, Monitor};
-use crate::property::{Body, Builtin, Handler, Machine, Property, Source};
+use crate::property::{Body, Builtin, Event, Handler, Machine, Property, Source};
 use crate::slice::params::ParamSet;
 use crate::watch::Setup;
 
@@ -100,7 +100,14 @@ fn products(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnos
 
 /// An event of the program's own beside a built-in one of its kind is easily taken for one, and one misspelt letter makes it one.
 fn builtin_names(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnostic>) {
-    let has_named = property.events.iter().any(|event| matches!(event.source, Source::Named(_)));
+    // An event of the program's own about the same object: what else happens to it is probably one, too.
+    let is_beside = |event: &Event| {
+        let mut own = property.events.iter().filter(|other| matches!(other.source, Source::Named(_)));
+        // The thread of `perthread` is not among the parameters as they are written.
+        let is_shared =
+            |param: &u8| usize::from(*param) < ast.params.len() && event.shape.params.contains(param);
+        own.any(|other| other.shape.params.iter().any(is_shared))
+    };
     for (written, event) in ast.events.iter().zip(&property.events) {
         let name = &written.name;
         match &event.source {
@@ -112,7 +119,7 @@ fn builtin_names(ast: &ast::Property, property: &Property, problems: &mut Vec<Di
                     problems.push(problem.with_help(format!("did you mean the built-in event `{known}`?")));
                 }
             }
-            Source::Builtin(_) if has_named && written.source.is_none() && is_common(&name.text) => {
+            Source::Builtin(_) if written.source.is_none() && is_common(&name.text) && is_beside(event) => {
                 let name = &written.name;
                 let message = format!("`{}` is the built-in event, not one of the program's own", name.text);
                 let label = "happens whenever the program does this, without annotation";
