@@ -9,7 +9,7 @@
 use super::function_path::{function_path, signature};
 use super::path_pattern::PathPattern;
 
-/// A name that means functions; see the [module](self).
+/// A name that means functions: the end of a path, with `*` for any text; type arguments, impl brackets and, if not given, arguments do not count.
 #[derive(Clone, Debug)]
 pub struct FunctionPattern {
     path: PathPattern,

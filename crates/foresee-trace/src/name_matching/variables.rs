@@ -9,7 +9,7 @@
 use super::function_path::function_path;
 use super::path_pattern::PathPattern;
 
-/// A name that means variables; see the [module](self).
+/// A name that means variables: the end of a path, perhaps with the file before a `:`.
 #[derive(Clone, Debug)]
 pub struct VariablePattern {
     /// The end of the path of the file it is in.
