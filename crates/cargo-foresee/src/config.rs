@@ -5,7 +5,7 @@
 //! it decides what a run comes to, that is said.
 //!
 //! The file can also name functions of the user's own locks, which are then recorded as locks and not as the atomics they
-//! are made of: `lock = ["mylib::SpinLock::lock"]`, and likewise `try-lock`, `unlock`, `lock-shared`, `try-lock-shared` and
+//! are made of: `lock = ["SpinLock::lock"]`, and likewise `try-lock`, `unlock`, `lock-shared`, `try-lock-shared` and
 //! `unlock-shared`. And it can say what functions do that are not built with foresee, so that nothing else must be assumed of them:
 //! `no-effect = ["mylib_hash*"]` (nothing that another thread could notice), `memory-effect` (they access memory and order nothing),
 //! `never-returns`.
@@ -39,6 +39,7 @@ pub(crate) struct Settings {
     pub(crate) memory: Option<u64>,
     pub(crate) suppressions: Vec<PathBuf>,
     pub(crate) show_known: bool,
+    pub(crate) strict: bool,
     pub(crate) atomic: Vec<String>,
     pub(crate) spec: Vec<PathBuf>,
     pub(crate) model: Option<CausalityModel>,
@@ -71,7 +72,7 @@ pub(crate) struct Settings {
 /// The variable.
 pub(crate) const VARIABLE: &str = "FORESEE_OPTIONS";
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "engine",
     "format",
     "output",
@@ -80,6 +81,7 @@ const KEYS: [&str; 20] = [
     "memory",
     "suppressions",
     "show-known",
+    "strict",
     "atomic",
     "spec",
     "source-root",
@@ -146,6 +148,7 @@ pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
     settings.memory = args.memory.or(settings.memory);
     settings.suppressions.extend_from_slice(&args.suppressions);
     settings.show_known |= args.show_known;
+    settings.strict |= args.strict;
     settings.atomic.extend_from_slice(&args.atomic);
     settings.spec.extend_from_slice(&args.spec);
     settings.source_root.extend_from_slice(&args.source_root);
@@ -245,6 +248,9 @@ impl Settings {
             }
             "show-known" => {
                 self.show_known = one()?.parse().map_err(|_| context("expected true or false".to_owned()))?;
+            }
+            "strict" => {
+                self.strict = one()?.parse().map_err(|_| context("expected true or false".to_owned()))?;
             }
             "suppressions" => self.suppressions = paths()?,
             "spec" => self.spec = paths()?,

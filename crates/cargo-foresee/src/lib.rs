@@ -17,6 +17,7 @@
 //! | `progress` | the bar for long work |
 //! | `report` | from findings to what people and machines read: a model, and one file per format |
 //! | `config`, `suppress` | settings from `.config/foresee.toml` and `FORESEE_OPTIONS`; findings not to show |
+//! | `unmatched` | what specs and options name, and the run does not have |
 //! | `error` | every message a user can get |
 
 mod bounded;
@@ -46,6 +47,7 @@ mod specs;
 mod stdout;
 mod suppress;
 mod target;
+mod unmatched;
 mod unrecorded;
 mod whole_file;
 

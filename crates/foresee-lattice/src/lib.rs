@@ -16,6 +16,7 @@
 //! | [`machine`] | what runs along the ways |
 //! | `binding`, `by_binding` | properties with parameters: values of parameters, and the events of each binding |
 //! | `bound_body`, [`predict`] | a property's body and a binding as a machine, and the engine |
+//! | `variables` | which memory the variables of a property are |
 //! | [`end`] | the end of a run, as a step of its own |
 //! | [`property`] | what properties say of the observed run (streaming); traces in properties' terms |
 //! | [`knowledge`] | what properties say of what threads know of each other, in the observed run (streaming) |
@@ -51,5 +52,6 @@ pub mod schedule;
 mod sharing;
 pub mod sliced;
 mod trail;
+mod variables;
 mod walk;
 pub mod weak;

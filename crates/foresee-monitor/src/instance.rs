@@ -68,11 +68,12 @@ impl<'p> Instance<'p> {
         let distances = distances(&machine.outlook(), body.handled());
         let setup = Setup { property, body };
         let suffix = property.modifiers.suffix.then(|| setup.suffix(machine.clone(), &plan));
-        let (resets, leaves_out) = (plan.resets, plan.drops_unconnected);
+        let leaves_out = plan.drops_unconnected || plan.combined_unconnected().is_some();
+        let resets = plan.resets;
         Instance { property, body, machine, suffix, vars, creates, resets, leaves_out, distances }
     }
 
-    /// Whether the property has no instance for some bindings, though it has events for them: nothing connects their values.
+    /// Whether some bindings say nothing, though there are events for them: nothing connects their values.
     pub fn leaves_out_bindings(&self) -> bool {
         self.leaves_out
     }

@@ -64,6 +64,7 @@ pub struct Watch<'p> {
 
 /// What runs a body.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each body, and tables are to be near")]
 enum Running {
     /// A table, without parameters: what the inner loop of a program can afford.
     Table(Single<Automaton>),

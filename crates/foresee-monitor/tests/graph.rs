@@ -51,9 +51,9 @@ fn conditions_are_short() {
     let spec = "property P { var x, y: int; ptltl: x > 0 -> y == 1 @violation { count; } }";
     let arrows = arrows(spec);
     assert!(arrows.contains(&"0 -x > 0 && !(y == 1)-> 1@violation".to_owned()), "{arrows:#?}");
-    let spec = "property P { event a; event b; ltl: [](a => o b) @violation { count; } }";
+    let spec = "property P { event a; event b; ere: a (a | b) @match { count; } }";
     let found = self::arrows(spec);
-    assert!(found.iter().any(|arrow| arrow.ends_with("-any-> 2@violation")), "{found:#?}");
+    assert!(found.iter().any(|arrow| arrow.ends_with("-any-> 2@match")), "{found:#?}");
 }
 
 #[test]

@@ -271,3 +271,71 @@ fn a_blank_line_after_a_comment_stays() {
     assert!(formatted.ends_with("    // Last.\n}\n// End.\n"), "{formatted}");
     assert_eq!(format(&formatted).unwrap(), formatted);
 }
+
+#[test]
+fn variables_may_be_named_by_their_paths() {
+    let spec = "property P {
+        var a::OPENED, b::OPENED: int;
+        var file.c:opened, work.count: int = 1;
+        ptltl: a::OPENED == 1 -> b::OPENED == 0 && file.c:opened + work.count == 2
+        @violation { report \"both\"; }
+    }";
+    let compiled = compile(spec).unwrap();
+    let names: Vec<&str> = compiled.properties[0].vars.iter().map(|var| var.name.as_str()).collect();
+    assert_eq!(names, ["a::OPENED", "b::OPENED", "file.c:opened", "work.count"]);
+    assert!(compile(&format(spec).unwrap()).is_ok(), "{}", format(spec).unwrap());
+    let elsewhere = problems("property P { event a::b; ere: a @match { count; } }");
+    assert!(elsewhere[0].contains("only variables have names of several words"), "{elsewhere:?}");
+}
+
+#[test]
+fn a_verdict_that_is_for_ever_is_told_once() {
+    let spec = "property P(x) { event a(x); event b(x); ltl: [] !b @violation { count; } }";
+    let after = |x: &'static [u64]| [(0, 0, x), (1, 0, x), (0, 0, x), (1, 0, x), (1, 0, x)];
+    assert_eq!(reported(spec, &after(&[1])), [1]);
+    let again = "property P(x) { event a(x); event b(x); ltl: [] !b @violation { count; reset; } }";
+    assert_eq!(reported(again, &after(&[1])), [1, 3, 4]);
+    let never = "property P { event a; ltl: false @violation { count; } }";
+    assert_eq!(reported(never, &[(0, 0, &[]), (0, 0, &[])]), [0]);
+    let variables = "property P { var x: int = 1; event a; ltl: [] x == 0 @violation { count; } }";
+    assert_eq!(
+        reported(variables, &[(0, 0, &[]), (0, 0, &[])]),
+        [0],
+        "what holds before the first event counts"
+    );
+}
+
+#[test]
+fn what_says_nothing_is_warned_of() {
+    let one = |spec: &str, part: &str| {
+        let said = problems(spec);
+        assert!(said.iter().any(|said| said.contains("warning") && said.contains(part)), "{said:?}");
+    };
+    one(
+        "property P(l) { event aquire(l); event release(l); ere: aquire release @match { count; } }",
+        "did you mean the built-in event `acquire`?",
+    );
+    one(
+        "property P(l, m) { event use(l); ere: use use @match { count; } }",
+        "no event binds the parameter `m`",
+    );
+    one("property P { event a; cfg: S -> a S | S S @match { count; } }", "no sequence of events is a `S`");
+    one(
+        "property P(f) { event open(f); event write(f); ere: open write @match { count; } }",
+        "`write` is the built-in event",
+    );
+    one(
+        "property P(u, f) { event login(u); event open(f); event access(u, f);
+         ptltl: access -> <*> login && <*> open @violation { count; } }",
+        "is combined with each",
+    );
+    let silent = |spec: &str| assert_eq!(problems(spec), [""; 0]);
+    silent("property P(f) { event open(f); event write(f) = write(f); ere: open write @match { count; } }");
+    silent("perthread property P(l) { event acquire(l); event begin; ere: acquire begin @match { count; } }");
+    silent("property P(f) { event writes(f); event works(f); ere: writes works @match { count; } }");
+    silent("property P { event a; cfg: S -> a S | epsilon @match { count; } }");
+    silent(
+        "connected property P(u, f) { event login(u); event open(f); event access(u, f);
+         ptltl: access -> <*> login && <*> open @violation { count; } }",
+    );
+}

@@ -90,7 +90,7 @@ fn the_slicer_agrees_with_the_definition() {
             by_growth(&bare, &automaton, &plan, &creates, &trace)
         } else {
             exact += 1;
-            by_definition(&bare, &automaton, &creates, &trace)
+            connected_only(&bare, &plan, &creates, &trace, by_definition(&bare, &automaton, &creates, &trace))
         };
         with_verdicts += u64::from(!expected.is_empty());
         for how in [How::Plain, How::Deaths, How::Skipping] {
@@ -177,9 +177,37 @@ fn suffix_monitors_agree_with_the_definition_too() {
             continue;
         }
         let expected = by_definition(&bare, &monitor, &creates, &trace);
+        let expected = connected_only(&bare, &plan, &creates, &trace, expected);
         let found = by_slicer(&bare, monitor.clone(), plan, &trace, How::Plain);
         assert_eq!(found, expected, "seed {seed}\n{bare:?}\n{monitor:?}\n{trace:?}");
     }
+}
+
+/// What two objects did before an event connects them counts: `access(u, f) -> [login(u), logout(u)) && [open(f), close(f))`.
+#[test]
+fn histories_that_a_later_event_connects_are_combined() {
+    let spec = "property Access(u, f) { event login(u); event logout(u); event open(f); event close(f); event access(u, f);
+        ptltl: access -> [login, logout) && [open, close) @violation { count; } }";
+    let property = foresee_monitor::compile(spec).unwrap().properties.remove(0);
+    let [login, logout, open, close, access] = [0, 1, 2, 3, 4];
+    let violations = |trace: &[(u32, &[u64])]| {
+        let mut watch = foresee_monitor::watch::Watch::new(&property, |_| None);
+        let mut found = Vec::new();
+        for (at, (event, values)) in trace.iter().enumerate() {
+            watch.event(*event, 0, values, &mut |verdict| found.push((at, verdict.values.to_vec()))).unwrap();
+        }
+        found
+    };
+    let (ann, bob): (&[u64], &[u64]) = (&[1], &[2]);
+    let (file, other): (&[u64], &[u64]) = (&[5], &[6]);
+    let closed = [(login, ann), (open, file), (close, file), (access, &[1, 5][..])];
+    assert_eq!(violations(&closed), [(3, vec![1, 5])]);
+    let opened =
+        [(open, file), (login, ann), (login, bob), (open, other), (access, &[1, 5]), (access, &[2, 6])];
+    assert_eq!(violations(&opened), []);
+    let left =
+        [(open, file), (login, ann), (login, bob), (logout, bob), (access, &[1, 5]), (access, &[2, 5])];
+    assert_eq!(violations(&left), [(5, vec![2, 5])]);
 }
 
 /// UnsafeMapIterator over m, c, i: events create_coll, create_iter, use_iter, update_map.

@@ -11,6 +11,7 @@ use foresee_trace::raw::DataSymbol;
 use gimli::{DwarfSections, SectionId};
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
+use rustc_hash::FxHashMap;
 
 use crate::demangle::demangled;
 
@@ -66,16 +67,35 @@ pub(crate) fn dwarf_sections<'a>(file: &ElfFile64<'a>) -> gimli::Result<DwarfSec
     })
 }
 
-/// The statics of a program, by address.
+/// The statics of a program, by address. Those of C that files have for themselves, and several of them under one name, are called
+/// `file.c:name`.
 pub(crate) fn statics(file: &ElfFile64<'_>) -> Vec<DataSymbol> {
-    let found = file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| {
-        let size = u32::try_from(symbol.size()).ok().filter(|&size| size > 0)?;
-        let wanted = symbol.kind() == SymbolKind::Data && symbol.is_definition();
-        let name = wanted.then(|| symbol.name().ok()).flatten()?;
-        Some(DataSymbol { name: demangled(name), addr: symbol.address(), size })
-    });
-    let mut data: Vec<DataSymbol> = found.collect();
-    data.sort_by(|a, b| (a.addr, b.size, &a.name).cmp(&(b.addr, a.size, &b.name)));
-    data.dedup_by_key(|symbol| symbol.addr);
-    data
+    // Symbols that only their file knows follow the name of that file.
+    let mut within = "";
+    let mut data: Vec<(DataSymbol, &str)> = Vec::new();
+    for symbol in file.symbols().chain(file.dynamic_symbols()) {
+        if symbol.kind() == SymbolKind::File {
+            within = symbol.name().unwrap_or_default();
+        }
+        let size = u32::try_from(symbol.size()).unwrap_or(0);
+        if size == 0 || symbol.kind() != SymbolKind::Data || !symbol.is_definition() {
+            continue;
+        }
+        let Ok(name) = symbol.name() else { continue };
+        let (demangled, addr) = (demangled(name), symbol.address());
+        let is_for_itself = symbol.is_local() && demangled == name;
+        let within = if is_for_itself { within } else { "" };
+        data.push((DataSymbol { name: demangled, addr, size }, within));
+    }
+    data.sort_by(|(a, _), (b, _)| (a.addr, b.size, &a.name).cmp(&(b.addr, a.size, &b.name)));
+    data.dedup_by_key(|(symbol, _)| symbol.addr);
+    let mut times: FxHashMap<String, u32> = FxHashMap::default();
+    for (symbol, _) in &data {
+        *times.entry(symbol.name.clone()).or_default() += 1;
+    }
+    let qualified = |(symbol, within): (DataSymbol, &str)| match times.get(&symbol.name) {
+        Some(2..) if !within.is_empty() => DataSymbol { name: format!("{within}:{}", symbol.name), ..symbol },
+        _ => symbol,
+    };
+    data.into_iter().map(qualified).collect()
 }

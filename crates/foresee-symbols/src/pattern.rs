@@ -16,11 +16,6 @@ impl Pattern {
         Pattern { parts: text.split('*').map(str::to_owned).collect(), at_start, at_end }
     }
 
-    /// Of the whole text, not of a part of it.
-    pub fn whole(text: &str) -> Pattern {
-        Pattern { parts: text.split('*').map(str::to_owned).collect(), at_start: true, at_end: true }
-    }
-
     /// Whether a text matches; an empty one does not.
     pub fn matches(&self, text: &str) -> bool {
         if text.is_empty() {

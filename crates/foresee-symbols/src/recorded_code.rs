@@ -4,8 +4,7 @@
 //! the debug information knows. So it is asked before the program runs: the table has one bit for each byte of the program's
 //! code, set where accesses are recorded, and the runtime looks there ([`foresee_format`] has the layout).
 //!
-//! A pattern is held against the path of a function without type arguments, with the type in place of `<Type as Trait>`:
-//! `bank::Account::drop`; `*` stands for anything. Code is wanted if one of the functions it is in matches `--only` (or there is
+//! Which functions a pattern means is the rule for all names of functions ([`FunctionPattern`]). Code is wanted if one of the functions it is in matches `--only` (or there is
 //! none) and none matches `--skip`. Code of shared libraries and code without names is wanted if there is no `--only`.
 //!
 //! Entries of the debug information come parents first, so what is inlined overrides what it is inlined into. Time and memory
@@ -15,7 +14,7 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt as _;
 
 use foresee_format::CODE_MAGIC;
-use foresee_trace::raw::function_path;
+use foresee_trace::{FunctionPattern, nearest, perhaps};
 use gimli::{
     AttributeValue, DW_AT_abstract_origin, DW_AT_linkage_name, DW_AT_name, DW_AT_specification,
     DW_TAG_inlined_subroutine, DW_TAG_subprogram, DebuggingInformationEntry, Dwarf, EndianSlice,
@@ -27,7 +26,6 @@ use rustc_hash::FxHashMap;
 
 use crate::demangle::demangled;
 use crate::image::{Image, ImageError, dwarf_sections};
-use crate::pattern::Pattern;
 use crate::prebuilt;
 
 /// The variable by which the runtime finds the table.
@@ -55,8 +53,13 @@ pub enum SelectionError {
     #[error(transparent)]
     Image(#[from] ImageError),
     /// A pattern matches nothing: most likely it is misspelt.
-    #[error("no function matches `{0}`")]
-    NoMatch(String),
+    #[error("no function matches `{name}`{}", perhaps(nearest))]
+    NoMatch {
+        /// The pattern.
+        name: String,
+        /// Functions of similar names.
+        nearest: Vec<String>,
+    },
 }
 
 /// The table for a program, as the runtime reads it.
@@ -69,7 +72,10 @@ pub fn table(image: &Image, selection: &Selection) -> Result<Vec<u8>, SelectionE
     // What cannot be read has the names of its symbols.
     let _ = debug_information(&file, &mut wanted, &mut code);
     if let Some(pattern) = wanted.unused() {
-        return Err(SelectionError::NoMatch(pattern.to_owned()));
+        let known: Vec<String> = wanted.known.keys().map(|linkage| demangled(linkage)).collect();
+        let nearest = nearest(pattern, known.iter().map(String::as_str));
+        let nearest = nearest.into_iter().map(str::to_owned).collect();
+        return Err(SelectionError::NoMatch { name: pattern.to_owned(), nearest });
     }
     let about = image.metadata();
     let length = 64 * code.bits.len() as u64;
@@ -119,15 +125,15 @@ struct Says {
 
 /// The patterns, and whether each has matched anything.
 struct Wanted {
-    only: Vec<(String, Pattern, bool)>,
-    skip: Vec<(String, Pattern, bool)>,
+    only: Vec<(String, FunctionPattern, bool)>,
+    skip: Vec<(String, FunctionPattern, bool)>,
     known: FxHashMap<String, Says>,
 }
 
 impl Wanted {
     fn new(selection: &Selection) -> Wanted {
         let patterns = |texts: &[String]| {
-            texts.iter().map(|text| (text.clone(), Pattern::whole(text), false)).collect::<Vec<_>>()
+            texts.iter().map(|text| (text.clone(), FunctionPattern::new(text), false)).collect::<Vec<_>>()
         };
         Wanted {
             only: patterns(&selection.only),
@@ -141,11 +147,11 @@ impl Wanted {
         if let Some(&known) = self.known.get(linkage) {
             return known;
         }
-        let path = function_path(&demangled(linkage));
-        let matches = |patterns: &mut [(String, Pattern, bool)]| {
+        let name = demangled(linkage);
+        let matches = |patterns: &mut [(String, FunctionPattern, bool)]| {
             let mut any = false;
             for (_, pattern, used) in patterns {
-                let one = pattern.matches(&path);
+                let one = pattern.matches(&name);
                 *used |= one;
                 any |= one;
             }
@@ -273,13 +279,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_paths_and_patterns_whole() {
+    fn patterns_are_ends_of_paths() {
         let selection = Selection {
             only: vec!["bank::*".to_owned(), "main".to_owned()],
             skip: vec!["*::log".to_owned()],
         };
         let mut wanted = Wanted::new(&selection);
-        assert!(!wanted.says("_RNvNtC3app4bank3pay").is_asked_for);
+        assert!(wanted.says("_RNvNtC3app4bank3pay").is_asked_for);
+        assert!(!wanted.says("_RNvNtC3app6mybank3pay").is_asked_for);
         assert!(wanted.says("_ZN4bank3payEi").is_asked_for && !wanted.says("mainly").is_asked_for);
         assert_eq!(wanted.unused(), Some("main"));
         assert!(wanted.says("main").is_asked_for && !wanted.says("main").is_skipped);

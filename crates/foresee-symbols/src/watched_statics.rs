@@ -1,10 +1,11 @@
-//! From the names of statics to what the runtime watches: `foresee record --watch NAME`.
+//! From the names of statics to what the runtime watches: `foresee record --watch NAME`, and the variables of specs.
 //!
 //! The runtime gets addresses and sizes as the program's file has them and adds where the program was loaded; so it needs no
-//! symbol table. A name is that of the symbol, demangled, or its last parts: `radio` is also `tower::radio`. Statics within
-//! functions of C are called `name.0` by gcc and `function.name` by clang. All statics of the name are watched.
+//! symbol table. Which statics a name means is the rule for all names of variables ([`VariablePattern`]). `--watch` takes all statics of a name; a
+//! variable of a spec is one static, and a name that means several is refused.
 
-use foresee_trace::matches_name;
+use foresee_trace::raw::DataSymbol;
+use foresee_trace::{VariablePattern, nearest, perhaps};
 
 use crate::image::{Image, ImageError, statics};
 
@@ -19,35 +20,93 @@ pub enum WatchError {
     Image(#[from] ImageError),
     /// There is no static of this name.
     #[error(
-        "no static `{0}`; `--watch` takes statics of the program itself, others are watched by annotations"
+        "no static `{name}`{}; `--watch` takes statics of the program itself, others are watched by annotations",
+        perhaps(nearest)
     )]
-    NoStatic(String),
+    NoStatic {
+        /// The name.
+        name: String,
+        /// Statics of similar names.
+        nearest: Vec<String>,
+    },
+    /// The variable of a spec is several statics.
+    #[error("variable `{name}` of the spec is ambiguous: {}; write one of these names", quoted(candidates))]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// The statics that it means.
+        candidates: Vec<String>,
+    },
 }
 
-/// The value of that variable for statics of these names; `variables` need not be there.
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The value of that variable for statics of these names; `variables` need not be there, and are one static each.
 pub fn addresses(image: &Image, names: &[String], variables: &[String]) -> Result<String, WatchError> {
     let statics = statics(&image.elf()?);
-    let mut watched = Vec::new();
-    for (name, needed) in
-        names.iter().map(|name| (name, true)).chain(variables.iter().map(|name| (name, false)))
-    {
+    let mut watched: Vec<&DataSymbol> = Vec::new();
+    for name in names {
+        let pattern = VariablePattern::new(name);
         let before = watched.len();
-        let found = statics.iter().filter(|symbol| matches_name(&symbol.name, name));
-        watched.extend(found.map(|symbol| format!("{:x}:{:x}", symbol.addr, symbol.size)));
-        if watched.len() == before && needed {
-            return Err(WatchError::NoStatic(name.clone()));
+        watched.extend(statics.iter().filter(|symbol| pattern.matches(&symbol.name)));
+        if watched.len() == before {
+            let nearest = nearest(name, statics.iter().map(|symbol| symbol.name.as_str()));
+            let nearest = nearest.into_iter().map(str::to_owned).collect();
+            return Err(WatchError::NoStatic { name: name.clone(), nearest });
         }
     }
-    Ok(watched.join(","))
+    for name in variables {
+        watched.extend(variable(&statics, name)?);
+    }
+    let places: Vec<String> =
+        watched.iter().map(|found| format!("{:x}:{:x}", found.addr, found.size)).collect();
+    Ok(places.join(","))
 }
 
-/// Where the statics of these names are, as `name=address:size`, as far as they are there.
+/// Where the variables of these names are, as `name=address:size`, as far as they are there.
 pub fn named_addresses(image: &Image, names: &[String]) -> Result<String, WatchError> {
     let statics = statics(&image.elf()?);
     let mut places = Vec::new();
     for name in names {
-        let found = statics.iter().filter(|symbol| matches_name(&symbol.name, name));
+        let found = variable(&statics, name)?;
         places.extend(found.map(|symbol| format!("{name}={:x}:{:x}", symbol.addr, symbol.size)));
     }
     Ok(places.join(","))
+}
+
+/// The static that a variable of a spec is, if there is one.
+fn variable<'s>(statics: &'s [DataSymbol], name: &str) -> Result<Option<&'s DataSymbol>, WatchError> {
+    let pattern = VariablePattern::new(name);
+    let meant = |is_meant: &dyn Fn(&str) -> bool| -> Vec<&'s DataSymbol> {
+        statics.iter().filter(|symbol| is_meant(&symbol.name)).collect()
+    };
+    let mut found = meant(&|symbol| pattern.is_whole(symbol));
+    if found.is_empty() {
+        found = meant(&|symbol| pattern.matches(symbol));
+    }
+    if let [_, _, ..] = found.as_slice() {
+        let candidates = found.iter().map(|symbol| symbol.name.clone()).collect();
+        return Err(WatchError::Ambiguous { name: name.to_owned(), candidates });
+    }
+    Ok(found.pop())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_one_static() {
+        let symbol = |name: &str, addr| DataSymbol { name: name.to_owned(), addr, size: 4 };
+        let statics =
+            [symbol("a.c:opened", 0), symbol("b.c:opened", 4), symbol("x", 8), symbol("inner::x", 12)];
+        let found = |name| variable(&statics, name).map(|found| found.map(|symbol| symbol.addr));
+        assert_eq!(found("b.c:opened").unwrap(), Some(4));
+        assert_eq!((found("x").unwrap(), found("inner::x").unwrap()), (Some(8), Some(12)));
+        assert_eq!(found("closed").unwrap(), None);
+        let why = found("opened").unwrap_err().to_string();
+        assert!(why.contains("`opened` of the spec is ambiguous: `a.c:opened`, `b.c:opened`"), "{why}");
+    }
 }

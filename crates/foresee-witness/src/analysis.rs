@@ -55,6 +55,8 @@ pub struct EngineStats {
     pub findings: usize,
     /// Candidates it could not decide.
     pub undecided: u64,
+    /// Whether its time was over: with more, it may decide more.
+    pub out_of_time: bool,
     /// Findings whose witness was refused: bugs of the engine.
     pub refused: u64,
     /// How long it took; for streaming engines, not measured apart from reading.
@@ -221,6 +223,7 @@ impl<'o> Analysis<'o> {
             let no_time = self.limits.deadline.is_some_and(|deadline| start >= deadline);
             if no_time || (*rest && left.is_zero()) || self.limits.is_interrupted() {
                 together.add(name, Outcome { undecided: 1, ..Outcome::default() }, 0, None, engines);
+                out_of_time(name, engines);
                 continue;
             }
             starting(name);
@@ -233,8 +236,15 @@ impl<'o> Analysis<'o> {
                 left = left.saturating_sub(time);
             }
             together.add(name, outcome, case.refused() - before, Some(time), engines);
+            if deadline.is_some_and(|deadline| start + time >= deadline) {
+                out_of_time(name, engines);
+            }
         }
     }
+}
+
+fn out_of_time(name: &str, engines: &mut [EngineStats]) {
+    engines.iter_mut().filter(|stats| stats.name == name).for_each(|stats| stats.out_of_time = true);
 }
 
 /// Findings by what they are about.
@@ -278,7 +288,10 @@ impl Together {
                 stats.refused += refused;
                 stats.time = time.or(stats.time);
             }
-            None => engines.push(EngineStats { name, findings: new, undecided, refused, time }),
+            None => {
+                let out_of_time = false;
+                engines.push(EngineStats { name, findings: new, undecided, out_of_time, refused, time });
+            }
         }
     }
 

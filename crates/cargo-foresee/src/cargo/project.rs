@@ -66,9 +66,10 @@ impl Project {
         wrapper.filter(|wrapper| !wrapper.is_empty())
     }
 
-    /// The compiler that cargo will use.
+    /// The compiler that cargo will use, without the wrappers that it is called through.
     pub(crate) fn rustc(&self) -> &Path {
-        &self.config.rustc().path
+        let PathAndArgs { path, args, .. } = self.config.rustc();
+        args.last().map_or(path.as_path(), Path::new)
     }
 }
 

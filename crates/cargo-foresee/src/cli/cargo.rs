@@ -25,7 +25,7 @@ pub enum CargoCommand {
 #[command(
     no_binary_name = true,
     disable_version_flag = true,
-    override_usage = "cargo foresee run|test|build|nextest [OPTIONS] [CARGO'S OPTIONS] [-- ARGS]",
+    override_usage = "cargo foresee run|test|build|nextest [run|list] [OPTIONS] [CARGO'S OPTIONS] [-- ARGS]",
     after_help = CARGO_HELP
 )]
 pub struct CargoOptions {
@@ -52,7 +52,7 @@ Examples:
   cargo foresee run --release --bin server --timeout 30s -- --port 8080
   cargo foresee test -p my-crate --engine hb,syncp -- queue::
   cargo foresee test --format junit --output foresee.xml
-  cargo foresee nextest --workspace
+  cargo foresee nextest run --workspace
   cargo foresee build && foresee run -- target/foresee/x86_64-unknown-linux-gnu/debug/server
 
 Options of foresee may stand anywhere before `--`. Each test runs in a process of its own and is checked by itself.

@@ -72,7 +72,11 @@ pub struct CheckOptions {
     /// Show also the races that well-known libraries have and live with, which are suppressed otherwise
     #[arg(long)]
     pub show_known: bool,
-    /// A function that is meant to be atomic; may be given more than once
+    /// Take it as an error (exit code 2) when a spec or an option names what the run does not have
+    #[arg(long)]
+    pub strict: bool,
+    /// A function that is meant to be atomic; may be given more than once. As everywhere, a function is named by the end of its path
+    /// (`Bank::transfer`), with or without its arguments; `*` stands for any text
     #[arg(long, value_name = "FUNCTION")]
     pub atomic: Vec<String>,
     /// A file of properties to check; may be given more than once

@@ -68,8 +68,8 @@ pub struct RecordOptions {
     /// How much to record.
     #[command(flatten)]
     pub extent: Extent,
-    /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "PROG")]
+    /// The program and its arguments: all that follows it. `--` before it is needed only if its name begins with a dash
+    #[arg(trailing_var_arg = true, required = true, value_name = "PROG")]
     pub program: Vec<OsString>,
 }
 

@@ -37,8 +37,8 @@ const WRAPPER: &str = "RUSTC_WRAPPER";
 const CARGO_USAGE: i32 = 1;
 
 pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
-    let (subcommand, mode) = subcommand(args.first().map_or(OsStr::new(""), OsString::as_os_str))?;
-    let arguments = Arguments::parse(args.get(1..).unwrap_or_default())?;
+    let (subcommand, mode, rest) = subcommand(args)?;
+    let arguments = Arguments::parse(rest)?;
     let parsed = CargoOptions::command().try_get_matches_from(&arguments.ours);
     let options = match parsed.and_then(|found| CargoOptions::from_arg_matches(&found)) {
         Ok(options) => options,
@@ -98,13 +98,19 @@ fn wants_document(mode: Mode, settings: &Settings) -> bool {
     mode != Mode::Run && (!is_for_people || settings.output.is_some())
 }
 
-/// What cargo is called with, and what its runner is for.
-fn subcommand(name: &OsStr) -> Result<(&'static [&'static str], Option<Mode>), CliError> {
-    match name.to_str() {
-        Some("run") => Ok((&["run"], Some(Mode::Run))),
-        Some("test") => Ok((&["test"], Some(Mode::Test))),
-        Some("build") => Ok((&["build"], None)),
-        Some("nextest") => Ok((&["nextest", "run"], Some(Mode::Nextest))),
+/// What cargo is called with, what its runner is for, and the arguments that follow.
+type Subcommand<'a> = (&'static [&'static str], Option<Mode>, &'a [OsString]);
+
+fn subcommand(args: &[OsString]) -> Result<Subcommand<'_>, CliError> {
+    let (name, rest) = args.split_first().map_or((OsStr::new(""), args), |(name, rest)| (name, rest));
+    let of_nextest = rest.first().and_then(|arg| arg.to_str());
+    match (name.to_str(), of_nextest) {
+        (Some("run"), _) => Ok((&["run"], Some(Mode::Run), rest)),
+        (Some("test"), _) => Ok((&["test"], Some(Mode::Test), rest)),
+        (Some("build"), _) => Ok((&["build"], None, rest)),
+        (Some("nextest"), Some("list")) => Ok((&["nextest", "list"], Some(Mode::Nextest), &rest[1..])),
+        (Some("nextest"), Some("run" | "r")) => Ok((&["nextest", "run"], Some(Mode::Nextest), &rest[1..])),
+        (Some("nextest"), _) => Ok((&["nextest", "run"], Some(Mode::Nextest), rest)),
         _ => Err(CliError::Usage(format!("`{}`: expected one of run, test, build, nextest", name.display()))),
     }
 }
@@ -263,4 +269,26 @@ fn absolute(mut settings: Settings) -> Settings {
 
 fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nextest_runs_or_lists() {
+        let line = |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
+        for (text, called, rest) in [
+            ("nextest run --workspace", ["nextest", "run"], 1),
+            ("nextest r", ["nextest", "run"], 0),
+            ("nextest --workspace run", ["nextest", "run"], 2),
+            ("nextest list -p app", ["nextest", "list"], 2),
+        ] {
+            let args = line(text);
+            let (subcommand, mode, left) = subcommand(&args).unwrap();
+            assert_eq!((subcommand, left.len()), (&called[..], rest), "{text}");
+            assert_eq!(mode, Some(Mode::Nextest));
+        }
+        assert!(subcommand(&line("bench")).is_err() && subcommand(&[]).is_err());
+    }
 }

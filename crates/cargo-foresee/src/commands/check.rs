@@ -14,11 +14,9 @@ use foresee_lattice::explorer::Breadth;
 use foresee_lattice::knowledge;
 use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
-use foresee_lattice::property::Translator;
-use foresee_monitor::mttl::Who;
 use foresee_monitor::property::{Action, Property};
 use foresee_trace::raw::VALUES_COMPARED;
-use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, StrId, Trust};
+use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::blind::BlindSections;
@@ -39,6 +37,7 @@ use crate::report::results::Results;
 use crate::report::source_roots::SourceRoots;
 use crate::report::viewpoint::Viewpoint;
 use crate::suppress::Suppressions;
+use crate::unmatched::{Seen, locks_of_tasks, refuse_ambiguous};
 use crate::{exit, interrupt, specs, stdout, whole_file};
 
 /// Whether a property about what threads know has something done besides being reported.
@@ -225,6 +224,7 @@ fn check(
     let limits = limits(settings, started);
     let engines = engines.iter().map(|engine| engine.make(&options)).collect();
     let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
+    let mut seen = Seen::default();
     let mut index = 0;
     let (mut out_of_time, mut out_of_memory) = (false, false);
     let meter = Meter::new(memory(settings));
@@ -239,6 +239,7 @@ fn check(
         }
         let (names, event) = input.event();
         index += 1;
+        seen.event(&event);
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
         if goes_on && input.source().may_wait() {
             let names = input.source().names();
@@ -268,11 +269,11 @@ fn check(
     let names = input.source().names();
     let analysed = analysis.finish(names, trust, &mut |name| stage.show(name));
     stage.end();
+    refuse_ambiguous(properties, names)?;
+    let unmatched = seen.unmatched(properties, &settings.atomic, names);
     if *shows_progress {
-        properties.iter().for_each(|property| {
-            warn_of_unknown_variables(property, names);
-            warn_of_unknown_threads_and_locals(property, names);
-        });
+        let severity = || if settings.strict { Severity::Error } else { Severity::Warning };
+        unmatched.iter().for_each(|unmatched| error::print(severity(), &unmatched.message));
     }
     if let Some(why) = analysed.trust.spoiled_by(Spoils::Everything) {
         error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
@@ -280,7 +281,8 @@ fn check(
     let collected = details(path, &analysed, names)?;
     let stats = Stats {
         damage: input.source().damage().map(ToString::to_string),
-        missing: missing(&analysed.trust),
+        missing: missing(&analysed.trust).into_iter().chain(locks_of_tasks(names)).collect(),
+        unmatched,
         values: value_stats(&analysed.trust, input.source().facts()),
         interrupted: out_of_time || out_of_memory || interrupt::interrupted().load(Ordering::Relaxed),
         ..stats(&analysed, name, names)
@@ -303,6 +305,7 @@ fn stats(analysed: &Analysed, name: &str, names: &Names) -> Stats {
             let stats = EngineStats {
                 findings: engine.findings as u64,
                 undecided: engine.undecided,
+                out_of_time: engine.out_of_time,
                 refused: engine.refused,
                 seconds: engine.time.map(|time| time.as_secs_f64()),
             };
@@ -362,36 +365,10 @@ fn missing(trust: &Trust) -> Vec<String> {
     trust.gaps().iter().filter(is_new).map(Gap::to_string).collect()
 }
 
-/// A property about a variable that the run does not have is kept by every run: most likely it is meant to say more.
-fn warn_of_unknown_variables(property: &Property, names: &Names) {
-    let mut translator = Translator::new(property);
-    translator.learn(names);
-    for unknown in translator.unknown_variables() {
-        let property = &property.name;
-        let message = format!(
-            "{property}: the run has no variable `{unknown}`; a static that is only written may have been optimised away"
-        );
-        error::print(Severity::Warning, &message);
-    }
-}
-
-/// The same for locals that nobody assigns, and for threads that are not there.
-fn warn_of_unknown_threads_and_locals(property: &Property, names: &Names) {
-    let is_known = |text: &str| (0..names.string_count()).any(|id| names.str(StrId(id as u32)) == text);
-    for local in property.locals.iter().filter(|local| !is_known(&local.name)) {
-        let (property, local) = (&property.name, &local.name);
-        let message =
-            format!("{property}: no thread of the run assigns `{local}` (`foresee::local!({local} = …)`)");
-        error::print(Severity::Warning, &message);
-    }
-    let is_there = |who: &Who| names.threads().iter().any(|name| who.includes(names.str(*name)));
-    for thread in property.threads.iter().filter(|thread| !is_there(&thread.who)) {
-        let message = format!("{}: the run has no thread `{}`", property.name, thread.name);
-        error::print(Severity::Warning, &message);
-    }
-}
-
 fn exit_code(report: &Report, settings: &Settings) -> u8 {
+    if settings.strict && !report.stats.unmatched.is_empty() {
+        return exit::BAD_INPUT;
+    }
     if report.has_alarm() {
         return settings.exit_code.unwrap_or(exit::FINDINGS);
     }

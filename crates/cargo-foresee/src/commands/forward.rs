@@ -63,8 +63,15 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
     let raw = folder.path().join("raw");
     let variables = meeting.variables();
     if !variables.is_empty() {
-        let addresses = program_file::watched(command.get_program(), &[], &variables)?;
-        command.env(watched_statics::VARIABLE, addresses);
+        match program_file::watched(command.get_program(), &[], &variables) {
+            Ok(addresses) => _ = command.env(watched_statics::VARIABLE, addresses),
+            // A spec that is not clear is no reason for the program not to run.
+            Err(why) => {
+                error::print(Severity::Note, &format!("{} runs unobserved: {why}", meeting.program()));
+                let why = command.exec();
+                return Err(unrecorded::cannot_run(command.get_program(), &why));
+            }
+        }
     }
     let table = config::lock_table()?;
     let pass_on = PassOn::new();

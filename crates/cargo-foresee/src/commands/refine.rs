@@ -89,7 +89,13 @@ fn report(
 ) -> Result<ExitCode, CliError> {
     let is_undecided = verdicts.iter().any(|verdict| verdict.ok.is_none());
     let seconds = started.elapsed().as_secs_f64();
-    let engine = EngineStats { findings: findings.len() as u64, undecided, refused, seconds: Some(seconds) };
+    let engine = EngineStats {
+        findings: findings.len() as u64,
+        undecided,
+        refused,
+        seconds: Some(seconds),
+        ..EngineStats::default()
+    };
     let stats = Stats {
         trace: Some(name),
         events,

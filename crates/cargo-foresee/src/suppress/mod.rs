@@ -3,7 +3,8 @@
 //!
 //! ThreadSanitizer's files are read as they are. Each line is `kind:pattern`; `#` begins a comment. A pattern matches a
 //! function, a file or a variable of any frame of the finding's stacks, anywhere in it; `*` stands for anything, `^` and
-//! `$` anchor it to the beginning and the end.
+//! `$` anchor it to the beginning and the end. Functions match by their whole names and by their paths without type arguments and impl
+//! brackets: `race:File::write` is also `<files::File>::write`.
 //!
 //! | kind | suppresses |
 //! |---|---|
@@ -20,6 +21,7 @@ mod known;
 use std::path::Path;
 
 use foresee_symbols::pattern::Pattern;
+use foresee_trace::function_path;
 
 use crate::bounded;
 use crate::error::{CliError, without_code};
@@ -136,7 +138,11 @@ impl Rule {
 
     fn matches_frames(&self, event: &Event, frames: usize) -> bool {
         let matches = |text: &Option<String>| text.as_ref().is_some_and(|text| self.pattern.matches(text));
-        let in_frame = |frame: &Location| matches(&frame.function) || matches(&frame.file);
+        let is_function = |function: &String| {
+            self.pattern.matches(function) || self.pattern.matches(&function_path(function))
+        };
+        let in_frame =
+            |frame: &Location| frame.function.as_ref().is_some_and(is_function) || matches(&frame.file);
         matches(&event.location.file) || event.stack.iter().take(frames).any(in_frame)
     }
 }

@@ -1,6 +1,7 @@
 //! `cargo foresee run`, `test`, `build` and `nextest`, through the real program on real projects.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -269,22 +270,35 @@ fn nextest_runs_tests_through_the_runner() {
     }
     let folder = project();
     folder.write("tests/all.rs", TESTS);
-    let raced = cargo_foresee(&folder, &["nextest", "--format", "json", "-o", "n.json", "-E", "test(racy)"]);
+    let raced =
+        cargo_foresee(&folder, &["nextest", "run", "--format", "json", "-o", "n.json", "-E", "test(racy)"]);
     assert_code(&raced, 66);
     assert!(raced.stderr.contains("1 test run: 0 passed, 1 failed"), "{}", raced.stderr);
     assert_eq!(on_counter(&folder.read("n.json"))[0]["test"], "racy");
 }
 
 #[test]
-fn the_users_own_runner_is_kept() {
+fn the_users_own_runner_and_wrappers_are_kept() {
     let folder = project();
+    for name in ["every", "own"] {
+        let log = folder.path("log");
+        let script = format!("#!/bin/sh\necho {name} >> '{}'\nexec \"$@\"\n", log.display());
+        folder.write(name, script);
+        fs::set_permissions(folder.path(name), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let [every, own] = ["every", "own"].map(|name| folder.path(name).display().to_string());
     folder.write(
         ".cargo/config.toml",
-        "[target.x86_64-unknown-linux-gnu]\nrunner = [\"sh\", \"-c\", 'echo through; exec \"$0\" \"$@\"']\n",
+        format!(
+            "[build]\nrustc-wrapper = \"{every}\"\nrustc-workspace-wrapper = \"{own}\"\n\
+             [target.x86_64-unknown-linux-gnu]\nrunner = [\"sh\", \"-c\", 'echo through; exec \"$0\" \"$@\"']\n"
+        ),
     );
     let raced = cargo_foresee(&folder, &["run", "-q", "--", "race"]);
     assert_code(&raced, 66);
     assert!(raced.stdout.starts_with("through\n[\"race\"]"), "{}", raced.stdout);
+    let log = String::from_utf8(folder.read("log")).unwrap();
+    assert!(log.contains("every") && log.contains("own"), "{log}");
 }
 
 #[test]

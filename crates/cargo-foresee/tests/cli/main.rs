@@ -24,6 +24,7 @@ mod memory;
 mod memory_model;
 mod monitor;
 mod mttl;
+mod names;
 mod observe;
 mod openmp;
 mod predicted_properties;

@@ -151,7 +151,7 @@ fn memory_limits_what_is_explored() {
     let (code, report, human) = check("Nothing.rv", "4M");
     assert_eq!((code, &report["stats"]["undecided"]), (Some(3), &1.into()), "{report}");
     assert!(
-        human.code == Some(3) && human.stderr.contains("within the time and memory given"),
+        human.code == Some(3) && human.stderr.contains("within the memory given: --memory gives more"),
         "{}",
         human.stderr
     );

@@ -30,10 +30,11 @@ use std::rc::Rc;
 use foresee_monitor::property::{MttlBody, Property};
 use foresee_mttl::{Accessed, Bytes, Memory, Program, ProgramError};
 use foresee_trace::synchronisation::{After, Handover, ThreadWalk};
-use foresee_trace::{Event, LockId, Mem, Mode, Names, Op, StrId, matches_name, signed};
+use foresee_trace::{Event, LockId, Mem, Mode, Names, Op, StrId, signed};
 use foresee_witness::engine::{Outcome, StreamEngine};
 use rustc_hash::FxHashMap;
 
+use crate::variables::Variables;
 use report::Reports;
 use run::{Access, Run, Shared, Vector};
 
@@ -48,10 +49,8 @@ pub struct KnownVerdicts<'o> {
     walk: ThreadWalk<Note>,
     /// The locals of the program that each string names.
     locals: Vec<Vec<u32>>,
-    /// The variables of the program, where they are.
-    variables: Vec<(Mem, u32)>,
-    /// How many symbols were learned.
-    symbols: usize,
+    /// The variables of the program.
+    variables: Variables,
     /// The code that each thread has run that may have synchronised without being seen.
     blind: FxHashMap<usize, StrId>,
     /// The names of the threads, as far as they were learned.
@@ -76,14 +75,15 @@ pub fn program(properties: &[Property]) -> Result<Program, ProgramError> {
 impl<'o> KnownVerdicts<'o> {
     /// Follows these properties; `trace` is what the user calls the trace. Nothing is followed if they cannot be: see [`program`].
     pub fn new(properties: &'o [Property], trace: &'o str) -> KnownVerdicts<'o> {
+        let program = program(properties).unwrap_or_default();
+        let variables = Variables::new(program.variables().iter().map(|variable| variable.name.as_str()));
         KnownVerdicts {
-            run: Run::new(program(properties).unwrap_or_default()),
+            run: Run::new(program),
             memory: Memory::default(),
             locks: FxHashMap::default(),
             walk: ThreadWalk::new(),
             locals: Vec::new(),
-            variables: Vec::new(),
-            symbols: 0,
+            variables,
             blind: FxHashMap::default(),
             names: Vec::new(),
             reports: Reports::new(properties, trace),
@@ -96,8 +96,7 @@ impl<'o> KnownVerdicts<'o> {
 
     /// What an access does to the variables that formulas speak of.
     fn accessed(&self, mem: Mem, reads: bool, writes: bool) -> Accessed {
-        let touched = self.variables.iter().filter(|(place, _)| place.overlaps(mem));
-        touched.fold(Accessed::default(), |accessed, &(_, variable)| {
+        self.variables.within(mem).fold(Accessed::default(), |accessed, variable| {
             let accessed = if reads { accessed.reading(variable) } else { accessed };
             if writes { accessed.writing(variable) } else { accessed }
         })
@@ -118,8 +117,8 @@ impl<'o> KnownVerdicts<'o> {
         let mut acting = run.monitor(thread, Self::name(names, thread));
         memory.known(bytes(mem), |variable| acting.monitor.learn_all(variable, event));
         if let Some(value) = value {
-            let written = variables.iter().filter(|(place, _)| place.addr == mem.addr);
-            written.for_each(|(_, variable)| acting.monitor.set(*variable, signed(value, mem.size)));
+            let written = variables.at(mem.addr);
+            written.for_each(|variable| acting.monitor.set(variable, signed(value, mem.size)));
         }
         acting.step(accessed, event);
         memory.all(bytes(mem), |variable| variable.is_written(acting.monitor.knowledge(), event));
@@ -200,13 +199,7 @@ impl StreamEngine for KnownVerdicts<'_> {
             let locals = self.run.program.locals().iter().zip(0..).filter(|(local, _)| local.name == text);
             self.locals.push(locals.map(|(_, number)| number).collect());
         }
-        for symbol in &names.symbols()[self.symbols..] {
-            let name = names.str(symbol.name);
-            let meant = self.run.program.variables().iter().zip(0..);
-            let meant = meant.filter(|(variable, _)| matches_name(name, &variable.name));
-            self.variables.extend(meant.map(|(_, number)| (symbol.mem, number)));
-        }
-        self.symbols = names.symbols().len();
+        self.variables.learn(names);
     }
 
     fn event(&mut self, index: u64, event: &Event<'_>) {

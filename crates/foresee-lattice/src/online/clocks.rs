@@ -1,18 +1,18 @@
 //! The program's side: multithreaded vector clocks in one pass over its events (see [`hb`](crate::hb) for the algorithm).
 //!
 //! This pass sees each event once and knows nothing of the future, so it is a little coarser than the one over a whole execution:
-//! a variable is an aligned word of 8 bytes, and a thread that waits is taken to be woken by each notify until it goes on. Both
-//! only add order: fewer runs, none of them wrong.
+//! a thread that waits is taken to be woken by each notify until it goes on. That only adds order: fewer runs, none of them wrong.
 //!
-//! **Memory.** Two references per word that the program has touched and not freed; clocks are shared. Threads get a place in
+//! **Memory.** Two references per word that the program has touched and not freed, or per byte where parts of a word were; clocks are shared. Threads get a place in
 //! the clocks when they do something relevant, or are alive when something relevant happens: the observer has to know for whom to wait.
 
 use std::rc::Rc;
 
 use foresee_trace::synchronisation::{After, Handover, Section, ThreadWalk};
-use foresee_trace::{Event, LockId, Mem, Mode, Op, ThreadId};
+use foresee_trace::{Event, LockId, Mode, Op, ThreadId};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+
+use super::byte_map::ByteMap;
 
 /// Counts by place in the clock; those beyond the end are 0.
 type Clock = Rc<Vec<u32>>;
@@ -25,7 +25,7 @@ pub struct Clocks {
     places: Vec<u32>,
     /// Threads that became known since the last relevant event.
     newcomers: Vec<ThreadId>,
-    memory: Memory,
+    memory: ByteMap<Variable>,
     locks: FxHashMap<LockId, Variable>,
     walk: ThreadWalk<Clock>,
 }
@@ -121,7 +121,7 @@ impl Clocks {
         let access = event.op.mem().zip(event.op.access());
         let thread = &mut self.threads[by.index()];
         if let Some((mem, access)) = access {
-            self.memory.before(mem, thread, access.writes);
+            self.memory.visit(mem, |variable| variable.before(thread, access.writes));
         }
         if let Some(Section { lock, mode, .. }) = section {
             self.locks.entry(lock).or_default().before(thread, mode == Mode::Exclusive);
@@ -137,8 +137,13 @@ impl Clocks {
         });
         let thread = &mut self.threads[by.index()];
         match (event.op, access) {
-            (Op::Free { mem }, _) => self.memory.free(mem, thread),
-            (_, Some((mem, access))) => self.memory.after(mem, thread, access.writes),
+            (Op::Free { mem }, _) => self.memory.clear(mem, |variable| variable.access.is_none()),
+            (_, Some((mem, access))) if access.writes => {
+                let mut variable = Variable::default();
+                variable.after(thread, true);
+                self.memory.set(mem, &variable);
+            }
+            (_, Some((mem, _))) => self.memory.change(mem, |variable| variable.after(thread, false)),
             _ => {}
         }
         if let Some(Section { lock, mode, .. }) = section {
@@ -245,75 +250,6 @@ impl Clocks {
             _ => {}
         }
     }
-}
-
-/// Words in a block.
-const BLOCK: u64 = 64;
-
-/// The variables of memory: words of 8 bytes, in blocks.
-#[derive(Default)]
-struct Memory {
-    blocks: FxHashMap<u64, Box<[Variable]>>,
-}
-
-impl Memory {
-    fn before(&self, mem: Mem, thread: &mut Thread, writes: bool) {
-        let (first, last) = words(mem);
-        for block in self.of(first / BLOCK, last / BLOCK) {
-            if let Some(variables) = self.blocks.get(&block) {
-                let (from, to) = within(block, first, last);
-                variables[from..=to].iter().for_each(|variable| variable.before(thread, writes));
-            }
-        }
-    }
-
-    fn after(&mut self, mem: Mem, thread: &mut Thread, writes: bool) {
-        let (first, last) = words(mem);
-        for block in first / BLOCK..=last / BLOCK {
-            let empty = || vec![Variable::default(); BLOCK as usize].into_boxed_slice();
-            let variables = self.blocks.entry(block).or_insert_with(empty);
-            let (from, to) = within(block, first, last);
-            variables[from..=to].iter_mut().for_each(|variable| variable.after(thread, writes));
-        }
-    }
-
-    /// The memory's life has ended. A word that is only partly in it stays.
-    fn free(&mut self, mem: Mem, thread: &mut Thread) {
-        let now = thread.publish();
-        let (first, last) = words(mem);
-        let end = mem.addr.saturating_add(mem.size.into());
-        for block in self.of(first / BLOCK, last / BLOCK) {
-            let Some(variables) = self.blocks.get_mut(&block) else { continue };
-            let (from, to) = within(block, first, last);
-            for (variable, word) in variables[from..=to].iter_mut().zip(block * BLOCK + from as u64..) {
-                let whole = word * 8 >= mem.addr && word * 8 + 8 <= end;
-                let shared = Variable { write: Some(Rc::clone(&now)), access: Some(Rc::clone(&now)) };
-                *variable = if whole { Variable::default() } else { shared };
-            }
-            if variables.iter().all(|variable| variable.access.is_none()) {
-                self.blocks.remove(&block);
-            }
-        }
-    }
-
-    /// The blocks from one to another; of very many, those that are there.
-    fn of(&self, first: u64, last: u64) -> SmallVec<[u64; 2]> {
-        if first == last || (last - first) as usize <= self.blocks.len() {
-            return (first..=last).collect();
-        }
-        self.blocks.keys().copied().filter(|block| (first..=last).contains(block)).collect()
-    }
-}
-
-/// The first and the last word.
-fn words(mem: Mem) -> (u64, u64) {
-    (mem.addr / 8, mem.addr.saturating_add(u64::from(mem.size).saturating_sub(1)) / 8)
-}
-
-/// Which words of a block are between two words.
-fn within(block: u64, first: u64, last: u64) -> (usize, usize) {
-    let start = block * BLOCK;
-    (first.saturating_sub(start) as usize, (last - start).min(BLOCK - 1) as usize)
 }
 
 fn by_thread(places: &[u32], clock: &[u32]) -> Vec<(u32, u32)> {

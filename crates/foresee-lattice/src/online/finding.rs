@@ -9,7 +9,7 @@ use super::message::Act;
 use super::records::Record;
 use super::witness::{Checked, Script, Witness};
 use crate::binding::Binding;
-use crate::property::says_with;
+use crate::property::{number_text, says_with};
 use foresee_witness::judge::Certainty;
 
 /// Something that happens in a run.
@@ -122,7 +122,7 @@ impl RunToVerdict<'_> {
                 let arg = |(&value, position): (&u64, u32)| {
                     let param = params().find(|(_, carried)| **carried == Carried::Arg(position));
                     let name = param.and_then(|(&param, _)| name_of(record, param, value));
-                    name.map_or_else(|| (value as i64).to_string(), str::to_owned)
+                    name.map_or_else(|| number_text(value), str::to_owned)
                 };
                 let args: Vec<String> = args.iter().zip(0..).map(arg).collect();
                 let args = if args.is_empty() { String::new() } else { format!("({})", args.join(", ")) };

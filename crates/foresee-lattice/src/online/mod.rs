@@ -7,6 +7,7 @@
 //! | file | what is there |
 //! |---|---|
 //! | `message` | the protocol: one JSON object per line |
+//! | `byte_map` | a value for each byte of memory |
 //! | `clocks`, `speaker` | the program's side: from events to clocks, and to messages |
 //! | `session`, `observation` | the observer's side: a program; a program and a property |
 //! | `intake` | messages in order again, and what in them cannot be true |
@@ -30,6 +31,7 @@
 //! wide are cut; bindings that nothing has happened to for long are left alone. The summary states what is left out. A
 //! program whose messages alone are too much is dropped.
 
+mod byte_map;
 mod clocks;
 mod exploration;
 mod explorations;

@@ -98,12 +98,14 @@ impl Translator<'_> {
                 "" => "?".to_owned(),
                 name => name.to_owned(),
             },
-            Sort::Number => (value as i64).to_string(),
-            Sort::Object => match self.objects.what(value) {
+            Sort::Number => number_text(value),
+            sort @ (Sort::Lock | Sort::Object) => match self.objects.what(value) {
                 Object::Lock(lock) => names.lock_name(lock).to_owned(),
                 Object::String(text) => names.str(text).to_owned(),
                 Object::At(addr) => {
-                    let lock = self.locks.get(&addr).map(|lock| names.lock_name(*lock).to_owned());
+                    // An object that begins with a lock is not called like that lock, unless the property is about locks.
+                    let lock = self.locks.get(&addr).filter(|_| sort == Sort::Lock);
+                    let lock = lock.map(|lock| names.lock_name(*lock).to_owned());
                     let symbol = || names.symbol_at(addr).filter(|symbol| symbol.mem.addr == addr);
                     lock.or_else(|| Some(names.str(symbol()?.name).to_owned()))
                         .unwrap_or_else(|| numbered(addr))
@@ -113,8 +115,22 @@ impl Translator<'_> {
     }
 }
 
+/// A number that an event carried: itself, or the object whose `Life` it is the identity of.
+pub fn number_text(value: u64) -> String {
+    life(value).unwrap_or_else(|| (value as i64).to_string())
+}
+
+/// The identities that programs hand out to objects (`foresee::Life`) have the highest bit, and count from 0.
+fn life(value: u64) -> Option<String> {
+    let number = value ^ 1 << 63;
+    (number < 1 << 40).then(|| format!("object {number}"))
+}
+
 /// What has no name: an address, or the number that a text stream gave it.
 fn numbered(object: u64) -> String {
+    if let Some(life) = life(object) {
+        return life;
+    }
     // No program has anything at so low an address.
     if object < 1 << 16 { format!("@{object}") } else { format!("@{object:#x}") }
 }
@@ -122,6 +138,16 @@ fn numbered(object: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn identities_of_objects_are_readable() {
+        assert_eq!((number_text(u64::MAX), number_text(7)), ("-1".to_owned(), "7".to_owned()));
+        assert_eq!(
+            (number_text(3 | 1 << 63), numbered(3 | 1 << 63)),
+            ("object 3".to_owned(), "object 3".to_owned())
+        );
+        assert_eq!((numbered(3), numbered(0x7000_0000)), ("@3".to_owned(), "@0x70000000".to_owned()));
+    }
 
     #[test]
     fn names_in_braces_are_replaced_once() {

@@ -18,7 +18,7 @@ mod objects;
 mod translate;
 
 pub use feed::Feed;
-pub use handler_text::{Occasion, says, says_with};
+pub use handler_text::{Occasion, number_text, says, says_with};
 pub use translate::{PropertyEvent, Translator};
 
 use foresee_monitor::property::{Action, Handler, Property};

@@ -65,6 +65,13 @@ fn a_lock_and_the_object_at_its_address_are_one() {
 }
 
 #[test]
+fn an_object_is_not_called_like_the_lock_it_begins_with() {
+    let spec = r#"property Used(o) { event uses(o); ere: uses @match { report "{o} used"; } }"#;
+    let trace = "T1|acq(l@0x70)\nT1|event(uses, @0x70)\n";
+    assert_eq!(messages(spec, trace), ["@112 used"]);
+}
+
+#[test]
 fn memory_that_is_used_again_holds_other_objects() {
     let spec = r#"property Closed(f) { event open(f); event close(f); event use(f);
         ere: open close use @match { report "{f} used"; } }"#;

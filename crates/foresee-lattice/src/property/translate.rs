@@ -9,11 +9,12 @@
 
 use foresee_monitor::property::{Builtin, Carried, Property, Source};
 use foresee_monitor::watch::FeedError;
-use foresee_trace::{Arg, Event, LockId, Mem, Names, Op, StrId, matches_name, signed};
+use foresee_trace::{Arg, Event, FunctionPattern, LockId, Mem, Names, Op, StrId, signed};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::objects::Objects;
+use crate::variables::Variables;
 
 /// What happens, in the property's terms; by the thread of the trace's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,7 @@ pub enum PropertyEvent<'a> {
 pub(super) enum Sort {
     Thread,
     Number,
+    Lock,
     #[default]
     Object,
 }
@@ -88,10 +90,9 @@ pub struct Translator<'p> {
     named: ByName,
     entered: ByName,
     left: ByName,
-    /// The variable at an address.
-    variables: FxHashMap<u64, usize>,
-    /// How many symbols were learned.
-    symbols: usize,
+    /// The functions that the property's events name, by event.
+    functions: Vec<Option<FunctionPattern>>,
+    variables: Variables,
     /// The address of each lock, where it is known.
     lock_places: Vec<Option<u64>>,
     /// The lock last known at an address.
@@ -126,6 +127,7 @@ impl<'p> Translator<'p> {
                     (_, Carried::Thread)
                     | (Source::Builtin(Builtin::Fork | Builtin::Join), Carried::Arg(_)) => Sort::Thread,
                     (Source::Builtin(Builtin::Read | Builtin::Write), Carried::Arg(1)) => Sort::Number,
+                    (Source::Builtin(Builtin::Acquire | Builtin::Release), Carried::Arg(_)) => Sort::Lock,
                     _ => continue,
                 };
                 sorts[*param as usize] = sort;
@@ -138,8 +140,8 @@ impl<'p> Translator<'p> {
             named: ByName::default(),
             entered: ByName::default(),
             left: ByName::default(),
-            variables: FxHashMap::default(),
-            symbols: 0,
+            functions: property.events.iter().map(function).collect(),
+            variables: Variables::new(property.vars.iter().map(|var| var.name.as_str())),
             lock_places: Vec::new(),
             locks: FxHashMap::default(),
             objects: Objects::default(),
@@ -154,16 +156,19 @@ impl<'p> Translator<'p> {
 
     /// The variables of the property that the trace, as far as it is known, has nothing by the name of.
     pub fn unknown_variables(&self) -> impl Iterator<Item = &'p str> + '_ {
-        let is_known = |number| self.variables.values().any(|&known| known == number);
-        let all = self.property.vars.iter().enumerate();
-        all.filter(move |&(number, _)| !is_known(number)).map(|(_, var)| var.name.as_str())
+        self.variables.unknown().map(|number| self.property.vars[number].name.as_str())
+    }
+
+    /// The variables of the property that several variables of the trace may be, with the names of these. Nothing is assigned to them.
+    pub fn ambiguous_variables(&self) -> impl Iterator<Item = (&'p str, Vec<&str>)> + '_ {
+        self.variables.ambiguous().map(|(number, those)| (self.property.vars[number].name.as_str(), those))
     }
 
     /// Takes in names that are new since the last call. To be called before an event that uses them.
     #[inline]
     pub fn learn(&mut self, names: &Names) {
         let known = self.named.of.len() == names.string_count()
-            && self.symbols == names.symbols().len()
+            && self.variables.learned() == names.symbols().len()
             && self.lock_places.len() == names.locks().len();
         if !known {
             self.learn_new(names);
@@ -179,20 +184,19 @@ impl<'p> Translator<'p> {
         };
         self.named.learn(names, |text| all(&|source| matches!(source, Source::Named(name) if name == text)));
         if self.wants.functions {
-            let called = |function: &str, text: &str| matches_name(text, function);
-            self.entered.learn(names, |text| {
-                all(&|s| matches!(s, Source::Enter(function) if called(function, text)))
-            });
-            self.left
-                .learn(names, |text| all(&|s| matches!(s, Source::Exit(function) if called(function, text))));
+            let functions = &self.functions;
+            let called = |text: &str, is_it: fn(&Source) -> bool| -> Vec<u32> {
+                let of_kind =
+                    events.iter().zip(functions).zip(0..).filter(|((event, _), _)| is_it(&event.source));
+                let meant = of_kind.filter(|((_, function), _)| {
+                    function.as_ref().is_some_and(|function| function.matches(text))
+                });
+                meant.map(|(_, index)| index).collect()
+            };
+            self.entered.learn(names, |text| called(text, |source| matches!(source, Source::Enter(_))));
+            self.left.learn(names, |text| called(text, |source| matches!(source, Source::Exit(_))));
         }
-        for symbol in &names.symbols()[self.symbols..] {
-            let name = names.str(symbol.name);
-            if let Some(var) = self.property.vars.iter().position(|var| matches_name(name, &var.name)) {
-                self.variables.insert(symbol.mem.addr, var);
-            }
-        }
-        self.symbols = names.symbols().len();
+        self.variables.learn(names);
         for lock in self.lock_places.len()..names.locks().len() {
             let lock = LockId(lock as u32);
             let place = place_of_lock(names, lock);
@@ -335,11 +339,17 @@ impl<'p> Translator<'p> {
                 self.builtin(what, &[object, value as u64], visit);
             }
         }
-        if let (Builtin::Write, Some(value)) = (what, value)
-            && let Some(variable) = self.variables.get(&mem.addr)
-        {
-            visit(PropertyEvent::Assign(*variable, value));
+        if let (Builtin::Write, Some(value)) = (what, value) {
+            self.variables.at(mem.addr).for_each(|var| visit(PropertyEvent::Assign(var as usize, value)));
         }
+    }
+}
+
+/// The function that an event is about.
+fn function(event: &foresee_monitor::property::Event) -> Option<FunctionPattern> {
+    match &event.source {
+        Source::Enter(function) | Source::Exit(function) => Some(FunctionPattern::new(function)),
+        _ => None,
     }
 }
 

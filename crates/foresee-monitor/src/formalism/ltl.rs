@@ -4,7 +4,7 @@
 //! otherwise (Bauer, Leucker, Schallhart, *Runtime verification for LTL and TLTL*, 2011). For the formula and for its
 //! negation a nondeterministic automaton is built whose states are sets of obligations (`tableau.rs`); states
 //! from which no accepting run exists are cut away; then both are made deterministic together. The formula is violated
-//! where no state of its own automaton is left, validated where none of the negation's is.
+//! where no state of its own automaton is left, validated where none of the negation's is. Both are for ever, and are told once.
 //!
 //! Past operators are followed by a [`Past`] machine that runs along: to the automata they are atoms. Where the operand of a past
 //! operator itself speaks of the future (`<*>(a and <> b)`), that part `f` is replaced by an atom `p` that nobody can see and the
@@ -47,14 +47,16 @@ pub fn compile(
     let with_guesses = |formula: Temporal| extracted.guesses.iter().cloned().fold(formula, Temporal::and);
     let holds = Tableau::new(&with_guesses(future.clone()), alphabet, &past, guesses)?;
     let fails = Tableau::new(&with_guesses(Temporal::not(future)), alphabet, &past, guesses)?;
-    let step = |(holding, failing): &(Nodes, Nodes), letter| {
-        (holds.after(holding, letter), fails.after(failing, letter))
+    let step = |(holding, failing, telling): &(Nodes, Nodes, Telling), letter| {
+        let is_decided = holding.is_empty() || failing.is_empty();
+        (holds.after(holding, letter), fails.after(failing, letter), telling.next(is_decided))
     };
-    let start = (holds.start(), fails.start());
+    let start = (holds.start(), fails.start(), Telling::of(alphabet));
     let (violation, validation, open) =
         (handled.bit("violation"), handled.bit("validation"), handled.bit("?"));
-    let verdicts = |(holding, failing): &(Nodes, Nodes)| -> Categories {
+    let verdicts = |(holding, failing, telling): &(Nodes, Nodes, Telling)| -> Categories {
         match (holding.is_empty(), failing.is_empty()) {
+            _ if *telling == Telling::Told => Categories::NONE,
             (true, _) => violation,
             (_, true) => validation,
             _ => open,
@@ -62,6 +64,37 @@ pub fn compile(
     };
     let automaton = Automaton::explore(alphabet.letters(), STATE_LIMIT, start, step, verdicts);
     automaton.map(|automaton| automaton.minimised()).ok_or(too_big())
+}
+
+/// What was told of a verdict that is for ever.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Telling {
+    /// The first letter is what variables are before the first event.
+    BeforeVariables,
+    /// The first event is to come.
+    BeforeEvents,
+    /// Whoever listens has heard the verdict of this state.
+    Heard,
+    /// It has become for ever before.
+    Told,
+}
+
+impl Telling {
+    fn of(alphabet: Alphabet) -> Telling {
+        match alphabet {
+            Alphabet::Masks(_) => Telling::BeforeVariables,
+            Alphabet::Events(_) => Telling::BeforeEvents,
+        }
+    }
+
+    fn next(self, is_decided: bool) -> Telling {
+        match self {
+            Telling::BeforeVariables => Telling::BeforeEvents,
+            Telling::Heard if is_decided => Telling::Told,
+            Telling::BeforeEvents | Telling::Heard => Telling::Heard,
+            Telling::Told => Telling::Told,
+        }
+    }
 }
 
 /// More guesses than this make too many letters.

@@ -3,6 +3,8 @@
 //! States, values and the rest of an instance lie in parallel arrays indexed by slot. A slot is reused once its instance is
 //! gone; a reference carries the number of the tenant it means, so that an old reference finds nothing.
 
+use smallvec::SmallVec;
+
 use super::index::Ref;
 use super::params::ParamSet;
 use super::reachability::Row;
@@ -26,6 +28,39 @@ pub(super) struct Slot<S> {
     pub(super) reachability: Row,
     /// When its slice began.
     born: u64,
+    /// Its parameters, by what its events have connected; more than one set while something is missing.
+    connected: SmallVec<[ParamSet; 4]>,
+}
+
+impl<S> Slot<S> {
+    /// It reads an event about these parameters.
+    #[inline]
+    pub(super) fn connect(&mut self, by: ParamSet) {
+        if self.connected.len() > 1 {
+            connect(&mut self.connected, by);
+        }
+    }
+
+    /// Whether its events have connected all its parameters.
+    #[inline]
+    pub(super) fn is_connected(&self) -> bool {
+        self.connected.len() <= 1
+    }
+}
+
+fn connect(sets: &mut SmallVec<[ParamSet; 4]>, by: ParamSet) {
+    if by.is_empty() {
+        return;
+    }
+    let mut all = by;
+    sets.retain(|set| {
+        let apart = set.and(by).is_empty();
+        if !apart {
+            all = all.or(*set);
+        }
+        apart
+    });
+    sets.push(all);
 }
 
 /// The values of all instances.
@@ -90,8 +125,10 @@ impl<S: Clone> Instances<S> {
         values: &[u64],
         now: u64,
     ) -> Ref {
-        let new =
-            Slot { state: Some(state), tenant: 0, domain, dead: ParamSet::EMPTY, reachability, born: now };
+        let mut connected = SmallVec::new();
+        connect(&mut connected, domain);
+        let dead = ParamSet::EMPTY;
+        let new = Slot { state: Some(state), tenant: 0, domain, dead, reachability, born: now, connected };
         self.place(new, values)
     }
 
@@ -101,16 +138,19 @@ impl<S: Clone> Instances<S> {
         (slot.dead, slot.reachability) = (dead, reachability);
     }
 
-    /// A new instance with a richer binding that has read what `parent` has.
+    /// A new instance with a richer binding, by an event with these parameters, that has read what `parent` has.
     pub(super) fn continue_as(
         &mut self,
         parent: Ref,
-        domain: ParamSet,
+        by: ParamSet,
         reachability: Row,
         values: &[u64],
     ) -> Option<Ref> {
         let slot = self.slots.get(parent.slot as usize).filter(|slot| slot.tenant == parent.tenant)?;
-        let new = Slot { state: Some(slot.state.clone()?), domain, reachability, ..*slot };
+        let domain = slot.domain.or(by);
+        let mut connected = slot.connected.clone();
+        connect(&mut connected, by);
+        let new = Slot { state: Some(slot.state.clone()?), domain, reachability, connected, ..*slot };
         Some(self.place(new, values))
     }
 

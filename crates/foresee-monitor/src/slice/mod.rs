@@ -8,9 +8,8 @@
 //! Instances are built when events bring their values together: an event with values nobody has seen begins an instance
 //! if it is a creation event, and an event that shares a value with an instance, and adds one, builds the combination of
 //! both. The combination continues the instance's state, which is right if the instance has read everything the
-//! combination should have read; where it has not (two objects with histories of their own meet late), no verdict could
-//! come of it, or it belongs to the combinations that nothing connects, and it is not built. [`plan`] says which
-//! combinations are worth building at all, and why leaving the others out changes no verdict.
+//! combination should have read; where it has not, the combination was built before, or no verdict could come of it. [`plan`] says which
+//! combinations are worth building at all, and which of them report.
 //!
 //! Time: one lookup per event, plus one step for each instance that reads it; building is amortised constant per
 //! parameter set. Memory follows the living objects: instances go as soon as no verdict can come of them, and what is
@@ -243,7 +242,7 @@ impl<M: Monitor> Slicer<M> {
             for (parent, values) in fresh {
                 let dead = self.instances.get(parent).map_or(ParamSet::EMPTY, |parent| parent.dead);
                 let reachability = self.plan.reachability(whole, dead);
-                if let Some(child) = self.instances.continue_as(parent, whole, reachability, &values) {
+                if let Some(child) = self.instances.continue_as(parent, domain, reachability, &values) {
                     self.changes += 1;
                     self.register(child, whole, &values);
                     self.mourn_again(child);
@@ -318,6 +317,7 @@ impl<M: Monitor> Slicer<M> {
         report: &mut impl FnMut(SliceVerdict<'_>),
     ) {
         let Slicer { monitor, plan, indices, instances, changes, .. } = self;
+        let by = indices[dispatch].on;
         let members = &mut indices[dispatch].node_mut(node).members;
         let mut stale = false;
         let mut expired: Vec<Ref> = Vec::new();
@@ -326,15 +326,18 @@ impl<M: Monitor> Slicer<M> {
                 stale = true;
                 continue;
             };
+            slot.connect(by);
+            let domain = slot.domain;
+            let says_nothing = !slot.is_connected() && plan.needs_connection(domain)
+                || plan.full_binding && domain != ParamSet::first(plan.params);
             let Some(state) = &mut slot.state else {
                 stale = true;
                 continue;
             };
-            let domain = slot.domain;
             let before = state.clone();
             monitor.react(state, letter, plan.resets, &mut |categories| {
                 *changes += 1;
-                if !plan.full_binding || domain == ParamSet::first(plan.params) {
+                if !says_nothing {
                     report(SliceVerdict { categories, domain, values: all_values.of(member) });
                 }
             });

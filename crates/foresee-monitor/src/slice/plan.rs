@@ -9,12 +9,16 @@
 //! - **reachability**: for each place of the outlook, domain of an instance and set of its dead parameters, whether the instance can
 //!   still reach a handled verdict by events about the living objects. This is the state-wise form of coenable sets.
 //!
-//! **Which combinations are built.** An event joins an instance when the two share a parameter (with the same value).
-//! An event and an instance that share none, `next(i)` and an instance for collection `c`, are combined only if no
-//! order of events that connects their parameters could ever build that combination: in `ere: open(f) start(t) use(f, t)`
-//! the file and the thread must be combined at `start`, or `use` would come too late; in a property about `create(c, i)`
-//! an iterator is never combined with all the collections it did not come from. The modifier `connected` forbids
-//! combinations of unconnected instances altogether.
+//! **Which combinations are built.** An event joins an instance when the two share a parameter (with the same value), and also
+//! when they share none and a verdict may come of both: in `ere: open(f) start(t) use(f, t)` the file and the thread must be combined at
+//! `start`, or `use` would come too late.
+//!
+//! **Which of them report.** Where events can connect the parameters of a combination (`create(c, i)` does, and in
+//! `access(u, f) -> [login(u), logout(u)) && [open(f), close(f))` so does `access`), it says nothing until its own events have connected
+//! them: an iterator has nothing to do with the collections it did not come from. From then on it has read all that
+//! it should have read, whatever came first. Where no order of events connects parameters, all combinations report. The modifier `connected` forbids
+//! combinations of unconnected instances altogether: that saves memory, which otherwise grows with the product of the numbers of objects, and
+//! leaves out what events only connect later.
 //!
 //! Cost: places × 2^parameters × events, once per property.
 
@@ -36,8 +40,10 @@ pub struct Plan {
     pub resets: Categories,
     /// Whether only instances that bind all parameters report verdicts.
     pub full_binding: bool,
-    /// Whether some combination that slicing alone would allow is left out because nothing connects it.
+    /// Whether some combination that slicing alone would allow is left out because nothing connects it: the modifier `connected`.
     pub drops_unconnected: bool,
+    /// The domains whose instances report only when their events have connected all their parameters.
+    connectable: BTreeSet<ParamSet>,
     reachability: Reachability,
 }
 
@@ -61,7 +67,7 @@ impl Plan {
         let reachability = Reachability::new(outlook.clone(), demands.handled);
         let graph = Graph { outlook: &outlook, events, handled: demands.handled };
         let enabled = graph.enable_sets(&reachability.with_all_events());
-        let connected = connected_domains(events, &enabled);
+        let connectable = connected_domains(events, &enabled);
         let mut drops_unconnected = false;
         let mut event_plan = |(event, enabled): (&EventShape, &Enabled)| {
             let domain = event.domain();
@@ -69,7 +75,7 @@ impl Plan {
             for &from in enabled.seen.iter().filter(|from| !from.contains(domain)) {
                 let on = from.and(domain);
                 let free = on.is_empty() && !from.is_empty();
-                if free && (demands.connected || connected.contains(&from.or(domain))) {
+                if free && demands.connected {
                     drops_unconnected = true;
                 } else {
                     joins.push(Join { from, on });
@@ -83,12 +89,26 @@ impl Plan {
         };
         let events = events.iter().zip(&enabled).map(&mut event_plan).collect();
         let (resets, full_binding) = (demands.resets, demands.full_binding);
-        Plan { events, params, resets, full_binding, drops_unconnected, reachability }
+        Plan { events, params, resets, full_binding, drops_unconnected, connectable, reachability }
     }
 
     /// The places from which no handled verdict can be reached, whatever is bound.
     pub fn dead_ends(&self) -> Vec<bool> {
         self.reachability.with_all_events().into_iter().map(|reachable| !reachable).collect()
+    }
+
+    /// Whether instances with this domain report only when events have connected all their parameters.
+    pub fn needs_connection(&self, domain: ParamSet) -> bool {
+        self.connectable.contains(&domain)
+    }
+
+    /// The parameters of an event, and those of instances that it is combined with before anything connects them, if events can.
+    pub fn combined_unconnected(&self) -> Option<(ParamSet, ParamSet)> {
+        let joins = self.events.iter().flat_map(|event| event.joins.iter().map(|join| (event.domain, join)));
+        let mut free = joins.filter(|(_, join)| join.on.is_empty() && !join.from.is_empty());
+        let found =
+            free.find(|(domain, join)| !domain.is_empty() && self.needs_connection(join.from.or(*domain)));
+        found.map(|(domain, join)| (join.from, domain))
     }
 
     /// What instances with this domain can still reach when the objects of the `dead` parameters are gone.

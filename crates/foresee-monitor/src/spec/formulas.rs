@@ -224,7 +224,7 @@ impl Parser {
             _ if self.takes_word("true") => Ok(Formula::Bool(true, start)),
             _ if self.takes_word("false") => Ok(Formula::Bool(false, start)),
             _ if self.at_body_end() => Err(self.unexpected("a formula")),
-            _ => Ok(Formula::Name(self.name("an event, a variable, a number or `(`")?)),
+            _ => Ok(Formula::Name(self.variable("an event, a variable, a number or `(`")?)),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::limits;
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A word.
+    /// A word; variables of the program may have several: `a::OPENED`, `file.c:opened`, `work.count`.
     Name(String),
     /// A whole number.
     Number(i64),
@@ -82,7 +82,7 @@ impl Lexer<'_> {
                 }
             }
         } else if first.is_alphabetic() || first == '_' {
-            let length = while_(|c| c.is_alphanumeric() || c == '_');
+            let length = name_length(rest);
             if length > limits::NAME {
                 self.problem(
                     start..start + length,
@@ -150,6 +150,27 @@ impl Lexer<'_> {
         if self.problems.len() < limits::PROBLEMS {
             self.problems.push(Diagnostic::error(span, message, label));
         }
+    }
+}
+
+/// How long the name is that the text begins with. What belongs to it stands together: `ere: a` is no name.
+fn name_length(text: &str) -> usize {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let word = |from: usize| text[from..].find(|c| !is_letter(c)).map_or(text.len(), |length| from + length);
+    let mut end = word(0);
+    loop {
+        let rest = &text[end..];
+        let in_file = text[..end].contains('.') && !text[..end].contains(':');
+        let sign = match rest.as_bytes() {
+            [b':', b':', ..] => 2,
+            [b'.', ..] => 1,
+            [b':', ..] if in_file => 1,
+            _ => return end,
+        };
+        if !rest[sign..].starts_with(is_letter) {
+            return end;
+        }
+        end = word(end + sign);
     }
 }
 

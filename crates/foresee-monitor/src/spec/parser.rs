@@ -124,6 +124,16 @@ impl Parser {
     }
 
     pub(super) fn name(&mut self, what: &str) -> Result<Name> {
+        let name = self.variable(what)?;
+        if name.text.contains([':', '.']) {
+            let message = format!("expected {what}, found `{}`", name.text);
+            return Err(Diagnostic::error(name.span, message, "only variables have names of several words"));
+        }
+        Ok(name)
+    }
+
+    /// A name that may have several words.
+    pub(super) fn variable(&mut self, what: &str) -> Result<Name> {
         match &self.peek(0).kind {
             TokenKind::Name(text) => {
                 let text = text.clone();
@@ -332,8 +342,15 @@ impl Parser {
     }
 
     fn vars(&mut self) -> Result<Vec<Var>> {
+        let is_local = self.is_word(0, "local");
         self.next();
-        let names = self.names("a variable")?;
+        let mut names = Vec::new();
+        loop {
+            names.push(if is_local { self.name("a variable")? } else { self.variable("a variable")? });
+            if !self.takes(",") {
+                break;
+            }
+        }
         self.expect(":", "and the type, `int` or `bool`")?;
         let kind = self.name("a type, `int` or `bool`")?;
         let initial = if self.takes("=") { Some(self.initial()?) } else { None };

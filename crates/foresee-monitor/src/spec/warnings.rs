@@ -1,10 +1,13 @@
-//! What is allowed but probably not intended: events nobody uses, unreachable verdicts, machines with two transitions for one event.
+//! What is allowed but probably not intended: events nobody uses, parameters that no event binds, names that are nearly or by chance
+//! those of built-in events, grammars of nothing, unreachable verdicts, machines with two transitions for one event.
 
 use super::ast::{self, Content, Formula, Pattern};
 use super::diagnostic::Diagnostic;
 use crate::formalism::automaton::Automaton;
 use crate::formalism::{Categories, Monitor};
-use crate::property::{Body, Handler, Machine, Property};
+use crate::property::{Body, Builtin, Event, Handler, Machine, Property, Source};
+use crate::slice::params::ParamSet;
+use crate::watch::Setup;
 
 /// Looks for what is probably not intended.
 pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnostic>) {
@@ -23,6 +26,14 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
         let message = format!("no body uses the event `{}`", event.name.text);
         let help = "it still counts as a step of every body; remove it if that is not intended";
         problems.push(Diagnostic::warning(event.name.span.clone(), message, "never used").with_help(help));
+    }
+    unbound_parameters(ast, property, problems);
+    products(ast, property, problems);
+    builtin_names(ast, property, problems);
+    for body in &ast.bodies {
+        if let Content::Cfg(rules) = &body.content {
+            empty_grammar(rules, problems);
+        }
     }
     let is_mttl = |body: &&ast::Body| matches!(body.content, Content::Mttl(_));
     let handlers = (ast.bodies.iter().filter(|body| !is_mttl(body)))
@@ -53,6 +64,114 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
             let label = "no sequence of events leads to this verdict";
             problems.push(Diagnostic::warning(handler.category.span.clone(), message, label));
         }
+    }
+}
+
+fn unbound_parameters(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnostic>) {
+    for (param, number) in ast.params.iter().zip(0..) {
+        if property.events.iter().all(|event| !event.shape.params.contains(&number)) {
+            let message = format!("no event binds the parameter `{}`", param.text);
+            let help = format!("name it in an event, as in `event use({});`, or remove it", param.text);
+            problems.push(Diagnostic::warning(param.span.clone(), message, "never bound").with_help(help));
+        }
+    }
+}
+
+/// What is combined before an event connects it takes memory for every pair.
+fn products(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnostic>) {
+    let plan = |body: &Body| Setup { property, body }.plan_for(&body.machine);
+    let combined = property.bodies.iter().find_map(|body| plan(body).combined_unconnected());
+    if let Some((one, other)) = combined {
+        let names = |set: ParamSet| {
+            let quoted = set.iter().map(|param| format!("`{}`", property.params[usize::from(param)]));
+            quoted.collect::<Vec<_>>().join(", ")
+        };
+        let message = format!(
+            "each {} is combined with each {}, until an event connects them",
+            names(one),
+            names(other)
+        );
+        let help = "the memory grows with the product of their numbers; \
+                    `connected property` follows only what events have connected from the beginning";
+        let label = "what either did before is part of the property";
+        problems.push(Diagnostic::warning(ast.name.span.clone(), message, label).with_help(help));
+    }
+}
+
+/// An event of the program's own beside a built-in one of its kind is easily taken for one, and one misspelt letter makes it one.
+fn builtin_names(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnostic>) {
+    // An event of the program's own about the same object: what else happens to it is probably one, too.
+    let is_beside = |event: &Event| {
+        let mut own = property.events.iter().filter(|other| matches!(other.source, Source::Named(_)));
+        // The thread of `perthread` is not among the parameters as they are written.
+        let is_shared =
+            |param: &u8| usize::from(*param) < ast.params.len() && event.shape.params.contains(param);
+        own.any(|other| other.shape.params.iter().any(is_shared))
+    };
+    for (written, event) in ast.events.iter().zip(&property.events) {
+        let name = &written.name;
+        match &event.source {
+            Source::Named(_) => {
+                let is_slip = |known: &&str| known.len() > 4 && is_one_slip(&name.text, known);
+                if let Some(known) = Builtin::ALL.iter().map(|(known, ..)| *known).find(is_slip) {
+                    let message = format!("`{}` is an event of the program's own", name.text);
+                    let problem = Diagnostic::warning(name.span.clone(), message, "not a built-in event");
+                    problems.push(problem.with_help(format!("did you mean the built-in event `{known}`?")));
+                }
+            }
+            Source::Builtin(_) if written.source.is_none() && is_common(&name.text) && is_beside(event) => {
+                let name = &written.name;
+                let message = format!("`{}` is the built-in event, not one of the program's own", name.text);
+                let label = "happens whenever the program does this, without annotation";
+                let help = format!(
+                    "write `event {0}(…) = {0}(…);` if that is meant, and choose another name if not",
+                    name.text
+                );
+                problems.push(Diagnostic::warning(name.span.clone(), message, label).with_help(help));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether programs are likely to have events of this name.
+fn is_common(builtin: &str) -> bool {
+    ["read", "write", "acquire", "release", "fork", "join"].contains(&builtin)
+}
+
+/// Whether one letter too many, too few or another, within a word or at its beginning, makes the difference.
+fn is_one_slip(written: &str, known: &str) -> bool {
+    let same_start = written.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+    let (written, known) = (&written.as_bytes()[same_start..], &known.as_bytes()[same_start..]);
+    match (written, known) {
+        ([], _) | (_, []) => false,
+        ([_, one @ ..], [_, other @ ..]) => one == other || one == known || written == other,
+    }
+}
+
+/// A grammar whose first symbol leads to no sequence of events at all.
+fn empty_grammar(rules: &[(ast::Name, Vec<Vec<ast::Name>>)], problems: &mut Vec<Diagnostic>) {
+    let mut ends: Vec<&str> = Vec::new();
+    let is_symbol = |name: &str| rules.iter().any(|(symbol, _)| symbol.text == name);
+    loop {
+        let ends_now = |part: &ast::Name| !is_symbol(&part.text) || ends.contains(&part.text.as_str());
+        let new: Vec<&str> = (rules.iter())
+            .filter(|(symbol, _)| !ends.contains(&symbol.text.as_str()))
+            .filter(|(_, alternatives)| alternatives.iter().any(|parts| parts.iter().all(ends_now)))
+            .map(|(symbol, _)| symbol.text.as_str())
+            .collect();
+        if new.is_empty() {
+            break;
+        }
+        ends.extend(new);
+    }
+    if let Some((start, _)) = rules.first()
+        && !ends.contains(&start.text.as_str())
+    {
+        let message = format!("no sequence of events is a `{}`", start.text);
+        let label = "every alternative needs the symbol itself, or another that never ends";
+        let help = "give it an alternative of events only, or `epsilon`";
+        problems.push(Diagnostic::warning(start.span.clone(), message, label).with_help(help));
     }
 }
 

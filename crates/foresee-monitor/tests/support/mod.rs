@@ -121,6 +121,31 @@ pub(crate) fn by_definition<M: Monitor>(
     verdicts
 }
 
+/// Those of the verdicts whose bindings report: where events can connect the parameters, the events of the slice until then have done so.
+pub(crate) fn connected_only(
+    bare: &Bare,
+    plan: &Plan,
+    creates: &[bool],
+    trace: &[TraceEvent],
+    verdicts: Vec<Verdict>,
+) -> Vec<Verdict> {
+    let is_connected = |binding: &Binding, until: usize| {
+        let domain = domain(binding);
+        let mut reached: ParamSet = domain.iter().take(1).collect();
+        let slice = bare.slice(&trace[..=until], binding, creates);
+        let events = || slice.iter().map(|at| bare.events[trace[*at].0 as usize].domain());
+        for _ in 0..bare.params {
+            for event in events().filter(|event| !event.and(reached).is_empty()).collect::<Vec<_>>() {
+                reached = reached.or(event);
+            }
+        }
+        reached == domain
+    };
+    let mut verdicts = verdicts;
+    verdicts.retain(|(at, binding, _)| !plan.needs_connection(domain(binding)) || is_connected(binding, *at));
+    verdicts
+}
+
 /// The verdicts when only the combinations of `plan` are built: a binding lives from the event that brings it together
 /// with an instance that has read its whole slice so far.
 pub(crate) fn by_growth<M: Monitor>(

@@ -154,6 +154,19 @@ pub(super) fn predicted(execution: &Execution, functions: &AtomicFunctions, prov
     outcome
 }
 
+/// Looking for what to try takes time, too.
+#[test]
+fn without_time_nothing_is_looked_at() {
+    let config = Config { blocks: 14, lock_heavy: 10, ..Config::default() };
+    for_each_seed(200, |seed| {
+        let execution = random_execution(seed, &config);
+        let case = Case::new(&execution, AtomicFunctions::default());
+        let (proven, budget) = (Proven::default(), Budget::lasting(std::time::Duration::ZERO));
+        let outcome = PredictedAtomicity::new(AtomicFunctions::default()).run(&case.job(&proven, budget));
+        assert!(outcome.findings.is_empty() && outcome.undecided <= 2, "{outcome:?}");
+    });
+}
+
 #[test]
 fn predicted_violations_are_possible() {
     let config = Config { blocks: 14, lock_heavy: 10, ..Config::default() };

@@ -12,8 +12,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::function_path::function_path;
 use crate::event::Mode;
+use crate::name_matching::FunctionPattern;
 
 /// How a lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,10 +249,13 @@ const PARKING_LOT_CONDITION: &[(&str, Role)] = &[
     ("notify_all_slow", Role::NotifyAll),
 ];
 
-/// The functions that have a role, by their path without type arguments.
+/// The functions that have a role.
 #[derive(Clone, Debug)]
 pub struct LockTable {
+    /// Those of known libraries, by their path without type arguments.
     roles: FxHashMap<String, Role>,
+    /// The user's, by names as people write them; the last one counts.
+    added: Vec<(FunctionPattern, Role)>,
 }
 
 impl Default for LockTable {
@@ -261,25 +264,27 @@ impl Default for LockTable {
         for (of, functions) in KNOWN {
             roles.extend(functions.iter().map(|(name, role)| (format!("{of}::{name}"), *role)));
         }
-        LockTable { roles }
+        LockTable { roles, added: Vec::new() }
     }
 }
 
 impl LockTable {
-    /// Adds a function of the user's, such as `mylib::SpinLock::lock`.
+    /// Adds functions of the user's, such as `mylib::SpinLock::lock` or `SpinLock::lock`; see [`FunctionPattern`].
     pub fn add(&mut self, function: &str, role: Role) {
-        self.roles.insert(function_path(function), role);
+        self.added.push((FunctionPattern::new(function), role));
     }
 
-    /// The role of a function, by its [`function_path`].
+    /// The role of a function, by its [`function_path`](crate::function_path).
     pub(crate) fn role(&self, path: &str) -> Option<Role> {
-        self.roles.get(path).copied()
+        let by_user = || self.added.iter().rev().find(|(pattern, _)| pattern.matches_path(path));
+        self.roles.get(path).copied().or_else(|| by_user().map(|&(_, role)| role))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name_matching::function_path;
 
     #[test]
     fn the_table_can_be_extended() {
@@ -287,7 +292,8 @@ mod tests {
         let lock = "<parking_lot::raw_mutex::RawMutex as lock_api::mutex::RawMutex>::lock";
         assert_eq!(table.role(&function_path(lock)), Some(LOCK));
         assert_eq!(table.role("mine::Spin::acquire"), None);
-        table.add("mine::Spin::acquire", LOCK);
+        table.add("Spin::acquire", LOCK);
         assert_eq!(table.role("mine::Spin::acquire"), Some(LOCK));
+        assert_eq!(table.role("mine::MySpin::acquire"), None);
     }
 }

@@ -10,9 +10,9 @@
 
 mod continuation;
 mod following;
-mod function_path;
 mod gaps;
 mod interpreting;
+mod libraries;
 mod lock_table;
 mod merging;
 mod modules;
@@ -20,7 +20,7 @@ mod reader;
 mod symbols;
 mod unseen_writes;
 
-pub use function_path::{function_path, is_library_function};
+pub use libraries::is_library_function;
 pub use lock_table::{Hold, LockTable, Role, Success};
 pub use merging::has_begun;
 pub use modules::Module;

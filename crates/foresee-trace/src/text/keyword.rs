@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::fault::Fault;
 use crate::event::Order;
 use crate::flat::{Modifier, OpKind};
+use crate::name_matching::edit_distance;
 
 /// The kind of operation that a word stands for.
 pub(super) fn kind(word: &str) -> Result<OpKind, Fault<'_>> {
@@ -61,25 +62,6 @@ fn closest(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
     let lower = word.to_lowercase();
     let distances = candidates.iter().map(|candidate| (edit_distance(&lower, candidate), *candidate));
     distances.filter(|(distance, _)| *distance <= tolerance).min_by_key(|(d, _)| *d).map(|(_, c)| c)
-}
-
-/// How many characters must be put in, taken out or changed to get from one word to the other.
-fn edit_distance(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.bytes().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (cell, b) in row.iter_mut().skip(1).zip(to.bytes()) {
-            let best = (diagonal + usize::from(a != b)).min(left + 1).min(*cell + 1);
-            diagonal = *cell;
-            left = best;
-            *cell = best;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::live::observed;
 use super::refinement::refinement;
 use super::source::Sources;
 use super::style::{BAD, QUIET, STRONG};
+use crate::engines::PROPERTY;
 use crate::number::grouped;
 use crate::report::model::{
     BlindStats, Certainty, Event, Finding, Kind, KnownStats, Report, Stats, ValueStats,
@@ -155,11 +156,7 @@ fn summary(out: &mut String, report: &Report) {
         );
     }
     if stats.undecided > 0 {
-        let _ = writeln!(
-            out,
-            "{} candidates could not be decided within the time and memory given: give more with --time or --memory",
-            grouped(stats.undecided)
-        );
+        let _ = writeln!(out, "{}", undecided(stats));
     }
     if stats.suppressed > 0 {
         let findings = if stats.suppressed == 1 { "finding" } else { "findings" };
@@ -182,6 +179,20 @@ fn summary(out: &mut String, report: &Report) {
              (see `foresee trace validate`), or an engine has a bug",
             grouped(stats.refused)
         );
+    }
+}
+
+/// How many candidates are left, and what would help.
+fn undecided(stats: &Stats) -> String {
+    let candidates = if stats.undecided == 1 { "candidate" } else { "candidates" };
+    let left = format!("{} {candidates} could not be decided", grouped(stats.undecided));
+    let open = || stats.engines.iter().filter(|(_, engine)| engine.undecided > 0);
+    if open().any(|(_, engine)| engine.out_of_time) {
+        format!("{left} within the time given: give more with --time")
+    } else if open().any(|(name, _)| name == PROPERTY) {
+        format!("{left} within the memory given: --memory gives more")
+    } else {
+        format!("{left}: they are too many or too long for the engines, however much time there is")
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) use refinement::{CaseVerdict, PartDifference, PlacedOperation, Refine
 pub(crate) use report::Report;
 pub(crate) use run::{Run, Step};
 pub(crate) use stats::{
-    BlindCode, BlindStats, EngineStats, KnownStats, SessionStats, Stats, Suppressed, ValueStats,
+    BlindCode, BlindStats, EngineStats, KnownStats, SessionStats, Stats, Suppressed, Unmatched, ValueStats,
 };
 pub(crate) use story::{Change, Passed, Row, Separation, Story, StoryStep};
 pub(crate) use witness::{Positions, Witness};

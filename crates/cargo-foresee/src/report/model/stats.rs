@@ -25,6 +25,8 @@ pub(crate) struct Stats {
     pub(crate) damage: Option<String>,
     /// What of the run is not in the trace, by intention.
     pub(crate) missing: Vec<String>,
+    /// What specs and options name, and the run does not have.
+    pub(crate) unmatched: Vec<Unmatched>,
     /// Critical sections in which code ran that is not in the trace.
     pub(crate) blind: BlindStats,
     /// What comparing the values of reads has shown, if that was asked for.
@@ -52,9 +54,25 @@ pub(crate) struct EngineStats {
     /// How many findings it had, known ones not counted.
     pub(crate) findings: u64,
     pub(crate) undecided: u64,
+    /// Whether its time was over: with more, it may decide more.
+    pub(crate) out_of_time: bool,
     pub(crate) refused: u64,
     /// `None` for what is not measured apart from reading.
     pub(crate) seconds: Option<f64>,
+}
+
+/// Something that a spec or an option names, and the run does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unmatched {
+    /// Who names it: a property, or an option such as `--atomic`.
+    pub(crate) by: String,
+    /// `variable`, `function`, `event`, `local`, `thread`, or `property` for one that saw none of its events.
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    /// For people.
+    pub(crate) message: String,
+    /// What was perhaps meant.
+    pub(crate) nearest: Vec<String>,
 }
 
 /// Findings that a library is known for, and that are therefore not shown.
@@ -157,12 +175,18 @@ impl Stats {
 
     /// Adds those of another report: numbers are summed, what holds of one holds of all. The trace stays.
     pub(crate) fn add(&mut self, other: &Stats) {
+        // What one of the runs has is there.
+        match self.events {
+            0 => self.unmatched.clone_from(&other.unmatched),
+            _ => self.unmatched.retain(|unmatched| other.unmatched.contains(unmatched)),
+        }
         self.events += other.events;
         self.analysed += other.analysed;
         for (name, engine) in other.engines.iter() {
             let sum = self.engines.entry(name);
             sum.findings += engine.findings;
             sum.undecided += engine.undecided;
+            sum.out_of_time |= engine.out_of_time;
             sum.refused += engine.refused;
             sum.seconds = sum_of(sum.seconds, engine.seconds);
         }

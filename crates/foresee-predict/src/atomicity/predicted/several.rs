@@ -65,9 +65,13 @@ pub(super) fn search(index: &RunIndex<'_>, cycles: &mut ConflictCycles<'_>) {
         attempts: FxHashMap::default(),
         given_up: FxHashSet::default(),
     };
-    for (thread, blocks) in index.blocks.iter().enumerate() {
+    'threads: for (thread, blocks) in index.blocks.iter().enumerate() {
         let mut seen: BTreeMap<Place, u32> = BTreeMap::new();
         for block in blocks {
+            if search.cycles.job.budget.is_exhausted() {
+                search.cycles.undecided += 1;
+                break 'threads;
+            }
             let seen = seen.entry(block.place).or_default();
             *seen += 1;
             if *seen <= BLOCKS {
@@ -83,6 +87,10 @@ impl Search<'_, '_> {
         let uses = self.uses(thread, block);
         for &last in &uses {
             for f2 in self.neighbours(last) {
+                if self.cycles.job.budget.is_exhausted() {
+                    self.cycles.undecided += 1;
+                    return;
+                }
                 let way = self.way_to(f2.event);
                 for &f1 in &way {
                     for &first in uses.iter().filter(|first| first.event < last.event) {

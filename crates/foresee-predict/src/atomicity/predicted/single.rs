@@ -52,6 +52,10 @@ struct Groups {
 pub(super) fn search(index: &RunIndex<'_>, cycles: &mut ConflictCycles<'_>) {
     let mut ideal = Ideal::new(index.order, index.locks);
     for cell in 0..index.execution.cell_count() as u32 {
+        if cycles.job.budget.is_exhausted() {
+            cycles.undecided += 1;
+            return;
+        }
         let groups = Groups::of(index, cell);
         let mut tried = 0;
         for (pair, (last, first)) in &groups.pairs {

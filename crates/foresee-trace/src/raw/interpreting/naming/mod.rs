@@ -16,8 +16,9 @@ pub(crate) use self::sites::{CallSite, LockFunction};
 use super::plain_memory::PlainMemory;
 use crate::event::Mem;
 use crate::ids::{LockId, StrId, ThreadId};
+use crate::name_matching::function_path;
 use crate::names::Names;
-use crate::raw::function_path::{function_path, is_library_path, lock_type};
+use crate::raw::libraries::{is_library_path, lock_type};
 use crate::raw::lock_table::LockTable;
 use crate::raw::symbols::{Call, Position, Symbolizer};
 

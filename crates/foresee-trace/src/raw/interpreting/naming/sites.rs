@@ -9,8 +9,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::program::Program;
 use crate::ids::{LocId, StrId};
+use crate::name_matching::function_path;
 use crate::names::{Location, Names};
-use crate::raw::function_path::{crate_of, function_path, is_library_path, lock_type};
+use crate::raw::libraries::{crate_of, is_library_path, lock_type};
 use crate::raw::lock_table::{LockTable, Role};
 use crate::raw::symbols::{Code, Origin, Recording};
 

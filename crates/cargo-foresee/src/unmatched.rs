@@ -1,0 +1,304 @@
+//! What specs and options name, and the run does not have.
+//!
+//! A property about a function that nobody calls is kept by every run: most likely it is meant to say more. So whatever is named is held
+//! against what happened ([`Seen`], a few bits for each event), and what is not there is told, with the nearest names that are.
+//! An event of the program's own that just did not happen in this run is nothing to tell, unless another of nearly its name did, or none
+//! of the property's events happened.
+
+use foresee_lattice::property::Translator;
+use foresee_monitor::mttl::Who;
+use foresee_monitor::property::{Builtin, Property, Source};
+use foresee_trace::{Event, FunctionPattern, Names, Op, StrId, function_path, nearest, perhaps};
+
+use crate::error::CliError;
+use crate::report::model::Unmatched;
+
+/// What happened, as far as names go.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// By the id of the name.
+    called: Vec<bool>,
+    /// By the id of the name.
+    named: Vec<bool>,
+    builtin: Vec<Builtin>,
+}
+
+impl Seen {
+    /// The next event of the run.
+    pub(crate) fn event(&mut self, event: &Event<'_>) {
+        match event.op {
+            Op::Enter { function } | Op::Exit { function } => note(&mut self.called, function),
+            Op::Named { name, .. } => note(&mut self.named, name),
+            Op::Read { .. } | Op::Load { .. } => self.note_builtin(Builtin::Read),
+            Op::Write { .. } | Op::Store { .. } => self.note_builtin(Builtin::Write),
+            Op::Rmw { .. } => {
+                self.note_builtin(Builtin::Read);
+                self.note_builtin(Builtin::Write);
+            }
+            Op::Acquire { .. } => self.note_builtin(Builtin::Acquire),
+            Op::Release { .. } => self.note_builtin(Builtin::Release),
+            Op::Fork { .. } => self.note_builtin(Builtin::Fork),
+            Op::Join { .. } => self.note_builtin(Builtin::Join),
+            Op::ThreadEnd => self.note_builtin(Builtin::EndThread),
+            Op::Free { .. } => self.note_builtin(Builtin::EndObject),
+            _ => {}
+        }
+    }
+
+    fn note_builtin(&mut self, what: Builtin) {
+        if !self.builtin.contains(&what) {
+            self.builtin.push(what);
+        }
+    }
+
+    fn is_called(&self, names: &Names, function: &str) -> bool {
+        let pattern = FunctionPattern::new(function);
+        texts(&self.called, names).any(|called| pattern.matches(called))
+    }
+
+    fn happened(&self, names: &Names, source: &Source) -> bool {
+        match source {
+            Source::Named(name) => texts(&self.named, names).any(|named| named == name),
+            Source::Enter(function) | Source::Exit(function) => self.is_called(names, function),
+            // What ends at the end of the run does so in every run.
+            Source::Builtin(Builtin::EndProgram) => false,
+            Source::Builtin(builtin) => self.builtin.contains(builtin),
+        }
+    }
+
+    /// What of a property and of `--atomic` the run does not have.
+    pub(crate) fn unmatched(
+        &self,
+        properties: &[Property],
+        atomic: &[String],
+        names: &Names,
+    ) -> Vec<Unmatched> {
+        let mut all: Vec<Unmatched> = Vec::new();
+        for function in atomic.iter().filter(|function| !self.is_called(names, function)) {
+            all.push(self.function("--atomic", function, names));
+        }
+        for property in properties {
+            self.of_property(property, names, &mut all);
+        }
+        all
+    }
+
+    fn of_property(&self, property: &Property, names: &Names, all: &mut Vec<Unmatched>) {
+        let by = property.name.as_str();
+        let mut translator = Translator::new(property);
+        translator.learn(names);
+        let before = all.len();
+        for variable in translator.unknown_variables() {
+            let near = nearest(variable, names.symbols().iter().map(|symbol| names.str(symbol.name)));
+            let why = "; a static that is only written may have been optimised away";
+            all.push(unmatched(
+                by,
+                "variable",
+                variable,
+                &format!("the run has no variable `{variable}`{why}"),
+                near,
+            ));
+        }
+        for event in &property.events {
+            match &event.source {
+                Source::Enter(function) | Source::Exit(function) if !self.is_called(names, function) => {
+                    let new = self.function(by, function, names);
+                    if !all[before..].contains(&new) {
+                        all.push(new);
+                    }
+                }
+                Source::Named(name) if !self.happened(names, &event.source) => {
+                    let is_other = |named: &&str| property.events.iter().all(|event| event.name != **named);
+                    let near = nearest(name, texts(&self.named, names).filter(is_other));
+                    if !near.is_empty() {
+                        let message = format!("nothing in the run is called `{name}`");
+                        all.push(unmatched(by, "event", name, &message, near));
+                    }
+                }
+                Source::Builtin(_) if texts(&self.named, names).any(|named| named == event.name) => {
+                    let name = &event.name;
+                    let message = format!(
+                        "`{name}` is the built-in event; the program's own events of that name are not meant, give them another name"
+                    );
+                    all.push(unmatched(by, "event", name, &message, Vec::new()));
+                }
+                _ => {}
+            }
+        }
+        let has_events = !property.events.is_empty() || !property.vars.is_empty();
+        let saw_variable = translator.unknown_variables().count() < property.vars.len();
+        if has_events
+            && !saw_variable
+            && !property.events.iter().any(|event| self.happened(names, &event.source))
+        {
+            let message = "the run has none of its events: it says nothing about this run";
+            all.push(unmatched(by, "property", by, message, Vec::new()));
+        }
+        self.threads_and_locals(property, names, all);
+    }
+
+    /// Locals that nobody assigns, and threads that are not there.
+    fn threads_and_locals(&self, property: &Property, names: &Names, all: &mut Vec<Unmatched>) {
+        let by = property.name.as_str();
+        let is_known = |text: &str| (0..names.string_count()).any(|id| names.str(StrId(id as u32)) == text);
+        for local in property.locals.iter().filter(|local| !is_known(&local.name)) {
+            let local = &local.name;
+            let message = format!("no thread of the run assigns `{local}` (`foresee::local!({local} = …)`)");
+            all.push(unmatched(by, "local", local, &message, Vec::new()));
+        }
+        let is_there = |who: &Who| names.threads().iter().any(|name| who.includes(names.str(*name)));
+        for thread in property.threads.iter().filter(|thread| !is_there(&thread.who)) {
+            let near = nearest(&thread.name, names.threads().iter().map(|name| names.str(*name)));
+            let message = format!("the run has no thread `{}`", thread.name);
+            all.push(unmatched(by, "thread", &thread.name, &message, near));
+        }
+    }
+
+    fn function(&self, by: &str, function: &str, names: &Names) -> Unmatched {
+        let near = nearest(function, texts(&self.called, names));
+        let pattern = FunctionPattern::new(function);
+        let is_there = names.locations().iter().any(|location| pattern.matches(names.str(location.function)));
+        let message = if is_there {
+            format!("`{function}` is part of the functions it was inlined into: the run has no calls of it")
+        } else {
+            format!("the run calls no function `{function}`; functions of libraries are not recorded")
+        };
+        unmatched(by, "function", function, &message, near)
+    }
+}
+
+fn note(seen: &mut Vec<bool>, name: StrId) {
+    if seen.len() <= name.index() {
+        seen.resize(name.index() + 1, false);
+    }
+    seen[name.index()] = true;
+}
+
+fn texts<'n>(seen: &'n [bool], names: &'n Names) -> impl Iterator<Item = &'n str> {
+    let ids = seen.iter().zip(0..).filter(|(seen, _)| **seen);
+    ids.map(|(_, id)| names.str(StrId(id)))
+}
+
+fn unmatched(by: &str, kind: &str, name: &str, message: &str, nearest: Vec<&str>) -> Unmatched {
+    Unmatched {
+        by: by.to_owned(),
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        message: format!("{by}: {message}{}", perhaps(&nearest)),
+        nearest: nearest.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// Libraries with locks that belong to tasks, by how the paths of their functions begin.
+const TASKS: [(&str, &str); 4] = [
+    ("tokio::sync::", "tokio"),
+    ("async_lock::", "async-lock"),
+    ("async_std::sync::", "async-std"),
+    ("futures_util::lock::", "futures"),
+];
+
+/// What the summary says of locks that belong to tasks, if the run has any.
+pub(crate) fn locks_of_tasks(names: &Names) -> Option<String> {
+    let mut met: Vec<&str> = Vec::new();
+    for location in names.locations() {
+        let path = function_path(names.str(location.function));
+        met.extend(TASKS.iter().filter(|(start, _)| path.starts_with(start)).map(|(_, library)| library));
+    }
+    met.sort_unstable();
+    met.dedup();
+    (!met.is_empty()).then(|| {
+        let libraries = met.join(", ");
+        format!("locks of asynchronous tasks ({libraries}) are not known as locks: deadlocks over them are not found")
+    })
+}
+
+/// A variable of a property is one variable of the run.
+pub(crate) fn refuse_ambiguous(properties: &[Property], names: &Names) -> Result<(), CliError> {
+    for property in properties {
+        let mut translator = Translator::new(property);
+        translator.learn(names);
+        if let Some((variable, candidates)) = translator.ambiguous_variables().next() {
+            let candidates: Vec<String> = candidates.iter().map(|name| format!("`{name}`")).collect();
+            return Err(CliError::Usage(format!(
+                "{}: the variable `{variable}` is ambiguous: the run has {}; write the whole name of one of them",
+                property.name,
+                candidates.join(" and ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use foresee_trace::EventSource as _;
+    use foresee_trace::text::TextReader;
+
+    use super::*;
+
+    fn told(spec: &str, atomic: &[&str], trace: &str) -> Vec<String> {
+        let compiled = foresee_monitor::compile(spec).unwrap();
+        let atomic: Vec<String> = atomic.iter().map(|&name| name.to_owned()).collect();
+        let mut reader = TextReader::new(trace.as_bytes());
+        let mut seen = Seen::default();
+        while reader.advance().unwrap() {
+            seen.event(&reader.event());
+        }
+        let all = seen.unmatched(&compiled.properties, &atomic, reader.names());
+        all.into_iter().map(|unmatched| unmatched.message).collect()
+    }
+
+    #[test]
+    fn what_is_named_and_not_there_is_told_with_what_is() {
+        let trace = "T1|enter(app::Bank::withdraw)\nT1|exit(app::Bank::withdraw)\nT1|event(opened, @1)\nT1|w(radio)\n";
+        let said = |spec: &str| told(spec, &[], trace).join("\n");
+        let functions =
+            |name| format!("property P {{ event a = enter(\"{name}\"); ere: a @match {{ report \"x\"; }} }}");
+        assert_eq!(said(&functions("Bank::withdraw")), "");
+        let missing = said(&functions("Bank::withdrow"));
+        assert!(
+            missing.contains("no function `Bank::withdrow`")
+                && missing.contains("perhaps `app::Bank::withdraw`?"),
+            "{missing}"
+        );
+        assert!(missing.contains("P: the run has none of its events"), "{missing}");
+        let events =
+            "property P(f) { event opend(f); event opened(f); ere: opened opend @match { report \"x\"; } }";
+        assert_eq!(said(events), "");
+        let events = "property P(f) { event opend(f); event write(f) = write(f); ere: opend write @match { report \"x\"; } }";
+        assert_eq!(said(events), "P: nothing in the run is called `opend`; perhaps `opened`?");
+        let variables =
+            "property P { var raido, radio: int; ptltl: raido == radio @violation { report \"x\"; } }";
+        assert!(said(variables).contains("no variable `raido`"), "{}", said(variables));
+        assert_eq!(told("", &["Bank::withdraw", "Bank::transfer"], trace).len(), 1);
+    }
+
+    #[test]
+    fn events_that_are_called_like_built_in_ones_are_not_meant() {
+        let spec =
+            "property P(f) { event open(f); event write(f); ere: open write @match { report \"x\"; } }";
+        let said = told(spec, &[], "T1|event(open, @1)\nT1|event(write, @1)\n");
+        assert!(said.len() == 1 && said[0].contains("`write` is the built-in event"), "{said:?}");
+    }
+
+    #[test]
+    fn locks_of_tasks_are_said_not_to_be_covered() {
+        let mut names = Names::new();
+        names.location_from_text("a.rs:1 in app::tokio::sync::lock");
+        assert_eq!(locks_of_tasks(&names), None);
+        names.location_from_text("m.rs:1 in <tokio::sync::mutex::Mutex<u8>>::lock");
+        assert!(locks_of_tasks(&names).is_some_and(|said| said.contains("(tokio)")));
+    }
+
+    #[test]
+    fn two_variables_of_one_name_are_ambiguous() {
+        let spec = "property P { var x: int; ptltl: x == 0 @violation { report \"x\"; } }";
+        let properties = foresee_monitor::compile(spec).unwrap().properties;
+        let mut names = Names::new();
+        names.symbol("a::x");
+        assert!(refuse_ambiguous(&properties, &names).is_ok());
+        names.symbol("b::x");
+        let why = refuse_ambiguous(&properties, &names).unwrap_err().to_string();
+        assert!(why.contains("`x` is ambiguous: the run has `a::x` and `b::x`"), "{why}");
+    }
+}

@@ -1,0 +1,89 @@
+//! Names in specs and options: one name is one variable, one rule says which functions are meant, and what is not there is told.
+
+use serde_json::Value;
+
+use crate::support::Folder;
+
+/// A file of C with a channel of its own: it is always opened before it is used.
+const CHANNEL: &str = r"
+static volatile int opened, sending;
+void NAME(void) { opened = 1; sending = 1; sending = 0; opened = 0; }
+";
+
+const MAIN: &str = r"
+#include <pthread.h>
+extern void first(void), second(void);
+static void *one(void *arg) { first(); return arg; }
+static void *other(void *arg) { second(); return arg; }
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, one, 0);
+    pthread_create(&threads[1], 0, other, 0);
+    pthread_join(threads[0], 0);
+    pthread_join(threads[1], 0);
+}
+";
+
+const SPEC: &str = r#"property Opened { var opened, sending: int;
+    ptltl: sending == 1 -> opened == 1 @violation { report "not open"; } }"#;
+
+#[test]
+fn one_var_is_one_variable() {
+    let folder = Folder::new();
+    folder.write("a.c", CHANNEL.replace("NAME", "first"));
+    folder.write("b.c", CHANNEL.replace("NAME", "second"));
+    folder.write("main.c", MAIN);
+    folder.foresee(&["cc", "-g", "a.c", "b.c", "main.c", "-o", "prog", "-pthread"]).success();
+    folder.write("all.rv", SPEC);
+    let run = |spec: &str| folder.foresee(&["run", "--engine", "property", "--spec", spec, "./prog"]);
+    run("all.rv").one_message(2, &["`opened` of the spec is ambiguous", "`a.c:opened`", "`b.c:opened`"]);
+    let one = SPEC.replace("opened", "a.c:opened").replace("sending", "a.c:sending");
+    folder.write("one.rv", &one);
+    let kept = run("one.rv");
+    assert_eq!(kept.code, Some(0), "{}", kept.stderr);
+    assert!(!kept.stderr.contains("warning"), "{}", kept.stderr);
+    folder.write("mixed.rv", one.replace("a.c:opened", "b.c:opened"));
+    assert_eq!(run("mixed.rv").code, Some(66), "these are two channels");
+}
+
+#[test]
+fn what_is_named_and_not_there_is_told() {
+    let folder = Folder::new();
+    let trace = "main|enter(<app::Bank>::withdraw)|1\nmain|w(x)|2\nmain|exit(<app::Bank>::withdraw)|3\n";
+    folder.write("run.std", trace);
+    let spec = |name: &str| {
+        format!("property P {{ event out = enter(\"{name}\"); ere: out @match {{ report \"taken\"; }} }}")
+    };
+    folder.write("right.rv", spec("Bank::withdraw"));
+    folder.write("wrong.rv", spec("Bank::withdrow"));
+    let check = |spec: &str, more: &[&str]| {
+        let mut args = vec!["check", "run.std", "--spec", spec, "--format", "json"];
+        args.extend(more);
+        folder.foresee(&args)
+    };
+    let unmatched = |text: &str| -> Vec<Value> {
+        let report: Value = serde_json::from_str(text).unwrap();
+        report["stats"]["unmatched"].as_array().unwrap().clone()
+    };
+    let right = check("right.rv", &["--atomic", "Bank::withdraw", "--strict"]);
+    assert_eq!((right.code, right.stderr.as_str()), (Some(66), ""));
+    assert!(unmatched(&right.stdout).is_empty());
+    let wrong = check("wrong.rv", &["--atomic", "withdrawal"]);
+    assert_eq!(wrong.code, Some(0));
+    assert!(
+        wrong.stderr.contains("warning: P: the run calls no function `Bank::withdrow`"),
+        "{}",
+        wrong.stderr
+    );
+    assert!(wrong.stderr.contains("--atomic: the run calls no function `withdrawal`"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("the run has none of its events"), "{}", wrong.stderr);
+    let told = unmatched(&wrong.stdout);
+    let of_spec = told.iter().find(|one| one["name"] == "Bank::withdrow").unwrap();
+    assert_eq!(
+        (of_spec["kind"].as_str(), of_spec["nearest"][0].as_str()),
+        (Some("function"), Some("<app::Bank>::withdraw"))
+    );
+    let strict = check("wrong.rv", &["--strict"]);
+    assert_eq!(strict.code, Some(2));
+    assert!(strict.stderr.contains("error: P: the run calls no function"), "{}", strict.stderr);
+}

@@ -1,0 +1,125 @@
+//! Which memory the variables of a property are.
+//!
+//! A `var` is one variable of the program: the one of that whole name, or else the only one whose name ends so
+//! ([`VariablePattern`]). A name that means several means none of them; it is for the user to say which ([`Variables::ambiguous`]).
+
+use foresee_trace::{Mem, Names, VariablePattern};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The variables of a property, as far as names are known; see the [module](self).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables {
+    wanted: Vec<Wanted>,
+    /// Those at an address that may be one of several.
+    at: FxHashMap<u64, SmallVec<[u32; 1]>>,
+    /// How many symbols were learned.
+    symbols: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Wanted {
+    pattern: VariablePattern,
+    /// Memory of that whole name, with the name.
+    whole: Vec<(Mem, String)>,
+    /// Memory of longer names.
+    longer: Vec<(Mem, String)>,
+}
+
+impl Wanted {
+    fn meant(&self) -> &[(Mem, String)] {
+        if self.whole.is_empty() { &self.longer } else { &self.whole }
+    }
+
+    fn is_at(&self, addr: u64) -> bool {
+        matches!(self.meant(), [(only, _)] if only.addr == addr)
+    }
+}
+
+impl Variables {
+    /// Variables of these names.
+    pub(crate) fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> Variables {
+        let wanted =
+            |name| Wanted { pattern: VariablePattern::new(name), whole: Vec::new(), longer: Vec::new() };
+        Variables { wanted: names.into_iter().map(wanted).collect(), ..Variables::default() }
+    }
+
+    /// How many symbols were learned.
+    pub(crate) fn learned(&self) -> usize {
+        self.symbols
+    }
+
+    /// Takes in symbols that are new since the last call.
+    pub(crate) fn learn(&mut self, names: &Names) {
+        for symbol in &names.symbols()[self.symbols..] {
+            let name = names.str(symbol.name);
+            for (wanted, number) in self.wanted.iter_mut().zip(0..) {
+                if !wanted.pattern.matches(name) {
+                    continue;
+                }
+                let is_whole = wanted.pattern.is_whole(name);
+                let list = if is_whole { &mut wanted.whole } else { &mut wanted.longer };
+                if list.iter().all(|(mem, _)| mem.addr != symbol.mem.addr) {
+                    list.push((symbol.mem, name.to_owned()));
+                    self.at.entry(symbol.mem.addr).or_default().push(number);
+                }
+            }
+        }
+        self.symbols = names.symbols().len();
+    }
+
+    /// The variables that are at an address.
+    #[inline]
+    pub(crate) fn at(&self, addr: u64) -> impl Iterator<Item = u32> + '_ {
+        let here = self.at.get(&addr).map_or(&[][..], SmallVec::as_slice);
+        here.iter().copied().filter(move |&number| self.wanted[number as usize].is_at(addr))
+    }
+
+    /// The variables that are in some memory.
+    pub(crate) fn within(&self, mem: Mem) -> impl Iterator<Item = u32> + '_ {
+        let is_in = move |wanted: &Wanted| matches!(wanted.meant(), [(only, _)] if only.overlaps(mem));
+        self.wanted.iter().zip(0..).filter(move |(wanted, _)| is_in(wanted)).map(|(_, number)| number)
+    }
+
+    /// Those that nothing has the name of.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = usize> + '_ {
+        self.wanted
+            .iter()
+            .enumerate()
+            .filter(|(_, wanted)| wanted.meant().is_empty())
+            .map(|(number, _)| number)
+    }
+
+    /// Those that may be one of several, with the names of these.
+    pub(crate) fn ambiguous(&self) -> impl Iterator<Item = (usize, Vec<&str>)> + '_ {
+        let several = self.wanted.iter().enumerate().filter(|(_, wanted)| wanted.meant().len() > 1);
+        several
+            .map(|(number, wanted)| (number, wanted.meant().iter().map(|(_, name)| name.as_str()).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_name_is_one_variable() {
+        let mut names = Names::new();
+        let mut variables = Variables::new(["opened", "a::x", "x", "none"]);
+        let [opened, inner] = ["a.c:opened", "a::x"].map(|name| names.symbol(name));
+        variables.learn(&names);
+        let at = |variables: &Variables, mem: Mem| variables.at(mem.addr).collect::<Vec<_>>();
+        assert_eq!((at(&variables, opened), at(&variables, inner)), (vec![0], vec![1, 2]));
+        let [other, outer] = ["b.c:opened", "x"].map(|name| names.symbol(name));
+        variables.learn(&names);
+        assert!(at(&variables, opened).is_empty() && at(&variables, other).is_empty());
+        assert_eq!(
+            (at(&variables, inner), at(&variables, outer)),
+            (vec![1], vec![2]),
+            "a whole name comes first"
+        );
+        assert_eq!(variables.ambiguous().collect::<Vec<_>>(), [(0, vec!["a.c:opened", "b.c:opened"])]);
+        assert_eq!(variables.unknown().collect::<Vec<_>>(), [3]);
+        assert_eq!(variables.within(outer).collect::<Vec<_>>(), [2]);
+    }
+}
