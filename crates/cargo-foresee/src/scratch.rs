@@ -11,8 +11,9 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
-/// What all folders and files begin with that are there for a while.
-pub(crate) const PREFIX: &str = ".foresee-";
+/// What all folders and files begin with that are there for a while; a few letters and digits follow, which no user would choose.
+pub(crate) const PREFIX: &str = ".foresee-temporary-";
+pub(crate) const CHOSEN: usize = 6;
 
 /// The file in each that is locked by its owner.
 const LOCK: &str = "owner";
@@ -35,7 +36,7 @@ impl Scratch {
     /// In this folder.
     pub(crate) fn new_in(parent: &Path) -> io::Result<Scratch> {
         sweep(parent);
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+        let folder = tempfile::Builder::new().prefix(PREFIX).rand_bytes(CHOSEN).tempdir_in(parent)?;
         let lock = File::create_new(folder.path().join(LOCK))?;
         lock.lock()?;
         Ok(Scratch { folder, _lock: lock })
@@ -55,7 +56,10 @@ pub(crate) fn sweep(parent: &Path) {
 fn remove_abandoned(parent: &Path, young: Duration) {
     let us = rustix::process::geteuid().as_raw();
     for entry in parent.read_dir().into_iter().flatten().flatten() {
-        let is_of_this_kind = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        let is_of_this_kind =
+            entry.file_name().to_str().and_then(|name| name.strip_prefix(PREFIX)).is_some_and(|chosen| {
+                chosen.len() == CHOSEN && chosen.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            });
         let Some(known) = entry.metadata().ok().filter(|_| is_of_this_kind) else { continue };
         let age = known.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
         if known.uid() != us || age.is_none_or(|age| age < young) {
@@ -91,11 +95,16 @@ mod tests {
         let path = folder.keep();
         drop(_lock);
         std::fs::create_dir(parent.path().join("users")).unwrap();
-        std::fs::write(parent.path().join(".foresee-file"), "half").unwrap();
+        let half = parent.path().join(format!("{PREFIX}1a2B3c"));
+        std::fs::write(&half, "half").unwrap();
+        let users = [".foresee-known", ".foresee-temporary-notes", ".foresee-temporary-a.b.cd"];
+        let users = users.map(|name| parent.path().join(name));
+        users.iter().for_each(|file| std::fs::write(file, "theirs").unwrap());
         remove_abandoned(parent.path(), YOUNG);
         assert!(path.exists(), "it may just have begun");
         remove_abandoned(parent.path(), Duration::ZERO);
-        assert!(!path.exists() && !parent.path().join(".foresee-file").exists());
+        assert!(!path.exists() && !half.exists());
+        assert!(users.iter().all(|file| file.exists()));
         assert!(owned.path().exists() && parent.path().join("users").exists());
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::scratch::{self, PREFIX};
+use crate::scratch::{self, CHOSEN, PREFIX};
 
 /// Who may read a new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl WholeFile {
         scratch::sweep(folder);
         let mode = if readers == Readers::Owner { 0o600 } else { 0o666 };
         let mut builder = tempfile::Builder::new();
-        builder.prefix(PREFIX).permissions(std::fs::Permissions::from_mode(mode));
+        builder.prefix(PREFIX).rand_bytes(CHOSEN).permissions(std::fs::Permissions::from_mode(mode));
         let file = builder.tempfile_in(folder)?;
         // If this process is killed, the lock is gone: then the file can go as well (`scratch`).
         let _ = file.as_file().try_lock();

@@ -54,6 +54,9 @@ const LOOK_AT_CLOCK: u64 = 1 << 16;
 /// How long the search for what the fast engines cannot decide may take, unless `--time` says otherwise.
 const REST: Duration = Duration::from_secs(10);
 
+/// A check that `--timeout` bounds has so much time at least: the machine may be busy.
+const LEAST: Duration = Duration::from_secs(30);
+
 /// What each pair of threads costs in memory, over all whole-trace engines: what threads know of each other.
 const BYTES_PER_THREAD_PAIR: u64 = 64;
 
@@ -448,7 +451,7 @@ fn limits(settings: &Settings, started: Instant) -> Limits {
 
 /// How long checking may take for a program that is ended after so long: whoever sets that wants an end.
 pub(crate) fn bound(timeout: Option<Duration>) -> Option<Duration> {
-    timeout.map(|timeout| timeout.max(REST))
+    timeout.map(|timeout| timeout.max(LEAST))
 }
 
 fn deadline(settings: &Settings, started: Instant) -> Option<Instant> {
