@@ -22,6 +22,7 @@
 //! | [`toolchain`] | which compiler, its flags, and where our runtime is |
 
 pub(crate) mod arguments;
+mod carried;
 pub(crate) mod response;
 pub(crate) mod std_wraps;
 pub(crate) mod toolchain;

@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::Language;
+use super::{Language, carried};
 use crate::error::{CliError, without_code};
 
 /// The runtime, as cargo builds it.
-const RUNTIME: &str = "libforesee_rt.a";
+pub(super) const RUNTIME: &str = "libforesee_rt.a";
 
 /// What a program has that tells its branches.
 pub(crate) const BRANCHES_SYMBOL: &str = "__foresee_branches";
@@ -127,7 +127,7 @@ fn header_arguments() -> Vec<OsString> {
     // Installed, and in a checkout, where we are target/PROFILE/foresee.
     let mut places =
         ["../include", "../../include"].iter().filter_map(|place| beside.join(place).canonicalize().ok());
-    let found = places.find(|folder| folder.join("foresee.h").is_file());
+    let found = places.find(|folder| folder.join("foresee.h").is_file()).or_else(carried::headers);
     found.map_or_else(Vec::new, |folder| vec!["-idirafter".into(), folder.into()])
 }
 
@@ -151,11 +151,13 @@ pub(crate) fn runtime() -> Result<PathBuf, CliError> {
     if let Some(path) = places.into_iter().find(|path| path.is_file()) {
         return Ok(path);
     }
-    build_in_checkout(beside).ok_or_else(|| {
-        let profile = if beside.ends_with("release") { " --release" } else { "" };
+    if let Some(built) = build_in_checkout(beside) {
+        return Ok(built);
+    }
+    carried::runtime()?.ok_or_else(|| {
         CliError::Usage(format!(
-            "{RUNTIME} is neither in {} nor in ../lib from there; build it (cargo build{profile} -p foresee-rt) or set \
-             FORESEE_RUNTIME to where it is",
+            "{RUNTIME} is neither in {} nor in ../lib from there; build it (cargo build -p foresee-rt) or set FORESEE_RUNTIME \
+             to where it is",
             beside.display()
         ))
     })

@@ -17,6 +17,7 @@ mod extent;
 mod harmless;
 mod hostile;
 mod human;
+mod installed;
 mod library;
 mod live;
 mod loading;
