@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
-use super::toolchain::RUNTIME;
 use crate::error::{self, CliError, Severity};
 use crate::scratch::Scratch;
+
+/// The runtime, as cargo builds it.
+pub(super) const RUNTIME: &str = "libforesee_rt.a";
 
 /// Names and contents.
 static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));

@@ -4,11 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Language, carried};
+use super::Language;
+use super::carried::{self, RUNTIME};
 use crate::error::{CliError, without_code};
-
-/// The runtime, as cargo builds it.
-pub(super) const RUNTIME: &str = "libforesee_rt.a";
 
 /// What a program has that tells its branches.
 pub(crate) const BRANCHES_SYMBOL: &str = "__foresee_branches";
