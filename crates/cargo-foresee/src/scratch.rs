@@ -11,6 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
+use crate::error::CliError;
+
 /// What all folders and files begin with that are there for a while; a few letters and digits follow, which no user would choose.
 pub(crate) const PREFIX: &str = ".foresee-temporary-";
 pub(crate) const CHOSEN: usize = 6;
@@ -29,8 +31,9 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// In the folder for temporary files.
-    pub(crate) fn new() -> io::Result<Scratch> {
+    pub(crate) fn new() -> Result<Scratch, CliError> {
         Scratch::new_in(&std::env::temp_dir())
+            .map_err(|why| CliError::output("the folder for temporary files", why))
     }
 
     /// In this folder.

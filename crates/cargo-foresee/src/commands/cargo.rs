@@ -56,7 +56,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     let Some(project) = Project::find(&arguments)? else {
         return Ok(ExitCode::from(exit::BUILD_FAILED));
     };
-    let results = Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
+    let results = Scratch::new()?;
 
     let mut command = cargo();
     command.args(subcommand).arg("--target").arg(TARGET).arg("--target-dir").arg(&project.target_dir);

@@ -228,6 +228,8 @@ fn check(
     let engines = engines.iter().map(|engine| engine.make(&options)).collect();
     let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
     let mut seen = Seen::default();
+    // Only what specs and options name is looked for.
+    let names_something = !properties.is_empty() || !settings.atomic.is_empty();
     let mut index = 0;
     let (mut out_of_time, mut out_of_memory) = (false, false);
     let meter = Meter::new(memory(settings));
@@ -242,7 +244,9 @@ fn check(
         }
         let (names, event) = input.event();
         index += 1;
-        seen.event(&event);
+        if names_something {
+            seen.event(&event);
+        }
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
         if goes_on && input.source().may_wait() {
             let names = input.source().names();

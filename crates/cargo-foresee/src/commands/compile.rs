@@ -48,7 +48,7 @@ fn compile_and_link(
     line: &CommandLine,
     runtime: &[OsString],
 ) -> Result<ExitStatus, CliError> {
-    let folder = Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
+    let folder = Scratch::new()?;
     let mut objects = Vec::new();
     for (source, language) in line.sources() {
         let object = object_of(source, objects.len(), folder.path());

@@ -59,7 +59,7 @@ pub(crate) fn run(line: &[OsString]) -> ExitCode {
 }
 
 fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
-    let folder = Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
+    let folder = Scratch::new()?;
     let raw = folder.path().join("raw");
     let variables = meeting.variables();
     if !variables.is_empty() {

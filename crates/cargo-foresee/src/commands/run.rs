@@ -36,7 +36,7 @@ pub(crate) fn record_and_check(
     trace: Option<&Path>,
     check: &Check,
 ) -> Result<u8, CliError> {
-    let temporary = Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
+    let temporary = Scratch::new()?;
     let trace = trace.map_or_else(|| temporary.path().join("run.ft"), Path::to_owned);
     let whole = Outcome { binary: name.to_owned(), ..Outcome::default() };
     let observer = if program.extent.keep_last.is_none() { Meeting::of(name) } else { unobserved(name) };

@@ -226,8 +226,7 @@ impl Runner<'_> {
         printed: Option<&File>,
     ) -> Result<Outcome, CliError> {
         let started = Instant::now();
-        let temporary =
-            Scratch::new().map_err(|why| CliError::output("the folder for temporary files", why))?;
+        let temporary = Scratch::new()?;
         let trace = self.trace(test).unwrap_or_else(|| temporary.path().join("run.ft"));
         if let Some(folder) = trace.parent() {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::{env, fs, io};
 
 use crate::error::{self, CliError, Severity};
@@ -39,8 +40,8 @@ pub(super) fn runtime() -> Result<Option<PathBuf>, CliError> {
     let name = built.display();
     error::print(Severity::Note, &format!("building foresee's runtime, once for this toolchain: {name}"));
     let failed = |why: io::Error| CliError::output(&name, why);
-    fs::create_dir_all(&folder).map_err(failed)?;
-    let place = Scratch::new_in(&folder).map_err(failed)?;
+    fs::create_dir_all(folder).map_err(failed)?;
+    let place = Scratch::new_in(folder).map_err(failed)?;
     write_files(place.path(), |_| true).map_err(failed)?;
     let mut cargo = cargo();
     cargo.args(["build", "--quiet", "--release", "--package", "foresee-rt"]).current_dir(place.path());
@@ -61,13 +62,18 @@ pub(super) fn headers() -> Option<PathBuf> {
     let folder = folder()?;
     let include = folder.join("include");
     if !include.join("foresee.h").is_file() {
-        write_files(&folder, |name| name.starts_with("include/")).ok()?;
+        write_files(folder, |name| name.starts_with("include/")).ok()?;
     }
     Some(include)
 }
 
-/// Where what is carried is laid out and built: one folder for each version and toolchain.
-fn folder() -> Option<PathBuf> {
+/// Where what is carried is laid out and built: one folder for each version and toolchain. The toolchain is asked once.
+fn folder() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FOLDER.get_or_init(find_folder).as_deref()
+}
+
+fn find_folder() -> Option<PathBuf> {
     if FILES.is_empty() {
         return None;
     }
