@@ -18,6 +18,7 @@ mod merging;
 mod modules;
 mod reader;
 mod symbols;
+mod ties;
 mod unseen_writes;
 
 pub use libraries::is_library_function;

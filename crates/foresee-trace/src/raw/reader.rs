@@ -10,8 +10,9 @@ use super::following::Follower;
 use super::gaps::gaps;
 use super::interpreting::Interpreter;
 use super::lock_table::LockTable;
-use super::merging::{Growth, Merger, has_begun};
+use super::merging::{Growth, Merger, Record, has_begun};
 use super::symbols::Symbolizer;
+use super::ties::{Ties, is_shared, orders};
 use super::unseen_writes::UnseenWrites;
 use crate::event::{Event, Mem, Op};
 use crate::ids::{LocId, ThreadId};
@@ -32,6 +33,7 @@ pub struct RawReader {
     continuation: Continuation,
     /// If reads are recorded with what they saw.
     unseen_writes: Option<Box<UnseenWrites>>,
+    ties: Ties,
     /// The events of the record that was taken last, and how many of them are delivered.
     pending: Vec<Event<'static>>,
     passed: usize,
@@ -84,6 +86,7 @@ impl RawReader {
             follower: None,
             continuation: Continuation::NONE,
             unseen_writes: None,
+            ties: Ties::default(),
             pending: Vec::new(),
             passed: 0,
             current: Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch },
@@ -206,7 +209,93 @@ impl RawReader {
             }
             unseen.record(thread, &record, last, loc);
         }
+        if self.interpreter.may_order(thread) {
+            self.merger.decode_more(stream)?;
+            let goes_on = self.merger.growth() == Growth::Growing;
+            let next = self.merger.peek(stream).ok_or(goes_on);
+            if let Some(event) = self.interpreter.orders_ahead(thread, &record, next) {
+                self.order(thread, event);
+            }
+        }
         Ok(())
+    }
+
+    /// Appends the next events to the pending ones. Whether there is something that may become some.
+    fn fill(&mut self) -> Result<bool, TraceError> {
+        if let Some(stream) = self.ties.running() {
+            return self.run_tied(stream);
+        }
+        let Some(stream) = self.merger.advance()? else {
+            let is_over = self.ties.key().is_some_and(|key| self.merger.has_all_of(key));
+            if is_over && self.ties.run(&mut self.pending) {
+                self.merger.unpark()?;
+            }
+            return Ok(is_over);
+        };
+        let Some(&record) = self.merger.peek(stream) else { return Ok(true) };
+        if self.continuation.begins_at(record.key) {
+            self.begin(stream);
+        }
+        if !self.continuation.has_begun() {
+            self.interpret(stream)?;
+            self.pending.clear();
+            return Ok(true);
+        }
+        let is_tied =
+            self.ties.key().is_some() || is_shared(record.key) && self.merger.others_have(record.key);
+        if self.order_behind(stream, &record) && is_tied {
+            self.hold(stream, record.key);
+            return Ok(true);
+        }
+        self.interpret(stream)?;
+        if is_tied && self.pending.iter().any(orders) {
+            self.hold(stream, record.key);
+        }
+        Ok(true)
+    }
+
+    /// Appends what comes before the next record of a stream and may order threads, if it is reported there. Whether it is.
+    fn order_behind(&mut self, stream: usize, record: &Record) -> bool {
+        let thread = self.merger.streams()[stream].thread;
+        let Some((event, is_late)) = self.interpreter.orders_behind(thread, record) else { return false };
+        self.merger.note_late(is_late);
+        self.order(thread, event);
+        true
+    }
+
+    /// Appends blind code of a thread that may order threads.
+    fn order(&mut self, thread: u64, event: Event<'static>) {
+        if let (Some(unseen), Op::Blind { code, .. }) = (&mut self.unseen_writes, event.op) {
+            unseen.ran_blind(thread, code);
+        }
+        self.pending.push(event);
+    }
+
+    /// A stream waits with what may order threads.
+    fn hold(&mut self, stream: usize, key: u64) {
+        self.merger.park(stream, key);
+        self.ties.hold(stream, key, &mut self.pending);
+    }
+
+    /// Goes on with a stream whose records tie with others. Whether its next one is known.
+    fn run_tied(&mut self, stream: usize) -> Result<bool, TraceError> {
+        let key = self.ties.key().unwrap_or_default();
+        match self.merger.parked_has(stream, key)? {
+            None => return Ok(false),
+            Some(true) => {
+                if let Some(&record) = self.merger.peek(stream) {
+                    self.order_behind(stream, &record);
+                }
+                self.interpret(stream)?;
+                self.ties.ran(&mut self.pending);
+            }
+            Some(false) => {
+                if self.ties.end(&mut self.pending) {
+                    self.merger.unpark()?;
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// The trace begins with the next record of this stream: first comes what each thread is doing then.
@@ -235,16 +324,12 @@ impl EventSource for RawReader {
             }
             self.pending.clear();
             self.passed = 0;
-            let Some(stream) = self.merger.advance()? else { break };
-            let key = self.merger.peek(stream).map_or(0, |record| record.key);
-            if self.continuation.begins_at(key) {
-                self.begin(stream);
-            }
-            self.interpret(stream)?;
-            if !self.continuation.has_begun() {
-                self.pending.clear();
+            if !self.fill()? {
+                break;
             }
         }
+        let is_late = self.follower.is_none() && self.interpreter.is_late();
+        self.merger.note_late(is_late);
         self.merger.set_delivered(self.delivered);
         if let Some(unseen) = self.unseen_writes.as_ref().filter(|_| self.follower.is_none()) {
             self.merger.set_fact(VALUES_COMPARED, unseen.compared().to_string());

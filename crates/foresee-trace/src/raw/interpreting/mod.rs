@@ -10,6 +10,7 @@
 //! | [`atomic_values`], [`plain_values`] | which values the recorded operations explain |
 //! | [`annotations`] | what the program says itself |
 //! | [`blind`] | where threads ran code that records nothing |
+//! | [`orders`] | the part of that which may have ordered threads |
 //! | [`branches`] | where control flow depended on what a thread has read |
 //! | [`unseen_starts`] | which threads nobody was seen to start |
 //! | [`plain_memory`] | which memory none of these has anything to say about |
@@ -27,9 +28,12 @@ mod branches;
 mod locks;
 mod naming;
 mod operations;
+mod orders;
 mod plain_memory;
 mod plain_values;
 mod unseen_starts;
+
+use std::rc::Rc;
 
 use foresee_format::{AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, SYNC_SPACE, Tag};
 use rustc_hash::FxHashMap;
@@ -37,7 +41,7 @@ use rustc_hash::FxHashMap;
 use self::annotations::Annotations;
 use self::atomic_values::AtomicValues;
 use self::attempts::{Attempts, Failure, Holder};
-use self::blind::BlindWalk;
+use self::blind::{BlindWalk, Ran};
 use self::branches::Branches;
 use self::locks::{LockAction, LockEvent, LockRecogniser, Meaning, ThreadState};
 use self::naming::{CallSite, Naming};
@@ -134,14 +138,11 @@ impl Interpreter {
         events: &mut Vec<Event<'static>>,
     ) {
         let id = self.naming.thread(thread);
-        let site = match record.tag {
-            Tag::Begin | Tag::End | Tag::Exit | Tag::Frame | Tag::Text | Tag::Arg | Tag::Branch => None,
-            _ => Some(self.naming.site(record.words[0])),
-        };
+        let site = self.site_of(record);
         let site = site.as_deref();
-        let blind = self.blind.record(thread, record, site, &mut self.naming);
+        let Ran { blind, is_reported } = self.blind.record(thread, record, site, &mut self.naming);
         let blind = blind.map(|(code, orders)| Op::Blind { code, orders });
-        events.extend(blind.map(|op| Event { thread: id, loc: LocId::UNKNOWN, op }));
+        events.extend(blind.filter(|_| !is_reported).map(|op| Event { thread: id, loc: LocId::UNKNOWN, op }));
         let first = events.len();
         let mut lock_events = std::mem::take(&mut self.lock_events);
         let meaning = self.locks.record(thread, record, site, ahead, &mut self.naming, &mut lock_events);
@@ -203,6 +204,14 @@ impl Interpreter {
             // It is there because of that.
             let branch = Event { thread: id, loc: LocId::UNKNOWN, op: Op::Branch };
             events.extend(self.branches.are_recorded.then_some(branch));
+        }
+    }
+
+    /// Where a record was made, if it was made somewhere in the program.
+    fn site_of(&mut self, record: &Record) -> Option<Rc<CallSite>> {
+        match record.tag {
+            Tag::Begin | Tag::End | Tag::Exit | Tag::Frame | Tag::Text | Tag::Arg | Tag::Branch => None,
+            _ => Some(self.naming.site(record.words[0])),
         }
     }
 

@@ -51,6 +51,9 @@ pub(crate) struct Merger {
     growth: Growth,
     /// Records from this key on must not be taken before the next look.
     horizon: u64,
+    /// Streams that wait for others, and the key up to which those go meanwhile.
+    parked: Vec<usize>,
+    barrier: u64,
     /// Whether a record turned up too late to be put in its place.
     came_late: Cell<bool>,
     words_read: u64,
@@ -71,6 +74,8 @@ impl Merger {
             stop: u64::MAX,
             growth: Growth::Complete,
             horizon: u64::MAX,
+            parked: Vec::new(),
+            barrier: u64::MAX,
             came_late: Cell::new(false),
             words_read: 0,
         }
@@ -104,7 +109,8 @@ impl Merger {
         self.turns.reconsider(&self.streams);
         for stream in 0..self.streams.len() {
             self.streams[stream].look_again(growth == Growth::Growing);
-            if self.streams[stream].peek().is_none() && self.pull(stream)? {
+            let is_out = self.streams[stream].peek().is_none() && !self.parked.contains(&stream);
+            if is_out && self.pull(stream)? {
                 self.turns.add(stream, &self.streams);
             }
         }
@@ -131,7 +137,7 @@ impl Merger {
         }
         let Some(stream) = self.turns.first(&self.streams) else { return Ok(None) };
         let Some(record) = self.streams[stream].peek() else { return Ok(None) };
-        if record.key >= self.horizon {
+        if record.key >= self.horizon || record.key > self.barrier {
             return Ok(None);
         }
         if record.key >= self.stop {
@@ -150,6 +156,7 @@ impl Merger {
         let record = one.peek()?;
         let is_due = record.key < self.stop
             && record.key < self.horizon
+            && record.key <= self.barrier
             && self.chunks.maps.last().is_none_or(|&(key, _)| record.key < key);
         is_due.then_some((stream, one.thread, record))
     }
@@ -161,6 +168,43 @@ impl Merger {
         self.reached = record.key;
         self.words_read += u64::from(record.length);
         Some(record)
+    }
+
+    /// Whether a stream other than that which comes next has records of this key.
+    pub(crate) fn others_have(&self, key: u64) -> bool {
+        self.turns.first_other().is_some_and(|other| other <= key)
+    }
+
+    /// The stream which comes next waits, while others go on up to this key.
+    pub(crate) fn park(&mut self, stream: usize, key: u64) {
+        self.turns.leave(stream);
+        self.parked.push(stream);
+        self.barrier = key;
+    }
+
+    /// Of a stream that waits: whether it has another record of this key. `None` if that is not known yet.
+    pub(crate) fn parked_has(&mut self, stream: usize, key: u64) -> Result<Option<bool>, TraceError> {
+        self.decode_more(stream)?;
+        if self.horizon <= key {
+            return Ok(None);
+        }
+        Ok(Some(self.peek(stream).is_some_and(|record| record.key == key && key < self.stop)))
+    }
+
+    /// Whether everything with this key is there to be taken.
+    pub(crate) fn has_all_of(&self, key: u64) -> bool {
+        key < self.horizon
+    }
+
+    /// The streams that wait take part again.
+    pub(crate) fn unpark(&mut self) -> Result<(), TraceError> {
+        self.barrier = u64::MAX;
+        self.turns.reconsider(&self.streams);
+        for stream in std::mem::take(&mut self.parked) {
+            self.decode_more(stream)?;
+            self.turns.add(stream, &self.streams);
+        }
+        Ok(())
     }
 
     /// Decodes more records of a stream, if those that are decoded are all taken.
@@ -205,7 +249,7 @@ impl Merger {
         self.stop = self.stop.min(key + 1);
     }
 
-    fn note_late(&mut self, is_late: bool) {
+    pub(crate) fn note_late(&mut self, is_late: bool) {
         if is_late {
             self.came_late.set(true);
         }

@@ -31,6 +31,16 @@ impl Turns {
         self.others.extend(self.leader.take().and_then(|leader| entry(leader, streams)));
     }
 
+    /// The leader no longer takes part.
+    pub(super) fn leave(&mut self, stream: usize) {
+        self.leader = self.leader.filter(|&leader| leader != stream);
+    }
+
+    /// The smallest key of those that are not the leader.
+    pub(super) fn first_other(&self) -> Option<u64> {
+        self.others.peek().map(|&Reverse((key, _, _))| key)
+    }
+
     pub(super) fn leader(&self) -> Option<usize> {
         self.leader
     }

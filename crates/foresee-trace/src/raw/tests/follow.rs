@@ -6,23 +6,23 @@ use std::os::unix::fs::FileExt as _;
 use super::*;
 
 /// Threads that write records with growing keys, each into chunks of its own; what they write appears when it is asked for.
-struct Program {
-    file: File,
+pub(super) struct Program {
+    pub(super) file: File,
     len: u64,
     /// Where each thread writes next, and where its chunk ends.
     places: Vec<(u64, u64)>,
     /// Words that are about to be written, and where.
-    in_flight: Vec<(u64, u64)>,
+    pub(super) in_flight: Vec<(u64, u64)>,
 }
 
 impl Program {
-    fn new(threads: usize) -> Program {
+    pub(super) fn new(threads: usize) -> Program {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(&header(), 0).unwrap();
         Program { file, len: HEADER_LEN, places: vec![(0, 0); threads], in_flight: Vec::new() }
     }
 
-    fn record(&mut self, thread: usize, record: &[u64]) {
+    pub(super) fn record(&mut self, thread: usize, record: &[u64]) {
         let (next, end) = self.places[thread];
         if next + 8 * record.len() as u64 > end {
             let words = [CHUNK_MAGIC, thread as u64, UNIT, 0];
@@ -38,15 +38,15 @@ impl Program {
     }
 
     /// The first of the words that are about to be written appear.
-    fn write(&mut self, words: usize) {
+    pub(super) fn write(&mut self, words: usize) {
         for (at, word) in self.in_flight.drain(..words) {
             self.file.write_all_at(&word.to_le_bytes(), at).unwrap();
         }
     }
 
-    fn reader(&self) -> Option<RawReader> {
+    pub(super) fn reader(&self, symbolizer: Box<dyn Symbolizer>) -> Option<RawReader> {
         let file = self.file.try_clone().unwrap();
-        RawReader::follow(file, Box::new(NoSymbols), LockTable::default()).unwrap()
+        RawReader::follow(file, symbolizer, LockTable::default()).unwrap()
     }
 }
 
@@ -78,14 +78,14 @@ fn following_delivers_what_reading_afterwards_does() {
                 written = program.in_flight.len();
                 match &mut reader {
                     Some(reader) => RawReader::look_again(reader).unwrap(),
-                    None => reader = program.reader(),
+                    None => reader = program.reader(Box::new(NoSymbols)),
                 }
                 reader.iter_mut().for_each(|reader| take(reader, &mut events));
                 early = events.len();
             }
         }
         program.write(program.in_flight.len());
-        let mut reader = reader.or_else(|| program.reader()).unwrap();
+        let mut reader = reader.or_else(|| program.reader(Box::new(NoSymbols))).unwrap();
         reader.end_following().unwrap();
         take(&mut reader, &mut events);
         let mut after = Vec::new();
@@ -102,7 +102,7 @@ fn what_comes_too_late_is_noticed() {
     let mut program = Program::new(2);
     program.record(0, &[first_word(Tag::Write, 4, 2), 9, 0x100]);
     program.write(program.in_flight.len());
-    let mut reader = program.reader().unwrap();
+    let mut reader = program.reader(Box::new(NoSymbols)).unwrap();
     program.record(0, &[first_word(Tag::Write, 4, 20), 9, 0x108]);
     program.record(0, &[first_word(Tag::Write, 4, 30), 9, 0x110]);
     program.write(program.in_flight.len());
@@ -128,7 +128,7 @@ fn a_value_that_is_still_to_come_is_waited_for() {
     let value = program.places[0].0 - 32;
     program.record(0, &[first_word(Tag::Write, 4, 6), 9, 0x110]);
     program.write(program.in_flight.len());
-    let mut reader = program.reader().unwrap();
+    let mut reader = program.reader(Box::new(NoSymbols)).unwrap();
     for _ in 0..3 {
         reader.look_again().unwrap();
     }

@@ -9,6 +9,10 @@
 //!
 //! Blind code that has been reported matters again only when the thread has synchronised since; such that may order threads matters
 //! each time, as what the thread did before it may be ordered by it.
+//!
+//! That is reported at both its ends ([`ahead`]).
+
+mod ahead;
 
 use std::cell::Cell;
 
@@ -33,10 +37,14 @@ pub(crate) struct BlindWalk {
     leaves_orders: bool,
     /// What lies between positions.
     known: FxHashMap<(u64, Position), Option<Blind>>,
+    /// Whether functions have code that may order threads, by an address in them.
+    may_order: FxHashMap<u64, bool>,
+    /// How often code that may order threads was reported.
+    orders: u64,
 }
 
 /// Blind code: its name, and whether it may order threads.
-type Blind = (StrId, bool);
+pub(crate) type Blind = (StrId, bool);
 
 #[derive(Default)]
 struct Thread {
@@ -45,6 +53,18 @@ struct Thread {
     is_reported: bool,
     /// Blind code that it has run and that may order threads.
     ordering: Option<StrId>,
+    ahead: Ahead,
+}
+
+/// Whether a thread runs code that may order threads before its next record.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Ahead {
+    #[default]
+    Nothing,
+    /// It does, and that was reported at a record with this key.
+    Orders(StrId, u64),
+    /// Nobody knows yet; how often such code had been reported.
+    Unknown(u64),
 }
 
 impl Thread {
@@ -52,12 +72,36 @@ impl Thread {
     fn is_ending(&self) -> bool {
         self.calls.is_empty() && self.ordering.is_some()
     }
+
+    /// Whether it may run code that orders threads before its next record.
+    fn may_order(&self) -> bool {
+        self.calls.last().is_none_or(|call| call.may_order)
+    }
 }
 
 /// A call of a function, by the first address of the one that it is instrumented as (0 if as none), and where it is.
 struct Call {
     function: u64,
     at: Cell<u64>,
+    /// Whether the function has code that may order threads.
+    may_order: bool,
+}
+
+/// The next record of a thread, and where it is.
+pub(crate) enum Next<'a> {
+    Record(&'a Record, Option<&'a CallSite>),
+    /// It is not there yet.
+    NotYet,
+    /// There is none, and the thread has not ended.
+    Never,
+}
+
+/// What a thread has run before a record.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Ran {
+    pub(crate) blind: Option<Blind>,
+    /// Whether that was reported ahead.
+    pub(crate) is_reported: bool,
 }
 
 impl BlindWalk {
@@ -65,8 +109,11 @@ impl BlindWalk {
     #[inline]
     pub(crate) fn passes(&self, thread: u64, pc: u64, site: &CallSite) -> bool {
         let thread = self.threads.get(thread as usize);
+        if thread.is_some_and(Thread::may_order) {
+            return false;
+        }
         if site.instrumented == 0 {
-            return site.recording == Recording::System && !thread.is_some_and(Thread::is_ending);
+            return site.recording == Recording::System;
         }
         let call = thread.and_then(|thread| thread.calls.last());
         let Some(call) = call.filter(|call| call.function == site.instrumented) else { return false };
@@ -86,16 +133,34 @@ impl BlindWalk {
         record: &Record,
         site: Option<&CallSite>,
         naming: &mut Naming,
-    ) -> Option<Blind> {
+    ) -> Ran {
         let at = number as usize;
         if self.threads.len() <= at {
             self.threads.resize_with(at + 1, Thread::default);
         }
+        let blind = self.before(at, record, site, naming);
+        self.go_on(at, record, site, blind.is_none(), naming);
+        let ahead = std::mem::take(&mut self.threads[at].ahead);
+        let is_reported = matches!(ahead, Ahead::Orders(..));
+        match blind.filter(|&(_, orders)| orders && is_reported) {
+            Some(_) => Ran { blind, is_reported },
+            None => Ran { blind: self.reported(number, blind), is_reported: false },
+        }
+    }
+
+    /// The same, while the thread is still where it was before.
+    fn before(
+        &mut self,
+        at: usize,
+        record: &Record,
+        site: Option<&CallSite>,
+        naming: &mut Naming,
+    ) -> Option<Blind> {
         let pc = record.words[0];
-        let blind = match (record.tag, site) {
+        match (record.tag, site) {
             (Tag::Exit, _) => {
-                let call = self.threads[at].calls.pop();
-                call.and_then(|call| self.between(call.at.get(), Position::Exit, naming))
+                let from = self.threads[at].calls.last().map(|call| call.at.get());
+                from.and_then(|from| self.between(from, Position::Exit, naming))
             }
             // What it has run may go on as it ends, in no function of the program: destructors, what a library has left to do.
             _ if self.threads[at].is_ending() => self.threads[at].ordering.map(|code| (code, true)),
@@ -112,14 +177,34 @@ impl BlindWalk {
             }
             (_, Some(site)) => self.come(at, pc, site, naming),
             (_, None) => None,
-        };
-        if matches!(record.tag, Tag::Enter) {
-            self.enter(at, record.words[1], naming);
         }
-        if matches!(record.tag, Tag::Frame) && self.threads[at].calls.is_empty() {
-            self.enter(at, record.words[1], naming);
+    }
+
+    /// A thread comes to where its record is.
+    fn go_on(
+        &mut self,
+        at: usize,
+        record: &Record,
+        site: Option<&CallSite>,
+        is_clear: bool,
+        naming: &mut Naming,
+    ) {
+        let (pc, callee) = (record.words[0], record.words[1]);
+        let site = site.filter(|site| site.instrumented != 0);
+        let call = self.threads[at].calls.last();
+        if let Some((site, call)) = site.zip(call).filter(|(site, call)| call.function == site.instrumented) {
+            let from = call.at.replace(pc);
+            if is_clear {
+                let [first, second] = &site.clear_from;
+                second.set(first.replace(from));
+            }
         }
-        self.reported(number, blind)
+        match record.tag {
+            Tag::Exit => drop(self.threads[at].calls.pop()),
+            Tag::Enter => self.enter(at, callee, naming),
+            Tag::Frame if self.threads[at].calls.is_empty() => self.enter(at, callee, naming),
+            _ => {}
+        }
     }
 
     /// Whether a thread left something to be done as it ends, which orders threads: whoever sees it done may do so by an atomic whose
@@ -131,6 +216,7 @@ impl BlindWalk {
     /// Other code may be where some was.
     pub(crate) fn remap(&mut self) {
         self.known.clear();
+        self.may_order.clear();
     }
 
     /// A thread has read an atomic that was written by code that records nothing.
@@ -152,16 +238,19 @@ impl BlindWalk {
         let is_known = std::mem::replace(&mut self.threads[thread as usize].is_reported, true);
         if orders {
             self.threads[thread as usize].ordering = Some(code);
+            self.orders += 1;
         }
         (!is_known || orders).then_some((code, orders))
     }
 
     fn enter(&mut self, at: usize, callee: u64, naming: &mut Naming) {
         let function = naming.site(callee).instrumented;
-        self.threads[at].calls.push(Call { function, at: Cell::new(callee) });
+        let orders = || naming.blind(callee, Position::Anywhere).is_some_and(|(_, orders)| orders);
+        let may_order = *self.may_order.entry(callee).or_insert_with(orders);
+        self.threads[at].calls.push(Call { function, at: Cell::new(callee), may_order });
     }
 
-    /// A thread comes to a position in its innermost call, or makes a record from elsewhere.
+    /// What is blind before a position in the innermost call of a thread, or where it makes a record from elsewhere.
     fn come(&mut self, at: usize, pc: u64, site: &CallSite, naming: &mut Naming) -> Option<Blind> {
         if let Recording::Blind(blind) = &site.recording {
             return Some((naming.intern(&blind.code), blind.orders));
@@ -171,13 +260,7 @@ impl BlindWalk {
         }
         let call = self.threads[at].calls.last().filter(|call| call.function == site.instrumented);
         let Some(call) = call else { return self.between(pc, Position::Anywhere, naming) };
-        let from = call.at.replace(pc);
-        let blind = self.between(from, Position::At(pc), naming);
-        if blind.is_none() {
-            let [first, second] = &site.clear_from;
-            second.set(first.replace(from));
-        }
-        blind
+        self.between(call.at.get(), Position::At(pc), naming)
     }
 
     fn between(&mut self, from: u64, to: Position, naming: &mut Naming) -> Option<Blind> {
