@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use foresee_symbols::{recorded_code, watched_statics};
-use foresee_trace::raw::{LockTable, RawReader, has_begun};
+use foresee_trace::raw::{LockTable, RawReader, has_begun, is_side_file, join};
 use foresee_trace::{EventSource as _, Gap, NoEnd, TraceError, Trust};
 use rustix::process::Signal;
 
@@ -221,7 +221,7 @@ fn raw_of_others(folder: &Path) -> Vec<(String, PathBuf)> {
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let process = name.strip_prefix(RAW_NAME)?.strip_prefix('.')?.to_owned();
-            Some((process, entry.path()))
+            (!is_side_file(&name)).then(|| (process, entry.path()))
         })
         .collect();
     found.sort();
@@ -238,7 +238,9 @@ fn pack_and_keep(
     let started = Instant::now();
     let packed = pack(raw, target, table.clone(), time.and_then(|time| started.checked_add(time / 2)));
     if let Some(kept) = keep {
-        std::fs::rename(raw, kept).map_err(|why| CliError::output(kept.display(), why))?;
+        join(raw)
+            .and_then(|()| std::fs::rename(raw, kept))
+            .map_err(|why| CliError::output(kept.display(), why))?;
     }
     packed.map(|()| started.elapsed())
 }

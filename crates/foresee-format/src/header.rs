@@ -3,8 +3,8 @@
 /// The first bytes of a raw trace.
 pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
 /// The version this code writes; it reads earlier ones, too. Since 2 there are near records and homes, since 3 branches,
-/// since 4 the flags (facts before), since 5 failed attempts on locks and operations of structures.
-pub const VERSION: u64 = 5;
+/// since 4 the flags (facts before), since 5 failed attempts on locks and operations of structures, since 6 side files.
+pub const VERSION: u64 = 6;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
 /// The file grows by multiples of this.
@@ -35,6 +35,13 @@ pub const CUT_WORD: usize = 5;
 
 /// The header's word that holds the [`RunFlags`](crate::RunFlags).
 pub const FLAGS_WORD: usize = 6;
+
+/// How many side files a trace can have.
+pub const SIDE_FILES: usize = 15;
+/// What comes between the name of a trace and the number of a side file, from 1 on.
+pub const SIDE_MARK: &str = "+";
+/// The header's first word of those that hold how long each side file was when the last copy was added: 0 if there is none.
+pub const SIDE_LENGTHS_WORD: usize = 16;
 
 /// Why recording stopped before the program did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

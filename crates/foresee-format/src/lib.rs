@@ -31,6 +31,10 @@
 //! Writing copies costs a fraction of mapping more and more of the file, as each page of a mapping is a fault of its own. Where
 //! a trace is read while it is written, and where chunks are used again, there are no homes.
 //!
+//! **Side files.** The kernel lets one thread at a time write to a file. So copies of homes may also go to other files: `NAME+1`, `NAME+2` and so on, if
+//! the trace is `NAME`, which consist of chunks and nothing else. The header says how long each is ([`SIDE_LENGTHS_WORD`]). They count as if
+//! they were behind the trace itself, in the order of their numbers, each from a multiple of UNIT on.
+//!
 //! Space is taken from the file in multiples of UNIT. A thread that ends cuts its last chunk where its records end, and the rest
 //! becomes the first chunk of a thread that begins later: so 100,000 threads that do little need little room.
 //!

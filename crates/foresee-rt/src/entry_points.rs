@@ -21,6 +21,30 @@ macro_rules! entries {
 }
 pub(crate) use entries;
 
+/// As [`entries!`], for what does nothing at all unless events are recorded: then the stub itself returns. Programs call these for
+/// every access, and most of their runs are not recorded.
+macro_rules! entries_if_recording {
+    ($($name:ident => $function:path, $register:literal;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            extern "C-unwind" fn $name() {
+                core::arch::naked_asm!(
+                    "cmp byte ptr [rip + {status}], {off}",
+                    "je 2f",
+                    concat!("mov ", $register, ", [rsp]"),
+                    "jmp {function}",
+                    "2: ret",
+                    status = sym $crate::recorder::status::OWN_PAGE,
+                    off = const $crate::recorder::status::OFF,
+                    function = sym $function
+                )
+            }
+        )*
+    };
+}
+pub(crate) use entries_if_recording;
+
 /// The same for functions whose six arguments fill all registers: the return address is their seventh, on the stack.
 ///
 /// SAFETY of each use: the function takes six arguments in registers, and then the return address.

@@ -9,6 +9,7 @@ mod support;
 
 use std::os::unix::process::ExitStatusExt as _;
 
+use foresee_trace::raw::is_side_file;
 use support::each;
 
 #[test]
@@ -374,4 +375,21 @@ fn a_full_file_stops_the_recording_not_the_program() {
 mod libc_signal {
     pub(crate) const ABORT: i32 = 6;
     pub(crate) const KILL: i32 = 9;
+}
+
+#[test]
+fn threads_write_side_by_side() {
+    each("side_by_side.c", |program| {
+        let run = program.record();
+        assert!(run.status.success());
+        assert!(run.races.is_empty(), "{:#?}", run.describe_races());
+        // Four threads write 30,000 times each, then one more, and one of the child.
+        assert!(run.count("T", "write") >= 150_000, "{}", run.count("T", "write"));
+        let [child] = &program.others()[..] else { panic!("one child") };
+        assert!(child.count("T", "write") >= 30_000);
+        let files = program.trace_files();
+        let sides = files.iter().filter(|path| is_side_file(path.to_str().unwrap())).count();
+        let processors = std::thread::available_parallelism().unwrap().get();
+        assert!(sides >= usize::from(processors > 1), "{sides}");
+    });
 }

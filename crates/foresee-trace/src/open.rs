@@ -63,7 +63,10 @@ pub fn open_with(
     if kind.is_file() {
         file.rewind()?;
         return if start == foresee_format::MAGIC {
-            Ok(Box::new(RawReader::new(file, symbols, locks)?))
+            Ok(Box::new(match path == Path::new("-") {
+                true => RawReader::new(file, symbols, locks)?,
+                false => RawReader::open(path, symbols, locks)?,
+            }))
         } else if binary {
             Ok(Box::new(TraceReader::new(file)?))
         } else {

@@ -5,7 +5,7 @@
 
 use foresee_format::Tag;
 
-use crate::entry_points::entries;
+use crate::entry_points::{entries, entries_if_recording};
 use crate::recorder::accesses::{maybe_watched, read_range, write_range};
 use crate::recorder::thread::{
     AccessKind, access_at_once, accessing, always, entered_at_once, exited_at_once, seen_at_once,
@@ -107,7 +107,7 @@ extern "C-unwind" fn any_exit() {
     always(|local| local.exited());
 }
 
-entries! {
+entries_if_recording! {
     __tsan_func_entry => enter, "rsi";
     __tsan_func_exit => exit, "rdi";
     __tsan_vptr_update => vptr_update, "rdx";
@@ -118,7 +118,7 @@ entries! {
 
 macro_rules! accesses {
     ($($function:path: $($name:ident)*;)*) => {
-        $(entries! { $($name => $function, "rsi";)* })*
+        $(entries_if_recording! { $($name => $function, "rsi";)* })*
     };
 }
 

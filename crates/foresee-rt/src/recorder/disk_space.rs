@@ -9,6 +9,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+use super::descriptor::FILES;
 use super::limits;
 
 /// How much is reserved at once.
@@ -16,13 +17,13 @@ const MOST: u64 = 64 << 20;
 /// Smaller files take what they need.
 const LEAST: u64 = 4 << 20;
 
-/// The file may have this many bytes, and there is room for them.
-static RESERVED: AtomicU64 = AtomicU64::new(0);
+/// How many bytes each file may have, for which there is room.
+static RESERVED: [AtomicU64; FILES] = [const { AtomicU64::new(0) }; FILES];
 static CANNOT: AtomicBool = AtomicBool::new(false);
 
-/// The file is a new one.
+/// The trace is a new one.
 pub(crate) fn start(fd: i32) {
-    RESERVED.store(0, Relaxed);
+    RESERVED.iter().for_each(|reserved| reserved.store(0, Relaxed));
     // SAFETY: `about` is a C structure of numbers, for which zeroes are valid, and which the call fills.
     let is_on_disk = unsafe {
         let mut about: libc::statfs = std::mem::zeroed();
@@ -31,17 +32,18 @@ pub(crate) fn start(fd: i32) {
     CANNOT.store(!is_on_disk, Relaxed);
 }
 
-/// Whether there is certainly room for a file of `len` bytes.
-pub(crate) fn has_room(fd: i32, len: u64) -> bool {
-    let reserved = RESERVED.load(Relaxed);
-    len <= reserved || (len >= LEAST && !CANNOT.load(Relaxed) && reserve(fd, reserved, len))
+/// Whether there is certainly room for `len` bytes in this file, in a trace of `all` bytes.
+pub(crate) fn has_room(file: usize, fd: i32, len: u64, all: u64) -> bool {
+    let reserved = RESERVED[file].load(Relaxed);
+    len <= reserved || (len >= LEAST && !CANNOT.load(Relaxed) && reserve(file, fd, len, all))
 }
 
 #[cold]
-fn reserve(fd: i32, reserved: u64, len: u64) -> bool {
+fn reserve(file: usize, fd: i32, len: u64, all: u64) -> bool {
+    let reserved = RESERVED[file].load(Relaxed);
     let more = len.min(MOST);
     let to = len + more;
-    if limits::reached(fd, more, to).is_some() || !limits::kernel_allows(to) {
+    if limits::reached(fd, more, all + more).is_some() || !limits::kernel_allows(to) {
         return false;
     }
     let from = reserved.max(len.saturating_sub(MOST));
@@ -52,6 +54,6 @@ fn reserve(fd: i32, reserved: u64, len: u64) -> bool {
         CANNOT.store(true, Relaxed);
         return false;
     }
-    let _ = RESERVED.fetch_update(Relaxed, Relaxed, |before| (before < to).then_some(to));
+    let _ = RESERVED[file].fetch_update(Relaxed, Relaxed, |before| (before < to).then_some(to));
     true
 }

@@ -1,6 +1,6 @@
 //! How large a recording may become.
 //!
-//! * `FORESEE_MAX_SIZE` gives a number of bytes; recording stops when the file would have more. (`FORESEE_KEEP_LAST` goes on
+//! * `FORESEE_MAX_SIZE` gives a number of bytes; recording stops when its files would have more. (`FORESEE_KEEP_LAST` goes on
 //!   instead, see `ring`.)
 //! * Whatever it says, no recording fills the disk. It stops when less would be left than [`LEFT_FREE`] or a twentieth of the disk,
 //!   for everybody else, and a quarter of the recording, for the trace that it is packed into.
@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use foresee_format::Stop;
 
+use super::descriptor;
 use crate::environment;
 
 /// What is left of a large disk at least.
@@ -25,9 +26,9 @@ pub(crate) fn start() {
     MAX_SIZE.store(environment::number(c"FORESEE_MAX_SIZE").unwrap_or(u64::MAX), Relaxed);
 }
 
-/// Why the file must not grow by `more` bytes to `len`, if so.
-pub(crate) fn reached(fd: i32, more: u64, len: u64) -> Option<Stop> {
-    if len > MAX_SIZE.load(Relaxed) {
+/// Why a trace must not grow by `more` bytes of this file, to `all` bytes, if so.
+pub(crate) fn reached(fd: i32, more: u64, all: u64) -> Option<Stop> {
+    if all > MAX_SIZE.load(Relaxed) {
         return Some(Stop::MaxSize);
     }
     // SAFETY: both are C structures of numbers, for which zeroes are valid, and which the calls fill.
@@ -41,8 +42,8 @@ pub(crate) fn reached(fd: i32, more: u64, len: u64) -> Option<Stop> {
     };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let whole = disk.f_blocks.saturating_mul(disk.f_frsize);
-    // A process that reads along may have given back a part of the file.
-    let taken = 512 * file.st_blocks as u64 + more;
+    // A process that reads along may have given back a part of the file, if it is the only one.
+    let taken = if descriptor::are_several() { all } else { 512 * file.st_blocks as u64 + more };
     // A file system that does not say how large it is has no such limit.
     (whole > 0 && free.saturating_sub(more) < (whole / 20).min(LEFT_FREE) + taken / 4)
         .then_some(Stop::LittleRoom)

@@ -10,7 +10,7 @@
 //! | `session` | the beginning of a recording, also in the child of a fork |
 //! | `thread` | each thread's records |
 //! | `ring`, `frames`, `leftovers` | where the chunks of threads come from, besides the end of the file |
-//! | `trace_file`, `new_file`, `limits`, `disk_space` | the file, and how large it may become |
+//! | `trace_file`, `side_files`, `new_file`, `descriptor`, `limits`, `disk_space` | the files, and how large they may become |
 //! | `order`, `status` | the counter that orders threads, and whether anything is recorded |
 
 pub(crate) mod accesses;
@@ -31,6 +31,7 @@ pub(crate) mod order;
 pub(crate) mod ring;
 pub(crate) mod seen_values;
 pub(crate) mod session;
+mod side_files;
 pub(crate) mod status;
 pub(crate) mod thread;
 pub(crate) mod thread_handles;

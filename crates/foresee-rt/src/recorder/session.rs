@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use foresee_format::{RunFlags, TEXT_FACTS, TEXT_MAPS};
 
-use super::{branches, code_filter, new_file, seen_values, status, trace_file, watched};
+use super::new_file::{self, Name};
+use super::{branches, code_filter, seen_values, side_files, status, trace_file, watched};
 use crate::message::say;
 use crate::{environment, knowledge, program};
 
@@ -45,7 +46,10 @@ pub(crate) fn start_in_child() {
     }
 }
 
-fn begin(path: &CStr, fd: i32, is_monitored: bool) {
+fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
+    if let Ok(name) = CStr::from_bytes_until_nul(&name) {
+        side_files::start(name);
+    }
     let problem: &[u8] = if fd < 0 {
         b"foresee: cannot create the trace "
     } else if !trace_file::open(fd, flags()) {

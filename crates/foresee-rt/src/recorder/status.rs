@@ -9,15 +9,16 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
 
 const PAGE: usize = 4096;
 
-#[repr(align(4096))]
-struct OwnPage {
+/// The number is at its beginning, for whoever asks in assembly.
+#[repr(C, align(4096))]
+pub(crate) struct OwnPage {
     status: AtomicU8,
     _rest: [u8; PAGE - 1],
 }
 
-static OWN_PAGE: OwnPage = OwnPage { status: AtomicU8::new(OFF), _rest: [0; PAGE - 1] };
+pub(crate) static OWN_PAGE: OwnPage = OwnPage { status: AtomicU8::new(OFF), _rest: [0; PAGE - 1] };
 /// Nothing is recorded.
-const OFF: u8 = 0;
+pub(crate) const OFF: u8 = 0;
 /// Every event is recorded just as it comes.
 const ALL_ALIKE: u8 = 1;
 /// Some events are recorded in another way: accesses of watched variables, or of code that is left out.

@@ -3,6 +3,8 @@
 //! Chunks that are mapped are allocated on disk first: a full disk is an error here, where the recording can stop with a message,
 //! and never a SIGBUS at some store. The others are written as a whole.
 //!
+//! Copies of homes may go to side files, so that threads do not wait for each other in the kernel (`side_files`).
+//!
 //! The header stays mapped for as long as the process lives. Its words are only changed by atomic operations, so a reader finds a
 //! consistent file whatever ends the process.
 
@@ -10,21 +12,38 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::SeqCst};
 
 use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, FLAGS_WORD, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD,
-    MAGIC, NAME_LEN, NAMES, OWNER_WORD, RunFlags, STOP_WORD, Stop, TEXT_OWNER, UNIT, VERSION, VERSION_WORD,
-    WHY_WORD,
+    MAGIC, NAME_LEN, NAMES, OWNER_WORD, RunFlags, SIDE_LENGTHS_WORD, STOP_WORD, Stop, TEXT_OWNER, UNIT,
+    VERSION, VERSION_WORD, WHY_WORD,
 };
 
-use super::{descriptor, disk_space, limits, order, status};
+use super::descriptor::{self, FILES};
+use super::{disk_space, limits, order, side_files, status};
 use crate::message::say;
 
 /// The mapped header; null without a trace.
 static HEADER: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
-static NEXT_CHUNK: AtomicU64 = AtomicU64::new(HEADER_LEN);
+
+/// How long a file is, on cache lines that are fetched for nothing else.
+#[repr(align(128))]
+struct Length(AtomicU64);
+
+/// How long the trace itself and its side files are.
+static LENGTHS: [Length; FILES] = [const { Length(AtomicU64::new(0)) }; FILES];
+/// How long they are together.
+static ALL: AtomicU64 = AtomicU64::new(0);
+
+fn set_lengths() {
+    for (file, length) in LENGTHS.iter().enumerate() {
+        length.0.store(if file == 0 { HEADER_LEN } else { 0 }, SeqCst);
+    }
+    ALL.store(HEADER_LEN, SeqCst);
+}
 
 /// Begins a trace in a new file; whether that can be.
 pub(crate) fn open(fd: i32, flags: RunFlags) -> bool {
-    descriptor::set(fd);
+    descriptor::set(0, fd);
     disk_space::start(fd);
+    set_lengths();
     let Ok(header) = map(fd, 0, HEADER_LEN) else { return false };
     // SAFETY: the header is mapped, longer than these words, and nobody else knows of it yet.
     unsafe {
@@ -36,14 +55,13 @@ pub(crate) fn open(fd: i32, flags: RunFlags) -> bool {
     true
 }
 
-/// Closes the file, which another process goes on to use: for the child of a fork.
+/// Closes the files, which another process goes on to use: for the child of a fork.
 pub(crate) fn leave_to_parent() {
-    if let Some(fd) = descriptor::take() {
+    for fd in (0..FILES).filter_map(descriptor::take) {
         // SAFETY: touches no memory; the descriptor is the runtime's own. Not by the C library's `close`, which is interposed.
         unsafe { libc::syscall(libc::SYS_close, fd) };
     }
     HEADER.store(std::ptr::null_mut(), SeqCst);
-    NEXT_CHUNK.store(HEADER_LEN, SeqCst);
 }
 
 /// A word of the header, if there is a trace.
@@ -80,22 +98,24 @@ fn map(fd: i32, offset: u64, len: u64) -> Result<*mut u64, Stop> {
     }
 }
 
-/// Grows the file by `len` bytes, which `put` puts at the offset it is given, to make room for a record with this key. `None` if
+/// Grows a file by `len` bytes, which `put` puts at the offset it is given, to make room for a record with this key. `None` if
 /// that cannot be, which ends the recording.
-fn grow<R>(len: u64, key: u64, put: impl FnOnce(i32, u64) -> Result<R, Stop>) -> Option<R> {
-    let offset = NEXT_CHUNK.fetch_add(len, SeqCst);
-    let Some(fd) = descriptor::current() else {
+fn grow<R>(file: usize, len: u64, key: u64, put: impl FnOnce(i32, u64) -> Result<R, Stop>) -> Option<R> {
+    let offset = LENGTHS[file].0.fetch_add(len, SeqCst);
+    let all = ALL.fetch_add(len, SeqCst) + len;
+    let Some(fd) = descriptor::current(file) else {
         stop(key, Stop::Taken);
         return None;
     };
-    if !disk_space::has_room(fd, offset + len)
-        && let Some(why) = limits::reached(fd, len, offset + len)
+    if !disk_space::has_room(file, fd, offset + len, all)
+        && let Some(why) = limits::reached(fd, len, all)
     {
         stop(key, why);
         return None;
     }
     let done = put(fd, offset).map_err(|why| stop(key, why)).ok()?;
-    if let Some(length) = header_word(LENGTH_WORD) {
+    let word = if file == 0 { LENGTH_WORD } else { SIDE_LENGTHS_WORD + file - 1 };
+    if let Some(length) = header_word(word) {
         raise(length, offset + len);
     }
     Some(done)
@@ -104,7 +124,7 @@ fn grow<R>(len: u64, key: u64, put: impl FnOnce(i32, u64) -> Result<R, Stop>) ->
 /// A new chunk of `len` bytes, a multiple of the unit, for a record with this key; `fourth` is the last word of its header. `None`
 /// if there is none to be had, which ends the recording.
 pub(crate) fn chunk(owner: u64, len: u64, fourth: u64, key: u64) -> Option<*mut u64> {
-    let at = grow(len, key, |fd, offset| map(fd, offset, len))?;
+    let at = grow(0, len, key, |fd, offset| map(fd, offset, len))?;
     // SAFETY: `len` bytes, more than a header, are mapped there, and nobody else knows of them yet.
     unsafe {
         at.add(KEY_WORD).write(fourth);
@@ -126,13 +146,13 @@ pub(crate) unsafe fn give(at: *mut u64, owner: u64, len: u64) {
     }
 }
 
-/// Writes a copy of a chunk of `len` bytes, a multiple of the unit, behind everything else, to make room for a record with this
-/// key. If that cannot be, the recording ends.
+/// Writes a copy of a thread's chunk of `len` bytes, a multiple of the unit, behind everything else, to make room for a record with
+/// this key. If that cannot be, the recording ends.
 ///
 /// # Safety
 /// `len` bytes are mapped there.
-pub(crate) unsafe fn copy(chunk: *const u64, len: u64, key: u64) -> bool {
-    grow(len, key, |fd, offset| {
+pub(crate) unsafe fn copy(thread: u32, chunk: *const u64, len: u64, key: u64) -> bool {
+    grow(side_files::of(thread), len, key, |fd, offset| {
         if !limits::kernel_allows(offset + len) {
             return Err(Stop::NoRoom);
         }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use foresee_predict::hb::HappensBefore;
-use foresee_trace::raw::{LockTable, NoSymbols, RawReader};
+use foresee_trace::raw::{LockTable, NoSymbols, RawReader, is_side_file};
 use foresee_trace::validate::Validator;
 use foresee_trace::{EventSource as _, Facts, Mode, Op, Trust};
 use foresee_witness::engine::StreamEngine as _;
@@ -188,17 +188,19 @@ impl Program {
     /// What the other processes of the last recorded run did.
     pub(crate) fn others(&self) -> Vec<Run> {
         let main = self.directory.path().join(TRACE);
-        let others = self.traces().into_iter().filter(|path| *path != main);
+        let is_trace = |path: &PathBuf| !is_side_file(path.to_str().unwrap()) && *path != main;
+        let others = self.trace_files().into_iter().filter(is_trace);
         others.map(|path| Run::read(&path, ExitStatus::default())).collect()
     }
 
     fn remove_traces(&self) {
-        for old in self.traces() {
+        for old in self.trace_files() {
             std::fs::remove_file(old).unwrap();
         }
     }
 
-    fn traces(&self) -> Vec<PathBuf> {
+    /// The files of traces, side files included.
+    pub(crate) fn trace_files(&self) -> Vec<PathBuf> {
         let files = std::fs::read_dir(self.directory.path()).unwrap().map(|entry| entry.unwrap().path());
         files.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(TRACE)).collect()
     }

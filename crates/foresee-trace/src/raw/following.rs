@@ -39,7 +39,7 @@ impl Follower {
         for (scout, stream) in self.scouts.iter_mut().zip(merger.streams()) {
             scout.take_chunks_of(stream);
             scout.look_again(true);
-            scout.skip_all(merger.file())?;
+            scout.skip_all(merger.files())?;
             self.seen = self.seen.max(scout.last_key());
         }
         Ok(())

@@ -16,6 +16,7 @@ mod libraries;
 mod lock_table;
 mod merging;
 mod modules;
+mod raw_files;
 mod reader;
 mod symbols;
 mod ties;
@@ -25,6 +26,7 @@ pub use libraries::is_library_function;
 pub use lock_table::{Hold, LockTable, Role, Success};
 pub use merging::has_begun;
 pub use modules::Module;
+pub use raw_files::{is_side_file, join};
 pub use reader::{RawReader, VALUES_COMPARED};
 pub use symbols::{
     BlindCode, Call, Code, DataSymbol, NoSymbols, Origin, Position, Recording, SourceLocation, Symbolizer,

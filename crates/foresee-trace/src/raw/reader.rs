@@ -11,6 +11,7 @@ use super::gaps::gaps;
 use super::interpreting::Interpreter;
 use super::lock_table::LockTable;
 use super::merging::{Growth, Merger, Record, has_begun};
+use super::raw_files::RawFiles;
 use super::symbols::Symbolizer;
 use super::ties::{Ties, is_shared, orders};
 use super::unseen_writes::UnseenWrites;
@@ -49,16 +50,24 @@ impl RawReader {
         symbolizer: Box<dyn Symbolizer>,
         table: LockTable,
     ) -> Result<RawReader, TraceError> {
-        RawReader::new(File::open(path)?, symbolizer, table)
+        RawReader::of_all(RawFiles::open(path)?, symbolizer, table)
     }
 
-    /// Reads the raw trace in this file. One whose beginning is missing is gone through once before.
+    /// Reads the raw trace that is in this file alone. One whose beginning is missing is gone through once before.
     pub fn new(
         file: File,
         symbolizer: Box<dyn Symbolizer>,
         table: LockTable,
     ) -> Result<RawReader, TraceError> {
-        let mut reader = RawReader::of_nothing(file, symbolizer, table.clone());
+        RawReader::of_all(RawFiles::one(file), symbolizer, table)
+    }
+
+    fn of_all(
+        files: RawFiles,
+        symbolizer: Box<dyn Symbolizer>,
+        table: LockTable,
+    ) -> Result<RawReader, TraceError> {
+        let mut reader = RawReader::of_nothing(files, symbolizer, table.clone());
         reader.look_at_all()?;
         if reader.merger.lost_before() == 0 { Ok(reader) } else { reader.with_beginning(table) }
     }
@@ -72,16 +81,16 @@ impl RawReader {
         if file.metadata()?.len() <= NAMES || !has_begun(&file) {
             return Ok(None);
         }
-        let mut reader = RawReader::of_nothing(file, symbolizer, table);
+        let mut reader = RawReader::of_nothing(RawFiles::one(file), symbolizer, table);
         reader.follower = Some(Follower::default());
         reader.look_again()?;
         Ok(Some(reader).filter(|reader| !reader.merger.streams().is_empty()))
     }
 
     /// A reader that has not looked at the file yet.
-    fn of_nothing(file: File, symbolizer: Box<dyn Symbolizer>, table: LockTable) -> RawReader {
+    fn of_nothing(files: RawFiles, symbolizer: Box<dyn Symbolizer>, table: LockTable) -> RawReader {
         RawReader {
-            merger: Merger::new(file),
+            merger: Merger::new(files),
             interpreter: Interpreter::new(symbolizer, table),
             follower: None,
             continuation: Continuation::NONE,
@@ -102,7 +111,7 @@ impl RawReader {
             self.pending.clear();
         }
         let (locks, clear, symbolizer) = self.interpreter.surveyed();
-        let mut reader = RawReader::of_nothing(self.merger.into_file(), symbolizer, table);
+        let mut reader = RawReader::of_nothing(self.merger.into_files(), symbolizer, table);
         reader.look_at_all()?;
         reader.interpreter.set_locks(locks);
         reader.continuation = Continuation::from(reader.merger.lost_before().max(clear));
@@ -160,7 +169,7 @@ impl RawReader {
 
     /// The file that is read.
     pub fn file(&self) -> &File {
-        self.merger.file()
+        self.merger.files().first()
     }
 
     /// Parts of a file that is still being written, from which byte to which, that are read and will not be needed again.

@@ -45,11 +45,17 @@ extern "C-unwind" fn close_many(first: c_uint, last: c_uint, flags: c_int, pc: u
     // SAFETY: forwards the caller's own arguments, or a part of its range.
     let close =
         |first, last| unsafe { call_real!(REAL, (c_uint, c_uint, c_int) -> c_int, first, last, flags) };
-    let ours = descriptor::current().map(|fd| fd as c_uint).filter(|ours| (first..=last).contains(ours));
-    let Some(ours) = ours else { return close(first, last) };
-    let below = if first < ours { close(first, ours - 1) } else { 0 };
-    let above = if last > ours { close(ours + 1, last) } else { 0 };
-    below.min(above)
+    let (mut from, mut result) = (first, 0);
+    while let Some(ours) = descriptor::first_of_ours(from).filter(|&ours| ours <= last) {
+        if from < ours {
+            result = close(from, ours - 1).min(result);
+        }
+        if ours == last {
+            return result;
+        }
+        from = ours + 1;
+    }
+    close(from, last).min(result)
 }
 
 extern "C-unwind" fn close_from(first: c_int, pc: u64) {

@@ -1,6 +1,6 @@
 //! Room for the records of a thread.
 //!
-//! A thread has one chunk mapped, its *home*, for as long as it lives. A full home is copied to the end of the file, cleared and
+//! A thread has one chunk mapped, its *home*, for as long as it lives. A full home is copied to the end of the file or of another, cleared and
 //! filled again; `foresee_format` says how a reader knows which copies are complete, whatever ends the process in between. There is
 //! no fault and no mapping per chunk: writing a page costs a fifth of having it mapped, and what the process has in
 //! memory does not grow with what it records.
@@ -17,6 +17,7 @@ use foresee_format::{
 
 use super::local::{Local, NOBODY, with_local};
 use super::numbers::{self, new_thread};
+use super::shortcut;
 use crate::environment;
 use crate::recorder::leftovers::{self, MappedChunk};
 use crate::recorder::{ring, trace_file};
@@ -138,7 +139,7 @@ impl Local {
             // The header's turn counts, not the thread's: the thread may have been interrupted before it noted it.
             let turn = AtomicU64::from_ptr(home.add(TURN_WORD));
             if turn.load(SeqCst) % 2 == 1 {
-                if !trace_file::copy(home, len, first >> 16) {
+                if !trace_file::copy(self.thread.get(), home, len, first >> 16) {
                     return false;
                 }
                 turn.fetch_add(1, SeqCst);
@@ -152,6 +153,7 @@ impl Local {
 
     /// Goes on behind the header of the chunk.
     fn begin_chunk(&self) {
+        shortcut::note(self);
         let chunk = self.chunk.get();
         self.near.forget();
         self.branch_end.set(std::ptr::null_mut());

@@ -8,6 +8,7 @@
 //! | `numbers` | the numbers of threads |
 //! | `chunks` | room for more records |
 //! | `records` | records in full, and who may write them when |
+//! | `shortcut` | where the first of these is, without a call |
 //! | `near_records` | the usual records, in one word each: the fast path |
 //! | `suspended` | fibers: threads of the trace that do not run at the moment |
 //!
@@ -22,6 +23,7 @@ mod local;
 mod near_records;
 mod numbers;
 mod records;
+mod shortcut;
 mod suspended;
 
 pub(crate) use chunks::{start, start_over};

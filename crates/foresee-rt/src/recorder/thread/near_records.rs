@@ -13,8 +13,9 @@ use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 use foresee_format::near::{near_enter, with_digest};
 use foresee_format::{DIGEST_SHIFT, Tag, first_word};
 
-use super::local::{INSIDE, Local, with_local};
+use super::local::{INSIDE, Local};
 use super::records::always;
+use super::shortcut;
 use crate::knowledge;
 use crate::recorder::order::{plain_key, stamped_key};
 use crate::recorder::{ring, seen_values, status};
@@ -236,16 +237,21 @@ fn at_once(alike: bool, record: impl FnOnce(&Local) -> bool) -> bool {
     if !alike {
         return false;
     }
-    with_local(|local| {
-        if local.state.load(Relaxed) != 0 {
-            return false;
-        }
-        local.state.store(INSIDE, Relaxed);
-        compiler_fence(SeqCst);
-        let done = record(local);
+    let Some(local) = shortcut::noted() else { return false };
+    if local.state.load(Relaxed) != 0 {
+        return false;
+    }
+    local.state.store(INSIDE, Relaxed);
+    compiler_fence(SeqCst);
+    let done = record(local);
+    if done {
         local.leave_for(0);
-        done
-    })
+    } else {
+        // The long way enters again, and delivers what is deferred.
+        compiler_fence(SeqCst);
+        local.state.store(0, Relaxed);
+    }
+    done
 }
 
 /// Records a plain access, if that can be done at once.

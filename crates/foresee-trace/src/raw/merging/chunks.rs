@@ -6,14 +6,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 
 use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
     OWNER_WORD, RunFlags, SHARED_FROM, TEXT_FACTS, TEXT_IMAGE, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
 };
 
+use crate::raw::raw_files::RawFiles;
 use crate::source::Facts;
 use crate::{Damage, TraceError};
 
@@ -90,7 +89,7 @@ impl Chunks {
     /// answer is `false`. It is known to have lost its end if it `is_short`.
     pub(super) fn scan(
         &mut self,
-        file: &File,
+        files: &RawFiles,
         bytes: u64,
         growth: Growth,
         is_short: bool,
@@ -98,7 +97,7 @@ impl Chunks {
         let grows = growth == Growth::Growing;
         while self.damage.is_none() && self.offset + 8 * CHUNK_HEADER_WORDS as u64 <= bytes {
             let mut header = [0; 8 * CHUNK_HEADER_WORDS];
-            file.read_exact_at(&mut header, self.offset)?;
+            files.read_exact_at(&mut header, self.offset)?;
             let word = |i: usize| header.as_chunks::<8>().0.get(i).map_or(0, |b| u64::from_le_bytes(*b));
             let (magic, owner, len) = (word(0), word(OWNER_WORD), word(LEN_WORD));
             if magic == 0 {
@@ -125,7 +124,7 @@ impl Chunks {
             }
             if owner == TEXT_OWNER {
                 self.cut_short(bytes, self.offset + len);
-                let is_there = self.text(file, word(KEY_WORD), start, end)?;
+                let is_there = self.text(files, word(KEY_WORD), start, end)?;
                 if grows && !is_there {
                     return Ok(false);
                 }
@@ -198,9 +197,9 @@ impl Chunks {
     }
 
     /// Reads a text; whether it is there, and not only its place.
-    fn text(&mut self, file: &File, key: u64, start: u64, end: u64) -> Result<bool, TraceError> {
+    fn text(&mut self, files: &RawFiles, key: u64, start: u64, end: u64) -> Result<bool, TraceError> {
         let mut text = vec![0; (end - start) as usize];
-        file.read_exact_at(&mut text, start)?;
+        files.read_exact_at(&mut text, start)?;
         let (words, _) = text.as_chunks::<8>();
         let [kind, len, ..] = words else { return Ok(false) };
         let (kind, len) = (u64::from_le_bytes(*kind), u64::from_le_bytes(*len));

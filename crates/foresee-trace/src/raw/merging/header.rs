@@ -9,6 +9,7 @@ use foresee_format::{
 };
 
 use crate::TraceError;
+use crate::raw::raw_files::RawFiles;
 
 /// What the header says, at one moment: it changes while the program runs.
 #[derive(Default)]
@@ -34,9 +35,9 @@ pub fn has_begun(file: &File) -> bool {
 
 impl Header {
     /// Reads the header of a file of so many bytes.
-    pub(super) fn read(file: &File, bytes: u64) -> Result<Header, TraceError> {
+    pub(super) fn read(files: &RawFiles, bytes: u64) -> Result<Header, TraceError> {
         let mut header = vec![0; HEADER_LEN.min(bytes) as usize];
-        file.read_exact_at(&mut header, 0)?;
+        files.read_exact_at(&mut header, 0)?;
         let word = |at: usize| {
             header.get(8 * at..8 * at + 8).and_then(|bytes| Some(u64::from_le_bytes(bytes.try_into().ok()?)))
         };

@@ -1,15 +1,15 @@
 //! A look at what a thread does next, without taking it.
 
 use std::cell::Cell;
-use std::fs::File;
 
 use super::stream::{Record, Stream};
+use crate::raw::raw_files::RawFiles;
 
 /// The records of a thread that follow the one that was taken last.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookahead<'a> {
     pub(super) stream: &'a Stream,
-    pub(super) file: &'a File,
+    pub(super) files: &'a RawFiles,
     /// For a trace that is still written: to be set if the answer depends on what comes later.
     pub(super) saw_the_end: Option<&'a Cell<bool>>,
 }
@@ -19,7 +19,7 @@ impl Lookahead<'_> {
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         let mut stream = self.stream.clone();
         std::iter::from_fn(move || {
-            if stream.peek().is_none() && !matches!(stream.refill(self.file), Ok(Ok(()))) {
+            if stream.peek().is_none() && !matches!(stream.refill(self.files), Ok(Ok(()))) {
                 self.saw_the_end.inspect(|saw| saw.set(true));
                 return None;
             }

@@ -16,12 +16,9 @@ mod lookahead;
 mod stream;
 mod turns;
 
-use std::cell::Cell;
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
-
 use foresee_format::{CUT_WORD, RunFlags, Stop};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 use self::chunks::Chunks;
 pub(crate) use self::chunks::Growth;
@@ -31,12 +28,13 @@ pub(crate) use self::lookahead::Lookahead;
 use self::stream::Ended;
 pub(crate) use self::stream::{Record, SAW, Stream};
 use self::turns::Turns;
+use crate::raw::raw_files::RawFiles;
 use crate::source::Facts;
 use crate::{Damage, TraceError};
 
 /// The records of a raw trace in the observed order.
 pub(crate) struct Merger {
-    file: File,
+    files: RawFiles,
     bytes: u64,
     header: Header,
     chunks: Chunks,
@@ -61,9 +59,9 @@ pub(crate) struct Merger {
 
 impl Merger {
     /// Nothing of the file is looked at yet.
-    pub(crate) fn new(file: File) -> Merger {
+    pub(crate) fn new(files: RawFiles) -> Merger {
         Merger {
-            file,
+            files,
             bytes: 0,
             header: Header::default(),
             chunks: Chunks::new(),
@@ -89,13 +87,13 @@ impl Merger {
         if growth == Growth::Complete {
             self.horizon = u64::MAX;
         }
-        self.bytes = self.file.metadata()?.len();
-        self.header = Header::read(&self.file, self.bytes)?;
+        self.bytes = self.files.len()?;
+        self.header = Header::read(&self.files, self.bytes)?;
         self.stop = self.stop.min(self.header.stop.unwrap_or(u64::MAX));
         // What was read may be gone, and what is there now be of another thread.
         self.note_late(self.header.lost_before > 0 && (has_grown || growth == Growth::Growing));
         self.chunks.flags = self.chunks.flags.with_if(self.header.flags, true);
-        let all = self.chunks.scan(&self.file, self.bytes, growth, self.is_short())?;
+        let all = self.chunks.scan(&self.files, self.bytes, growth, self.is_short())?;
         if growth == Growth::Complete && self.is_short() {
             self.chunks.note_damage(self.bytes, "the file is shorter than the program made it");
         }
@@ -219,7 +217,7 @@ impl Merger {
     fn pull(&mut self, stream: usize) -> Result<bool, TraceError> {
         let is_short = self.is_short();
         let one = &mut self.streams[stream];
-        let (ended, last_key) = match one.refill(&self.file)? {
+        let (ended, last_key) = match one.refill(&self.files)? {
             Ok(()) => {
                 let is_late = one.peek().is_some_and(|record| record.key < self.reached);
                 self.note_late(is_late);
@@ -257,13 +255,13 @@ impl Merger {
 
     /// Whether the file is shorter than it was.
     fn is_short(&self) -> bool {
-        self.bytes < self.header.length
+        self.bytes < self.header.length || self.files.is_short()
     }
 
     /// What the thread of a stream does next.
     pub(crate) fn lookahead(&self, stream: usize) -> Lookahead<'_> {
         let saw_the_end = (self.growth == Growth::Growing).then_some(&self.came_late);
-        Lookahead { stream: &self.streams[stream], file: &self.file, saw_the_end }
+        Lookahead { stream: &self.streams[stream], files: &self.files, saw_the_end }
     }
 
     /// The next record of a stream, if it is decoded.
@@ -303,7 +301,7 @@ impl Merger {
     /// Whether the program has lost more of its beginning since the last look: then what was read may be of two moments.
     pub(crate) fn is_overtaken(&self) -> bool {
         let mut word = [0; 8];
-        let now = self.file.read_exact_at(&mut word, 8 * CUT_WORD as u64).map(|()| u64::from_le_bytes(word));
+        let now = self.files.read_exact_at(&mut word, 8 * CUT_WORD as u64).map(|()| u64::from_le_bytes(word));
         now.is_ok_and(|now| now != self.header.lost_before)
     }
 
@@ -356,12 +354,12 @@ impl Merger {
         }
     }
 
-    pub(crate) fn file(&self) -> &File {
-        &self.file
+    pub(crate) fn files(&self) -> &RawFiles {
+        &self.files
     }
 
-    pub(crate) fn into_file(self) -> File {
-        self.file
+    pub(crate) fn into_files(self) -> RawFiles {
+        self.files
     }
 
     /// How many bytes of records were taken, and how many the file has.

@@ -3,12 +3,12 @@
 //! Whoever merges threads asks each for its next record very often. So records are decoded in batches, in one tight loop, and
 //! then only taken from a list.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 
 use foresee_format::near::{NearAccess, near_entered, near_key};
 use foresee_format::{DIGEST_SHIFT, Tag, UNSETTLED};
+
+use crate::raw::raw_files::RawFiles;
 
 /// How much of a thread's chunks is read at once: little at first, as there may be very many threads, then more.
 const FIRST_WINDOW: u64 = 1 << 9;
@@ -165,14 +165,14 @@ impl Stream {
     }
 
     /// Decodes the next records, once all are taken; why there are none, if so.
-    pub(super) fn refill(&mut self, file: &File) -> io::Result<Result<(), Ended>> {
+    pub(super) fn refill(&mut self, files: &RawFiles) -> io::Result<Result<(), Ended>> {
         self.ready.clear();
         self.taken = 0;
         while self.ready.len() < self.next_batch {
             if self.decode_near() {
                 continue;
             }
-            match self.decode(file)? {
+            match self.decode(files)? {
                 Ok(()) => {}
                 // What ended it will do so again.
                 Err(_) if !self.ready.is_empty() => return Ok(Ok(())),
@@ -216,8 +216,8 @@ impl Stream {
     }
 
     /// Goes on to the last record that is there.
-    pub(crate) fn skip_all(&mut self, file: &File) -> io::Result<()> {
-        while self.decode_near() || self.decode(file)?.is_ok() {
+    pub(crate) fn skip_all(&mut self, files: &RawFiles) -> io::Result<()> {
+        while self.decode_near() || self.decode(files)?.is_ok() {
             self.ready.clear();
         }
         self.taken = 0;
@@ -226,9 +226,9 @@ impl Stream {
 
     /// Decodes a record, or goes on to the next chunk.
     #[inline]
-    fn decode(&mut self, file: &File) -> io::Result<Result<(), Ended>> {
+    fn decode(&mut self, files: &RawFiles) -> io::Result<Result<(), Ended>> {
         if self.window.len() - self.at < 8 * LONGEST {
-            self.fill(file)?;
+            self.fill(files)?;
         }
         let (there, _) = self.window.get(self.at..).unwrap_or_default().as_chunks::<8>();
         let first = there.first().map_or(0, |&first| u64::from_le_bytes(first));
@@ -329,7 +329,7 @@ impl Stream {
     }
 
     /// Reads on in the current chunk; a file that is shorter than the chunk ends it.
-    fn fill(&mut self, file: &File) -> io::Result<()> {
+    fn fill(&mut self, files: &RawFiles) -> io::Result<()> {
         let len = self.next_window.min(self.left.1 - self.left.0) as usize;
         if len == 0 {
             return Ok(());
@@ -341,7 +341,7 @@ impl Stream {
         self.window.resize(kept + len, 0);
         let mut got = 0;
         while got < len {
-            match file.read_at(&mut self.window[kept + got..], self.left.0 + got as u64) {
+            match files.read_at(&mut self.window[kept + got..], self.left.0 + got as u64) {
                 Ok(0) => break,
                 Ok(n) => got += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A chunk of thread 0 in this turn with one event: `what` distinguishes it from others.
-fn turn(turn: u64, what: Tag, key: u64) -> Vec<u8> {
+pub(super) fn turn(turn: u64, what: Tag, key: u64) -> Vec<u8> {
     let mut chunk = match what {
         Tag::Begin | Tag::End => chunk(0, &[&[first_word(what, 0, key)]]),
         _ => chunk(0, &[&[first_word(what, 8, key), 9, 0x100]]),
