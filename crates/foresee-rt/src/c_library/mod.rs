@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `threads`, `cancellation`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
 //! | `locks`, `conditions`, `semaphores`, `once` | what programs synchronise by |
-//! | `channels`, `descriptors`, `streams`, `aio` | what threads hand over through descriptors: pipes, sockets, files |
+//! | `channels`, `descriptors`, `streams`, `aio`, `io_uring` | what threads hand over through descriptors: pipes, sockets, files |
 //! | `names` | what they hand over by names of files alone |
 //! | `ipc`, `signals`, `deferred_handlers`, `blocked_signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
@@ -27,6 +27,7 @@ mod deferred_handlers;
 mod descriptors;
 mod effects;
 mod handing_over;
+mod io_uring;
 mod ipc;
 mod jumps;
 mod locks;

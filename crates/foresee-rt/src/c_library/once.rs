@@ -1,11 +1,12 @@
-//! What is done once: `pthread_once` (and so C++'s `call_once`), C11's `call_once`, and C++'s function-local statics.
+//! What is done once: `pthread_once` (and so `call_once` of GNU's C++ library), C11's `call_once`, that of LLVM's C++ library, and C++'s
+//! function-local statics.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::SeqCst};
 
 use libc::{c_int, c_void};
 
-use crate::entry_points::entries;
+use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::atomics::{ORDER_ACQUIRE, ORDER_RELEASE, atomic};
 use crate::recorder::edges::{acquire_edge, release_edge};
@@ -66,6 +67,71 @@ impl Drop for Published {
     }
 }
 
+type InitialiserOf = extern "C-unwind" fn(*mut c_void);
+
+/// In the flag of LLVM's `call_once`: somebody does it; it is done.
+const UNDER_WAY: u64 = 1;
+const DONE: u64 = u64::MAX;
+
+/// What LLVM's `call_once` is to run, and where its flag is.
+struct OnceCall {
+    initialiser: InitialiserOf,
+    argument: *mut c_void,
+    flag: u64,
+    pc: u64,
+}
+
+/// LLVM's `call_once`, for a flag that was not done when its caller looked. The flag is an atomic of the program's, which looks at it by code that
+/// is compiled into it.
+extern "C-unwind" fn llvm_once(flag: *mut u64, argument: *mut c_void, initialiser: InitialiserOf, pc: u64) {
+    static REAL: Real = Real::new(c"_ZNSt3__111__call_onceERVmPvPFvS2_E");
+    let mut call = OnceCall { initialiser, argument, flag: flag as u64, pc };
+    // SAFETY: passes the caller's own flag, and an initialiser of the same type with its argument, which runs within this call.
+    unsafe {
+        call_real!(
+            REAL,
+            (*mut u64, *mut c_void, InitialiserOf) -> (),
+            flag,
+            (&raw mut call).cast(),
+            initialise_for_llvm
+        );
+    }
+    atomic(flag as u64, 3, pc, || {
+        // SAFETY: the caller's flag, which lives during the call.
+        let value = unsafe { AtomicU64::from_ptr(flag) }.load(SeqCst);
+        ((), AtomicEffect::Load(value), ORDER_ACQUIRE)
+    });
+}
+
+/// Runs the program's initialiser, and publishes what it did before the library does.
+extern "C-unwind" fn initialise_for_llvm(call: *mut c_void) {
+    // SAFETY: `llvm_once` passes this, and waits for it.
+    let &OnceCall { initialiser, argument, flag, pc } = unsafe { &*call.cast() };
+    acquire_edge(flag, pc);
+    set_flag(flag, UNDER_WAY, pc);
+    let mut published = PublishedForLlvm { flag, pc, value: 0 };
+    initialiser(argument);
+    published.value = DONE;
+}
+
+fn set_flag(flag: u64, value: u64, pc: u64) {
+    atomic(flag, 3, pc, || ((), AtomicEffect::Store(value), ORDER_RELEASE));
+}
+
+/// As [`Published`]: an initialiser that throws leaves the flag as it was.
+struct PublishedForLlvm {
+    flag: u64,
+    pc: u64,
+    value: u64,
+}
+
+impl Drop for PublishedForLlvm {
+    fn drop(&mut self) {
+        release_edge(self.flag, self.pc);
+        set_flag(self.flag, self.value, self.pc);
+    }
+}
+
 /// The first byte of a static's guard, which says whether the static is initialised.
 fn done(guard: *mut c_void) -> u8 {
     // SAFETY: compilers pass the address of the guard, which lives as long as its static. The byte is an atomic of the program:
@@ -105,6 +171,11 @@ extern "C-unwind" fn guard_abort(guard: *mut c_void, pc: u64) {
     release_edge(guard as u64, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     unsafe { call_real!(REAL, (*mut c_void) -> (), guard) };
+}
+
+// A program may have LLVM's library in itself.
+weak_entries! {
+    "_ZNSt3__111__call_onceERVmPvPFvS2_E" => llvm_once, "rcx";
 }
 
 entries! {

@@ -13,7 +13,15 @@ pub struct Module {
     pub offset: u64,
 }
 
+/// How the kernel names what it shares with the program: `anon_inode:[io_uring]`.
+const OF_KERNEL: &str = "anon_inode:";
+
 impl Module {
+    /// Whether the kernel writes there.
+    pub(super) fn is_of_kernel(&self) -> bool {
+        self.path.starts_with(OF_KERNEL)
+    }
+
     /// Where the file would begin.
     fn base(&self) -> u64 {
         self.start.wrapping_sub(self.offset)
@@ -47,7 +55,8 @@ fn parse(maps: &str) -> Vec<Module> {
             Some(module) if path.is_empty() && module.end == start => module.end = end,
             _ => {
                 modules.extend(last.take());
-                last = path.starts_with('/').then(|| Module { path: path.to_owned(), start, end, offset });
+                let is_file = path.starts_with('/') || path.starts_with(OF_KERNEL);
+                last = is_file.then(|| Module { path: path.to_owned(), start, end, offset });
             }
         }
     }

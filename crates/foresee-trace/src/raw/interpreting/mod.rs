@@ -39,7 +39,7 @@ use foresee_format::{AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, SYNC_SPACE, Tag};
 use rustc_hash::FxHashMap;
 
 use self::annotations::Annotations;
-use self::atomic_values::AtomicValues;
+use self::atomic_values::{AtomicValues, Memory};
 use self::attempts::{Attempts, Failure, Holder};
 use self::blind::{BlindWalk, Ran};
 use self::branches::Branches;
@@ -241,7 +241,8 @@ impl Interpreter {
     /// A word gets all that a thread has done, and the thread sees all that it has got. Its value is not known then.
     fn synchronise(&mut self, word: Mem) -> Op<'static> {
         self.naming.touch(word);
-        self.atomic_values.explained(Op::Rmw { mem: word, order: Order::AcqRel, values: None })
+        let op = Op::Rmw { mem: word, order: Order::AcqRel, values: None };
+        self.atomic_values.explained(op, |_| Memory::Reused)
     }
 
     /// The event of a record itself, and where it is; `None` for one that says nothing an event can.
@@ -274,7 +275,8 @@ impl Interpreter {
             }
             op => op,
         };
-        let op = self.plain_values.explained(self.atomic_values.explained(op));
+        let op = self.atomic_values.explained(op, |mem| self.naming.memory(mem));
+        let op = self.plain_values.explained(op);
         match op {
             Op::Read { mem, value: Some(_) }
             | Op::Write { mem, value: Some(_) }

@@ -24,6 +24,28 @@ use crate::ids::StrId;
 use crate::raw::merging::Record;
 use crate::raw::symbols::{Position, Recording};
 
+/// Whether code of the system that makes such a record has to be known by what calls it: it may do more than that between this and what else
+/// synchronises, such as what a lock of its own is for.
+fn is_by_others(tag: Tag) -> bool {
+    use Tag::{Acquire, Enter, Failed, Fence, Fork, Join, Load, Notify, Release, Request, Rmw, Store, Wait};
+    matches!(
+        tag,
+        Acquire
+            | Enter
+            | Failed
+            | Fence
+            | Fork
+            | Join
+            | Load
+            | Notify
+            | Release
+            | Request
+            | Rmw
+            | Store
+            | Wait
+    )
+}
+
 /// In the name of what makes a future ready when its thread has ended.
 const AT_EXIT: &str = "_State_baseV2::_Make_ready::";
 /// What to call code that has written an atomic, and is known by nothing else.
@@ -164,7 +186,8 @@ impl BlindWalk {
             }
             // What it has run may go on as it ends, in no function of the program: destructors, what a library has left to do.
             _ if self.threads[at].is_ending() => self.threads[at].ordering.map(|code| (code, true)),
-            (Tag::Enter, Some(site)) if site.recording == Recording::System => {
+            // Its caller runs, or is called back by, something that records nothing itself.
+            (tag, Some(site)) if site.recording == Recording::System && is_by_others(tag) => {
                 let call = self.threads[at].calls.last().map(|call| call.at.get());
                 call.and_then(|from| self.between(from, Position::Called, naming))
             }

@@ -13,6 +13,7 @@ use self::lock_names::LockNames;
 use self::program::Program;
 use self::sites::CallSites;
 pub(crate) use self::sites::{CallSite, LockFunction};
+use super::atomic_values::Memory;
 use super::plain_memory::PlainMemory;
 use crate::event::Mem;
 use crate::ids::{LockId, StrId, ThreadId};
@@ -194,6 +195,11 @@ impl Naming {
     #[inline]
     pub(crate) fn known_site(&self, pc: u64) -> Option<&CallSite> {
         self.sites.recent(pc).map(|site| &**site)
+    }
+
+    /// What kind of memory this is.
+    pub(crate) fn memory(&self, mem: Mem) -> Memory {
+        self.program.memory(mem.addr)
     }
 
     /// Whether nothing is known of this memory, so that a plain access to it is just that.

@@ -1,5 +1,6 @@
 //! The files of the recorded program as they were mapped, and what the symbolizer knows about them.
 
+use crate::raw::interpreting::atomic_values::Memory;
 use crate::raw::modules::{Module, add_modules};
 use crate::raw::symbols::{BlindCode, Call, Code, DataSymbol, Position, Recording, Symbolizer};
 
@@ -35,11 +36,25 @@ impl Program {
         self.symbolizer.blind(&self.modules, from, to)
     }
 
-    /// Whether a file is mapped at this address.
-    pub(super) fn is_mapped(&self, addr: u64) -> bool {
+    /// The file that is mapped at this address.
+    fn module_at(&self, addr: u64) -> Option<&Module> {
         let after = self.modules.partition_point(|module| module.start <= addr);
         let below = after.checked_sub(1).and_then(|at| self.modules.get(at));
-        below.is_some_and(|module| addr < module.end)
+        below.filter(|module| addr < module.end)
+    }
+
+    /// Whether a file is mapped at this address.
+    pub(super) fn is_mapped(&self, addr: u64) -> bool {
+        self.module_at(addr).is_some()
+    }
+
+    /// What kind of memory is at this address.
+    pub(super) fn memory(&self, addr: u64) -> Memory {
+        match self.module_at(addr) {
+            None => Memory::Reused,
+            Some(module) if module.is_of_kernel() => Memory::Foreign,
+            Some(_) => Memory::Lasting,
+        }
     }
 
     /// The static variable at this address.
