@@ -14,7 +14,7 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/c_lib
 /// A source, the programs in it that are correct, and those that are not, with how certain the race is.
 type Source = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
-const ORDERS: [Source; 3] = [
+const ORDERS: [Source; 4] = [
     (
         "streams.c",
         &["pipes", "long_message", "standard_output", "child", "position", "stream_of_cancelled"],
@@ -22,6 +22,23 @@ const ORDERS: [Source; 3] = [
     ),
     ("files.c", &["names", "states"], &[("wrong_reading", "observed"), ("wrong_name", "observed")]),
     ("cancelled.c", &["cancelled"], &[("wrong_cancel", "observed")]),
+    (
+        "kernel.c",
+        &[
+            "reader_closed",
+            "range_closed",
+            "full",
+            "listening",
+            "shut_down",
+            "terminal",
+            "opened",
+            "removed",
+            "signalled",
+            "by_child",
+            "scanned",
+        ],
+        &[("wrong_room", "observed"), ("wrong_end", "observed")],
+    ),
 ];
 
 const CHANGED: &[&str] = &[

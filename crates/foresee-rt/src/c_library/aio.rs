@@ -5,7 +5,7 @@
 
 use libc::{aiocb, c_int, c_void, ssize_t, timespec};
 
-use super::channels::{OF_AIO, gives, learns};
+use super::channels::{OF_AIO, OF_SIGNALS, gives, learns};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, release_edge};
@@ -15,6 +15,8 @@ fn starts(operation: *const aiocb, pc: u64) {
     // SAFETY: null, or an operation that the caller passes to be started.
     if let Some(operation) = unsafe { operation.as_ref() } {
         release_edge(OF_AIO, pc);
+        // It may end with a signal.
+        release_edge(OF_SIGNALS, pc);
         gives(operation.aio_fildes, pc);
     }
 }

@@ -6,7 +6,8 @@
 //!
 //! | descriptor | channel |
 //! |---|---|
-//! | pipe, FIFO, file, terminal | the file: device and inode |
+//! | pipe, FIFO, file | the file: device and inode |
+//! | terminal | one for all: a terminal has two ends, which are two files |
 //! | `socketpair`, `eventfd`, `epoll` | its own, from the call that made it |
 //! | other sockets | one for all: which two are connected is the kernel's business |
 //! | `signalfd` | that of all signals |
@@ -34,6 +35,7 @@ use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::unseen;
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
+use crate::recorder::thread::are_many;
 
 /// The channel of each descriptor; 0: not known yet.
 static CHANNELS: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
@@ -45,6 +47,9 @@ const ON_DISK: u64 = 1 << 49;
 const OF_THEIR_OWN: u64 = 1 << 51;
 pub(crate) const OF_SOCKETS: u64 = 1 << 52;
 const OF_THE_REST: u64 = 1 << 53;
+const OF_TERMINALS: u64 = 1 << 53 | 8;
+/// Whoever opens a FIFO waits for its other end to be opened.
+pub(crate) const OF_OPENED_FIFOS: u64 = 1 << 53 | 16;
 pub(crate) const OF_SIGNALS: u64 = 1 << 54;
 pub(crate) const OF_TIMERS: u64 = 1 << 54 | 8;
 pub(crate) const OF_PROCESSES: u64 = 1 << 54 | 16;
@@ -54,6 +59,8 @@ pub(crate) const OF_AIO: u64 = 1 << 54 | 40;
 const OF_RELAYS: u64 = 1 << 54 | 32;
 const OF_IPC: u64 = 1 << 55;
 pub(crate) const OF_NAMES: u64 = 1 << 56;
+/// In the object of the room that a channel has: whoever gives waits until there is some.
+const OF_ROOM: u64 = 1 << 57;
 
 /// How often this process has made another one.
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -73,6 +80,9 @@ static RELAYS_MEET: AtomicBool = AtomicBool::new(false);
 const LONGEST_CHAIN: usize = 4;
 /// Whether anybody asked to be notified of changes of files.
 static FILES_ARE_WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// Whether anybody asked for a signal when something happens to a descriptor.
+static SIGNALS_ARE_ASKED_FOR: AtomicBool = AtomicBool::new(false);
 
 /// Whether anybody locked a file, which is unlocked when it is closed.
 static FILES_ARE_LOCKED: AtomicBool = AtomicBool::new(false);
@@ -139,9 +149,41 @@ fn identify(fd: c_int) -> Option<u64> {
             _ if failed => None,
             libc::S_IFSOCK => Some(OF_SOCKETS),
             0 => Some(OF_THE_REST),
+            libc::S_IFCHR if is_terminal(stat.st_rdev) => Some(OF_TERMINALS),
             _ => Some(FileIdentity::from(&stat).channel()),
         }
     }
+}
+
+/// Whether a device is an end of a terminal that programs make: `/dev/ptmx`, or one of `/dev/pts`.
+fn is_terminal(device: u64) -> bool {
+    const OF_PTMX: (u32, u32) = (5, 2);
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    (136..144).contains(&major) || (major, minor) == OF_PTMX
+}
+
+/// A file was opened, or could not be: if it is a FIFO, that is because of who has opened its other end.
+pub(crate) fn opened(fd: c_int, pc: u64) {
+    if !status::recording() {
+        return;
+    }
+    // SAFETY: as in `identify`.
+    let is_fifo = unsafe {
+        let errno = *libc::__errno_location();
+        let mut stat: libc::stat = std::mem::zeroed();
+        let is_there = fd >= 0 && call_real!(FSTAT, (c_int, *mut libc::stat) -> c_int, fd, &mut stat) == 0;
+        *libc::__errno_location() = errno;
+        if is_there { stat.st_mode & libc::S_IFMT == libc::S_IFIFO } else { fd < 0 && errno == libc::ENXIO }
+    };
+    if is_fifo {
+        acquire_edge(OF_OPENED_FIFOS, pc);
+    }
+}
+
+/// A call has failed: whether that may be because of what another thread did to the other end, and not for want of something.
+pub(crate) fn failed_by_others() -> bool {
+    // SAFETY: `errno` is this thread's own.
+    !matches!(unsafe { *libc::__errno_location() }, libc::EAGAIN | libc::EINTR | libc::EBADF | libc::EFAULT)
 }
 
 /// What tells files apart, and what kind of file it is.
@@ -173,8 +215,11 @@ pub(crate) fn learns_about(file: FileIdentity, pc: u64) {
 
 /// Closes, as far as this module is concerned, all known descriptors from `first` to `last`.
 pub(crate) fn closes_all(first: u32, last: u32, pc: u64) {
-    let known = CHANNELS.iter().enumerate().skip(first as usize).take_while(|(fd, _)| *fd <= last as usize);
-    for (fd, _) in known.filter(|(_, slot)| slot.load(SeqCst) != 0) {
+    /// Of so many, those that were not used yet are asked for.
+    const ASKED: usize = 256;
+    let first = first as usize;
+    let all = CHANNELS.iter().enumerate().skip(first).take_while(|(fd, _)| *fd <= last as usize);
+    for (fd, _) in all.filter(|(fd, slot)| slot.load(SeqCst) != 0 || *fd < first + ASKED) {
         closes(fd as c_int, pc);
     }
 }
@@ -257,6 +302,13 @@ pub(crate) fn takes_from_processes(object: *const c_void, field: SharingField, p
     }
 }
 
+/// The thread learns of something that other processes may have changed: which files there are.
+pub(crate) fn takes_from_children(pc: u64) {
+    if has_children() {
+        acquire_edge(OF_PROCESSES, pc);
+    }
+}
+
 /// Somebody locks a file.
 pub(crate) fn lock_files() {
     FILES_ARE_LOCKED.store(true, SeqCst);
@@ -315,6 +367,19 @@ fn give_to(channel: u64, pc: u64) {
     if channel & OF_FILES != 0 {
         changes_files(pc);
     }
+    may_signal(pc);
+}
+
+/// The thread is about to do something to a descriptor or file, for which somebody may have asked for a signal.
+pub(crate) fn may_signal(pc: u64) {
+    if SIGNALS_ARE_ASKED_FOR.load(Relaxed) {
+        release_edge(OF_SIGNALS, pc);
+    }
+}
+
+/// Somebody asks for a signal when something happens to a descriptor.
+pub(crate) fn ask_for_signals() {
+    SIGNALS_ARE_ASKED_FOR.store(true, SeqCst);
 }
 
 /// The thread has mapped a part of a file, whose contents depend on what was written to it.
@@ -377,7 +442,37 @@ pub(crate) fn takes(fd: c_int, channel: u64, pc: u64) {
     }
 }
 
+/// The thread is about to take from a channel, which makes room there.
+pub(crate) fn makes_room(channel: u64, pc: u64) {
+    if channel & ON_DISK == 0 && are_many() {
+        release_edge(channel | OF_ROOM, pc);
+    }
+}
+
+/// Whether a descriptor of this channel has no room for more.
+pub(crate) fn is_full(fd: c_int, channel: u64) -> bool {
+    static POLL: Real = Real::new(c"poll");
+    if channel & ON_DISK != 0 || !are_many() {
+        return false;
+    }
+    let mut asked = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: asks about one descriptor, and does not wait.
+    unsafe { call_real!(POLL, (*mut libc::pollfd, libc::nfds_t, c_int) -> c_int, &mut asked, 1, 0) == 0 }
+}
+
+/// There was no room, and is now: somebody made some.
+pub(crate) fn has_room(channel: u64, pc: u64) {
+    acquire_edge(channel | OF_ROOM, pc);
+}
+
 /// The same where the channel was not asked for before.
+pub(crate) fn learns_of_room(fd: c_int, pc: u64) {
+    if let Some(channel) = channel(fd) {
+        has_room(channel, pc);
+    }
+}
+
+/// As [`takes`], where the channel was not asked for before.
 pub(crate) fn learns(fd: c_int, pc: u64) {
     if let Some(channel) = channel(fd) {
         takes(fd, channel, pc);

@@ -7,7 +7,9 @@
 
 use libc::{c_int, c_long, c_void, size_t, ssize_t, timespec};
 
-use super::channels::{OF_SIGNALS, OF_TIMERS, channel, gives, lock_files, of_ipc};
+use super::channels::{
+    OF_SIGNALS, OF_TIMERS, ask_for_signals, channel, failed_by_others, gives, lock_files, of_ipc,
+};
 use super::handing_over::{givers, takers};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
@@ -73,7 +75,7 @@ fn around_semaphores(
         release_edge(of_ipc(set), pc);
     }
     let result = operate();
-    if result == 0 && gets {
+    if gets && (result == 0 || failed_by_others()) {
         take_edge(of_ipc(set), pc);
     }
     result
@@ -90,7 +92,29 @@ extern "C-unwind" fn control_semaphores(
     static REAL: Real = Real::new(c"semctl");
     release_edge(of_ipc(set), pc);
     // SAFETY: forwards the caller's own arguments, in the registers in which a variadic function expects them.
-    unsafe { call_real!(REAL, (c_int, c_int, c_int, u64) -> c_int, set, index, command, argument) }
+    let result =
+        unsafe { call_real!(REAL, (c_int, c_int, c_int, u64) -> c_int, set, index, command, argument) };
+    acquire_edge(of_ipc(set), pc);
+    result
+}
+
+/// A queue of messages is asked about, or removed, which wakes who waits for it.
+extern "C-unwind" fn control_queue(queue: c_int, command: c_int, about: *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"msgctl");
+    release_edge(of_ipc(queue), pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (c_int, c_int, *mut c_void) -> c_int, queue, command, about) };
+    acquire_edge(of_ipc(queue), pc);
+    result
+}
+
+/// A signal is asked for when a message comes.
+extern "C-unwind" fn notify_of_message(queue: c_int, how: *const c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"mq_notify");
+    ask_for_signals();
+    gives(queue, pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    unsafe { call_real!(REAL, (c_int, *const c_void) -> c_int, queue, how) }
 }
 
 extern "C-unwind" fn lock_file(fd: c_int, operation: c_int, pc: u64) -> c_int {
@@ -208,6 +232,8 @@ weak_entries! {
     "semop" => operate, "rcx";
     "semtimedop" => operate_until, "r8";
     "semctl" => control_semaphores, "r8";
+    "msgctl" => control_queue, "rcx";
+    "mq_notify" => notify_of_message, "rdx";
     "flock" => lock_file, "rdx";
     "lockf" => lock_part, "rcx";
     "lockf64" => lock_part, "rcx";

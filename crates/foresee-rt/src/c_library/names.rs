@@ -11,7 +11,7 @@
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-use super::channels::{OF_NAMES, changes_files};
+use super::channels::{OF_NAMES, changes_files, takes_from_children};
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
 use crate::recorder::thread::are_many;
@@ -139,6 +139,7 @@ impl Drop for InUse {
                 both &= both - 1;
             }
         }
+        takes_from_children(self.pc);
     }
 }
 

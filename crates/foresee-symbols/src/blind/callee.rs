@@ -45,26 +45,40 @@ pub(super) fn callee(code: &FileCode, instructions: &[Instruction], at: usize) -
 
 /// System calls that order nothing: waiting for an atomic and waking who waits for it (the atomic itself is the program's, and orders
 /// what it orders), and asking who one is.
-const HARMLESS: [u64; 5] = [FUTEX, GETTID, GETPID, SCHED_YIELD, GETCPU];
+const HARMLESS: [u64; 4] = [FUTEX, GETTID, GETPID, SCHED_YIELD];
 const FUTEX: u64 = 202;
 const GETTID: u64 = 186;
 const GETPID: u64 = 39;
 const SCHED_YIELD: u64 = 24;
-const GETCPU: u64 = 309;
+/// What a futex is used for: to wait and to wake, if the bits are left out that say how. Other uses write to it.
+const FUTEX_USES: [u64; 4] = [0, 1, 9, 10];
+const FUTEX_HOW: u64 = !(128 | 256);
 
 /// Whether the call of `syscall` at this instruction is for one of them, by a constant.
 pub(super) fn is_harmless_system_call(instructions: &[Instruction], at: usize) -> bool {
+    match constant_in(Register::RDI, instructions, at) {
+        Some(FUTEX) => constant_in(Register::RDX, instructions, at)
+            .is_some_and(|operation| FUTEX_USES.contains(&(operation & FUTEX_HOW))),
+        number => number.is_some_and(|number| HARMLESS.contains(&number)),
+    }
+}
+
+/// The constant that is in a register at this instruction, if it was put there shortly before.
+fn constant_in(register: Register, instructions: &[Instruction], at: usize) -> Option<u64> {
     let before = instructions[..at].iter().rev().take(LOOK_BACK);
     let mut before = before.take_while(|one| one.flow_control() == FlowControl::Next);
-    let number = before.find(|one| {
+    let set = before.find(|one| {
         one.op_count() > 0
             && one.op0_kind() == OpKind::Register
-            && one.op0_register().full_register() == Register::RDI
-    });
-    number.is_some_and(|one| {
-        let constant = one.try_immediate(1).ok().filter(|_| one.mnemonic() == Mnemonic::Mov);
-        constant.is_some_and(|number| HARMLESS.contains(&number))
-    })
+            && one.op0_register().full_register() == register
+    })?;
+    match set.mnemonic() {
+        Mnemonic::Mov => set.try_immediate(1).ok(),
+        Mnemonic::Xor if set.op1_kind() == OpKind::Register && set.op1_register() == set.op0_register() => {
+            Some(0)
+        }
+        _ => None,
+    }
 }
 
 /// The functions whose addresses are put into registers shortly before a call.

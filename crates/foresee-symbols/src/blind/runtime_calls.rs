@@ -47,7 +47,8 @@ const STATEFUL: &str = "access eaccess euidaccess faccessat chdir chmod chown fc
     mq_receive mq_timedreceive msgrcv eventfd_read poll ppoll select pselect epoll_wait epoll_pwait epoll_pwait2 wait wait3 wait4 \
     waitid waitpid aio_error aio_error64 aio_return aio_return64 aio_suspend aio_suspend64 semctl dlopen dlclose setjmp _setjmp \
     __sigsetjmp pclose lseek lseek64 fchdir vwprintf vfwprintf wprintf fwprintf vwscanf vfwscanf wscanf fwscanf __isoc99_vwscanf \
-    __isoc99_vfwscanf __isoc99_wscanf __isoc99_fwscanf getitimer timer_gettime";
+    __isoc99_vfwscanf __isoc99_wscanf __isoc99_fwscanf getitimer timer_gettime scandir scandir64 glob glob64 nftw nftw64 ftw ftw64 \
+    mknod mknodat posix_spawn posix_spawnp msgctl listen";
 
 /// Functions that the runtime stands in front of, and that call back.
 const CALLING_BACK: [&str; 4] = ["qsort", "qsort_r", "pthread_once", "call_once"];

@@ -4,16 +4,17 @@ use libc::{c_char, c_int, c_uint, c_void, sockaddr, socklen_t};
 
 use super::closing::no_descriptor;
 use crate::c_library::channels::{
-    OF_FILE_CHANGES, OF_SIGNALS, OF_SOCKETS, changes_files, channel, closes, gives, learns, made, made_as,
-    new_channel, watch_files,
+    OF_FILE_CHANGES, OF_OPENED_FIFOS, OF_SIGNALS, OF_SOCKETS, ask_for_signals, changes_files, channel,
+    closes, failed_by_others, gives, learns, made, made_as, may_signal, new_channel, opened, watch_files,
 };
 use crate::c_library::ipc::around_file_lock;
 use crate::c_library::names;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, write_range};
-use crate::recorder::descriptor;
-use crate::recorder::edges::acquire_edge;
+use crate::recorder::edges::{acquire_edge, release_edge};
+use crate::recorder::thread::are_many;
+use crate::recorder::{descriptor, status};
 
 /// Functions that make a descriptor from these arguments; the expression after them is the channel that it gets.
 macro_rules! makers {
@@ -23,8 +24,11 @@ macro_rules! makers {
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let fd = unsafe { call_real!($real, ($($ty),*) -> c_int, $($arg),*) };
             let channel: fn(c_int, u64) -> u64 = $channel;
-            if fd >= 0 {
-                made(fd, channel(made_from!($($arg)*), pc));
+            if fd >= 0 || failed_by_others() {
+                let channel = channel(made_from!($($arg)*), pc);
+                if fd >= 0 {
+                    made(fd, channel);
+                }
             }
             fd
         })*
@@ -81,11 +85,16 @@ macro_rules! openers {
         extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> c_int {
             changes_files(pc);
             let _names = $names.begin(pc);
+            if status::recording() && are_many() {
+                release_edge(OF_OPENED_FIFOS, pc);
+                may_signal(pc);
+            }
             // SAFETY: forwards the caller's own arguments, in the registers in which a variadic function expects them.
             let fd = unsafe { call_real!($real, ($($ty),*) -> c_int, $($arg),*) };
             if fd >= 0 {
                 made(fd, 0);
             }
+            opened(fd, pc);
             fd
         })*
     };
@@ -171,6 +180,10 @@ extern "C-unwind" fn duplicate_to_with(fd: c_int, to: c_int, flags: c_int, pc: u
 static FCNTL: Real = Real::new(c"fcntl");
 
 /// `fcntl` takes a third argument with most commands, a number or a pointer; it is passed on whether it is there or not.
+/// Commands of `fcntl` that the `libc` crate does not have.
+const F_SETOWN: c_int = 8;
+const F_SETSIG: c_int = 10;
+
 extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) -> c_int {
     // SAFETY: forwards the caller's own arguments, in the registers in which a variadic function expects them.
     let real = || unsafe { call_real!(FCNTL, (c_int, c_int, u64) -> c_int, fd, command, argument) };
@@ -180,6 +193,10 @@ extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) 
         }
         libc::F_SETFL => {
             gives(fd, pc);
+            real()
+        }
+        F_SETOWN | F_SETSIG | libc::F_SETLEASE | libc::F_NOTIFY => {
+            ask_for_signals();
             real()
         }
         _ => real(),

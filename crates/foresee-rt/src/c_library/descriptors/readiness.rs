@@ -5,7 +5,7 @@
 
 use libc::{c_int, c_ulong, c_void, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 
-use crate::c_library::channels::{channel, gives, learns, relay, takes};
+use crate::c_library::channels::{channel, gives, learns, learns_of_room, relay, takes};
 use crate::entry_points::{entries, weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, write_range};
@@ -25,6 +25,9 @@ fn learn_polled(result: c_int, descriptors: *const pollfd, count: nfds_t, pc: u6
             let polled = unsafe { &*descriptors.add(i) };
             if polled.revents != 0 {
                 learns(polled.fd, pc);
+            }
+            if polled.revents & libc::POLLOUT != 0 {
+                learns_of_room(polled.fd, pc);
             }
         }
     }
@@ -61,10 +64,13 @@ extern "C-unwind" fn poll_descriptors_masked(
     learn_polled(result, descriptors, count, pc)
 }
 
+/// Which of the sets of `select` is about room.
+const WRITABLE: usize = 1;
+
 /// The thread knows of the descriptors that are in the sets by now.
 fn learn_selected(result: c_int, count: c_int, sets: [*const fd_set; 3], pc: u64) -> c_int {
     if result > 0 && status::recording() {
-        for set in sets.into_iter().filter(|set| !set.is_null()) {
+        for (nth, set) in sets.into_iter().enumerate().filter(|(_, set)| !set.is_null()) {
             let words = set.cast::<u64>();
             for fd in 0..count {
                 // SAFETY: the caller passes sets of so many bits, which may be more than an `fd_set` has, and the real function has
@@ -72,6 +78,9 @@ fn learn_selected(result: c_int, count: c_int, sets: [*const fd_set; 3], pc: u64
                 let word = unsafe { *words.add(fd as usize / 64) };
                 if word >> (fd % 64) & 1 != 0 {
                     learns(fd, pc);
+                    if nth == WRITABLE {
+                        learns_of_room(fd, pc);
+                    }
                 }
             }
         }

@@ -4,7 +4,7 @@ use libc::{
     c_char, c_int, c_uint, c_void, iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t,
 };
 
-use crate::c_library::channels::{channel, gives, takes};
+use crate::c_library::channels::{channel, failed_by_others, gives, has_room, is_full, makes_room, takes};
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 
@@ -15,10 +15,13 @@ macro_rules! takers {
         pub(super) extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
             // Before the call: during it, the descriptor may be closed and its number be another's.
             let channel = channel(fd);
+            if let Some(channel) = channel {
+                makes_room(channel, pc);
+            }
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) };
             let success: fn($result) -> bool = $success;
-            if let Some(channel) = channel && success(result) {
+            if let Some(channel) = channel && (success(result) || failed_by_others()) {
                 takes(fd, channel, pc);
             }
             result
@@ -32,8 +35,18 @@ macro_rules! givers {
         $(static $real: Real = Real::new($name);
         pub(super) extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
             gives(fd, pc);
+            let channel = channel(fd);
+            let full = channel.filter(|&channel| is_full(fd, channel));
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-            unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) }
+            let result = unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) };
+            if let Some(channel) = full {
+                has_room(channel, pc);
+            }
+            // It fails because the other end is closed, or not there yet.
+            if let Some(channel) = channel && result < 0 && failed_by_others() {
+                takes(fd, channel, pc);
+            }
+            result
         })*
     };
 }
@@ -84,11 +97,24 @@ givers! {
         parts: *const iovec, count: c_int, at: off_t, flags: c_int
     ) -> ssize_t;
     FTRUNCATE set_length of c"ftruncate" (len: off_t) -> c_int;
-    CONNECT connect_to of c"connect" (address: *const sockaddr, len: socklen_t) -> c_int;
+    LISTEN begin_to_listen of c"listen" (waiting: c_int) -> c_int;
     MQ_SEND send_to_queue of c"mq_send" (from: *const c_char, size: size_t, priority: c_uint) -> c_int;
     MQ_TIMEDSEND send_to_queue_until of c"mq_timedsend" (
         from: *const c_char, size: size_t, priority: c_uint, until: *const libc::timespec
     ) -> c_int;
+}
+
+/// Whoever is connected to has begun to listen, and is given a connection.
+extern "C-unwind" fn connect_to(fd: c_int, address: *const sockaddr, len: socklen_t, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"connect");
+    gives(fd, pc);
+    let channel = channel(fd);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    let result = unsafe { call_real!(REAL, (c_int, *const sockaddr, socklen_t) -> c_int, fd, address, len) };
+    if let Some(channel) = channel {
+        takes(fd, channel, pc);
+    }
+    result
 }
 
 entries! {
@@ -101,6 +127,7 @@ entries! {
 
 // A program may have functions of its own by these names.
 weak_entries! {
+    "listen" => begin_to_listen, "rdx";
     "timerfd_settime" => set_timer, "r8";
     "vmsplice" => give_pages, "r8";
     "preadv2" => read_parts_at_with, "r9";

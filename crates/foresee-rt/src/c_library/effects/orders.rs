@@ -2,8 +2,9 @@
 
 use libc::c_int;
 
-use crate::c_library::channels::{FileIdentity, gives, learns, learns_about};
+use crate::c_library::channels::{FileIdentity, forks, gives, learns, learns_about};
 use crate::c_library::names;
+use crate::c_library::process::child_changed;
 
 /// Something is written to a descriptor at once.
 pub(super) struct Giving(pub(super) c_int);
@@ -11,6 +12,25 @@ pub(super) struct Giving(pub(super) c_int);
 impl Giving {
     pub(super) fn begin(self, pc: u64) {
         gives(self.0, pc);
+    }
+}
+
+/// Another process runs during the call.
+pub(super) struct RunningChild;
+
+impl RunningChild {
+    pub(super) fn begin(self, pc: u64) -> ChildEnded {
+        forks(pc);
+        ChildEnded(pc)
+    }
+}
+
+/// The call has ended, and with it the process.
+pub(super) struct ChildEnded(u64);
+
+impl Drop for ChildEnded {
+    fn drop(&mut self) {
+        child_changed(self.0);
     }
 }
 

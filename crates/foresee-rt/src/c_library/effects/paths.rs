@@ -78,6 +78,16 @@ effects! {
         before [reads_text(path)], after |n| [writes(to, n.max(0) as usize)];
     realpath(path: Text, to: *mut c_char) -> *mut c_char, within names::looking_up(path),
         before [reads_text(path)], after |text| [writes_text(text, true)];
+    scandir(path: Text, list: Bytes, filter: Bytes, compare: Bytes) -> c_int, within names::listing(path), before [reads_text(path)], after |_| [];
+    scandir64(path: Text, list: Bytes, filter: Bytes, compare: Bytes) -> c_int, within names::listing(path), before [reads_text(path)], after |_| [];
+    glob(pattern: Text, flags: c_int, failed: Bytes, found: Bytes) -> c_int, within names::listing(pattern), before [reads_text(pattern)], after |_| [];
+    glob64(pattern: Text, flags: c_int, failed: Bytes, found: Bytes) -> c_int, within names::listing(pattern), before [reads_text(pattern)], after |_| [];
+    nftw(path: Text, visit: Bytes, open: c_int, flags: c_int) -> c_int, within names::listing(path), before [reads_text(path)], after |_| [];
+    nftw64(path: Text, visit: Bytes, open: c_int, flags: c_int) -> c_int, within names::listing(path), before [reads_text(path)], after |_| [];
+    ftw(path: Text, visit: Bytes, open: c_int) -> c_int, within names::listing(path), before [reads_text(path)], after |_| [];
+    ftw64(path: Text, visit: Bytes, open: c_int) -> c_int, within names::listing(path), before [reads_text(path)], after |_| [];
+    mknod(path: Text, mode: mode_t, device: libc::dev_t) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
+    mknodat(at: c_int, path: Text, mode: mode_t, device: libc::dev_t) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
     opendir(path: Text) -> *mut DIR, within names::listing(path), before [reads_text(path)], after |_| [];
     readdir(of: *mut DIR) -> *mut libc::dirent, within names::listing(std::ptr::null()),
         before [], after |entry| [writes_entry(entry)];

@@ -5,6 +5,7 @@ use libc::{
     tm,
 };
 
+use super::orders::{Giving, RunningChild};
 use super::table::*;
 use crate::real_functions::{Real, call_real};
 
@@ -102,7 +103,7 @@ effects! {
         ];
     setsockopt(fd: c_int, level: c_int, name: c_int, from: Bytes, len: socklen_t) -> c_int,
         before [reads(from, len as usize)], after |_| [];
-    bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int,
+    bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int, within Giving(fd),
         before [reads(address, len as usize)], after |_| [];
 
     qsort(array: *mut c_void, count: size_t, size: size_t, compare: Bytes) -> (),
@@ -111,5 +112,5 @@ effects! {
         before [reads(array, count.saturating_mul(size))], after |_| [writes(array, count.saturating_mul(size))];
     a64l(text: Text) -> c_long, before [reads(text, size_within(text, 6))], after |_| [];
     mblen(text: Text, most: size_t) -> c_int, before [], after |len| [reads(text, if len > 0 { len as usize } else { 0 })];
-    system(command: Text) -> c_int, before [reads_text(command)], after |_| [];
+    system(command: Text) -> c_int, within RunningChild, before [reads_text(command)], after |_| [];
 }

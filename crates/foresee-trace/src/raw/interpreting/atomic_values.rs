@@ -18,7 +18,7 @@ pub(crate) enum Memory {
     Reused,
     /// A static.
     Lasting,
-    /// Others write it, too: the kernel.
+    /// Others write it, too: the kernel, other processes, whoever writes to the file that it is.
     Foreign,
 }
 
@@ -54,7 +54,8 @@ impl AtomicValues {
                     None => match memory(mem) {
                         Memory::Reused => return op,
                         Memory::Lasting => true,
-                        Memory::Foreign => false,
+                        // As it is at first.
+                        Memory::Foreign => value == 0,
                     },
                 };
                 self.unexplained += u64::from(!is_told);
@@ -126,5 +127,8 @@ mod tests {
         assert_eq!(load(&mut values, 1, Memory::Foreign), (None, 1));
         assert_eq!(load(&mut values, 1, Memory::Foreign), (None, 1));
         assert_eq!(load(&mut values, 2, Memory::Foreign), (None, 2));
+        let mut values = AtomicValues::default();
+        assert_eq!(load(&mut values, 0, Memory::Foreign), (Some(0), 0));
+        assert_eq!(load(&mut values, 1, Memory::Foreign), (None, 1));
     }
 }

@@ -35,7 +35,7 @@ mod unseen_starts;
 
 use std::rc::Rc;
 
-use foresee_format::{AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, SYNC_SPACE, Tag};
+use foresee_format::{AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, SHARED_MEMORY, SYNC_SPACE, Tag};
 use rustc_hash::FxHashMap;
 
 use self::annotations::Annotations;
@@ -117,7 +117,8 @@ impl Interpreter {
         let loc = self.locks.place_apart(number, site)?;
         let mem = op.mem()?;
         let thread = self.naming.known_thread(number)?;
-        let may_be_channel = record.tag == Tag::Load && (site.is_channel || site.krate.is_none());
+        let may_be_channel = record.tag == Tag::Load
+            && (site.is_channel || site.krate.is_none() || self.naming.has_shared_memory());
         let is_plain = site.is_counted.get()
             && !may_be_channel
             && site.origin == Origin::Program
@@ -265,7 +266,7 @@ impl Interpreter {
         let Some(site) = site else { return Some((LocId::UNKNOWN, op)) };
         self.lines.count(&op, site);
         if let Some(mem) = op.mem() {
-            self.touch(&op, mem, site)?;
+            self.touch(&op, mem, site, record.tag == Tag::Alloc && record.detail == SHARED_MEMORY)?;
         }
         let loc = if record.tag == Tag::Enter { site.loc } else { self.locks.place(thread, site) };
         let op = match op {
@@ -372,8 +373,8 @@ impl Interpreter {
         (number < MAX_THREADS).then(|| self.naming.thread(number))
     }
 
-    /// Learns what an operation on this memory says about what is there; `None` if it is no event.
-    fn touch(&mut self, op: &Op<'_>, mem: Mem, site: &CallSite) -> Option<()> {
+    /// Learns what an operation on this memory says about what is there, and whether others have it; `None` if it is no event.
+    fn touch(&mut self, op: &Op<'_>, mem: Mem, site: &CallSite, is_shared: bool) -> Option<()> {
         let is_unseen = match op {
             Op::Read { .. } | Op::Write { .. } => site.origin != Origin::Program,
             Op::Free { .. } => site.origin == Origin::Foreign,
@@ -383,7 +384,10 @@ impl Interpreter {
             return None;
         }
         match op {
-            Op::Alloc { .. } => self.renew(mem, true),
+            Op::Alloc { .. } => {
+                self.renew(mem, true);
+                self.naming.set_shared(mem, is_shared);
+            }
             Op::Free { .. } => {}
             Op::Read { .. } | Op::Write { .. } | Op::Load { .. } if self.naming.is_plain(mem) => {}
             Op::Write { .. } => {

@@ -194,8 +194,9 @@ impl BlindWalk {
             (Tag::Unseen, Some(site)) => {
                 let before = self.come(at, pc, site, naming).filter(|&(_, orders)| orders);
                 before.or_else(|| {
-                    let what = Unseen::ALL.get(usize::from(record.detail))?;
-                    Some((naming.intern(what.name()), false))
+                    let what = *Unseen::ALL.get(usize::from(record.detail))?;
+                    // Whoever has the file mapped may see it there.
+                    Some((naming.intern(what.name()), what == Unseen::MappedFile))
                 })
             }
             (_, Some(site)) => self.come(at, pc, site, naming),

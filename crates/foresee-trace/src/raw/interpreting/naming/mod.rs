@@ -38,6 +38,8 @@ pub(crate) struct Naming {
     looked_up: FxHashSet<u64>,
     /// Memory that nothing is known of.
     pub(crate) plain_memory: PlainMemory,
+    /// Memory that others have, too: few pieces.
+    shared: Vec<Mem>,
 }
 
 impl Naming {
@@ -52,6 +54,7 @@ impl Naming {
             calls: FxHashMap::default(),
             looked_up: FxHashSet::default(),
             plain_memory: PlainMemory::default(),
+            shared: Vec::new(),
         }
     }
 
@@ -199,7 +202,21 @@ impl Naming {
 
     /// What kind of memory this is.
     pub(crate) fn memory(&self, mem: Mem) -> Memory {
-        self.program.memory(mem.addr)
+        match self.shared.iter().any(|shared| shared.overlaps(mem)) {
+            true => Memory::Foreign,
+            false => self.program.memory(mem.addr),
+        }
+    }
+
+    /// Whether there is memory that others have, too.
+    pub(crate) fn has_shared_memory(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
+    /// This memory is new, and others may have it, or not.
+    pub(crate) fn set_shared(&mut self, mem: Mem, is_shared: bool) {
+        self.shared.retain(|shared| !shared.overlaps(mem));
+        self.shared.extend(is_shared.then_some(mem));
     }
 
     /// Whether nothing is known of this memory, so that a plain access to it is just that.
