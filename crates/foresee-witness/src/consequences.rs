@@ -28,6 +28,7 @@ pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut
         findings.retain(|finding| !is_about_end(finding));
     }
     let impossible = trust.gaps().iter().find(|gap| matches!(gap, Gap::Impossible(_)));
+    let unseen = trust.gaps().iter().find(|gap| matches!(gap, Gap::UninstrumentedAtomics(_)));
     for finding in findings {
         let (nothing, predictions, whole_run) = (
             trust.spoils(Spoils::Everything),
@@ -45,7 +46,8 @@ pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut
         if predictions {
             finding.drop_witness();
         }
-        if let Some(gap) = impossible {
+        // What may have ordered the threads unseen is a reason as good as blind code is.
+        if let Some(gap) = impossible.or(unseen.filter(|_| finding.reason.is_none())) {
             finding.doubt_because(gap.to_string());
         }
     }
