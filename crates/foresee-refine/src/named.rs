@@ -7,7 +7,8 @@ use crate::history::History;
 use crate::linear::{self, Explanation, Limits, Verdict, Violation};
 use crate::log::Log;
 use crate::models::{
-    Buffers, Counter, Kv, Map, Multiset, PriorityQueue, Queue, Register, Sequence, Set, Stack, Store,
+    Buffers, Channel, Counter, Dictionary, Kv, Map, Multiset, PriorityQueue, Queue, Register, Sequence, Set,
+    Stack, Store,
 };
 use crate::refine::{self, Judgement, Mode, RefineError, Replica, Unsupported};
 use crate::spec::{Viewed, WrongCall};
@@ -43,11 +44,15 @@ pub enum Model {
     Sequence,
     /// [`Buffers`]
     Buffers,
+    /// [`Dictionary`]
+    Dictionary,
+    /// [`Channel`], with room for any number of values
+    Channel,
 }
 
 impl Model {
     /// All models, with their names.
-    pub const ALL: [(Model, &'static str); 12] = [
+    pub const ALL: [(Model, &'static str); 14] = [
         (Model::Register, "register"),
         (Model::Kv, "kv"),
         (Model::Set, "set"),
@@ -60,6 +65,8 @@ impl Model {
         (Model::Store, "cache"),
         (Model::Sequence, "vector"),
         (Model::Buffers, "stringbuffer"),
+        (Model::Dictionary, "map"),
+        (Model::Channel, "channel"),
     ];
 
     /// The name.
@@ -77,7 +84,7 @@ impl fmt::Display for Model {
 /// A name that no model has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no model is called `{0}`; expected register, kv, set, queue, stack, pqueue, counter, multiset, tree, cache, vector or stringbuffer"
+    "no model is called `{0}`; expected register, kv, set, queue, stack, pqueue, counter, multiset, tree, cache, vector, stringbuffer, map or channel"
 )]
 pub struct UnknownModel(String);
 
@@ -109,6 +116,11 @@ macro_rules! with_specification {
             Model::Store => with_specification!(@ Store, $spec, $does),
             Model::Sequence => with_specification!(@ Sequence, $spec, $does),
             Model::Buffers => with_specification!(@ Buffers, $spec, $does),
+            Model::Dictionary => with_specification!(@ Dictionary, $spec, $does),
+            Model::Channel => {
+                let $spec = &Channel::default();
+                $does
+            }
         }
     };
     (@ $type:ident, $spec:ident, $does:expr) => {{

@@ -29,7 +29,7 @@ pub struct RefineArgs {
     /// The history, log or trace, `-` for standard input
     #[arg(value_name = "FILE")]
     pub input: PathBuf,
-    /// What the operations are of: register, kv, set, queue, stack, pqueue, counter, multiset, bst, tree, cache, vector, stringbuffer
+    /// What the operations are of: register, kv, set, queue, stack, pqueue, counter, multiset, bst, tree, cache, vector, stringbuffer, map, channel
     /// [default: what the file says]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,

@@ -2,7 +2,9 @@
 
 pub mod bag;
 pub mod buffers;
+pub mod channel;
 pub mod counter;
+pub mod dictionary;
 pub mod kv;
 pub mod line;
 pub mod map;
@@ -14,7 +16,9 @@ pub mod store;
 pub mod vector;
 
 pub use buffers::Buffers;
+pub use channel::Channel;
 pub use counter::Counter;
+pub use dictionary::Dictionary;
 pub use kv::Kv;
 pub use line::{Queue, Stack};
 pub use map::Map;

@@ -268,6 +268,11 @@ impl Default for TestSettings {
 }
 
 impl TestSettings {
+    pub(super) fn harness(self, seed: u64) -> Harness {
+        let TestSettings { threads, operations, keys, .. } = self;
+        Harness { threads, operations, keys, seed, ..Harness::default() }
+    }
+
     /// Tests a structure with each seed.
     ///
     /// # Panics
@@ -283,10 +288,8 @@ impl TestSettings {
         R: Replica + Default + Send + 'static,
         T: Sync,
     {
-        let TestSettings { threads, operations, keys, seeds } = self;
-        for seed in 0..seeds {
-            let harness = Harness { threads, operations, keys, seed, ..Harness::default() };
-            match harness.run_with::<S, R, T>(spec.clone(), &new, &operation, internal) {
+        for seed in 0..self.seeds {
+            match self.harness(seed).run_with::<S, R, T>(spec.clone(), &new, &operation, internal) {
                 Err(why) => panic!("seed {seed}: the log cannot be checked: {why}"),
                 Ok(report) if report.is_wrong() => panic!("seed {seed}: {report}"),
                 Ok(report) if report.finding.is_some() => std::eprintln!("note: seed {seed}: {report}"),

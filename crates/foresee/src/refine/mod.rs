@@ -9,6 +9,7 @@
 mod choice;
 mod entries;
 mod harness;
+mod linearized;
 mod logged;
 mod recorder;
 mod shared;
@@ -22,8 +23,10 @@ pub use foresee_refine::refine::{
 pub use foresee_refine::spec::{Outcome, Specification, Touched, Viewed, WrongCall};
 pub use foresee_refine::{Value, linear, log, models, structures};
 pub use harness::{Finding, Harness, Report, TestSettings};
+pub use linearized::Linearized;
 pub use logged::Logged;
 pub use recorder::{Recorder, Recording, Role};
+pub use thread::logged_call;
 
 /// What the macros call.
 #[doc(hidden)]

@@ -184,6 +184,19 @@ impl Drop for Call {
     }
 }
 
+/// Calls a method that cannot be annotated, such as one of somebody else's structure, and logs that under this name. Nobody expects a commit
+/// of it: for [`Harness::linearize`](super::Harness::linearize).
+pub fn logged_call<A: Into<Value>, R: Clone + Into<Value>>(
+    name: &'static str,
+    args: impl IntoIterator<Item = A>,
+    method: impl FnOnce() -> R,
+) -> R {
+    let logged = call(MethodKind::Observer, name, || args.into_iter().map(Into::into).collect());
+    let result = method();
+    logged.returns(|| result.clone().into());
+    result
+}
+
 /// Logs a commit.
 #[track_caller]
 pub fn commit() {
