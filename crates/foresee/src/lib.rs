@@ -114,7 +114,8 @@
 //! | [`Logged`], [`log_write!`], [`log_replay!`] | what the contents of the structure are made of |
 //!
 //! With the feature `refine` these log to whoever listens: a checker beside the program, a file for `foresee refine`, or the harness of
-//! `refine_test!`. Without it they are nothing.
+//! `refine_test!`. Without it they are nothing. In a program that foresee records they are words of the trace as well, so that `foresee refine TRACE` can tell of
+//! this run and of others.
 //!
 //! # Cost
 //!

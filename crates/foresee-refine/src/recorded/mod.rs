@@ -1,7 +1,7 @@
 //! Operations of programs that foresee recorded: refinement of the observed run, and of runs that did not happen.
 //!
-//! A trace has the words `call`, `return`, `commit`, `commit_begin` and `commit_end` where the program says them (`foresee.h`), and logged writes
-//! as events `log_write(target, value)`. [`OperationLog`] makes a [`Log`](crate::log::Log) of them, in the order of a schedule.
+//! A trace has the words `call`, `return`, `commit`, `commit_begin` and `commit_end` where the program says them (`foresee.h`, or the crate `foresee`), and logged writes
+//! as named events ([`recorded_words`](crate::recorded_words)). [`OperationLog`] makes a [`Log`](crate::log::Log) of them, in the order of a schedule.
 //!
 //! **Prediction.** A correct reordering of the observed run is a run of the same program, in which every operation in it does what it did: it reads
 //! the same values, so it takes the same path, commits where it did and gives back what it gave back. So the log of the reordered words is the log
@@ -12,7 +12,7 @@
 //! else: what it gives back then does not follow from the trace, and the specification only says what it should be. (The last read of a thread may read
 //! anything, as nothing after it is part of such a run.)
 //!
-//! **Cost.** For each of the moments of a thread at which others can notice that it waits, and each commit or return of another thread in a
+//! **Cost.** For each of the moments of a thread at which others can notice that it waits, and each word of another thread in a
 //! window after it: one pass over the run, and a check of its log if the checker accepts it. Runs whose log is that of one tried
 //! before are not checked again.
 
