@@ -49,17 +49,13 @@ pub(super) fn moments(execution: &Execution) -> Vec<EventId> {
     execution.ids().filter(matters).collect()
 }
 
-/// The places up to which a thread that stops at a moment may be held up: commits, calls and returns of others after it.
+/// The places up to which a thread that stops at a moment may be held up: words of others after it.
 pub(super) fn ends(execution: &Execution, stop: EventId) -> Vec<EventId> {
     let own = execution.thread(stop);
     let later = execution.ids().skip(stop.index() + 1);
     let words = later.filter(|id| execution.thread(*id) != own && OperationLog::has(execution, *id));
-    let matters = |id: &EventId| {
-        matches!(
-            execution.op(*id),
-            Op::Call { .. } | Op::Return { .. } | Op::Commit { .. } | Op::CommitEnd { .. }
-        )
-    };
+    // Nobody can tell that a block has begun.
+    let matters = |id: &EventId| !matches!(execution.op(*id), Op::CommitBegin { .. });
     words.take(WINDOW).filter(matters).collect()
 }
 
