@@ -1,5 +1,5 @@
 //! A map whose data have version numbers, as Boxwood's data nodes have: 0 when a key is inserted, one more each time its data are overwritten. The
-//! operations are those of [`Map`](super::Map), and do not tell versions; the view does.
+//! operations are those of [`Map`], and do not tell versions; the view does.
 
 use std::collections::BTreeMap;
 
