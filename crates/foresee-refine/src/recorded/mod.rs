@@ -6,9 +6,10 @@
 //! **Prediction.** A correct reordering of the observed run is a run of the same program, in which every operation in it does what it did: it reads
 //! the same values, so it takes the same path, commits where it did and gives back what it gave back. So the log of the reordered words is the log
 //! of that run, no result has to be guessed, and a violation in it is real. [`PredictedRefinement`] tries such runs: those in which one
-//! thread is held up at one moment and goes on at a later one (`held_up`). Each is replayed by the witness checker before it counts.
+//! thread is held up at one moment and goes on at a later one (`held_up`), and in traces of few words those in which the same is done once more. Each is
+//! replayed by the witness checker before it counts.
 //!
-//! **What is left out.** Runs in which two threads are held up independently of each other. Runs in which an operation would read something
+//! **What is left out.** Runs in which threads are held up more often, and in longer traces more than once. Runs in which an operation would read something
 //! else: what it gives back then does not follow from the trace, and the specification only says what it should be. (The last read of a thread may read
 //! anything, as nothing after it is part of such a run.)
 //!
