@@ -14,6 +14,8 @@
  *     FORESEE_RETURN("insert", FORESEE_STR("success"));    ... and returns; `foresee refine` holds it against a specification
  *     FORESEE_COMMIT_BEGIN(); FORESEE_COMMIT_END();        what others see of the writes between is all or nothing
  *     FORESEE_LOG_WRITE("A[3].valid", FORESEE_BOOL(1));    a write that the contents of the structure are made of
+ *     FORESEE_LOG_REPLAY("rehash", FORESEE_INT(n));         several writes at once, which the structure's replica repeats
+ *     FORESEE_INTERNAL_THREAD();                           this thread works inside of the structure, and leaves its contents as they are
  *     FORESEE_NAME_LOCK(&mutex, "accounts");  what to call a lock in reports; before it is used first
  *     FORESEE_HAPPENS_BEFORE(&token);         what this thread did so far is ordered before what follows ...
  *     FORESEE_HAPPENS_AFTER(&token);          ... this in another thread, by means foresee does not know
@@ -88,6 +90,8 @@ void foresee_happens_after(const volatile void *token) __attribute__((weak));
 #define FORESEE_COMMIT_BEGIN() (foresee_commit_begin ? foresee_commit_begin() : (void)0)
 #define FORESEE_COMMIT_END() (foresee_commit_end ? foresee_commit_end() : (void)0)
 #define FORESEE_LOG_WRITE(target, value) FORESEE_EVENT("log_write", (FORESEE_STR(target), value))
+#define FORESEE_LOG_REPLAY(entry, value) FORESEE_EVENT("log_replay", (FORESEE_STR(entry), value))
+#define FORESEE_INTERNAL_THREAD() FORESEE_EVENT("log_internal")
 
 #define FORESEE_WATCH(variable) FORESEE_WATCH_AS(#variable, variable)
 #define FORESEE_WATCH_AS(name, place) \
@@ -154,6 +158,8 @@ __attribute__((unused)) static inline void foresee_end_of_scope_(const char *unu
 #define FORESEE_COMMIT_BEGIN() ((void)0)
 #define FORESEE_COMMIT_END() ((void)0)
 #define FORESEE_LOG_WRITE(target, value) ((void)0)
+#define FORESEE_LOG_REPLAY(entry, value) ((void)0)
+#define FORESEE_INTERNAL_THREAD() ((void)0)
 #define FORESEE_WATCH(variable) ((void)0)
 #define FORESEE_WATCH_AS(name, place) ((void)0)
 #define FORESEE_LOCAL(name, value) ((void)0)

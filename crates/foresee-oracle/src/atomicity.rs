@@ -59,11 +59,11 @@ impl Oracle<'_> {
             let mut open: Vec<usize> = Vec::new();
             for &event in events {
                 let op = self.facts.op(event);
-                if let Op::BlockBegin { .. } = op {
+                if let Op::BlockBegin { .. } | Op::CommitBegin { .. } = op {
                     open.push(event);
                 }
                 transactions[event] = open.first().copied().unwrap_or(event);
-                if let Op::BlockEnd { .. } = op {
+                if let Op::BlockEnd { .. } | Op::CommitEnd { .. } = op {
                     open.pop();
                 }
             }
@@ -121,8 +121,9 @@ impl Walk<'_, '_> {
 
     fn judge(&mut self, conflicts: &Conflicts, schedule: &[usize]) {
         for &begin in schedule {
-            let is_block = matches!(self.oracle.facts.op(begin), Op::BlockBegin { .. })
-                && self.transactions[begin] == begin;
+            let is_block =
+                matches!(self.oracle.facts.op(begin), Op::BlockBegin { .. } | Op::CommitBegin { .. })
+                    && self.transactions[begin] == begin;
             let block = EventId(begin as u32);
             if is_block
                 && !self.found.contains_key(&block)

@@ -84,7 +84,7 @@ impl Survey {
                 match execution.op(id) {
                     Op::Fork { child } => lives.forked(child, thread, id),
                     Op::Join { child } => lives.joined(child, thread, id),
-                    Op::BlockBegin { .. } => survey.blocks = true,
+                    Op::BlockBegin { .. } | Op::CommitBegin { .. } => survey.blocks = true,
                     Op::Enter { function } if !atomic.is_empty() && !survey.blocks => {
                         survey.blocks = atomic.matches(execution.names().str(function));
                     }

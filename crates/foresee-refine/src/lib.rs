@@ -20,6 +20,7 @@
 //! | [`log`], [`refine`] | logs with commit actions and writes, and whether they refine |
 //! | [`structures`] | what the writes of known structures mean: from variables to views |
 //! | [`read`], [`mod@write`] | files: JSON, EDN and logs of Jepsen; logs of programs as JSON lines |
+//! | [`recorded_words`] | how operations are said in a trace |
 //! | `recorded` | operations in traces of foresee, observed and predicted (feature `trace`) |
 //! | [`named`] | models and structures by name, for whoever has a file |
 
@@ -32,6 +33,7 @@ pub mod named;
 pub mod read;
 #[cfg(feature = "trace")]
 pub mod recorded;
+pub mod recorded_words;
 pub mod refine;
 pub mod spec;
 pub mod structures;

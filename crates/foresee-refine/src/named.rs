@@ -7,12 +7,13 @@ use crate::history::History;
 use crate::linear::{self, Explanation, Limits, Verdict, Violation};
 use crate::log::Log;
 use crate::models::{
-    Buffers, Counter, Kv, Map, Multiset, PriorityQueue, Queue, Register, Sequence, Set, Stack, Store,
+    Buffers, Channel, Counter, Dictionary, Files, Kv, Map, Multiset, PriorityQueue, Queue, Register,
+    Sequence, Set, Stack, Store,
 };
-use crate::refine::{self, Judgement, Mode, RefineError, Replica, Unsupported};
+use crate::refine::{self, BrokenBlock, Judgement, Mode, RefineError, Replica, Unsupported};
 use crate::spec::{Viewed, WrongCall};
 use crate::structures::{
-    CacheReplica, CellsReplica, LeavesReplica, SearchTreeReplica, SlotsReplica, VectorReplica,
+    CacheReplica, CellsReplica, DiskReplica, LeavesReplica, SearchTreeReplica, SlotsReplica, VectorReplica,
 };
 use crate::value::Value;
 
@@ -43,11 +44,17 @@ pub enum Model {
     Sequence,
     /// [`Buffers`]
     Buffers,
+    /// [`Files`]
+    Files,
+    /// [`Dictionary`]
+    Dictionary,
+    /// [`Channel`], with room for any number of values
+    Channel,
 }
 
 impl Model {
     /// All models, with their names.
-    pub const ALL: [(Model, &'static str); 12] = [
+    pub const ALL: [(Model, &'static str); 15] = [
         (Model::Register, "register"),
         (Model::Kv, "kv"),
         (Model::Set, "set"),
@@ -60,6 +67,9 @@ impl Model {
         (Model::Store, "cache"),
         (Model::Sequence, "vector"),
         (Model::Buffers, "stringbuffer"),
+        (Model::Files, "files"),
+        (Model::Dictionary, "map"),
+        (Model::Channel, "channel"),
     ];
 
     /// The name.
@@ -77,7 +87,7 @@ impl fmt::Display for Model {
 /// A name that no model has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no model is called `{0}`; expected register, kv, set, queue, stack, pqueue, counter, multiset, tree, cache, vector or stringbuffer"
+    "no model is called `{0}`; expected register, kv, set, queue, stack, pqueue, counter, multiset, tree, cache, vector, stringbuffer, files, map or channel"
 )]
 pub struct UnknownModel(String);
 
@@ -109,6 +119,12 @@ macro_rules! with_specification {
             Model::Store => with_specification!(@ Store, $spec, $does),
             Model::Sequence => with_specification!(@ Sequence, $spec, $does),
             Model::Buffers => with_specification!(@ Buffers, $spec, $does),
+            Model::Files => with_specification!(@ Files, $spec, $does),
+            Model::Dictionary => with_specification!(@ Dictionary, $spec, $does),
+            Model::Channel => {
+                let $spec = &Channel::default();
+                $does
+            }
         }
     };
     (@ $type:ident, $spec:ident, $does:expr) => {{
@@ -177,6 +193,8 @@ pub enum Structure {
     Vector,
     /// Two text buffers.
     StringBuffer,
+    /// Files on a disk, with buffers in memory.
+    Files,
     /// A model of which only results are compared.
     ResultsOf(Model),
 }
@@ -190,6 +208,7 @@ impl Structure {
             Structure::Cache => Model::Store,
             Structure::Vector => Model::Sequence,
             Structure::StringBuffer => Model::Buffers,
+            Structure::Files => Model::Files,
             Structure::ResultsOf(model) => model,
         }
     }
@@ -219,6 +238,7 @@ impl FromStr for Structure {
             "cache" => Structure::Cache,
             "vector" => Structure::Vector,
             "stringbuffer" => Structure::StringBuffer,
+            "files" => Structure::Files,
             other => Structure::ResultsOf(other.parse()?),
         })
     }
@@ -231,26 +251,40 @@ pub struct Refinement {
     pub io: Option<(refine::Violation, Judgement)>,
     /// Of results and views; `None` if there is no view of the structure, or no writes in the log to make one of.
     pub view: Option<Option<(refine::Violation, Judgement)>>,
+    /// A commit block that is not one step, on which views rest.
+    pub block: Option<BrokenBlock>,
 }
 
 /// Checks a log of a structure by results, and by views if it has writes.
 pub fn refine(structure: Structure, log: &Log, limits: Limits) -> Result<Refinement, RefineError> {
+    refine_at(structure, log, Mode::View, limits)
+}
+
+/// The same with views compared where `views` says.
+pub fn refine_at(
+    structure: Structure,
+    log: &Log,
+    views: Mode,
+    limits: Limits,
+) -> Result<Refinement, RefineError> {
+    let of = (structure, views);
     match structure {
-        Structure::Multiset => refine_with::<_, SlotsReplica>(&Multiset, structure, log, limits),
-        Structure::SearchTree => refine_with::<_, SearchTreeReplica>(&Multiset, structure, log, limits),
-        Structure::Tree => refine_with::<_, LeavesReplica>(&Map, structure, log, limits),
-        Structure::Cache => refine_with::<_, CacheReplica>(&Store, structure, log, limits),
-        Structure::Vector => refine_with::<_, VectorReplica>(&Sequence, structure, log, limits),
-        Structure::StringBuffer => refine_with::<_, CellsReplica>(&Buffers, structure, log, limits),
+        Structure::Multiset => refine_with::<_, SlotsReplica>(&Multiset, of, log, limits),
+        Structure::SearchTree => refine_with::<_, SearchTreeReplica>(&Multiset, of, log, limits),
+        Structure::Tree => refine_with::<_, LeavesReplica>(&Map, of, log, limits),
+        Structure::Cache => refine_with::<_, CacheReplica>(&Store, of, log, limits),
+        Structure::Vector => refine_with::<_, VectorReplica>(&Sequence, of, log, limits),
+        Structure::StringBuffer => refine_with::<_, CellsReplica>(&Buffers, of, log, limits),
+        Structure::Files => refine_with::<_, DiskReplica>(&Files, of, log, limits),
         Structure::ResultsOf(model) => with_specification!(model, Value::Int(0), |spec| {
-            refine_with::<_, Unsupported>(spec, structure, log, limits)
+            refine_with::<_, Unsupported>(spec, of, log, limits)
         }),
     }
 }
 
 fn refine_with<S: Viewed, R: Replica + Default>(
     spec: &S,
-    structure: Structure,
+    (structure, views): (Structure, Mode),
     log: &Log,
     limits: Limits,
 ) -> Result<Refinement, RefineError> {
@@ -262,7 +296,7 @@ fn refine_with<S: Viewed, R: Replica + Default>(
         };
         violation.map(judge).transpose()
     };
-    let mut view = structure.has_view().then(|| judged(Mode::View)).transpose()?;
+    let mut view = structure.has_view().then(|| judged(views)).transpose()?;
     // A log without any write may be one of results alone: then a view that differs says nothing.
     if let Some(Some((violation, _))) = &view
         && violation.kind == refine::Kind::View
@@ -270,5 +304,5 @@ fn refine_with<S: Viewed, R: Replica + Default>(
     {
         view = None;
     }
-    Ok(Refinement { io: judged(Mode::Io)?, view })
+    Ok(Refinement { io: judged(Mode::Io)?, view, block: refine::broken_block(log) })
 }

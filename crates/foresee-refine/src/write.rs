@@ -1,7 +1,8 @@
-//! Logs as JSON lines, as [`read`](crate::read) reads them.
+//! Logs as JSON lines and histories as JSON, as [`read`](crate::read) reads them.
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::history::Operation;
 use crate::log::{Action, Thread};
 
 /// The first line: what the log is of.
@@ -41,4 +42,20 @@ pub fn event(thread: &str, action: &Action) -> String {
         Action::BlockEnd => set("op", Json::from("commit_end")),
     }
     Json::Object(fields).to_string()
+}
+
+/// A history of a model: an operation in each line.
+pub fn history(model: &str, ops: &[Operation]) -> String {
+    let line = |op: &Operation| {
+        let mut fields = json!({"client": *op.client, "op": *op.method});
+        fields["args"] = op.args.iter().map(crate::Value::to_json).collect();
+        fields["call"] = Json::from(op.call);
+        if let Some((at, ret)) = &op.returned {
+            fields["return"] = Json::from(*at);
+            fields["ret"] = ret.to_json();
+        }
+        fields.to_string()
+    };
+    let lines: Vec<String> = ops.iter().map(line).collect();
+    format!("{{\"model\": {}, \"ops\": [\n{}\n]}}\n", Json::from(model), lines.join(",\n"))
 }

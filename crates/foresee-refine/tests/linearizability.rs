@@ -6,7 +6,9 @@ mod support;
 
 use foresee_oracle::{Random, for_each_seed};
 use foresee_refine::linear::{Limits, Verdict, check, check_by_search, check_sequential, explain};
-use foresee_refine::models::{Counter, Kv, Multiset, PriorityQueue, Queue, Register, Set, Stack};
+use foresee_refine::models::{
+    Channel, Counter, Dictionary, Kv, Multiset, PriorityQueue, Queue, Register, Set, Stack,
+};
 use foresee_refine::spec::Specification;
 use foresee_refine::{History, Value};
 use support::{Call, Order, Shape, explains, has_order, random_history};
@@ -168,6 +170,67 @@ fn maps() {
             }
         })
     });
+}
+
+#[test]
+fn dictionaries() {
+    agrees(&Dictionary, SEEDS, &|_| {
+        Box::new(|random| {
+            let (key, value) = (Value::from(random.below(2)), Value::from(random.below(3)));
+            match random.below(10) {
+                9 => ("discard", vec![key]),
+                0 => ("insert", vec![key, value]),
+                1 => ("put", vec![key, value]),
+                2 => ("add", vec![key, value]),
+                3 => ("get_or_insert", vec![key, value]),
+                4 | 5 => ("remove", vec![key]),
+                6 | 7 => ("get", vec![key]),
+                _ => ("contains", vec![key]),
+            }
+        })
+    });
+}
+
+#[test]
+fn channels() {
+    for capacity in [None, Some(1), Some(2)] {
+        agrees(&Channel { capacity }, SEEDS / 2, &|distinct| {
+            let mut values = values(distinct);
+            Box::new(move |random| match random.below(12) {
+                0 => ("close", vec![]),
+                1..7 => ("send", vec![values(random)]),
+                _ => ("recv", vec![]),
+            })
+        });
+    }
+}
+
+/// What happened before the object was empty again is not shown.
+#[test]
+fn what_is_settled_is_left_out() {
+    let mut ops = Vec::new();
+    let mut add = |client: &str, method: &str, args: &[i64], call: i64, end: i64, ret: Value| {
+        ops.push(foresee_refine::Operation {
+            client: client.into(),
+            method: method.into(),
+            args: args.iter().copied().map(Value::from).collect(),
+            call,
+            returned: Some((end, ret)),
+        });
+    };
+    for round in 0..50 {
+        add("a", "insert", &[1, round], 10 * round, 10 * round + 2, Value::Null);
+        add("b", "remove", &[1], 10 * round + 3, 10 * round + 5, Value::Int(round));
+    }
+    add("a", "insert", &[1, 7], 1000, 1001, Value::Null);
+    add("a", "remove", &[1], 1002, 1005, Value::Int(7));
+    add("b", "remove", &[1], 1003, 1004, Value::Int(7));
+    let history = History::new(ops).unwrap();
+    let Verdict::Violation(wrong) = check(&Dictionary, &history, Limits::default()).unwrap() else {
+        panic!("removed twice");
+    };
+    let told = explain(&Dictionary, &history, &wrong, Limits::default()).unwrap();
+    assert_eq!(told.minimal, [100, 101, 102]);
 }
 
 #[test]

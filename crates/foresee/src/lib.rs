@@ -114,7 +114,8 @@
 //! | [`Logged`], [`log_write!`], [`log_replay!`] | what the contents of the structure are made of |
 //!
 //! With the feature `refine` these log to whoever listens: a checker beside the program, a file for `foresee refine`, or the harness of
-//! `refine_test!`. Without it they are nothing.
+//! `refine_test!`. Without it they are nothing. In a program that foresee records they are words of the trace as well, so that `foresee refine TRACE` can tell of
+//! this run and of others.
 //!
 //! # Cost
 //!
@@ -536,9 +537,47 @@ macro_rules! log_replay {
 /// }
 /// # a_set_behaves_like_one();
 /// ```
+///
+/// A structure of somebody else says nothing of commits. Then `linearizable:` instead of the first two asks whether some order of the operations explains
+/// what they gave back:
+///
+/// ```
+/// # use foresee::attr::mutator;
+/// # use foresee::refine::models;
+/// struct Queue(std::sync::Mutex<std::collections::VecDeque<u64>>);
+///
+/// impl Queue {
+///     #[mutator]
+///     fn enq(&self, value: u64) -> &'static str {
+///         self.0.lock().unwrap().push_back(value);
+///         "ok"
+///     }
+/// }
+///
+/// foresee::refine_test! {
+///     fn a_queue_behaves_like_one(threads: 2, seeds: 3) {
+///         linearizable: models::Queue,
+///         structure: Queue(Default::default()),
+///         operation: |queue: &Queue, choice| drop(queue.enq(choice.bits())),
+///     }
+/// }
+/// # a_queue_behaves_like_one();
+/// ```
 #[cfg(feature = "refine")]
 #[macro_export]
 macro_rules! refine_test {
+    ($(#[$meta:meta])* fn $name:ident($($setting:ident: $value:expr),* $(,)?) {
+        linearizable: $spec:expr,
+        structure: $structure:expr,
+        operation: $operation:expr $(,)?
+    }) => {
+        $(#[$meta])*
+        #[cfg_attr(test, test)]
+        fn $name() {
+            let settings = $crate::refine::TestSettings { $($setting: $value,)* ..::core::default::Default::default() };
+            settings.linearize(&$spec, || $structure, $operation);
+        }
+    };
     ($(#[$meta:meta])* fn $name:ident($($setting:ident: $value:expr),* $(,)?) {
         specification: $spec:expr,
         replica: $replica:ty,

@@ -93,6 +93,11 @@ pub mod private {
     weak! { arg_int(i64) => "foresee_arg_int" }
     weak! { arg_object(*const ()) => "foresee_arg_object" }
     weak! { arg_str(Text<'_>) => "foresee_arg_str" }
+    weak! { call(Text<'_>) => "foresee_call" }
+    weak! { returned(Text<'_>) => "foresee_return" }
+    weak! { commit() => "foresee_commit" }
+    weak! { commit_begin() => "foresee_commit_begin" }
+    weak! { commit_end() => "foresee_commit_end" }
     weak! { local(Text<'_>, u64) => "foresee_local" }
     weak! { block_begin(Text<'_>) => "foresee_block_begin" }
     weak! { block_end() => "foresee_block_end" }

@@ -93,6 +93,37 @@ fn a_commit_on_each_path_exactly_once() {
     assert!(recording.mistakes[1].contains("`remove` returned without a commit"));
 }
 
+/// A method without a commit, which has logged what it wrote.
+struct Counter(Mutex<foresee::Logged<i64>>);
+
+impl Counter {
+    #[mutator]
+    fn inc(&self) -> &'static str {
+        let mut count = self.0.lock().unwrap();
+        let next = **count + 1;
+        count.set(next);
+        "ok"
+    }
+}
+
+#[test]
+fn a_missing_commit_is_told_with_the_last_write() {
+    let recorder = Recorder::keeping(Mode::View, 0);
+    let counter = Counter(Mutex::new(foresee::Logged::new(|| "count", 0)));
+    {
+        let _attached = recorder.attach("main", Role::Application);
+        counter.inc();
+    }
+    let recording = recorder.finish().unwrap();
+    let [mistake] = &recording.mistakes[..] else { panic!("{:?}", recording.mistakes) };
+    let line =
+        1 + include_str!("refine.rs").lines().position(|line| line.contains("count.set(next)")).unwrap();
+    assert!(
+        mistake.ends_with(&format!("which on this path is at crates/foresee/tests/refine.rs:{line}")),
+        "{mistake}"
+    );
+}
+
 #[test]
 fn a_log_file_is_what_the_command_reads() {
     let path = std::env::temp_dir().join(format!("foresee-refine-{}.log", std::process::id()));
@@ -118,7 +149,8 @@ fn subjects_without_their_bugs_are_right() {
     for subject in SUBJECTS {
         for seed in 0..4 {
             for threads in [2, 8] {
-                let harness = Harness { threads, seed, operations: 150, ..Harness::default() };
+                let mode = if seed == 3 { Mode::Quiescent } else { Mode::View };
+                let harness = Harness { threads, seed, mode, operations: 150, ..Harness::default() };
                 let report = (subject.test)(&harness, false).unwrap();
                 let is_right = !report.is_wrong() && report.finding.is_none();
                 assert!(is_right, "{}, seed {seed}: {report}", subject.name);

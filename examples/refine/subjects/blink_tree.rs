@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard};
 
 use foresee::attr::{mutator, observer};
-use foresee::refine::models::Map;
+use foresee::refine::models::VersionedMap;
 use foresee::refine::structures::LeavesReplica;
 use foresee::refine::{Choice, Harness, Value};
 use foresee::{commit, commit_block, log_write};
@@ -16,7 +16,8 @@ const MOST: usize = 4;
 
 struct Leaf {
     place: usize,
-    pairs: Vec<(i64, i64)>,
+    /// Keys in order, each with its data and their version.
+    pairs: Vec<(i64, (i64, i64))>,
     /// Larger keys are in leaves to the right.
     high: i64,
     right: Option<usize>,
@@ -69,7 +70,8 @@ impl<const BUG: bool> BlinkTree<BUG> {
         let known = leaf.pairs.iter().position(|(other, _)| *other == key);
         if let Some(known) = known {
             commit_block! {
-                leaf.pairs[known].1 = data;
+                let (old, version) = &mut leaf.pairs[known].1;
+                (*old, *version) = (data, *version + 1);
                 leaf.write();
                 commit!();
             }
@@ -82,7 +84,7 @@ impl<const BUG: bool> BlinkTree<BUG> {
             leaf = self.find(key);
         }
         let place = leaf.pairs.partition_point(|(other, _)| *other < key);
-        leaf.pairs.insert(place, (key, data));
+        leaf.pairs.insert(place, (key, (data, 0)));
         let is_safe = leaf.pairs.len() <= MOST;
         commit_block! {
             if is_safe {
@@ -148,7 +150,7 @@ impl<const BUG: bool> BlinkTree<BUG> {
     fn lookup(&self, key: i64) -> Value {
         let leaf = self.find(key);
         let known = leaf.pairs.iter().find(|(other, _)| *other == key);
-        known.map_or_else(|| Value::from("none"), |(_, data)| Value::from(*data))
+        known.map_or_else(|| Value::from("none"), |(_, (data, _))| Value::from(*data))
     }
 
     /// Merges a leaf with its right neighbour where both have little.
@@ -174,9 +176,9 @@ impl<const BUG: bool> BlinkTree<BUG> {
 }
 
 impl<const BUG: bool> Subject for BlinkTree<BUG> {
-    type Spec = Map;
+    type Spec = VersionedMap;
     type Replica = LeavesReplica;
-    const SPEC: Map = Map;
+    const SPEC: VersionedMap = VersionedMap;
     const INTERNAL: Option<fn(&Self)> = Some(Self::compress);
 
     fn new(harness: &Harness) -> Self {

@@ -4,6 +4,7 @@ mod blink_tree;
 mod cache;
 mod multiset_tree;
 mod multiset_vector;
+mod scan_fs;
 mod string_buffer;
 mod vector;
 
@@ -14,6 +15,7 @@ pub(crate) use cache::Cache;
 use foresee::refine::{Choice, Harness, RefineError, Replica, Report, Viewed};
 pub(crate) use multiset_tree::MultisetTree;
 pub(crate) use multiset_vector::MultisetVector;
+pub(crate) use scan_fs::ScanFs;
 pub(crate) use string_buffer::StringBuffers;
 pub(crate) use vector::Vector;
 
@@ -50,6 +52,7 @@ macro_rules! for_each_subject {
             StringBuffers, "string-buffer", "append copies from an unprotected buffer";
             BlinkTree, "blink-tree", "data nodes are duplicated";
             Cache, "cache", "a dirty entry is written without the lock";
+            ScanFs, "scan-fs", "a dirty buffer is overwritten without the lock";
         }
     };
 }

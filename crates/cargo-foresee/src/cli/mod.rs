@@ -15,7 +15,7 @@ pub use cargo::{CargoCommand, CargoOptions};
 pub use check::{CausalityModel, CheckArgs, CheckOptions};
 pub use properties::{MonitorArgs, ObserveArgs, SpecCommand, SpecFmtArgs, SpecGraphArgs};
 pub use record::{CompileArgs, Extent, RecordArgs, RecordOptions, RunArgs};
-pub use refine::{Consistency, RefineArgs};
+pub use refine::{Consistency, RefineArgs, Views};
 pub use trace::{ConvertArgs, DumpArgs, Forks, Format, GenArgs, InfoArgs, TraceCommand, ValidateArgs};
 
 use cargo::CARGO_HELP;

@@ -13,7 +13,7 @@ Examples:
   foresee refine cases.json                    histories and refinement logs in JSON
   foresee refine --model register etcd.log     what Jepsen printed
   foresee refine --model kv history.edn        a history of Jepsen or Knossos in EDN
-  foresee refine --model multiset run.ft       a recorded program that says what its operations do (foresee.h)
+  foresee refine --model multiset run.ft       a recorded program that says what its operations do (foresee.h, or the crate foresee)
 
 A history has calls and returns; it is checked for linearizability: is there an order of the operations, each between its call and its return,
 that the model allows? A refinement log has commit actions as well, whose order is the only one that is tried, and writes,
@@ -29,13 +29,16 @@ pub struct RefineArgs {
     /// The history, log or trace, `-` for standard input
     #[arg(value_name = "FILE")]
     pub input: PathBuf,
-    /// What the operations are of: register, kv, set, queue, stack, pqueue, counter, multiset, bst, tree, cache, vector, stringbuffer
+    /// What the operations are of: register, kv, set, queue, stack, pqueue, counter, multiset, bst, tree, cache, vector, stringbuffer, files, map, channel
     /// [default: what the file says]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
     /// Which orders count for a history
     #[arg(long, value_enum, default_value = "linearizable")]
     pub consistency: Consistency,
+    /// Where the contents of a structure are compared with the specification's
+    #[arg(long, value_enum, default_value = "commits")]
+    pub views: Views,
     /// How to print findings
     #[arg(long, value_enum)]
     pub format: Option<ReportFormat>,
@@ -60,4 +63,13 @@ pub enum Consistency {
     Linearizable,
     /// Each client's operations stay in order
     Sequential,
+}
+
+/// Where views are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Views {
+    /// After each commit
+    Commits,
+    /// Where no operation is under way: finds less, and later, but needs no commit blocks
+    Quiescence,
 }

@@ -8,14 +8,15 @@ use std::time::Instant;
 use foresee_refine::linear::Limits;
 use foresee_refine::named::{Model, Structure};
 use foresee_refine::read;
+use foresee_refine::refine::Mode;
 
 use super::refine_trace::{self, TraceChecked};
-use crate::cli::{Consistency, RefineArgs};
+use crate::cli::{Consistency, RefineArgs, Views};
 use crate::commands::check;
 use crate::config::Settings;
 use crate::error::{CliError, display_name, without_code};
 use crate::exit;
-use crate::report::build::refinement::{self, Checked};
+use crate::report::build::refinement::{self, Checked, Question};
 use crate::report::model::{CaseVerdict, EngineStats, Finding, Named, Report, Stats};
 use crate::report::results::Results;
 
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
     let model = model.map_err(|why| CliError::Usage(why.to_string()))?;
     let bytes = bytes_of(&args.input, &name)?;
     let cases = read::read(&bytes, model).map_err(|why| wrong(&why))?;
+    let views = views(args);
     let consistency = match args.consistency {
         Consistency::Linearizable => foresee_refine::named::Consistency::Linearizable,
         Consistency::Sequential => foresee_refine::named::Consistency::Sequential,
@@ -48,7 +50,8 @@ pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
             Some(id) => wrong(&format!("{id}: {why}")),
             None => wrong(why),
         };
-        let checked = refinement::check(case, consistency, limits).map_err(|why| named(&why))?;
+        let checked =
+            refinement::check(case, Question { consistency, views }, limits).map_err(|why| named(&why))?;
         let Checked { verdict, finding, events: own } = checked;
         events += own;
         undecided += u64::from(verdict.ok.is_none());
@@ -59,6 +62,13 @@ pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
     report(args, name, started, verdicts, findings, counts)
 }
 
+fn views(args: &RefineArgs) -> Mode {
+    match args.views {
+        Views::Commits => Mode::View,
+        Views::Quiescence => Mode::Quiescent,
+    }
+}
+
 /// The operations of a recorded program.
 fn trace(args: &RefineArgs, name: String, started: Instant, limits: Limits) -> Result<ExitCode, CliError> {
     let Some(model) = args.model.as_deref() else {
@@ -67,7 +77,8 @@ fn trace(args: &RefineArgs, name: String, started: Instant, limits: Limits) -> R
         return Err(CliError::Usage(message));
     };
     let structure = model.parse::<Structure>().map_err(|why| CliError::Usage(why.to_string()))?;
-    let TraceChecked { checked, undecided, refused } = refine_trace::check(&args.input, structure, limits)?;
+    let TraceChecked { checked, undecided, refused } =
+        refine_trace::check(&args.input, structure, views(args), limits)?;
     let Checked { verdict, finding, events } = checked;
     let counts = Counts { events, undecided, refused };
     report(args, name, started, vec![verdict], finding.into_iter().collect(), counts)

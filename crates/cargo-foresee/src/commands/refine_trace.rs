@@ -7,8 +7,8 @@ use foresee_refine::linear::Limits;
 use foresee_refine::named::Structure;
 use foresee_refine::read::{Case, Subject};
 use foresee_refine::recorded::{OperationLog, PredictedRefinement};
-use foresee_refine::refine::Judgement;
-use foresee_trace::{Execution, Gap, NoEnd, Spoils};
+use foresee_refine::refine::{Judgement, Kind, Mode};
+use foresee_trace::{EventId, Execution, Gap, NoEnd, Spoils};
 use foresee_witness::analysis::{self, Analysed, Analysis};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::engine::Engine;
@@ -16,7 +16,7 @@ use foresee_witness::judge;
 
 use crate::error::CliError;
 use crate::input::Input;
-use crate::report::build::refinement::{self, Checked};
+use crate::report::build::refinement::{self, Checked, Question};
 use crate::report::model::{Certainty, Finding, Refinement, Witness};
 
 /// What came of a trace.
@@ -32,7 +32,12 @@ pub(super) fn is_trace(path: &Path) -> bool {
 }
 
 /// Checks the observed run; if that is right, looks for another that is not.
-pub(super) fn check(path: &Path, structure: Structure, limits: Limits) -> Result<TraceChecked, CliError> {
+pub(super) fn check(
+    path: &Path,
+    structure: Structure,
+    views: Mode,
+    limits: Limits,
+) -> Result<TraceChecked, CliError> {
     let mut input = Input::open(path)?;
     let engine = Engine {
         name: refinement::ENGINE,
@@ -66,7 +71,9 @@ pub(super) fn check(path: &Path, structure: Structure, limits: Limits) -> Result
         return Err(CliError::Usage(format!("{}: the trace is empty", path.display())));
     };
     let wrong = |why: &dyn std::fmt::Display| CliError::Usage(format!("{}: {why}", path.display()));
-    let checked = of_run(execution, execution.ids(), structure, limits).map_err(|why| wrong(&why))?;
+    let question = Question { views, ..Question::default() };
+    let checked =
+        of_run(execution, execution.ids(), structure, question, limits).map_err(|why| wrong(&why))?;
     let (undecided, refused) =
         analysed.engines.iter().fold((0, 0), |(a, b), engine| (a + engine.undecided, b + engine.refused));
     let checked = match analysed.findings.first() {
@@ -83,8 +90,8 @@ pub(super) fn check(path: &Path, structure: Structure, limits: Limits) -> Result
             Checked { finding: Some(Finding { certainty: Certainty::Candidate, ..finding }), ..checked }
         }
         Some(found) if checked.finding.is_none() => {
-            let mut predicted =
-                of_run(execution, found.witness().iter(), structure, limits).map_err(|why| wrong(&why))?;
+            let mut predicted = of_run(execution, found.witness().iter(), structure, question, limits)
+                .map_err(|why| wrong(&why))?;
             predicted.finding = predicted.finding.map(|finding| predicted_finding(finding, found));
             predicted.events = checked.events;
             predicted
@@ -92,11 +99,35 @@ pub(super) fn check(path: &Path, structure: Structure, limits: Limits) -> Result
         _ => checked,
     };
     let mut checked = checked;
+    if let Some(finding) = &mut checked.finding {
+        hint_at_commit(execution, finding);
+    }
     if let (Some(finding), Some(reason)) = (&mut checked.finding, doubt(&analysed)) {
         finding.certainty = Certainty::Candidate;
         finding.reason = Some(reason);
     }
     Ok(TraceChecked { checked, undecided, refused })
+}
+
+/// Says of an operation without a commit before which release of a lock it probably belongs.
+fn hint_at_commit(execution: &Execution, finding: &mut Finding) {
+    let Some(refinement) =
+        finding.refinement.as_mut().filter(|it| it.violation == Kind::MissingCommit.name())
+    else {
+        return;
+    };
+    let id = |index: u64| u32::try_from(index).ok().map(EventId);
+    let Some(operation) = &refinement.operation else { return };
+    if let Some(call) = id(operation.call)
+        && let Some(returned) = operation.returned.and_then(id)
+        && let Some(release) = OperationLog::commit_place(execution, call, returned)
+    {
+        let place = execution.names().location_text(execution.loc(release));
+        refinement.notes = vec![format!(
+            "a commit probably belongs before the lock is released at {place} (event {}), the first time after the last write",
+            release.0
+        )];
+    }
 }
 
 /// Why nothing is certain: what a refinement checker says of a run rests on all of it.
@@ -110,11 +141,12 @@ fn of_run(
     execution: &Execution,
     schedule: impl Iterator<Item = foresee_trace::EventId>,
     structure: Structure,
+    question: Question,
     limits: Limits,
 ) -> Result<Checked, refinement::CaseError> {
     let OperationLog { log, events } = OperationLog::of(execution, schedule);
     let case = Case { id: None, subject: Subject::Log { structure, log } };
-    let mut checked = refinement::check(&case, foresee_refine::named::Consistency::Linearizable, limits)?;
+    let mut checked = refinement::check(&case, question, limits)?;
     let in_trace = |index: u64| events.get(index as usize).map_or(index, |id| u64::from(id.0));
     checked.renumber(&in_trace);
     Ok(checked)

@@ -250,15 +250,19 @@ fn a_run_that_happened() {
 }
 
 #[test]
-fn a_multiset_in_c() {
-    for (cc, _) in compilers() {
+fn a_multiset_in_c_and_cxx() {
+    let languages =
+        compilers().flat_map(|(c, cxx)| [("cc", "FORESEE_CC", "c", c), ("c++", "FORESEE_CXX", "c++", cxx)]);
+    for (driver, variable, language, cc) in languages {
         let folder = Folder::new();
         for (flag, code) in [("-DNOTHING", 0), ("-DBUG", 66)] {
             let source = example("../multiset.c");
-            let args = ["cc", "-g", flag, "-o", "multiset", source.to_str().unwrap(), "-lpthread"];
+            let source = source.to_str().unwrap();
+            let strict = ["-Wall", "-Wextra", "-Werror"];
+            let args = [driver, "-g", flag, "-o", "multiset", "-x", language, source, "-lpthread"];
             folder.runtime();
             let mut compile = folder.command(&args);
-            outcome(compile.env("FORESEE_CC", cc).output().unwrap()).success();
+            outcome(compile.args(strict).env(variable, cc).output().unwrap()).success();
             folder.foresee(&["record", "-o", "run.ft", "--", "./multiset"]).success();
             let (found_code, found) = json(&folder, &["--model", "multiset", "run.ft"]);
             assert_eq!(found_code, Some(code), "{cc} {flag}: {found:#}");
@@ -312,4 +316,81 @@ main|join(T2)
     assert_eq!(reduced.code, Some(66), "{}", reduced.stderr);
     let (code, found) = json(&folder, &["--model", "set", "section8.std"]);
     assert_eq!(code, Some(0), "{found:#}");
+}
+
+/// Where an operation without a commit releases its lock first after its last write, the commit probably belongs.
+#[test]
+fn where_a_missing_commit_belongs() {
+    let folder = Folder::new();
+    let text = "T1|call(inc)|a.c:1\nT1|acq(l)|a.c:2\nT1|w(count=1)|a.c:3\nT1|rel(l)|a.c:4\nT1|acq(l)|a.c:5\nT1|rel(l)|a.c:6\n\
+                T1|return(inc, \"ok\")|a.c:7\n";
+    folder.write("run.std", text);
+    let (code, found) = json(&folder, &["--model", "counter", "run.std"]);
+    let finding = &found["findings"][0];
+    assert_eq!((code, &finding["category"]), (Some(66), &"missing-commit".into()), "{found:#}");
+    let note = finding["refinement"]["notes"][0].as_str().unwrap();
+    assert!(note.contains("released at a.c:4"), "{note}");
+}
+
+/// A commit block counts as one step, so it is an atomic block, too.
+#[test]
+fn a_commit_block_that_is_not_atomic() {
+    let folder = Folder::new();
+    let text = "main|fork(T1)\nmain|fork(T2)\nT1|call(inc)\nT1|commit_begin(inc)\nT1|acq(l)\nT1|r(x)\nT1|rel(l)\nT2|acq(l)\nT2|w(x)\n\
+                T2|rel(l)\nT1|acq(l)\nT1|w(x)\nT1|rel(l)\nT1|commit(inc)\nT1|commit_end(inc)\nT1|return(inc, \"ok\")\n";
+    folder.write("run.std", text);
+    let found = folder.foresee(&["check", "--engine", "atomicity", "run.std"]);
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    // Under one lock it is.
+    folder.write("run.std", text.replace("T2|acq(l)\nT2|w(x)\nT2|rel(l)\n", ""));
+    let found = folder.foresee(&["check", "--engine", "atomicity", "run.std"]);
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+}
+
+/// Views that differ only while an operation is under way.
+#[test]
+fn views_at_rest() {
+    let folder = Folder::new();
+    let log = "{\"structure\": \"multiset\"}\n{\"thread\": \"a\", \"op\": \"call\", \"method\": \"insert\", \"args\": [1]}\n\
+               {\"thread\": \"a\", \"op\": \"write\", \"target\": \"A[0].elt\", \"value\": 1}\n{\"thread\": \"a\", \"op\": \"commit\"}\n\
+               {\"thread\": \"a\", \"op\": \"write\", \"target\": \"A[0].valid\", \"value\": true}\n\
+               {\"thread\": \"a\", \"op\": \"return\", \"method\": \"insert\", \"ret\": \"success\"}\n";
+    folder.write("run.log", log);
+    assert_eq!(json(&folder, &["run.log"]).0, Some(66));
+    assert_eq!(json(&folder, &["--views", "quiescence", "run.log"]).0, Some(0));
+}
+
+/// The same in Rust: methods that log themselves are words of the trace.
+#[test]
+fn a_multiset_in_rust() {
+    let folder = Folder::new();
+    for sub in ["src", "examples"] {
+        std::fs::create_dir(folder.path(sub)).unwrap();
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sdk = root.join("crates/foresee");
+    folder.write(
+        "Cargo.toml",
+        format!(
+            "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
+             foresee = {{ path = {sdk:?}, default-features = false, features = [\"refine\"] }}\n[workspace]\n"
+        ),
+    );
+    // The versions that this workspace has, which are here.
+    std::fs::copy(root.join("Cargo.lock"), folder.path("Cargo.lock")).unwrap();
+    folder.write("src/lib.rs", "");
+    std::fs::copy(root.join("examples/multiset.rs"), folder.path("examples/multiset.rs")).unwrap();
+    folder.foresee(&["cargo", "build", "--quiet", "--offline", "--example", "multiset"]).success();
+    for (argument, code) in [("right", 0), ("bug", 66)] {
+        let program = "target/foresee/x86_64-unknown-linux-gnu/debug/examples/multiset";
+        folder.foresee(&["record", "-o", "run.ft", "--", program, argument]).success();
+        let (found_code, found) = json(&folder, &["--model", "multiset", "run.ft"]);
+        assert_eq!(found_code, Some(code), "{argument}: {found:#}");
+        if code == 66 {
+            let finding = &found["findings"][0];
+            let kind = (&finding["certainty"], &finding["category"]);
+            assert_eq!(kind, (&"predicted".into(), &"view".into()), "{found:#}");
+            assert_eq!(finding["witness"]["checked"], true, "{found:#}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What begins and ends an atomic block.
 //!
-//! An annotation (`BlockBegin`, `BlockEnd`), or entering and leaving a function that the configuration names:
+//! An annotation (`BlockBegin`, `BlockEnd`, or those of a commit block, which refinement takes for one step), or entering and leaving a function that the configuration names:
 //! `atomic = ["Bank::transfer"]`. Blocks nest, and only the outermost counts. An end without a begin is ignored.
 
 use foresee_trace::{Names, Op, StrId};
@@ -43,8 +43,8 @@ impl Blocks {
     #[inline]
     pub(crate) fn boundary(&self, op: &Op<'_>) -> Option<Boundary> {
         match *op {
-            Op::BlockBegin { name } => Some(Boundary::Begin(name)),
-            Op::BlockEnd { .. } => Some(Boundary::End),
+            Op::BlockBegin { name } | Op::CommitBegin { name } => Some(Boundary::Begin(name)),
+            Op::BlockEnd { .. } | Op::CommitEnd { .. } => Some(Boundary::End),
             Op::Enter { function } if self.is_atomic(function) => Some(Boundary::Begin(function)),
             Op::Exit { function } if self.is_atomic(function) => Some(Boundary::End),
             _ => None,

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::budget::Limits;
 use super::input::Input;
+use super::settled::settled;
 use super::{Method, Verdict, Violation, decide};
 use crate::history::{History, NEVER};
 use crate::spec::{Removal, Specification, WrongCall};
@@ -157,7 +158,17 @@ fn minimise<S: Specification>(
             ops = rest;
         }
     }
-    Ok(ops)
+    // Of what is left, only what came after the object was as at the beginning for the last time.
+    let left = prefix(&ops);
+    let mut by_call: Vec<usize> = (0..ops.len()).collect();
+    by_call.sort_unstable_by_key(|place| left.call(*place));
+    let gone = settled(&Input::new(spec, &left)?, &by_call);
+    let rest: Vec<usize> = {
+        let mut rest: Vec<usize> = by_call[gone..].iter().map(|place| ops[*place]).collect();
+        rest.sort_unstable();
+        rest
+    };
+    Ok(if fails(&rest)? { rest } else { ops })
 }
 
 /// What can be left out together, the largest first.

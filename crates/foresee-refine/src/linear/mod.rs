@@ -13,6 +13,7 @@ mod input;
 mod partition;
 mod search;
 mod sequential;
+mod settled;
 mod states;
 
 pub use budget::{Exhausted, Limits};

@@ -49,38 +49,47 @@ pub(super) fn moments(execution: &Execution) -> Vec<EventId> {
     execution.ids().filter(matters).collect()
 }
 
-/// The places up to which a thread that stops at a moment may be held up: commits, calls and returns of others after it.
-pub(super) fn ends(execution: &Execution, stop: EventId) -> Vec<EventId> {
+/// The places up to which a thread that stops at a moment may be held up: words of others after it, in the order of a run.
+pub(super) fn ends(
+    execution: &Execution,
+    base: impl Iterator<Item = EventId>,
+    stop: EventId,
+) -> Vec<EventId> {
     let own = execution.thread(stop);
-    let later = execution.ids().skip(stop.index() + 1);
+    let later = base.skip_while(|id| *id != stop).skip(1);
     let words = later.filter(|id| execution.thread(*id) != own && OperationLog::has(execution, *id));
-    let matters = |id: &EventId| {
-        matches!(
-            execution.op(*id),
-            Op::Call { .. } | Op::Return { .. } | Op::Commit { .. } | Op::CommitEnd { .. }
-        )
-    };
+    // Nobody can tell that a block has begun.
+    let matters = |id: &EventId| !matches!(execution.op(*id), Op::CommitBegin { .. });
     words.take(WINDOW).filter(matters).collect()
 }
 
-/// The run in which the thread of `stop` does not go on before it until `end` has happened. All of the rest follows, in the observed order.
-pub(super) fn run(execution: &Execution, needs: &Needs, stop: EventId, end: EventId) -> Option<Vec<EventId>> {
+/// The run in which the thread of `stop` does not go on before it until `end` has happened. All of the rest follows, in the order of `base`, which is the
+/// observed run or another.
+pub(super) fn run(
+    execution: &Execution,
+    needs: &Needs,
+    base: impl Iterator<Item = EventId>,
+    stop: EventId,
+    end: EventId,
+) -> Option<Vec<EventId>> {
     let mut waiting: FxHashSet<ThreadId> = FxHashSet::default();
     let mut locks = Locks::default();
     let mut run: Vec<EventId> = Vec::with_capacity(execution.len());
     let mut later = Vec::new();
-    for id in execution.ids() {
-        let thread = execution.thread(id);
-        if id > end {
+    // What waits, for whoever reads it.
+    let mut undone: FxHashSet<EventId> = FxHashSet::default();
+    let mut is_over = false;
+    for id in base {
+        if is_over {
             later.push(id);
             continue;
         }
-        let op = execution.op(id);
+        is_over = id == end;
+        let (thread, op) = (execution.thread(id), execution.op(id));
         let must_wait = id == stop
             || waiting.contains(&thread)
             || locks.is_taken(thread, op)
-            || (needs.writes.get(&id).into_iter().flatten())
-                .any(|write| *write >= stop && waiting.contains(&execution.thread(*write)))
+            || needs.writes.get(&id).into_iter().flatten().any(|write| undone.contains(write))
             || matches!(op, Op::Join { child } if waiting.contains(&child));
         if must_wait {
             // A thread that never began waits for its fork, as its parent does.
@@ -89,6 +98,7 @@ pub(super) fn run(execution: &Execution, needs: &Needs, stop: EventId, end: Even
                 waiting.insert(child);
             }
             later.push(id);
+            undone.insert(id);
         } else {
             locks.event(thread, op);
             run.push(id);

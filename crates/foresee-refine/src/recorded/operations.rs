@@ -3,10 +3,8 @@
 use foresee_trace::{Arg, EventId, Execution, Names, Op};
 
 use crate::log::{Action, Event, Log};
+use crate::recorded_words::{LOG_INTERNAL, LOG_REPLAY, LOG_WRITE};
 use crate::value::Value;
-
-/// The named event that logs a write: the variable, and its new value.
-const LOG_WRITE: &str = "log_write";
 
 /// The log of a schedule.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +24,13 @@ impl OperationLog {
             let name = names.thread_name(foresee_trace::ThreadId(thread as u32));
             made.log.threads.push(crate::log::Thread { name: name.into(), is_internal: false });
         }
+        for id in execution.ids() {
+            if let Op::Named { name, .. } = execution.op(id)
+                && names.str(name) == LOG_INTERNAL
+            {
+                made.log.threads[execution.thread(id).index()].is_internal = true;
+            }
+        }
         for id in schedule {
             let thread = execution.thread(id);
             if let Some(action) = action(names, execution.op(id)) {
@@ -36,6 +41,19 @@ impl OperationLog {
         made
     }
 
+    /// Where the commit of an operation probably belongs that has none, from its call to its return: the first release of a lock after the last
+    /// write that was logged, or if none was, after the last write to memory.
+    pub fn commit_place(execution: &Execution, call: EventId, returned: EventId) -> Option<EventId> {
+        let thread = execution.thread(call);
+        let own = || execution.ids().skip(call.index()).take_while(|id| *id <= returned);
+        let own = || own().filter(|id| execution.thread(*id) == thread);
+        let is_logged =
+            |id: &EventId| matches!(action(execution.names(), execution.op(*id)), Some(Action::Write { .. }));
+        let is_write = |id: &EventId| execution.access(*id).is_some_and(|(_, access)| access.writes);
+        let last = own().filter(is_logged).last().or_else(|| own().filter(is_write).last())?;
+        own().find(|id| *id > last && matches!(execution.op(*id), Op::Release { .. }))
+    }
+
     /// Whether the event is a word of such a log.
     pub(super) fn has(execution: &Execution, id: EventId) -> bool {
         match execution.op(id) {
@@ -44,7 +62,7 @@ impl OperationLog {
             | Op::Commit { .. }
             | Op::CommitBegin { .. }
             | Op::CommitEnd { .. } => true,
-            Op::Named { name, .. } => execution.names().str(name) == LOG_WRITE,
+            Op::Named { name, .. } => [LOG_WRITE, LOG_REPLAY].contains(&execution.names().str(name)),
             _ => false,
         }
     }
@@ -66,20 +84,18 @@ fn action(names: &Names, op: Op<'_>) -> Option<Action> {
         Op::Named { name, args: [Arg::Str(target), new] } if names.str(name) == LOG_WRITE => {
             Action::Write { target: names.str(*target).into(), value: value(new) }
         }
+        Op::Named { name, args: [Arg::Str(entry), with] } if names.str(name) == LOG_REPLAY => {
+            Action::Replay { entry: names.str(*entry).into(), value: value(with) }
+        }
         _ => return None,
     })
 }
 
-/// What an argument is: programs in C have no truth values and no nothing, so these are texts in a trace.
+/// What an argument is: a number, or what its text means.
 fn value(names: &Names, arg: &Arg) -> Value {
     match arg {
         Arg::Int(number) => Value::Int(*number),
         Arg::Object(object) => Value::from(*object),
-        Arg::Str(text) => match names.str(*text) {
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            "nil" => Value::Null,
-            text => Value::from(text),
-        },
+        Arg::Str(text) => Value::from_word(names.str(*text)),
     }
 }

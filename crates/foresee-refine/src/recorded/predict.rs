@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use foresee_trace::{EventId, Execution};
 use foresee_witness::checker::{Checker, Claim, Reads, Schedule};
 use foresee_witness::engine::{Budget, Job, Outcome, WholeEngine};
-use foresee_witness::judge::{Place, Proposal};
+use foresee_witness::judge::{Finding, Place, Proposal};
 use rustc_hash::{FxHashSet, FxHasher};
 
 use super::held_up::{self, Needs};
@@ -64,60 +64,111 @@ impl WholeEngine for PredictedRefinement {
         }
         let deadline = job.budget.deadline.or_else(|| Instant::now().checked_add(UNLESS_TOLD));
         let budget = Budget { deadline, ..job.budget };
-        let (checker, needs) = (Checker::new(execution), Needs::of(execution));
-        let mut commit_points = None;
-        // Runs whose words are right in their order.
-        let mut right: FxHashSet<u64> = FxHashSet::default();
-        for stop in held_up::moments(execution) {
+        let needs = Needs::of(execution);
+        let moments = held_up::moments(execution);
+        let mut search = Search {
+            job,
+            checker: Checker::new(execution),
+            right: FxHashSet::default(),
+            commit_points: None,
+            bases: Vec::new(),
+            keeps_bases: moments.len() <= MOST_MOMENTS,
+        };
+        for &stop in &moments {
             if budget.is_exhausted() {
                 outcome.undecided += 1;
                 break;
             }
-            for end in held_up::ends(execution, stop) {
-                let Some(run) = held_up::run(execution, &needs, stop, end) else { continue };
-                let words = fingerprint(execution, &run);
-                if right.contains(&words) {
-                    continue;
-                }
-                let Some((at, judgement)) = self.violation(execution, &run) else {
-                    right.insert(words);
-                    continue;
-                };
-                let is_weak = matches!(judgement, Judgement::CommitPoints { .. } | Judgement::Undecided);
-                if is_weak && commit_points.is_some() {
-                    continue;
-                }
-                // Only up to the violation: what would come after it need not be possible.
-                let length = run.iter().position(|id| *id == at).map_or(run.len(), |place| place + 1);
-                let Some(run) = self.shortest(execution, &checker, &run, length) else { continue };
-                let violated = |execution: &Execution, schedule: &[EventId]| {
-                    self.violation(execution, schedule).is_some_and(|(found, _)| found == at)
-                };
-                let proposal = Proposal {
-                    engine: "refine",
-                    claim: Claim::Refinement { violated: &violated, at },
-                    schedule: Schedule::from(run),
-                    reads: Reads::SameWrite,
-                    places: vec![Place::new(execution.loc(at), u64::from(at.0))],
-                    instances: 1,
-                    statement: None,
-                };
-                match job.judge.judge(proposal) {
-                    Some(finding) if is_weak => commit_points = Some(finding),
-                    Some(finding) => {
-                        outcome.findings.push(finding);
-                        return outcome;
-                    }
-                    None => {}
+            for end in held_up::ends(execution, execution.ids().skip(stop.index()), stop) {
+                let Some(run) = held_up::run(execution, &needs, execution.ids(), stop, end) else { continue };
+                if let Some(finding) = self.look(&mut search, run) {
+                    outcome.findings.push(finding);
+                    return outcome;
                 }
             }
         }
-        outcome.findings.extend(commit_points);
+        // Of few events, runs in which another thread is held up as well.
+        search.keeps_bases = false;
+        for base in std::mem::take(&mut search.bases) {
+            for &stop in &moments {
+                if budget.is_exhausted() {
+                    break;
+                }
+                for end in held_up::ends(execution, base.iter().copied(), stop) {
+                    let run = held_up::run(execution, &needs, base.iter().copied(), stop, end);
+                    if let Some(finding) = run.and_then(|run| self.look(&mut search, run)) {
+                        outcome.findings.push(finding);
+                        return outcome;
+                    }
+                }
+            }
+        }
+        outcome.findings.extend(search.commit_points);
         outcome
     }
 }
 
+/// Traces with more moments are only looked at with one thread held up.
+const MOST_MOMENTS: usize = 100;
+
+/// Of so many runs with one thread held up, those with another one are tried.
+const MOST_BASES: usize = 200;
+
+/// What is known while runs are tried.
+struct Search<'a> {
+    job: &'a Job<'a>,
+    checker: Checker<'a>,
+    /// Runs whose words are right in their order.
+    right: FxHashSet<u64>,
+    /// A violation that is one of commit points, perhaps.
+    commit_points: Option<Finding>,
+    /// Runs that are right, to go on from.
+    bases: Vec<Vec<EventId>>,
+    keeps_bases: bool,
+}
+
 impl PredictedRefinement {
+    /// A finding, if this run is wrong, can be, and not only its commit points are to blame.
+    fn look(&self, search: &mut Search<'_>, run: Vec<EventId>) -> Option<Finding> {
+        let execution = search.job.execution;
+        let words = fingerprint(execution, &run);
+        if search.right.contains(&words) {
+            return None;
+        }
+        let Some((at, judgement)) = self.violation(execution, &run) else {
+            search.right.insert(words);
+            if search.keeps_bases && search.bases.len() < MOST_BASES {
+                search.bases.push(run);
+            }
+            return None;
+        };
+        let is_weak = matches!(judgement, Judgement::CommitPoints { .. } | Judgement::Undecided);
+        if is_weak && search.commit_points.is_some() {
+            return None;
+        }
+        // Only up to the violation: what would come after it need not be possible.
+        let length = run.iter().position(|id| *id == at).map_or(run.len(), |place| place + 1);
+        let run = self.shortest(execution, &search.checker, &run, length)?;
+        let violated = |execution: &Execution, schedule: &[EventId]| {
+            self.violation(execution, schedule).is_some_and(|(found, _)| found == at)
+        };
+        let proposal = Proposal {
+            engine: "refine",
+            claim: Claim::Refinement { violated: &violated, at },
+            schedule: Schedule::from(run),
+            reads: Reads::SameWrite,
+            places: vec![Place::new(execution.loc(at), u64::from(at.0))],
+            instances: 1,
+            statement: None,
+        };
+        let finding = search.job.judge.judge(proposal)?;
+        if is_weak {
+            search.commit_points = Some(finding);
+            return None;
+        }
+        Some(finding)
+    }
+
     /// A schedule that the checker accepts and that shows the violation: the run up to the return of the operation that is wrong, or just up to the
     /// violation, or all of it, as the result of another operation may matter.
     fn shortest(
@@ -136,7 +187,10 @@ impl PredictedRefinement {
         {
             until = length + more + 1;
         }
-        [until, length, run.len()].into_iter().map(|length| &run[..length]).find_map(|schedule| {
+        // What others would do until then need not be possible either.
+        let rest = run[length..until].iter().filter(|id| execution.thread(**id) == own);
+        let alone: Vec<EventId> = run[..length].iter().chain(rest).copied().collect();
+        [&alone[..], &run[..until], &run[..length], run].into_iter().find_map(|schedule| {
             let shows = self.violation(execution, schedule).is_some_and(|(found, _)| found == *at);
             (shows && checker.check_schedule(schedule).is_ok()).then(|| schedule.to_vec())
         })

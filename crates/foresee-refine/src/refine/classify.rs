@@ -57,7 +57,8 @@ pub fn judge<S: Viewed, R: Replica + Default>(
     if violation.kind.is_about_annotations() {
         return Ok(Judgement::Annotations);
     }
-    if violation.kind == Kind::View && log.events.len() <= LONGEST {
+    let is_at_commit = matches!(log.events.get(violation.first), Some(Event { action: Action::Commit, .. }));
+    if violation.kind == Kind::View && is_at_commit && log.events.len() <= LONGEST {
         if let Some(before) = later_commit::<S, R>(spec, log, violation)? {
             return Ok(Judgement::LaterCommit { before });
         }

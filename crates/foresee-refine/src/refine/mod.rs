@@ -7,18 +7,23 @@
 //! - With views: after each commit the contents of the structure, rebuilt from its logged writes by a [`Replica`], must be those of the
 //!   specification. Only parts that were written or stepped on since are compared. Writes in another thread's commit block count when
 //!   that block has had its commit, or has ended. Work of the structure's own threads must leave the view as it was.
+//! - [`Mode::Quiescent`] compares views only where no operation is under way, as earlier work did: it needs no right place for commits but their order,
+//!   and finds less, and later (section 5.1).
+//! - [`broken_block`]: whether commit blocks are one step, on which views rest.
 //!
 //! A log may end while operations are under way. One that has committed may have had any result, and the log is right if some choice makes it
 //! right: there is a `World` for each.
 //!
 //! Cost: one pass; at each commit the step of the specification, the parts that changed, and the observers under way.
 
+mod blocks;
 mod checker;
 mod classify;
 mod replica;
 mod violation;
 mod world;
 
+pub use blocks::{Blocks, BrokenBlock, broken_block};
 pub use checker::{Checker, Mode};
 pub use classify::{Judgement, judge};
 pub use replica::{Replica, Unsupported, WrongWrite};

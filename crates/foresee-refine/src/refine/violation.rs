@@ -23,6 +23,8 @@ pub struct Violation {
     pub differences: Vec<Difference>,
     /// The invariant that does not hold.
     pub invariant: Option<String>,
+    /// The last write of an operation that has not committed: its commit probably belongs after that, and before the next release of a lock.
+    pub last_write: Option<usize>,
     /// The order in which the specification was run: the calls, in the order of their commits.
     pub order: Vec<usize>,
 }

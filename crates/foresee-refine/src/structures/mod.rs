@@ -2,6 +2,7 @@
 
 mod cache;
 mod cells;
+mod disk;
 mod search_tree;
 mod slots;
 mod tree;
@@ -9,6 +10,7 @@ mod vector;
 
 pub use cache::CacheReplica;
 pub use cells::CellsReplica;
+pub use disk::DiskReplica;
 pub use search_tree::SearchTreeReplica;
 pub use slots::SlotsReplica;
 pub use tree::LeavesReplica;

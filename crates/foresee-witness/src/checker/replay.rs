@@ -334,8 +334,8 @@ impl<'a> Replay<'a> {
     fn block(&mut self, id: EventId, thread: ThreadId, op: Op<'_>) -> Option<EventId> {
         let atomic = |function| self.observed.atomic_functions.contains(&function);
         let (begins, ends) = match op {
-            Op::BlockBegin { .. } => (true, false),
-            Op::BlockEnd { .. } => (false, true),
+            Op::BlockBegin { .. } | Op::CommitBegin { .. } => (true, false),
+            Op::BlockEnd { .. } | Op::CommitEnd { .. } => (false, true),
             Op::Enter { function } => (atomic(function), false),
             Op::Exit { function } => (false, atomic(function)),
             _ => (false, false),

@@ -11,7 +11,7 @@ use std::{format, thread};
 
 use foresee_refine::linear::{self, Limits, Verdict};
 use foresee_refine::log::{Action, Log};
-use foresee_refine::refine::{self, Judgement, Mode, RefineError, Replica, Violation};
+use foresee_refine::refine::{self, BrokenBlock, Judgement, Mode, RefineError, Replica, Violation};
 use foresee_refine::spec::Viewed;
 
 use super::choice::Choice;
@@ -49,6 +49,8 @@ pub struct Report {
     pub finding: Option<Finding>,
     /// Operations that did not commit exactly once.
     pub mistakes: Vec<String>,
+    /// A commit block that is not one step: what others wrote came in between.
+    pub block: Option<BrokenBlock>,
     /// All that was logged.
     pub log: Log,
 }
@@ -68,12 +70,14 @@ pub struct Finding {
 
 impl Report {
     /// Whether the structure or its annotations are wrong, and not only the order of its commits: not if another order explains
-    /// everything, or may do so.
+    /// everything, or may do so. A commit block that is not one step is wrong.
     pub fn is_wrong(&self) -> bool {
         let excused = |finding: &Finding| {
             matches!(finding.judgement, Judgement::CommitPoints { .. } | Judgement::Undecided)
         };
-        !self.mistakes.is_empty() || self.finding.as_ref().is_some_and(|finding| !excused(finding))
+        !self.mistakes.is_empty()
+            || self.block.is_some()
+            || self.finding.as_ref().is_some_and(|finding| !excused(finding))
     }
 }
 
@@ -81,6 +85,19 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for mistake in &self.mistakes {
             writeln!(f, "{mistake}")?;
+        }
+        if let Some(block) = &self.block {
+            let thread = |event: usize| &*self.log.threads[self.log.events[event].thread as usize].name;
+            writeln!(
+                f,
+                "a commit block of {} (event {}) is not one step: {} wrote `{}` (event {}) before it did (event {})",
+                thread(block.begin),
+                block.begin,
+                thread(block.between),
+                block.target,
+                block.between,
+                block.write
+            )?;
         }
         match &self.finding {
             None => write!(f, "{} operations, no violation", self.operations),
@@ -130,7 +147,13 @@ impl Harness {
             Some(violation) => Some(explained::<S, R>(&spec, &log, violation)?),
             None => None,
         };
-        Ok(Report { operations: calls(&log, log.events.len()), finding, mistakes: recording.mistakes, log })
+        Ok(Report {
+            operations: calls(&log, log.events.len()),
+            finding,
+            mistakes: recording.mistakes,
+            block: refine::broken_block(&log),
+            log,
+        })
     }
 
     /// Drives a new structure to the end, and keeps the log without checking it.
@@ -268,6 +291,11 @@ impl Default for TestSettings {
 }
 
 impl TestSettings {
+    pub(super) fn harness(self, seed: u64) -> Harness {
+        let TestSettings { threads, operations, keys, .. } = self;
+        Harness { threads, operations, keys, seed, ..Harness::default() }
+    }
+
     /// Tests a structure with each seed.
     ///
     /// # Panics
@@ -283,10 +311,8 @@ impl TestSettings {
         R: Replica + Default + Send + 'static,
         T: Sync,
     {
-        let TestSettings { threads, operations, keys, seeds } = self;
-        for seed in 0..seeds {
-            let harness = Harness { threads, operations, keys, seed, ..Harness::default() };
-            match harness.run_with::<S, R, T>(spec.clone(), &new, &operation, internal) {
+        for seed in 0..self.seeds {
+            match self.harness(seed).run_with::<S, R, T>(spec.clone(), &new, &operation, internal) {
                 Err(why) => panic!("seed {seed}: the log cannot be checked: {why}"),
                 Ok(report) if report.is_wrong() => panic!("seed {seed}: {report}"),
                 Ok(report) if report.finding.is_some() => std::eprintln!("note: seed {seed}: {report}"),

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use foresee_refine::{SmolStr, Value};
 
-use super::thread;
+use super::{thread, words};
 
 /// A variable whose writes are logged, if the feature `refine` is on; otherwise just the variable.
 ///
@@ -22,8 +22,10 @@ impl<T: Clone + Into<Value>> Logged<T> {
     }
 
     /// Writes it.
+    #[track_caller]
     pub fn set(&mut self, value: T) {
         self.value = value;
+        words::write(&self.name, || self.value.clone().into());
         thread::write(|| self.name.clone(), || self.value.clone().into());
     }
 }

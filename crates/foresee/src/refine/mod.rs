@@ -5,38 +5,57 @@
 //! so it must be written while what it tells of cannot be undone by others: a write under its lock, a commit before the lock is released.
 //! Entries are kept by each thread and handed on in batches through a queue of bounded length. When it is full, threads wait: no entry is
 //! lost. On the other side entries are put in order and checked, or written to a file.
+//!
+//! In a program that foresee records, operations, commits and writes are words of its trace as well, with or without a recorder (`recorded.rs`).
 
 mod choice;
 mod entries;
 mod harness;
+mod linearized;
 mod logged;
 mod recorder;
 mod shared;
 mod thread;
 
+/// Operations as words of a trace.
+#[cfg(all(foresee, target_arch = "x86_64", target_os = "linux"))]
+#[path = "recorded.rs"]
+mod words;
+
+/// There is no trace.
+#[cfg(not(all(foresee, target_arch = "x86_64", target_os = "linux")))]
+#[path = "unrecorded.rs"]
+mod words;
+
 pub use choice::Choice;
 pub use foresee_refine::atomized::{Atomized, Sequential};
 pub use foresee_refine::refine::{
-    Judgement, Kind, Mode, RefineError, Replica, Unsupported, Violation, WrongWrite,
+    BrokenBlock, Judgement, Kind, Mode, RefineError, Replica, Unsupported, Violation, WrongWrite,
 };
 pub use foresee_refine::spec::{Outcome, Specification, Touched, Viewed, WrongCall};
 pub use foresee_refine::{Value, linear, log, models, structures};
 pub use harness::{Finding, Harness, Report, TestSettings};
+pub use linearized::Linearized;
 pub use logged::Logged;
 pub use recorder::{Recorder, Recording, Role};
+pub use thread::logged_call;
+
+/// This thread belongs to the structure (compression, eviction): its work must leave the contents as they are. For recorded programs; one that is
+/// [attached](Recorder::attach) has a [`Role`].
+pub fn internal_thread() {
+    words::internal_thread();
+}
 
 /// What the macros call.
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub mod private {
-    pub use super::thread::{Block, Call, MethodKind, call, commit, replay, write};
-    use foresee_refine::Value;
+    pub use super::thread::{Block, Call, MethodKind, call, commit, replay, value, write};
+    #[cfg(all(foresee, target_arch = "x86_64", target_os = "linux"))]
+    pub use super::words::{CommitBlock, Operation, argument};
+    pub use foresee_refine::SmolStr;
     pub use foresee_refine::log::Arguments;
     pub use foresee_refine::smol_str::format_smolstr;
-
-    pub fn value<T: Clone + Into<Value>>(it: &T) -> Value {
-        it.clone().into()
-    }
 }
 
 #[doc(hidden)]
@@ -48,7 +67,9 @@ macro_rules! __refined {
             $name,
             || $crate::refine::private::Arguments::from_iter([$($crate::refine::private::value(&$arg)),*]),
         );
+        $crate::__recorded_call!(__foresee_operation $name [$($arg),*]);
         let __foresee_result = (|| $($gives)* { $($body)* })();
+        $crate::__recorded_return!(__foresee_operation $name __foresee_result);
         __foresee_call.returns(|| $crate::refine::private::value(&__foresee_result));
         __foresee_result
     }};
@@ -57,12 +78,13 @@ macro_rules! __refined {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __commit {
-    () => {
+    () => {{
+        $crate::__recorded_commit!();
         $crate::refine::private::commit()
-    };
+    }};
     ($condition:expr) => {
         if $condition {
-            $crate::refine::private::commit()
+            $crate::__commit!()
         }
     };
 }
@@ -72,6 +94,7 @@ macro_rules! __commit {
 macro_rules! __commit_block {
     () => {
         let __foresee_block = $crate::refine::private::Block::begin();
+        $crate::__recorded_block!(__foresee_recorded_block);
     };
 }
 
@@ -79,15 +102,17 @@ macro_rules! __commit_block {
 #[macro_export]
 macro_rules! __log_entry {
     ($how:ident, [$($format:tt)*], $value:expr) => {
-        $crate::refine::private::$how(
-            || $crate::refine::private::format_smolstr!($($format)*),
-            || ::core::convert::Into::into($value),
+        $crate::__recorded_entry!(
+            $how,
+            $crate::refine::private::format_smolstr!($($format)*),
+            ::core::convert::Into::into($value)
         )
     };
     ($how:ident, $target:expr, $value:expr) => {
-        $crate::refine::private::$how(
-            || ::core::convert::Into::into($target),
-            || ::core::convert::Into::into($value),
+        $crate::__recorded_entry!(
+            $how,
+            ::core::convert::Into::into($target),
+            ::core::convert::Into::into($value)
         )
     };
 }

@@ -17,6 +17,7 @@ use foresee_refine::spec::Viewed;
 use super::entries::Entries;
 use super::shared::{Batch, Shared, lock};
 use super::thread::{self, Attached};
+use super::words;
 
 /// How many batches may wait in the queue.
 const QUEUE: usize = 256;
@@ -128,7 +129,7 @@ impl Recorder {
             threads: Mutex::default(),
             mistakes: Mutex::default(),
             has_violation: AtomicBool::new(false),
-            has_views: mode == Mode::View,
+            has_views: mode.has_views(),
             yields,
         });
         let own = shared.clone();
@@ -143,6 +144,9 @@ impl Recorder {
 
     /// Attaches this thread until the guard is dropped.
     pub fn attach(&self, name: &str, role: Role) -> Attached {
+        if role == Role::Internal {
+            words::internal_thread();
+        }
         let mut threads = lock(&self.shared.threads);
         threads.push(Thread { name: name.into(), is_internal: role == Role::Internal });
         let id = (threads.len() - 1) as ThreadId;

@@ -33,6 +33,8 @@ struct ThreadLog {
     /// How many logged methods are under way, each called by the one before. Only the outermost is logged.
     depth: usize,
     commits: Vec<&'static Location<'static>>,
+    /// Where the method under way has written last.
+    last_write: Option<&'static Location<'static>>,
     random: u64,
 }
 
@@ -56,8 +58,15 @@ impl Drop for Attached {
 
 pub(super) fn attach(shared: Arc<Shared>, id: ThreadId) -> Attached {
     let random = u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let log =
-        ThreadLog { shared, id, batch: Vec::with_capacity(BATCH), depth: 0, commits: Vec::new(), random };
+    let log = ThreadLog {
+        shared,
+        id,
+        batch: Vec::with_capacity(BATCH),
+        depth: 0,
+        commits: Vec::new(),
+        last_write: None,
+        random,
+    };
     CURRENT.with_borrow_mut(|current| {
         if let Some(mut before) = current.replace(Box::new(log)) {
             before.flush();
@@ -99,10 +108,15 @@ impl ThreadLog {
         let places: Vec<String> =
             self.commits.iter().map(|place| format!("{}:{}", place.file(), place.line())).collect();
         self.shared.mistake(match &places[..] {
-            [] => format!(
-                "`{name}` returned without a commit: put commit!() on this path, where others can see its effect first; often that is \
-                 before the first lock is released after the last write"
-            ),
+            [] => {
+                let write = self.last_write.map_or_else(String::new, |place| {
+                    format!(", which on this path is at {}:{}", place.file(), place.line())
+                });
+                format!(
+                    "`{name}` returned without a commit: put commit!() on this path, where others can see its effect first; often that is \
+                     before the first lock is released after the last write{write}"
+                )
+            }
             places => format!("`{name}` committed {} times, at {}: one commit is needed on each path", places.len(), places.join(" and ")),
         });
     }
@@ -139,6 +153,11 @@ pub struct Call {
     has_returned: bool,
 }
 
+/// An argument or result as it is logged.
+pub fn value<T: Clone + Into<Value>>(it: &T) -> Value {
+    it.clone().into()
+}
+
 /// Logs a call.
 pub fn call(kind: MethodKind, name: &'static str, args: impl FnOnce() -> Arguments) -> Call {
     let mut is_attached = false;
@@ -147,6 +166,7 @@ pub fn call(kind: MethodKind, name: &'static str, args: impl FnOnce() -> Argumen
         log.depth += 1;
         if log.depth == 1 {
             log.commits.clear();
+            log.last_write = None;
             let action = Action::Call { method: SmolStr::new_static(name), args: args() };
             log.push(action);
         }
@@ -184,6 +204,19 @@ impl Drop for Call {
     }
 }
 
+/// Calls a method that cannot be annotated, such as one of somebody else's structure, and logs that under this name. Nobody expects a commit
+/// of it: for [`Harness::linearize`](super::Harness::linearize).
+pub fn logged_call<A: Into<Value>, R: Clone + Into<Value>>(
+    name: &'static str,
+    args: impl IntoIterator<Item = A>,
+    method: impl FnOnce() -> R,
+) -> R {
+    let logged = call(MethodKind::Observer, name, || args.into_iter().map(Into::into).collect());
+    let result = method();
+    logged.returns(|| result.clone().into());
+    result
+}
+
 /// Logs a commit.
 #[track_caller]
 pub fn commit() {
@@ -195,13 +228,23 @@ pub fn commit() {
 }
 
 /// Logs a write.
+#[track_caller]
 pub fn write(target: impl FnOnce() -> SmolStr, value: impl FnOnce() -> Value) {
-    with_views(|log| log.push(Action::Write { target: target(), value: value() }));
+    let place = Location::caller();
+    with_views(|log| {
+        log.last_write = Some(place);
+        log.push(Action::Write { target: target(), value: value() });
+    });
 }
 
 /// Logs an entry that is replayed as a whole.
+#[track_caller]
 pub fn replay(entry: impl FnOnce() -> SmolStr, value: impl FnOnce() -> Value) {
-    with_views(|log| log.push(Action::Replay { entry: entry(), value: value() }));
+    let place = Location::caller();
+    with_views(|log| {
+        log.last_write = Some(place);
+        log.push(Action::Replay { entry: entry(), value: value() });
+    });
 }
 
 /// A commit block that is open.

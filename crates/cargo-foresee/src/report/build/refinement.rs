@@ -5,7 +5,7 @@ use foresee_refine::linear::{Explanation, Limits, Verdict};
 use foresee_refine::log::{Action, Log};
 use foresee_refine::named::{self, Consistency, Model, Structure};
 use foresee_refine::read::{Case, Subject};
-use foresee_refine::refine::{Judgement, Kind, RefineError, Violation};
+use foresee_refine::refine::{BrokenBlock, Judgement, Kind, Mode, RefineError, Violation};
 use foresee_refine::spec::WrongCall;
 use foresee_refine::{History, Value};
 
@@ -58,13 +58,29 @@ pub(crate) enum CaseError {
     Log(#[from] RefineError),
 }
 
+/// What is asked of a case.
+#[derive(Clone, Copy)]
+pub(crate) struct Question {
+    /// Of a history.
+    pub(crate) consistency: Consistency,
+    /// Where the views of a log are compared.
+    pub(crate) views: Mode,
+}
+
+impl Default for Question {
+    fn default() -> Question {
+        Question { consistency: Consistency::default(), views: Mode::View }
+    }
+}
+
 /// Checks a case by all means that apply.
-pub(crate) fn check(case: &Case, consistency: Consistency, limits: Limits) -> Result<Checked, CaseError> {
+pub(crate) fn check(case: &Case, question: Question, limits: Limits) -> Result<Checked, CaseError> {
+    let Question { consistency, views } = question;
     match &case.subject {
         Subject::History { model, initial, history } => {
             history_case(case, *model, initial, history, consistency, limits)
         }
-        Subject::Log { structure, log } => log_case(case, *structure, log, limits),
+        Subject::Log { structure, log } => log_case(case, *structure, log, views, limits),
     }
 }
 
@@ -157,8 +173,14 @@ fn of_history(case: &Case, model: Model, history: &History, told: Option<&Explan
     Finding::of_refinement(ENGINE, message, event, refinement)
 }
 
-fn log_case(case: &Case, structure: Structure, log: &Log, limits: Limits) -> Result<Checked, CaseError> {
-    let found = named::refine(structure, log, limits)?;
+fn log_case(
+    case: &Case,
+    structure: Structure,
+    log: &Log,
+    views: Mode,
+    limits: Limits,
+) -> Result<Checked, CaseError> {
+    let found = named::refine_at(structure, log, views, limits)?;
     let verdict_of = |violation: Option<&(Violation, Judgement)>| RefinementVerdict {
         ok: violation.is_none(),
         first: violation.map(|(violation, _)| violation.first as u64),
@@ -169,6 +191,7 @@ fn log_case(case: &Case, structure: Structure, log: &Log, limits: Limits) -> Res
     let worst = found.view.as_ref().and_then(Option::as_ref).or(found.io.as_ref());
     let finding =
         worst.map(|(violation, judgement)| of_log(case, structure, log, violation, judgement, limits));
+    let block = found.block.as_ref().map(|block| of_block(case, structure, log, block));
     let linearizable = found.io.as_ref().and_then(|(violation, judgement)| match judgement {
         Judgement::CommitPoints { .. } => Some(true),
         Judgement::Structure if violation.kind.is_about_order() => Some(false),
@@ -177,13 +200,40 @@ fn log_case(case: &Case, structure: Structure, log: &Log, limits: Limits) -> Res
     let verdict = CaseVerdict {
         id: case.id.clone(),
         model: structure.name().to_owned(),
-        ok: Some(worst.is_none()),
-        first: worst.map(|(violation, _)| violation.first as u64),
+        ok: Some(worst.is_none() && found.block.is_none()),
+        first: worst
+            .map(|(violation, _)| violation.first)
+            .or(found.block.as_ref().map(|block| block.write))
+            .map(|first| first as u64),
         io: Some(verdict_of(found.io.as_ref())),
         view: found.view.as_ref().map(|view| verdict_of(view.as_ref())),
         linearizable,
     };
-    Ok(Checked { verdict, finding, events: log.events.len() as u64 })
+    Ok(Checked { verdict, finding: finding.or(block), events: log.events.len() as u64 })
+}
+
+/// A commit block that is not one step.
+fn of_block(case: &Case, structure: Structure, log: &Log, block: &BrokenBlock) -> Finding {
+    let thread = |event: usize| log.threads[log.events[event].thread as usize].name.to_string();
+    let (own, other) = (thread(block.write), thread(block.between));
+    let call = (log.events[..block.begin].iter().enumerate().rev()).find(|(_, event)| {
+        event.thread == log.events[block.begin].thread && matches!(event.action, Action::Call { .. })
+    });
+    let refinement = Refinement {
+        case: case.id.clone(),
+        model: structure.name().to_owned(),
+        violation: "block-not-atomic".to_owned(),
+        blame: Judgement::Annotations.name().to_owned(),
+        operation: call.map(|(call, _)| placed(log, call)),
+        notes: vec![format!(
+            "{other} wrote `{}` (event {}) after a part of the block that begins at event {}, and before the rest",
+            block.target, block.between, block.begin
+        )],
+        ..Refinement::default()
+    };
+    let (op, target) = describe_action(&log.events[block.write].action);
+    let message = format!("a commit block of {own} is not one step: what views say rests on that");
+    Finding::of_refinement(ENGINE, message, Some(event(block.write as u64, &own, op, target)), refinement)
 }
 
 fn of_log(
@@ -200,6 +250,11 @@ fn of_log(
         end.iter().map(|call| placed(*call)).collect::<Vec<_>>()
     };
     let mut notes: Vec<String> = violation.invariant.iter().cloned().collect();
+    if let Some(write) = violation.last_write {
+        notes.push(format!(
+            "a commit probably belongs after event {write} of the log, its last write, and before the first release of a lock after it"
+        ));
+    }
     let mut other_order = None;
     match judgement {
         Judgement::CommitPoints { order } => {

@@ -23,8 +23,17 @@ use crate::value::Value;
 pub enum Mode {
     /// Results.
     Io,
-    /// Results and views.
+    /// Results, and views at each commit.
     View,
+    /// Results, and views where no operation is under way.
+    Quiescent,
+}
+
+impl Mode {
+    /// Whether views are compared.
+    pub fn has_views(self) -> bool {
+        self != Mode::Io
+    }
 }
 
 /// Checks a log, event by event.
@@ -58,7 +67,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
     pub fn new(spec: &'s S, replica: R, mode: Mode) -> Self {
         let mode = if R::HAS_VIEW { mode } else { Mode::Io };
         let mut world = World::new(spec.initial());
-        if mode == Mode::View {
+        if mode.has_views() {
             world.compare(spec, &replica, &Touched::All);
         }
         Checker {
@@ -144,6 +153,11 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
 
     fn process(&mut self, index: usize, event: Event) -> Result<(), RefineError> {
         let thread = event.thread;
+        if let Action::Write { .. } | Action::Replay { .. } = event.action
+            && let Some(execution) = &mut self.state(thread).execution
+        {
+            execution.last_write = Some(index);
+        }
         match event.action {
             Action::Call { method, args } => self.call(index, thread, method, &args)?,
             Action::Return { method, ret } => self.returns(index, thread, &method, ret),
@@ -180,7 +194,8 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             return Ok(());
         }
         let ret = result_ahead(&state.ahead, &method);
-        let execution = Execution { call: index, method, op, is_observer, has_committed: false, ret };
+        let execution =
+            Execution { call: index, method, op, is_observer, has_committed: false, last_write: None, ret };
         if is_observer && let Some(ret) = &execution.ret {
             for world in &mut self.worlds {
                 world.satisfied.remove(&thread);
@@ -197,7 +212,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         let mode = self.mode;
         let state = self.state(thread);
         state.ahead.pop_front();
-        let has_block = mode == Mode::View && state.block.is_some();
+        let has_block = mode.has_views() && state.block.is_some();
         let Some(execution) = state.execution.take() else {
             return self.report_event(index);
         };
@@ -214,6 +229,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             self.state(thread).execution = Some(execution);
             return self.report(index, thread, kind);
         }
+        let call = execution.call;
         if execution.is_observer {
             let spec = self.spec;
             let expected = self.worlds.last().map(|world| spec.returns(&world.state, &execution.op));
@@ -228,15 +244,21 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
                     expected: expected.unwrap_or_default(),
                     ..self.blank(index, Kind::Observer)
                 });
+                return;
             }
         }
+        self.at_rest(index, Some(call));
     }
 
     fn commit(&mut self, index: usize, thread: ThreadId) -> Result<(), RefineError> {
         let mode = self.mode;
         let state = self.state(thread);
         if state.is_internal {
-            return if mode == Mode::View { self.commit_internal(index, thread) } else { Ok(()) };
+            return match mode {
+                Mode::Io => Ok(()),
+                Mode::View => self.commit_internal(index, thread),
+                Mode::Quiescent => self.publish_block(thread),
+            };
         }
         let ThreadState { execution, ahead, .. } = state;
         let Some(execution) = execution else {
@@ -255,13 +277,15 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         let ret = result_ahead(ahead, &execution.method);
         self.order.push(call);
         let mut death = self.step(&op, ret.as_ref());
-        if mode == Mode::View && !self.worlds.is_empty() {
+        if mode.has_views() && !self.worlds.is_empty() {
             for world in &mut self.worlds {
                 let touched = self.spec.touched(&world.state, &op);
                 world.compare(self.spec, &self.replica, &touched);
             }
             self.publish_block(thread)?;
-            death = self.compare_views(death);
+            if mode == Mode::View {
+                death = self.compare_views(death);
+            }
         }
         if self.worlds.is_empty() {
             let Death { kind, expected, differences } = death;
@@ -324,6 +348,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             expected: Vec::new(),
             differences: Vec::new(),
             invariant: None,
+            last_write: None,
             order: self.order.clone(),
         }
     }
@@ -334,7 +359,9 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
     }
 
     fn report(&mut self, index: usize, thread: ThreadId, kind: Kind) {
-        let call = self.state(thread).execution.as_ref().map(|execution| execution.call);
-        self.violation = Some(Violation { call, ..self.blank(index, kind) });
+        let execution = self.state(thread).execution.as_ref();
+        let (call, last_write) = execution.map(|execution| (execution.call, execution.last_write)).unzip();
+        let last_write = last_write.flatten();
+        self.violation = Some(Violation { call, last_write, ..self.blank(index, kind) });
     }
 }

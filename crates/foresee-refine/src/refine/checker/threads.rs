@@ -18,6 +18,8 @@ pub(super) struct Execution<Op> {
     pub(super) op: Op,
     pub(super) is_observer: bool,
     pub(super) has_committed: bool,
+    /// Its last write so far.
+    pub(super) last_write: Option<usize>,
     /// What an observer will give back; `None` if it never returns.
     pub(super) ret: Option<Value>,
 }

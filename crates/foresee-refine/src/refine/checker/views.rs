@@ -2,8 +2,8 @@
 
 use super::super::replica::Replica;
 use super::super::violation::{Difference, Kind, RefineError, Violation};
-use super::threads::Before;
-use super::{Checker, Death};
+use super::threads::{Before, ThreadState};
+use super::{Checker, Death, Mode};
 use crate::log::{Action, ThreadId};
 use crate::spec::{Touched, Viewed};
 
@@ -46,6 +46,20 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
         Ok(())
     }
 
+    /// Compares views, if that is done only where no operation and no block is under way, and none is.
+    pub(super) fn at_rest(&mut self, index: usize, call: Option<usize>) {
+        let is_busy = |thread: &ThreadState<S::Op>| thread.execution.is_some() || thread.block.is_some();
+        if self.mode != Mode::Quiescent || self.violation.is_some() || self.threads.values().any(is_busy) {
+            return;
+        }
+        let death = Death { kind: Kind::View, expected: Vec::new(), differences: Vec::new() };
+        let Death { kind, differences, .. } = self.compare_views(death);
+        if self.worlds.is_empty() {
+            let invariant = self.replica.broken().filter(|_| kind == Kind::Invariant);
+            self.violation = Some(Violation { call, differences, invariant, ..self.blank(index, kind) });
+        }
+    }
+
     /// The open block of a thread has its commit: its writes are there for all.
     pub(super) fn publish_block(&mut self, thread: ThreadId) -> Result<(), RefineError> {
         let Some(block) = &mut self.state(thread).block else { return Ok(()) };
@@ -74,9 +88,10 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
             None => {
                 let mut before = Before::default();
                 self.publish([(index, write)], &mut before)?;
-                if is_internal {
+                if is_internal && self.mode == Mode::View {
                     self.expect_unchanged(index, before);
                 }
+                self.at_rest(index, None);
             }
         }
         Ok(())
@@ -91,9 +106,10 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
         };
         let mut before = block.before;
         self.publish(block.writes, &mut before)?;
-        if is_internal {
+        if is_internal && self.mode == Mode::View {
             self.expect_unchanged(index, before);
         }
+        self.at_rest(index, None);
         Ok(())
     }
 
