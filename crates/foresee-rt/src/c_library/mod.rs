@@ -7,8 +7,8 @@
 //! | modules | hold |
 //! |---|---|
 //! | `threads`, `cancellation`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
-//! | `locks`, `conditions`, `semaphores`, `once` | what programs synchronise by |
-//! | `channels`, `descriptors`, `streams`, `aio` | what threads hand over through descriptors: pipes, sockets, files |
+//! | `locks`, `conditions`, `semaphores`, `once`, `lives` | what programs synchronise by, and how it begins and ends |
+//! | `channels`, `descriptors`, `descriptor_lives`, `streams`, `aio` | what threads hand over through descriptors: pipes, sockets, files |
 //! | `names` | what they hand over by names of files alone |
 //! | `ipc`, `signals`, `deferred_handlers`, `blocked_signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
@@ -24,11 +24,13 @@ mod channels;
 mod conditions;
 mod copies;
 mod deferred_handlers;
+mod descriptor_lives;
 mod descriptors;
 mod effects;
 mod handing_over;
 mod ipc;
 mod jumps;
+mod lives;
 mod locks;
 mod mappings;
 mod names;

@@ -5,6 +5,7 @@ use libc::{
 };
 
 use crate::c_library::channels::{channel, gives, takes};
+use crate::c_library::descriptor_lives::uses;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 
@@ -13,6 +14,7 @@ macro_rules! takers {
     ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, if $success:expr;)*) => {
         $(static $real: Real = Real::new($name);
         pub(super) extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+            uses(fd, pc);
             // Before the call: during it, the descriptor may be closed and its number be another's.
             let channel = channel(fd);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
@@ -31,6 +33,7 @@ macro_rules! givers {
     ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         $(static $real: Real = Real::new($name);
         pub(super) extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+            uses(fd, pc);
             gives(fd, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) }
