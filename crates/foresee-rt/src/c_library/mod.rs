@@ -7,6 +7,7 @@
 //! | modules | hold |
 //! |---|---|
 //! | `threads`, `cancellation`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
+//! | `ending`, `other_threads` | the end of the process, which waits a little for its threads |
 //! | `locks`, `conditions`, `semaphores`, `once`, `lives` | what programs synchronise by, and how it begins and ends |
 //! | `channels`, `descriptors`, `descriptor_lives`, `streams`, `aio` | what threads hand over through descriptors: pipes, sockets, files |
 //! | `names` | what they hand over by names of files alone |
@@ -27,6 +28,7 @@ mod deferred_handlers;
 mod descriptor_lives;
 mod descriptors;
 mod effects;
+pub(crate) mod ending;
 mod handing_over;
 mod ipc;
 mod jumps;
@@ -37,6 +39,7 @@ mod names;
 mod new_delete;
 mod once;
 mod openmp;
+mod other_threads;
 pub(crate) mod process;
 mod semaphores;
 mod shared_mappings;
