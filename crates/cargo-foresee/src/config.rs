@@ -72,7 +72,7 @@ pub(crate) struct Settings {
 /// The variable.
 pub(crate) const VARIABLE: &str = "FORESEE_OPTIONS";
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "engine",
     "format",
     "output",
@@ -90,6 +90,7 @@ const KEYS: [&str; 21] = [
     "only",
     "skip",
     "branches",
+    "exit-wait",
     "values",
     "model",
     "breadth",
@@ -131,6 +132,7 @@ pub(crate) fn extent(flags: &Extent) -> Result<Extent, CliError> {
         only: if flags.only.is_empty() { settings.only } else { flags.only.clone() },
         skip: if flags.skip.is_empty() { settings.skip } else { flags.skip.clone() },
         branches: flags.branches || settings.branches,
+        exit_wait: flags.exit_wait.or(settings.exit_wait),
         values: flags.values || settings.values,
     })
 }
@@ -265,6 +267,7 @@ impl Settings {
             "format" => self.format = Some(ReportFormat::from_str(one()?, true).map_err(context)?),
             "time" => self.time = Some(number::duration(one()?).map_err(context)?),
             "max-size" => self.extent.max_size = Some(number::size(one()?).map_err(context)?),
+            "exit-wait" => self.extent.exit_wait = Some(number::duration(one()?).map_err(context)?),
             "keep-last" => self.extent.keep_last = Some(number::size(one()?).map_err(context)?),
             "memory" => self.memory = Some(number::count(one()?).map_err(context)?),
             "exit-code" => {

@@ -52,6 +52,10 @@ const USUAL_SIZE: u64 = 16_000_000_000;
 /// The variable that tells the runtime how much of the run to keep in it.
 const KEEP_LAST_VARIABLE: &str = "FORESEE_KEEP_LAST";
 
+/// The variable that tells the runtime for how many milliseconds it may put off the end of the program, and how many that are usually.
+const EXIT_WAIT_VARIABLE: &str = "FORESEE_EXIT_WAIT";
+const USUAL_EXIT_WAIT: Duration = Duration::from_secs(1);
+
 /// The variable that tells the runtime to record what reads see.
 const VALUES_VARIABLE: &str = "FORESEE_VALUES";
 
@@ -295,6 +299,8 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
     if let Some(bytes) = program.extent.keep_last {
         command.env(KEEP_LAST_VARIABLE, bytes.to_string());
     }
+    let exit_wait = program.extent.exit_wait.unwrap_or(USUAL_EXIT_WAIT);
+    command.env(EXIT_WAIT_VARIABLE, exit_wait.as_millis().to_string());
     if program.extent.values {
         command.env(VALUES_VARIABLE, "1");
     }

@@ -235,9 +235,35 @@ pub const DIGEST_SHIFT: u32 = 56;
 /// no program has memory there, so it conflicts with nothing, not even with freeing the object.
 pub const SYNC_SPACE: u64 = 1 << 58;
 
+/// So many descriptors of a process are known, each with a cell per life in the space for what synchronises.
+pub const DESCRIPTORS: usize = 1 << 14;
+const DESCRIPTOR_SPACE: u64 = SYNC_SPACE | 1 << 57 | 1 << 55;
+const LIFE_SHIFT: u32 = 14 + 3;
+
+/// The byte that stands for a descriptor, from when its number is given out until it is closed; lives are counted by the runtime.
+pub const fn descriptor_cell(descriptor: u32, life: u32) -> u64 {
+    DESCRIPTOR_SPACE | (life as u64) << LIFE_SHIFT | (descriptor as u64 % DESCRIPTORS as u64) << 3
+}
+
+/// The descriptor that an address stands for, if it does.
+pub const fn descriptor_at(addr: u64) -> Option<u32> {
+    let is_it = addr & !((1 << (32 + LIFE_SHIFT)) - 1) == DESCRIPTOR_SPACE;
+    if is_it { Some((addr >> 3) as u32 % DESCRIPTORS as u32) } else { None }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Tag;
+    use super::{DESCRIPTORS, SYNC_SPACE, Tag, descriptor_at, descriptor_cell};
+
+    #[test]
+    fn descriptors_have_cells_of_their_own() {
+        let last = DESCRIPTORS as u32 - 1;
+        for (descriptor, life) in [(0, 0), (7, 3), (last, u32::MAX)] {
+            assert_eq!(descriptor_at(descriptor_cell(descriptor, life)), Some(descriptor));
+        }
+        assert_ne!(descriptor_cell(0, 1), descriptor_cell(last, 0));
+        assert_eq!(descriptor_at(SYNC_SPACE | 0x1000), None);
+    }
 
     #[test]
     fn tags_are_numbered_from_1_without_gaps() {

@@ -9,6 +9,8 @@ unsafe extern "C" {
     // The first and the last address of the program's code, from the linker.
     static __executable_start: u8;
     static etext: u8;
+    // The first address behind its data.
+    static _end: u8;
 }
 
 unsafe extern "C-unwind" {
@@ -20,6 +22,12 @@ unsafe extern "C-unwind" {
 pub(crate) fn has_code_at(pc: u64) -> bool {
     let (start, end) = (&raw const __executable_start as u64, &raw const etext as u64);
     (start..end).contains(&pc)
+}
+
+/// Whether this is an address in the program's own static data, or in its code.
+pub(crate) fn has_data_at(addr: u64) -> bool {
+    let (start, end) = (&raw const __executable_start as u64, &raw const _end as u64);
+    (start..end).contains(&addr)
 }
 
 /// How many instrumented shared libraries are known. What more libraries ask of the C library is not recorded.

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use crate::c_library::{process, threads};
+use crate::c_library::{ending, process, threads};
 use crate::entry_points::entries;
 use crate::recorder::{branches, code_filter, limits, ring, seen_values, session, thread, watched};
 use crate::{observer, program, real_functions};
@@ -29,6 +29,7 @@ fn record() {
     branches::start();
     seen_values::start();
     limits::start();
+    ending::start();
     ring::start();
     thread::start();
     session::start();

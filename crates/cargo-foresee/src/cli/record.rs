@@ -95,6 +95,10 @@ pub struct Extent {
     /// for it, by `cargo foresee build --branches` or `foresee cc --branches`
     #[arg(long)]
     pub branches: bool,
+    /// When the program ends, wait for threads that are not joined and still have something to do, but no longer than this
+    /// (1s unless you say; 0 for not at all). They are not waited for if they sleep for good
+    #[arg(long, value_name = "TIME", value_parser = number::duration)]
+    pub exit_wait: Option<std::time::Duration>,
     /// Record a byte of what each read sees, too, and compare: a read that sees another value than the last one, without a
     /// recorded write in between, shows that code wrote which is not recorded. What rests on that memory is a candidate
     #[arg(long)]

@@ -1,8 +1,13 @@
 //! The words for what threads do.
 
+/// How targets are called that are descriptors: they are not memory, but used and closed.
+const DESCRIPTOR: &str = "descriptor ";
+
 /// `writes`, `atomically reads`: what an operation does to its target.
-pub(crate) fn verb(op: &str) -> &str {
+pub(crate) fn verb<'a>(op: &'a str, target: &str) -> &'a str {
     match op {
+        "read" if target.starts_with(DESCRIPTOR) => "uses",
+        "write" if target.starts_with(DESCRIPTOR) => "closes",
         "read" => "reads",
         "write" => "writes",
         "load" => "atomically reads",
@@ -22,5 +27,16 @@ pub(crate) fn verb(op: &str) -> &str {
         "block-begin" => "begins atomic block",
         "block-end" => "ends atomic block",
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::verb;
+
+    #[test]
+    fn descriptors_are_used_and_closed() {
+        assert_eq!([verb("read", "descriptor 4"), verb("write", "descriptor 4")], ["uses", "closes"]);
+        assert_eq!([verb("read", "descriptors"), verb("write", "x")], ["reads", "writes"]);
     }
 }

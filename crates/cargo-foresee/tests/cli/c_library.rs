@@ -41,6 +41,61 @@ const ORDERS: [Source; 4] = [
     ),
 ];
 
+/// Of what threads synchronise by, and of descriptors.
+const LIVES: [Source; 2] = [
+    (
+        "lives.c",
+        &[
+            "counted",
+            "counted_by_atomic",
+            "joined",
+            "barrier_of_last",
+            "semaphore_of_waiter",
+            "condition_of_broadcaster",
+            "statics",
+            "reused",
+            "given",
+            "detached",
+            "forked",
+        ],
+        &[
+            ("wrong_mutex", "observed"),
+            ("wrong_rwlock", "observed"),
+            ("wrong_spin", "observed"),
+            ("wrong_condition", "observed"),
+            ("wrong_barrier", "observed"),
+            ("wrong_semaphore", "observed"),
+            ("wrong_c11_mutex", "observed"),
+            ("wrong_c11_condition", "observed"),
+            ("wrong_again", "observed"),
+            ("wrong_free", "observed"),
+            ("wrong_allocation", "observed"),
+            ("wrong_begin", "observed"),
+            ("wrong_once", "observed"),
+        ],
+    ),
+    (
+        "descriptors.c",
+        &[
+            "joined",
+            "last_read",
+            "reused",
+            "counted",
+            "handed_over",
+            "replaced",
+            "forked",
+            "detached",
+            "not_open",
+        ],
+        &[
+            ("wrong_write", "observed"),
+            ("wrong_read", "observed"),
+            ("wrong_replacement", "observed"),
+            ("wrong_lock", "predicted"),
+        ],
+    ),
+];
+
 const CHANGED: &[&str] = &[
     "madvise",
     "fixed",
@@ -101,6 +156,18 @@ fn streams_files_and_cancelled_threads_order() {
     for (source, correct, wrong) in ORDERS {
         run_each(source, &[], correct, wrong);
     }
+}
+
+#[test]
+fn who_uses_a_lock_that_another_ends_is_told() {
+    let (source, correct, wrong) = LIVES[0];
+    run_each(source, &[], correct, wrong);
+}
+
+#[test]
+fn who_uses_a_descriptor_that_another_closes_is_told() {
+    let (source, correct, wrong) = LIVES[1];
+    run_each(source, &[], correct, wrong);
 }
 
 #[test]

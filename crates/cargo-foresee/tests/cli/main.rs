@@ -18,6 +18,7 @@ mod harmless;
 mod hostile;
 mod human;
 mod installed;
+mod late_threads;
 mod library;
 mod live;
 mod loading;

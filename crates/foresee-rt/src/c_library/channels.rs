@@ -31,6 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ord
 use foresee_format::Unseen;
 use libc::{c_int, c_void};
 
+use super::descriptor_lives;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::unseen;
 use crate::recorder::edges::{acquire_edge, release_edge};
@@ -103,6 +104,7 @@ pub(crate) fn new_channel() -> u64 {
 
 /// A descriptor is made or closed: it is not what it was.
 fn replaces(fd: c_int) {
+    descriptor_lives::renews(fd);
     if (0..STANDARD).contains(&fd) {
         REPLACED.fetch_or(1 << fd, SeqCst);
     }

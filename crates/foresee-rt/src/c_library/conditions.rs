@@ -5,9 +5,10 @@ use libc::{c_int, c_void, timespec};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::locks::{notifies, wait_begins, wait_ended};
+use crate::recorder::objects::uses;
 
 /// Since this version condition variables have their present layout.
-const COND_VERSION: &std::ffi::CStr = c"GLIBC_2.3.2";
+pub(super) const COND_VERSION: &std::ffi::CStr = c"GLIBC_2.3.2";
 
 /// What the C library runs for a thread that is cancelled, kept on the thread's stack.
 #[repr(C)]
@@ -31,11 +32,14 @@ unsafe extern "C-unwind" {
 unsafe extern "C-unwind" fn cancelled(wait: *mut c_void) {
     // SAFETY: `waiting` passes the address of this pair on its stack, and cancellation runs this before that frame is gone.
     let (mutex, pc) = unsafe { *wait.cast::<(*mut c_void, u64)>() };
+    uses(mutex, pc);
     wait_ended(mutex, pc);
 }
 
 /// Waits by calling `real`, with or without a return.
 fn waiting(cond: *mut c_void, mutex: *mut c_void, pc: u64, real: impl FnOnce() -> c_int) -> c_int {
+    uses(cond, pc);
+    uses(mutex, pc);
     wait_begins(cond, mutex, pc);
     let mut wait = (mutex, pc);
     let wait = (&raw mut wait).cast();
@@ -48,6 +52,7 @@ fn waiting(cond: *mut c_void, mutex: *mut c_void, pc: u64, real: impl FnOnce() -
         _pthread_cleanup_pop(&raw mut cleanup, 0);
         result
     };
+    uses(mutex, pc);
     wait_ended(mutex, pc);
     result
 }
@@ -83,6 +88,7 @@ macro_rules! wakers {
     ($($function:ident of $real:expr, $all:literal;)*) => {
         $(extern "C-unwind" fn $function(cond: *mut c_void, pc: u64) -> c_int {
             static REAL: Real = $real;
+            uses(cond, pc);
             notifies(cond, $all, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             unsafe { call_real!(REAL, (*mut c_void) -> c_int, cond) }

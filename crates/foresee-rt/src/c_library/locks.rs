@@ -1,6 +1,6 @@
 //! Mutexes, reader-writer locks, spin locks. (Those of streams are in `streams`.)
 //!
-//! A try-lock acquires without a request. C11's mutexes are the same locks by other names, and report success by the same 0.
+//! A try-lock acquires without a request. Every call uses the lock, which has to be there (`recorder::objects`). C11's mutexes are the same locks by other names, and report success by the same 0.
 
 use foresee_format::{AS_HELD, EXCLUSIVE, SHARED};
 use libc::{c_int, c_void, timespec};
@@ -9,6 +9,7 @@ use super::channels::{SharingField, gives_to_processes, takes_from_processes};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::locks::{released, requested, tried};
+use crate::recorder::objects::uses;
 
 /// A mutex has the bit among those of its kind, a reader-writer lock a field of its own.
 const MUTEX: Option<SharingField> = Some(SharingField { offset: 16, mask: 128 });
@@ -30,6 +31,7 @@ macro_rules! lockers {
     ($($function:ident of $name:literal, $mode:expr, $sharing:expr, $blocks:literal;)*) => {
         $(extern "C-unwind" fn $function(lock: *mut c_void, pc: u64) -> c_int {
             static REAL: Real = Real::new($name);
+            uses(lock, pc);
             if $blocks {
                 requested(lock, $mode, pc);
             }
@@ -58,6 +60,7 @@ macro_rules! timed_lockers {
     ($($function:ident of $name:literal, $mode:expr, $sharing:expr;)*) => {
         $(extern "C-unwind" fn $function(lock: *mut c_void, until: *const timespec, pc: u64) -> c_int {
             static REAL: Real = Real::new($name);
+            uses(lock, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe { call_real!(REAL, (*mut c_void, *const timespec) -> c_int, lock, until) };
             got(result, lock, $mode, $sharing, pc)
@@ -82,6 +85,7 @@ macro_rules! clock_lockers {
             pc: u64,
         ) -> c_int {
             static REAL: Real = Real::new($name);
+            uses(lock, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe {
                 call_real!(REAL, (*mut c_void, c_int, *const timespec) -> c_int, lock, clock, until)
@@ -101,6 +105,7 @@ macro_rules! unlockers {
     ($($function:ident of $name:literal, $mode:expr, $sharing:expr;)*) => {
         $(extern "C-unwind" fn $function(lock: *mut c_void, pc: u64) -> c_int {
             static REAL: Real = Real::new($name);
+            uses(lock, pc);
             if let Some(field) = $sharing {
                 gives_to_processes(lock, field, pc);
             }

@@ -7,8 +7,9 @@
 //! | modules | hold |
 //! |---|---|
 //! | `threads`, `cancellation`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
-//! | `locks`, `conditions`, `semaphores`, `once` | what programs synchronise by |
-//! | `channels`, `descriptors`, `streams`, `aio`, `io_uring` | what threads hand over through descriptors: pipes, sockets, files |
+//! | `ending`, `other_threads` | the end of the process, which waits a little for its threads |
+//! | `locks`, `conditions`, `semaphores`, `once`, `lives` | what programs synchronise by, and how it begins and ends |
+//! | `channels`, `descriptors`, `descriptor_lives`, `streams`, `aio`, `io_uring` | what threads hand over through descriptors: pipes, sockets, files |
 //! | `names` | what they hand over by names of files alone |
 //! | `ipc`, `signals`, `deferred_handlers`, `blocked_signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
@@ -24,18 +25,22 @@ mod channels;
 mod conditions;
 mod copies;
 mod deferred_handlers;
+mod descriptor_lives;
 mod descriptors;
 mod effects;
+pub(crate) mod ending;
 mod handing_over;
 mod io_uring;
 mod ipc;
 mod jumps;
+mod lives;
 mod locks;
 mod mappings;
 mod names;
 mod new_delete;
 mod once;
 mod openmp;
+mod other_threads;
 pub(crate) mod process;
 mod semaphores;
 mod shared_mappings;

@@ -12,11 +12,13 @@ use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, both_edges, look_at, release_edge, take_edge};
 use crate::recorder::locks::failed;
+use crate::recorder::objects::uses;
 
 const SEMAPHORE_SHARING: SharingField = SharingField { offset: 8, mask: u32::MAX };
 
 extern "C-unwind" fn barrier_wait(barrier: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"pthread_barrier_wait");
+    uses(barrier, pc);
     both_edges(barrier as u64, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (*mut c_void) -> c_int, barrier) };
@@ -26,6 +28,7 @@ extern "C-unwind" fn barrier_wait(barrier: *mut c_void, pc: u64) -> c_int {
 
 extern "C-unwind" fn semaphore_post(semaphore: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"sem_post");
+    uses(semaphore, pc);
     release_edge(semaphore as u64, pc);
     gives_to_processes(semaphore, SEMAPHORE_SHARING, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
@@ -44,18 +47,21 @@ fn took(result: c_int, semaphore: *mut c_void, pc: u64) -> c_int {
 
 extern "C-unwind" fn semaphore_wait(semaphore: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"sem_wait");
+    uses(semaphore, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     took(unsafe { call_real!(REAL, (*mut c_void) -> c_int, semaphore) }, semaphore, pc)
 }
 
 extern "C-unwind" fn semaphore_trywait(semaphore: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"sem_trywait");
+    uses(semaphore, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     took(unsafe { call_real!(REAL, (*mut c_void) -> c_int, semaphore) }, semaphore, pc)
 }
 
 extern "C-unwind" fn semaphore_timedwait(semaphore: *mut c_void, until: *const timespec, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"sem_timedwait");
+    uses(semaphore, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (*mut c_void, *const timespec) -> c_int, semaphore, until) };
     took(result, semaphore, pc)
@@ -68,6 +74,7 @@ extern "C-unwind" fn semaphore_clockwait(
     pc: u64,
 ) -> c_int {
     static REAL: Real = Real::new(c"sem_clockwait");
+    uses(semaphore, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result =
         unsafe { call_real!(REAL, (*mut c_void, c_int, *const timespec) -> c_int, semaphore, clock, until) };

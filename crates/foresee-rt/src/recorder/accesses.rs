@@ -46,6 +46,14 @@ pub(crate) extern "C-unwind" fn write_range(addr: u64, size: u64, pc: u64) {
     }
 }
 
+/// Records that a call of instrumented code accesses so many bytes: of a block that is new, of an object of the C library, or where no
+/// memory is, for something else.
+pub(crate) fn access_by_call(kind: AccessKind, addr: u64, size: u8, pc: u64) {
+    if status::recording() && program::is_instrumented_at(pc) && !code_filter::leaves_out(pc) {
+        accessing(|local| local.access(kind, addr, size, pc));
+    }
+}
+
 /// Records that these bytes may be others than they were, for those who compare what reads see.
 pub(crate) fn changed(addr: u64, size: u64, pc: u64) {
     if size > 0 && seen_values::are_recorded() {

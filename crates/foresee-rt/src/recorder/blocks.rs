@@ -3,6 +3,10 @@
 //! A block's life begins after the allocator gave it, so after the stamp of its last free; it ends with a stamp before the allocator
 //! can give it to another thread. Blocks count with all their usable bytes, which both ends of their life can ask for.
 //!
+//! **Allocating is a write.** The allocator keeps its lists in the memory that is free, at the beginning of each block, so whoever
+//! allocates a block has written there. Whoever then accesses it without being ordered after that may see it overwritten, and has a data race. (Memory
+//! that the kernel gives is empty at first sight: `mmap` writes nothing.)
+//!
 //! Memory that Rust code asks for comes from `malloc` in the end, but called from within Rust's library, and rounded up. So
 //! [`Asked`] says what `malloc` and `free` are called for: the size and the caller are then the program's, and what is recorded
 //! once is not recorded again.
@@ -12,8 +16,9 @@ use std::cell::Cell;
 use foresee_format::Tag;
 use libc::c_void;
 
+use super::accesses::access_by_call;
 use super::status;
-use super::thread::{always, position};
+use super::thread::{AccessKind, always, position};
 use crate::program;
 use crate::real_functions::usable_size;
 
@@ -76,6 +81,9 @@ fn has_ended(block: *mut c_void) -> bool {
     asked.ended == block as u64 && asked.position == position()
 }
 
+/// So many bytes of a free block are the allocator's: how its lists go on, and a mark that it is in one.
+const LISTED: usize = 16;
+
 /// A block's life begins.
 pub(crate) fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
     if !block.is_null() && status::recording() {
@@ -83,6 +91,9 @@ pub(crate) fn begins(block: *mut c_void, pc: u64) -> *mut c_void {
         let size = unsafe { usable_size(block) };
         let (size, pc) = asked_for(block, size).unwrap_or((size, pc));
         always(|local| local.plain(Tag::Alloc, 0, [pc, block as u64, size as u64]));
+        if !program::is_rust() {
+            access_by_call(AccessKind::Write, block as u64, size.min(LISTED) as u8, pc);
+        }
     }
     block
 }

@@ -2,14 +2,14 @@
 //!
 //! They are recorded as operations, without values, on an atomic of their own at an address where no program has memory
 //! (`SYNC_SPACE`). Whoever hands over releases *before* the real operation, whoever receives acquires *after* it. Edges that the
-//! program does not guarantee hide races; they never invent one.
+//! program does not guarantee hide races; they never invent one. The atomic is one byte: objects side by side are as many atomics, however small.
 
 use foresee_format::{SYNC_SPACE, Tag};
 
 use super::atomics::{ORDER_ACQ_REL, ORDER_ACQUIRE, ORDER_RELAXED, ORDER_RELEASE, detail};
 use super::thread::stamped;
 
-const SIZE_LOG2: u8 = 3;
+const SIZE_LOG2: u8 = 0;
 
 /// What the thread did can be seen by whoever acquires from the object later.
 pub(crate) fn release_edge(object: u64, pc: u64) {

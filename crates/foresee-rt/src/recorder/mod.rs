@@ -5,7 +5,7 @@
 //!
 //! | modules | hold |
 //! |---|---|
-//! | `accesses`, `atomics`, `edges`, `locks`, `blocks`, `branches` | what each kind of operation is recorded as |
+//! | `accesses`, `atomics`, `edges`, `locks`, `objects`, `blocks`, `branches` | what each kind of operation is recorded as |
 //! | `held_locks`, `thread_handles`, `watched`, `seen_values`, `code_filter` | what the runtime has to know for that |
 //! | `session` | the beginning of a recording, also in the child of a fork |
 //! | `thread` | each thread's records |
@@ -27,6 +27,7 @@ mod leftovers;
 pub(crate) mod limits;
 pub(crate) mod locks;
 mod new_file;
+pub(crate) mod objects;
 pub(crate) mod order;
 pub(crate) mod ring;
 pub(crate) mod seen_values;

@@ -127,7 +127,11 @@ pub(super) fn runtime_call(symbol: &str) -> Call {
     if symbol.starts_with("__sanitizer_cov") {
         return Call::Tool;
     }
-    if EVENTS.contains(&symbol) { Call::Event } else { Call::Nothing }
+    match symbol {
+        "exit" => Call::NeverReturns,
+        _ if EVENTS.contains(&symbol) => Call::Event,
+        _ => Call::Nothing,
+    }
 }
 
 /// Functions that are not recorded in Rust programs, where Rust's library calls them for itself. (What is built with instrumentation

@@ -17,10 +17,10 @@ pub(super) fn message(finding: &Finding, viewpoint: &Viewpoint) -> String {
             "{title} on `{}`: {} {}{}, {} {}{}",
             a.target,
             who(a),
-            verb(&a.op),
+            verb(&a.op, &a.target),
             at(a),
             who(b),
-            verb(&b.op),
+            verb(&b.op, &b.target),
             at(b)
         ),
         (Kind::Deadlock, blocked) => {

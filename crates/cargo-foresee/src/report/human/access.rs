@@ -48,9 +48,9 @@ pub(super) fn access(out: &mut String, event: &Event, viewpoint: &Viewpoint, sou
                 }
                 _ => String::new(),
             };
-            format!("{} {part}the block here", verb(op))
+            format!("{} {part}the block here", verb(op, &event.target))
         }
-        (op, _) => format!("{} `{}` here", verb(op), event.target),
+        (op, _) => format!("{} `{}` here", verb(op, &event.target), event.target),
     };
     let what = format!("`{}` {doing}{}", event.thread, holding(event, viewpoint));
     let _ = writeln!(out, "{:width$} {LINES}┌─{LINES:#} {place}", "");

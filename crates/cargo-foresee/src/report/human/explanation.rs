@@ -79,7 +79,7 @@ fn knowledge(out: &mut String, finding: &Finding, known: &Known, viewpoint: &Vie
     let _ = writeln!(out, "    `{who}` knew of `{thread}`: `{says}`, since {place}.");
     for event in &events[1..] {
         let place = viewpoint.place(&event.location);
-        let text = format!("{} {} {}", event.thread, verb(&event.op), event.target);
+        let text = format!("{} {} {}", event.thread, verb(&event.op, &event.target), event.target);
         let _ = writeln!(out, "      {QUIET}→{QUIET:#} {text}  {QUIET}{place}{QUIET:#}");
     }
 }
@@ -147,7 +147,7 @@ fn columns(out: &mut String, story: &Story, viewpoint: &Viewpoint) {
 /// `locks CHECKING  bank.rs:20:27`; with the thread if it has no column.
 fn text(step: &StoryStep, viewpoint: &Viewpoint) -> String {
     let who = if step.column.is_none() { format!("{} ", step.thread) } else { String::new() };
-    let does = if step.blocked { "waits for" } else { verb(&step.op) };
+    let does = if step.blocked { "waits for" } else { verb(&step.op, &step.target) };
     let place = match &step.location {
         Location { file: None, line: None, .. } => String::new(),
         location => {

@@ -67,5 +67,11 @@ fn count(runs: u64) -> String {
 }
 
 fn text(step: &Step, viewpoint: &Viewpoint) -> String {
-    format!("{}  {} {}  {}", step.thread, verb(&step.op), step.target, viewpoint.place(&step.location))
+    format!(
+        "{}  {} {}  {}",
+        step.thread,
+        verb(&step.op, &step.target),
+        step.target,
+        viewpoint.place(&step.location)
+    )
 }

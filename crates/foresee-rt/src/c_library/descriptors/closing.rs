@@ -2,7 +2,8 @@
 
 use libc::{FILE, c_int, c_long, c_uint};
 
-use crate::c_library::channels::{closes, closes_all, gives_by_all_streams};
+use crate::c_library::channels::{channel, closes, closes_all, gives_by_all_streams};
+use crate::c_library::descriptor_lives;
 use crate::c_library::effects::uses_stream;
 use crate::c_library::process::child_changed;
 use crate::c_library::streams;
@@ -23,6 +24,9 @@ pub(super) fn no_descriptor() -> c_int {
 extern "C-unwind" fn close_descriptor(fd: c_int, pc: u64) -> c_int {
     if descriptor::is_ours(fd) {
         return no_descriptor();
+    }
+    if channel(fd).is_some() {
+        descriptor_lives::closes(fd, pc);
     }
     closes(fd, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.

@@ -7,6 +7,7 @@ use crate::c_library::channels::{
     OF_FILE_CHANGES, OF_OPENED_FIFOS, OF_SIGNALS, OF_SOCKETS, ask_for_signals, changes_files, channel,
     closes, failed_by_others, gives, learns, made, made_as, may_signal, new_channel, opened, watch_files,
 };
+use crate::c_library::descriptor_lives::uses;
 use crate::c_library::ipc::around_file_lock;
 use crate::c_library::names;
 use crate::entry_points::{entries, weak_entries};
@@ -109,7 +110,8 @@ openers! {
 
 static DUP: Real = Real::new(c"dup");
 
-extern "C-unwind" fn duplicate(fd: c_int, _pc: u64) -> c_int {
+extern "C-unwind" fn duplicate(fd: c_int, pc: u64) -> c_int {
+    uses(fd, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(DUP, (c_int) -> c_int, fd) };
     if result >= 0 {
@@ -157,12 +159,15 @@ fn duplicate_as(fd: c_int, to: c_int, pc: u64, real: impl FnOnce() -> c_int) -> 
         return no_descriptor();
     }
     let channel = channel(fd);
+    uses(fd, pc);
     if fd != to && to >= 0 && channel.is_some() {
+        uses(to, pc);
         closes(to, pc);
     }
     let result = real();
     if result >= 0 {
         made_as(to, fd, channel.unwrap_or(0));
+        uses(to, pc);
     }
     result
 }

@@ -5,6 +5,7 @@ use libc::{
 };
 
 use crate::c_library::channels::{channel, failed_by_others, gives, has_room, is_full, makes_room, takes};
+use crate::c_library::descriptor_lives::uses;
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 
@@ -13,6 +14,7 @@ macro_rules! takers {
     ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty, if $success:expr;)*) => {
         $(static $real: Real = Real::new($name);
         pub(super) extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+            uses(fd, pc);
             // Before the call: during it, the descriptor may be closed and its number be another's.
             let channel = channel(fd);
             if let Some(channel) = channel {
@@ -34,6 +36,7 @@ macro_rules! givers {
     ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         $(static $real: Real = Real::new($name);
         pub(super) extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
+            uses(fd, pc);
             gives(fd, pc);
             let channel = channel(fd);
             let full = channel.filter(|&channel| is_full(fd, channel));
@@ -107,6 +110,7 @@ givers! {
 /// Whoever is connected to has begun to listen, and is given a connection.
 extern "C-unwind" fn connect_to(fd: c_int, address: *const sockaddr, len: socklen_t, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"connect");
+    uses(fd, pc);
     gives(fd, pc);
     let channel = channel(fd);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.

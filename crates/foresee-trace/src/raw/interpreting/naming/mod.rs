@@ -6,7 +6,7 @@ mod sites;
 
 use std::rc::Rc;
 
-use foresee_format::{NAME_LEN, SYNC_SPACE};
+use foresee_format::{NAME_LEN, SYNC_SPACE, descriptor_at};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::lock_names::LockNames;
@@ -224,13 +224,16 @@ impl Naming {
         self.plain_memory.is_plain(mem, &self.program.modules)
     }
 
-    /// Learns the name of what an access touches, if it is a static, or a stand-in for a barrier or semaphore.
+    /// Learns the name of what an access touches, if it is a static, or a stand-in for a barrier, a semaphore or a descriptor.
     pub(crate) fn touch(&mut self, mem: Mem) {
         let stands_in = mem.addr & !(SYNC_SPACE - 1) == SYNC_SPACE;
         if !(stands_in || self.program.is_mapped(mem.addr)) || !self.looked_up.insert(mem.addr) {
             return;
         }
-        if stands_in {
+        if let Some(descriptor) = descriptor_at(mem.addr) {
+            let name = self.names.intern(&format!("descriptor {descriptor}"));
+            self.names.declare_symbol(name, Some(mem.addr), mem.size);
+        } else if stands_in {
             let object = mem.addr & (SYNC_SPACE - 1);
             let name = self.program.object_name(object).unwrap_or_else(|| format!("{object:#x}"));
             let name = self.names.intern(&format!("sync {name}"));
