@@ -3,19 +3,32 @@
 //! The entries of a cell are a small open-addressing hash table that may be completely full: a look-up that fails inserts, so
 //! it happens once per entry. All tables of a size lie in one arena.
 
-/// How a cell is accessed, in three bits.
+/// How a cell is accessed, in four bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Manner(u8);
 
 const READS: u8 = 1;
 const WRITES: u8 = 2;
 const ATOMIC: u8 = 4;
+/// By the allocation of the memory.
+const ALLOCATES: u8 = 8;
 
 impl Manner {
     #[inline]
     pub(super) fn of(access: foresee_trace::Access) -> Manner {
         let bit = |has: bool, bit: u8| if has { bit } else { 0 };
         Manner(bit(access.reads, READS) | bit(access.writes, WRITES) | bit(access.atomic, ATOMIC))
+    }
+
+    /// The same where the access is part of allocating the memory, if `allocates`.
+    #[inline]
+    pub(super) fn allocating(self, allocates: bool) -> Manner {
+        if allocates { Manner(self.0 | ALLOCATES) } else { self }
+    }
+
+    #[inline]
+    pub(super) fn allocates(self) -> bool {
+        self.0 & ALLOCATES != 0
     }
 
     #[inline]
@@ -48,14 +61,14 @@ impl Manner {
     }
 }
 
-/// Who, where and how: place in 32 bits, slot in 29, manner in 3.
+/// Who, where and how: place in 32 bits, slot in 28, manner in 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Key(u64);
 
 impl Key {
     #[inline]
     pub(super) fn new(place: u32, slot: u32, manner: Manner) -> Key {
-        Key(u64::from(place) << 32 | u64::from(slot) << 3 | u64::from(manner.0))
+        Key(u64::from(place) << 32 | u64::from(slot) << 4 | u64::from(manner.0))
     }
 
     #[inline]
@@ -65,12 +78,12 @@ impl Key {
 
     #[inline]
     pub(super) fn slot(self) -> u32 {
-        self.0 as u32 >> 3
+        self.0 as u32 >> 4
     }
 
     #[inline]
     pub(super) fn manner(self) -> Manner {
-        Manner(self.0 as u8 & 7)
+        Manner(self.0 as u8 & 15)
     }
 
     /// Where to look first in a table of this size. Threads that read and write a cell in one place each get positions

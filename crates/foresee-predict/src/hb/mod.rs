@@ -34,7 +34,8 @@
 //! *suspected* order, such code is an acquiring and releasing read-modify-write of one variable that all of it shares. A race that is
 //! ordered there is a candidate, with a reason that names the code. Its clock exists only after such code.
 //!
-//! Freeing memory is a plain write to all of it; allocating begins a new life without accesses.
+//! Freeing memory is a plain write to all of it; allocating begins a new life without accesses. The first write of 16 bytes after that,
+//! from the same place, is the allocator's. What races with that and with other accesses, too, is told of with these: it would be the same mistake twice.
 //!
 //! **Cost.** Per access, constant time as long as the accesses since the cell's last clean write are few; with a race,
 //! linear in the entries of the cell. Per acquire and release, linear in the thread slots (see `threads`), and constant if
@@ -55,7 +56,7 @@ mod sync;
 mod tests;
 mod threads;
 
-use foresee_trace::{Event, Mem, Names, Op};
+use foresee_trace::{Event, LocId, Mem, Names, Op};
 
 use entries::{Key, Manner};
 use foresee_witness::engine::{Outcome, StreamEngine};
@@ -71,7 +72,19 @@ pub struct HappensBefore {
     sync: Synchronisation,
     shadow: Shadow,
     races: Races,
+    /// By slots.
+    allocations: Vec<Allocation>,
 }
+
+/// Where a slot's last allocation was, and of which memory; unknown once the allocator has written there.
+#[derive(Clone, Copy, Default)]
+struct Allocation {
+    loc: LocId,
+    addr: u64,
+}
+
+/// So many bytes are the allocator's at the beginning of a block, as it is recorded; no block is as small.
+const LISTED: u32 = 16;
 
 impl HappensBefore {
     /// An engine that has seen nothing.
@@ -89,10 +102,33 @@ impl HappensBefore {
         self.races.schedulable()
     }
 
+    /// A block begins.
+    fn allocate(&mut self, slot: u32, loc: LocId, mem: Mem) {
+        self.shadow.forget(mem);
+        let slot = slot as usize;
+        if self.allocations.len() <= slot {
+            self.allocations.resize(slot + 1, Allocation::default());
+        }
+        let loc = if mem.size > LISTED { loc } else { LocId::UNKNOWN };
+        self.allocations[slot] = Allocation { loc, addr: mem.addr };
+    }
+
+    /// Whether an access is the allocator's: the first of the block's beginning from where it was allocated.
+    fn is_allocation(&mut self, slot: u32, loc: LocId, addr: u64) -> bool {
+        let Some(last) = self.allocations.get_mut(slot as usize) else { return false };
+        let is_it = last.loc != LocId::UNKNOWN && (last.loc, last.addr) == (loc, addr);
+        if is_it {
+            *last = Allocation::default();
+        }
+        is_it
+    }
+
     #[inline]
     fn access(&mut self, slot: u32, time: u64, event: &Event<'_>, mem: Mem) {
         let Some(access) = event.op.access() else { return };
-        let key = Key::new(self.races.place(event.loc, mem.addr), slot, Manner::of(access));
+        let allocates = mem.size == LISTED && self.is_allocation(slot, event.loc, mem.addr);
+        let manner = Manner::of(access).allocating(allocates);
+        let key = Key::new(self.races.place(event.loc, mem.addr), slot, manner);
         self.shadow.access(mem, key, time, self.sync.threads.at(slot), &mut self.races);
     }
 }
@@ -122,7 +158,7 @@ impl StreamEngine for HappensBefore {
                 self.access(slot, time, event, mem);
                 self.sync.update(&mut self.shadow, slot, time, mem, order);
             }
-            Op::Alloc { mem } => self.shadow.forget(mem),
+            Op::Alloc { mem } => self.allocate(slot, event.loc, mem),
             Op::Fence { order } => self.sync.fence(slot, time, order),
             Op::Acquire { lock, mode, .. } => self.sync.acquire(slot, lock, mode),
             Op::Release { lock, .. } => self.sync.release(slot, time, lock),

@@ -37,6 +37,16 @@ struct Pair {
     standing: Standing,
     /// The blind code of both threads between the two accesses.
     blind: [Option<StrId>; 2],
+    /// The place of the other access, if one is the allocator's in all instances.
+    with_allocation: Option<u32>,
+}
+
+impl Pair {
+    /// Whether it says nothing that others do not say: memory that a thread has no right to access yet was written there by
+    /// the allocator, too.
+    fn is_repeated(&self, told: &FxHashSet<u32>) -> bool {
+        self.with_allocation.is_some_and(|place| told.contains(&place))
+    }
 }
 
 #[derive(Default)]
@@ -118,7 +128,14 @@ impl Races {
         let events = (earlier.time - 1, time - 1);
         let places = (place.min(other), place.max(other));
         let blind = [earlier.key.slot(), key.slot()].map(|slot| self.blind_since(slot, earlier.time));
-        let pair = self.pairs.entry(places).or_insert(Pair { events, instances: 0, standing, blind });
+        let with_allocation = match (earlier.key.manner().allocates(), key.manner().allocates()) {
+            (true, _) => Some(place),
+            (_, true) => Some(other),
+            _ => None,
+        };
+        let new = Pair { events, instances: 0, standing, blind, with_allocation };
+        let pair = self.pairs.entry(places).or_insert(new);
+        pair.with_allocation = pair.with_allocation.and(with_allocation);
         let is_certain = standing > Standing::Doubtful;
         if is_certain && (pair.instances == 0 || pair.standing == Standing::Doubtful) {
             self.news.push(places);
@@ -145,14 +162,25 @@ impl Races {
         }
     }
 
+    /// The places in certain pairs without an allocation.
+    fn told_places(&self) -> FxHashSet<u32> {
+        let is_told = |pair: &Pair| pair.with_allocation.is_none() && pair.standing > Standing::Doubtful;
+        let told = self.pairs.iter().filter(|(_, pair)| is_told(pair));
+        told.flat_map(|(&(a, b), _)| [a, b]).collect()
+    }
+
     /// The places of races found since the last call.
     pub(super) fn news(&mut self) -> Vec<Vec<Place>> {
         let news = std::mem::take(&mut self.news);
-        news.iter().map(|&(a, b)| vec![self.place_of(a), self.place_of(b)]).collect()
+        let told = if news.is_empty() { FxHashSet::default() } else { self.told_places() };
+        let told = news.iter().filter(|&places| !self.pairs[places].is_repeated(&told));
+        told.map(|&(a, b)| vec![self.place_of(a), self.place_of(b)]).collect()
     }
 
     pub(super) fn outcome(self, names: &Names) -> Outcome {
+        let told = self.told_places();
         let mut findings: Vec<Finding> = (self.pairs.iter())
+            .filter(|(_, pair)| !pair.is_repeated(&told))
             .map(|(&(a, b), pair)| {
                 let (first, second) = self.place_of(a).pair(self.place_of(b));
                 let events = vec![pair.events.0, pair.events.1];

@@ -158,3 +158,14 @@ fn what_blind_code_may_have_ordered_is_a_candidate() {
     let news = |text: &str| engine_after(&read(text)).news().len();
     assert_eq!((news(sent), news(&both)), (0, 1));
 }
+
+#[test]
+fn a_race_with_an_allocation_is_told_if_nothing_else_is() {
+    // In line 1 the allocator has written to what it gives.
+    let begin = "#var x 0x10000 24\nT1|alloc(x[0..24])|1\nT1|w(x[0..16])|1\n";
+    assert_eq!(races(&format!("{begin}T2|w(x[0..4])|3\n")), [(2, 3)]);
+    assert_eq!(races(&format!("{begin}T1|w(x[0..4])|2\nT2|r(x[0..4])|3\n")), [(3, 4)]);
+    // A write of the program's own is one whatever comes before it.
+    let own = "#var x 0x10000 24\nT1|alloc(x[0..24])|1\nT1|w(x[0..16])|2\nT1|w(x[0..4])|4\nT2|r(x[0..4])|3\n";
+    assert_eq!(races(own), [(2, 4), (3, 4)]);
+}

@@ -2,7 +2,7 @@
 
 use foresee_format::{Tag, Unseen};
 
-use super::thread::{AccessKind, accessing, always, inside};
+use super::thread::{AccessKind, access_at_once, accessing, always, inside};
 use super::watched::{self, Access};
 use super::{code_filter, seen_values, status};
 use crate::program;
@@ -49,7 +49,10 @@ pub(crate) extern "C-unwind" fn write_range(addr: u64, size: u64, pc: u64) {
 /// Records that a call of instrumented code accesses so many bytes: of a block that is new, of an object of the C library, or where no
 /// memory is, for something else.
 pub(crate) fn access_by_call(kind: AccessKind, addr: u64, size: u8, pc: u64) {
-    if status::recording() && program::is_instrumented_at(pc) && !code_filter::leaves_out(pc) {
+    if !program::is_instrumented_at(pc) || access_at_once(kind, addr, size, pc) {
+        return;
+    }
+    if !code_filter::leaves_out(pc) {
         accessing(|local| local.access(kind, addr, size, pc));
     }
 }

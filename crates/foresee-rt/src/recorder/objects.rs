@@ -29,12 +29,15 @@ fn bit(object: u64) -> (&'static AtomicU64, u64) {
     (&INITIALISED[hash as usize / 64], 1 << (hash % 64))
 }
 
+fn is_initialised(object: u64) -> bool {
+    let (word, bit) = bit(object);
+    word.load(Relaxed) & bit != 0
+}
+
 /// The thread is about to use an object: it has to be there.
 pub(crate) fn uses(object: *const c_void, pc: u64) {
     let object = object as u64;
-    let (word, bit) = bit(object);
-    let has_life = !program::has_data_at(object) || word.load(Relaxed) & bit != 0;
-    if has_life {
+    if !program::has_data_at(object) || is_initialised(object) {
         access_by_call(AccessKind::Read, object, 1, pc);
     }
 }
