@@ -220,8 +220,7 @@ impl RawReader {
         }
         if self.interpreter.may_order(thread) {
             self.merger.decode_more(stream)?;
-            let goes_on = self.merger.growth() == Growth::Growing;
-            let next = self.merger.peek(stream).ok_or(goes_on);
+            let next = self.merger.peek(stream);
             if let Some(event) = self.interpreter.orders_ahead(thread, &record, next) {
                 self.order(thread, event);
             }
@@ -266,8 +265,7 @@ impl RawReader {
     /// Appends what comes before the next record of a stream and may order threads, if it is reported there. Whether it is.
     fn order_behind(&mut self, stream: usize, record: &Record) -> bool {
         let thread = self.merger.streams()[stream].thread;
-        let Some((event, is_late)) = self.interpreter.orders_behind(thread, record) else { return false };
-        self.merger.note_late(is_late);
+        let Some(event) = self.interpreter.orders_behind(thread, record) else { return false };
         self.order(thread, event);
         true
     }
@@ -337,8 +335,6 @@ impl EventSource for RawReader {
                 break;
             }
         }
-        let is_late = self.follower.is_none() && self.interpreter.is_late();
-        self.merger.note_late(is_late);
         self.merger.set_delivered(self.delivered);
         if let Some(unseen) = self.unseen_writes.as_ref().filter(|_| self.follower.is_none()) {
             self.merger.set_fact(VALUES_COMPARED, unseen.compared().to_string());

@@ -2,7 +2,6 @@
 
 use foresee_format::Tag;
 
-use super::blind::Next;
 use super::{Interpreter, Record};
 use crate::event::{Event, Op};
 use crate::ids::{LocId, StrId};
@@ -15,36 +14,28 @@ impl Interpreter {
         self.blind.may_order(thread)
     }
 
-    /// The blind code that a thread runs after a record, which may order threads. `next` is its next record; if there is none,
-    /// whether there will be one.
+    /// The blind code that a thread runs after a record, which may order threads. `next` is its next record, if there is one by now.
     pub(crate) fn orders_ahead(
         &mut self,
         thread: u64,
         record: &Record,
-        next: Result<&Record, bool>,
+        next: Option<&Record>,
     ) -> Option<Event<'static>> {
-        let site = next.ok().and_then(|next| self.site_of(next));
-        let next = match next {
-            Ok(next) => Next::Record(next, site.as_deref()),
-            Err(true) => Next::NotYet,
-            Err(false) if record.tag == Tag::End => return None,
-            Err(false) => Next::Never,
-        };
+        if record.tag == Tag::End {
+            return None;
+        }
+        let site = next.and_then(|next| self.site_of(next));
+        let next = next.map(|next| (next, site.as_deref()));
         let code = self.blind.ahead(thread, record.key, next, &mut self.naming)?;
         Some(self.ordering(thread, code))
     }
 
     /// The blind code that a thread has run before its next record, which may order threads, if that record was not made at the same time as the one
-    /// before; and whether it should have been reported before.
-    pub(crate) fn orders_behind(&mut self, thread: u64, record: &Record) -> Option<(Event<'static>, bool)> {
+    /// before.
+    pub(crate) fn orders_behind(&mut self, thread: u64, record: &Record) -> Option<Event<'static>> {
         let site = self.site_of(record);
-        let (code, is_late) = self.blind.behind(thread, record, site.as_deref(), &mut self.naming)?;
-        Some((self.ordering(thread, code), is_late))
-    }
-
-    /// At the end of the trace: whether blind code should have been reported that a thread is still in.
-    pub(crate) fn is_late(&self) -> bool {
-        self.blind.is_late()
+        let code = self.blind.behind(thread, record, site.as_deref(), &mut self.naming)?;
+        Some(self.ordering(thread, code))
     }
 
     fn ordering(&mut self, thread: u64, code: StrId) -> Event<'static> {

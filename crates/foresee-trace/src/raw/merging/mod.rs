@@ -247,7 +247,7 @@ impl Merger {
         self.stop = self.stop.min(key + 1);
     }
 
-    pub(crate) fn note_late(&mut self, is_late: bool) {
+    fn note_late(&mut self, is_late: bool) {
         if is_late {
             self.came_late.set(true);
         }

@@ -6,10 +6,10 @@
 //! overlap has an end before an end of the other, and whoever takes them for ordered by their places finds an order. A thread may
 //! be in such code for good: what it did before may still be ordered by it.
 //!
-//! While a trace is being written, the second record may not be there yet ([`Ahead::Unknown`]). If other threads then turn out
-//! to have run such code meanwhile, it was reported too late.
+//! While a trace is being written, the second record may not be there yet. Then the thread counts as one that is in such code for good, and
+//! what it really ran is known when the record is there.
 
-use super::{Ahead, BlindWalk, CallSite, Naming, Next, Position, Record, StrId, Thread};
+use super::{Ahead, BlindWalk, CallSite, Naming, Position, Record, StrId, Thread};
 
 impl BlindWalk {
     /// Whether it is to be asked for what a thread runs [`ahead`](BlindWalk::ahead).
@@ -17,56 +17,44 @@ impl BlindWalk {
         self.threads.get(number as usize).is_some_and(Thread::may_order)
     }
 
-    /// The code that a thread runs after a record with this key and before its `next` one, at `site`, and that may order threads.
+    /// The code that a thread runs after a record with this key and before its `next` one, which may be at a site, and that may order
+    /// threads. If there is no next record, any of its function.
     pub(crate) fn ahead(
         &mut self,
         number: u64,
         key: u64,
-        next: Next<'_>,
+        next: Option<(&Record, Option<&CallSite>)>,
         naming: &mut Naming,
     ) -> Option<StrId> {
         let at = number as usize;
         let blind = match next {
-            Next::Record(record, site) => self.before(at, record, site, naming),
-            Next::Never => {
+            Some((record, site)) => self.before(at, record, site, naming),
+            None => {
                 let from = self.threads[at].calls.last().map(|call| call.at.get());
                 from.and_then(|from| self.between(from, Position::Anywhere, naming))
             }
-            Next::NotYet => {
-                self.threads[at].ahead = Ahead::Unknown(self.orders);
-                return None;
-            }
         };
         let (code, _) = self.reported(number, blind.filter(|&(_, orders)| orders))?;
-        self.threads[at].ahead = Ahead::Orders(code, key);
+        self.threads[at].ahead = if next.is_some() { Ahead::Orders(code, key) } else { Ahead::MayOrder(key) };
         Some(code)
     }
 
-    /// The other end of the code that a thread has run and that may order threads, before this record, at `site`; and whether it
-    /// should have been reported before.
+    /// The other end of the code that a thread has run and that may order threads, before this record, at `site`.
     pub(crate) fn behind(
         &mut self,
         number: u64,
         record: &Record,
         site: Option<&CallSite>,
         naming: &mut Naming,
-    ) -> Option<(StrId, bool)> {
+    ) -> Option<StrId> {
         let at = number as usize;
         match self.threads.get(at)?.ahead {
-            Ahead::Nothing => None,
-            Ahead::Orders(code, key) => (key != record.key).then_some((code, false)),
-            Ahead::Unknown(orders) => {
-                let is_late = orders != self.orders;
-                let code = self.ahead(number, record.key, Next::Record(record, site), naming)?;
-                Some((code, is_late))
+            Ahead::Orders(code, key) if key != record.key => Some(code),
+            Ahead::MayOrder(key) if key != record.key => {
+                let (code, orders) = self.before(at, record, site, naming)?;
+                orders.then_some(code)
             }
+            _ => None,
         }
-    }
-
-    /// At the end of the trace: whether code should have been reported that a thread is still in.
-    pub(crate) fn is_late(&self) -> bool {
-        let is_late =
-            |thread: &Thread| matches!(thread.ahead, Ahead::Unknown(orders) if orders != self.orders);
-        self.threads.iter().any(is_late)
     }
 }

@@ -61,8 +61,6 @@ pub(crate) struct BlindWalk {
     known: FxHashMap<(u64, Position), Option<Blind>>,
     /// Whether functions have code that may order threads, by an address in them.
     may_order: FxHashMap<u64, bool>,
-    /// How often code that may order threads was reported.
-    orders: u64,
 }
 
 /// Blind code: its name, and whether it may order threads.
@@ -85,8 +83,8 @@ enum Ahead {
     Nothing,
     /// It does, and that was reported at a record with this key.
     Orders(StrId, u64),
-    /// Nobody knows yet; how often such code had been reported.
-    Unknown(u64),
+    /// It may, and that was reported at a record with this key: there was no next record then.
+    MayOrder(u64),
 }
 
 impl Thread {
@@ -107,15 +105,6 @@ struct Call {
     at: Cell<u64>,
     /// Whether the function has code that may order threads.
     may_order: bool,
-}
-
-/// The next record of a thread, and where it is.
-pub(crate) enum Next<'a> {
-    Record(&'a Record, Option<&'a CallSite>),
-    /// It is not there yet.
-    NotYet,
-    /// There is none, and the thread has not ended.
-    Never,
 }
 
 /// What a thread has run before a record.
@@ -163,7 +152,7 @@ impl BlindWalk {
         let blind = self.before(at, record, site, naming);
         self.go_on(at, record, site, blind.is_none(), naming);
         let ahead = std::mem::take(&mut self.threads[at].ahead);
-        let is_reported = matches!(ahead, Ahead::Orders(..));
+        let is_reported = !matches!(ahead, Ahead::Nothing);
         match blind.filter(|&(_, orders)| orders && is_reported) {
             Some(_) => Ran { blind, is_reported },
             None => Ran { blind: self.reported(number, blind), is_reported: false },
@@ -262,7 +251,6 @@ impl BlindWalk {
         let is_known = std::mem::replace(&mut self.threads[thread as usize].is_reported, true);
         if orders {
             self.threads[thread as usize].ordering = Some(code);
-            self.orders += 1;
         }
         (!is_known || orders).then_some((code, orders))
     }
