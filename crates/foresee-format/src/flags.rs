@@ -16,6 +16,10 @@ impl RunFlags {
     /// Reads have a digest of what they saw ([`Tag::ReadSeen`](crate::Tag::ReadSeen)).
     pub const HAS_SEEN_VALUES: RunFlags = RunFlags(1 << 3);
 
+    /// Keys are times. Accesses and calls may have the key of an earlier record of their thread: they happened then or later, before
+    /// the thread's next record with a larger key.
+    pub const KEYS_ARE_TIMES: RunFlags = RunFlags(1 << 4);
+
     /// The flags in a word of the header.
     pub const fn from_word(word: u64) -> RunFlags {
         RunFlags(word)

@@ -3,8 +3,9 @@
 /// The first bytes of a raw trace.
 pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
 /// The version this code writes; it reads earlier ones, too. Since 2 there are near records and homes, since 3 branches,
-/// since 4 the flags (facts before), since 5 failed attempts on locks and operations of structures, since 6 side files.
-pub const VERSION: u64 = 6;
+/// since 4 the flags (facts before), since 5 failed attempts on locks and operations of structures, since 6 side files,
+/// since 7 keys may be times.
+pub const VERSION: u64 = 7;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
 /// The file grows by multiples of this.
@@ -35,6 +36,9 @@ pub const CUT_WORD: usize = 5;
 
 /// The header's word that holds the [`RunFlags`](crate::RunFlags).
 pub const FLAGS_WORD: usize = 6;
+
+/// The header's word that a reader changes to have all threads take fresh keys, if keys are times and the trace is read while it is written.
+pub const REQUEST_WORD: usize = 7;
 
 /// How many side files a trace can have.
 pub const SIDE_FILES: usize = 15;

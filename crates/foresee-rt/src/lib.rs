@@ -23,17 +23,31 @@
 //!
 //! # Order
 //!
-//! There is one counter. What synchronises takes `stamp = counter++` at a moment when the real order is fixed: an
-//! acquire after it got the lock, a release before it gives it back, an atomic while it holds a spin lock chosen by its
-//! address, a fork before the thread exists, a join after it is gone. Its key is `2 * stamp + 1`. Everything else only looks at
-//! the counter: its key is `2 * counter`. Sorting by key (ties: by thread) then gives an order in which
+//! Every record has a key, and a reader sorts by key (ties: by thread). Keys come from one of two clocks (`recorder::order`). What
+//! synchronises takes its key at a moment when the real order is fixed: an acquire after it got the lock, a release before it gives it back, an
+//! atomic while it holds a spin lock chosen by its address, a fork before the thread exists, a join after it is gone. So whenever such an operation
+//! can see the effect of another, its key is larger.
 //!
-//! * each thread's order is kept: after its own stamp `s` a thread sees the counter at `s + 1` or more, so keys never fall;
-//! * locks exclude, and an atomic's modification order is the order of its records, since their stamps are so ordered;
-//! * what happens-before orders is in that order: if a plain access `a` precedes a release (stamp `s`) whose acquire
-//!   (stamp `t > s`) precedes `b`, then key(a) ≤ 2s < 2t + 2 ≤ key(b).
+//! **Time.** The key of what synchronises is `2 * time + 1`, larger than any that its thread had before. Accesses and calls have the
+//! last key of their thread, rounded up to an even one; the thread takes the time anew every so often (`recorder::thread::freshness`). Nothing is shared by
+//! all threads: what synchronises writes to the cache lines of its object (an atomic's spin lock), everything else to the thread's own. A load of an atomic writes to none but its
+//! thread's (`recorder::atomics`).
 //!
-//! A free takes a stamp too, before memory goes back: whoever gets that memory next has a larger key.
+//! **The counter.** The key of what synchronises is `2 * counter + 1`, and counts; that of everything else is `2 * counter`. All threads
+//! share its cache line. It is used where there is no time, where code of unknown libraries may order threads, and where the moment of each access is needed.
+//!
+//! With either, the order by keys is one in which
+//!
+//! * each thread's order is kept, as its keys never fall;
+//! * locks exclude, and an atomic's modification order is the order of its records, since their keys are so ordered. A load comes after the
+//!   write that it read, and before the next one;
+//! * what happens-before orders is in that order: if a plain access `a` precedes a release (key `s`) whose acquire (key `t > s`)
+//!   precedes `b`, then key(a) ≤ s < t < key(b).
+//!
+//! So it is a possible run, and every read that is in no race reads the write that it read. It is the observed run up to the order of what nothing orders: for accesses that
+//! race, keys are a good guess.
+//!
+//! A free takes a key too, before memory goes back, and whoever gets that memory next takes a larger one.
 //! Records are written before the operation can have an effect on others (release, atomic: within the spin lock), so a process
 //! killed at any moment leaves a trace in which everything that an event depends on is there.
 //!

@@ -1,6 +1,6 @@
 //! What the recorded program is: where its code lies in memory, and whether it is written in Rust.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use crate::real_functions::is_connected;
@@ -90,6 +90,50 @@ unsafe extern "C" fn add_if_instrumented(
         }
     }
     0
+}
+
+/// Libraries of which it is known how their functions order threads, by the beginnings of their names. (The kernel's own has none that do.)
+const KNOWN_LIBRARIES: [&[u8]; 13] = [
+    b"ld-linux",
+    b"linux-vdso.",
+    b"libc.",
+    b"libm.",
+    b"libmvec.",
+    b"libpthread.",
+    b"libdl.",
+    b"librt.",
+    b"libgcc_s.",
+    b"libstdc++.",
+    b"libgomp.",
+    b"libomp.",
+    b"libiomp5.",
+];
+
+/// Whether there are libraries that are not instrumented, and may order threads in ways that are not seen.
+pub(crate) fn has_unknown_libraries() -> bool {
+    // SAFETY: `is_unknown` has the signature that is asked for, and needs no data.
+    unsafe { libc::dl_iterate_phdr(Some(is_unknown), std::ptr::null_mut()) != 0 }
+}
+
+unsafe extern "C" fn is_unknown(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> libc::c_int {
+    // SAFETY: `info`, its headers and its name are the C library's for the time of this call.
+    let (info, headers, name) = unsafe {
+        let info = &*info;
+        let name = if info.dlpi_name.is_null() { c"" } else { CStr::from_ptr(info.dlpi_name) };
+        (info, std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()), name.to_bytes())
+    };
+    let name = name.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let is_program = name.is_empty()
+        || headers.iter().any(|header| header.p_type == libc::PT_INTERP) && !name.starts_with(b"lib");
+    if is_program || KNOWN_LIBRARIES.iter().any(|known| name.starts_with(known)) {
+        return 0;
+    }
+    let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC);
+    let is_instrumented = dynamic.is_some_and(|dynamic| {
+        // SAFETY: the object is loaded, and this is where its headers say that its dynamic section is.
+        unsafe { names_our_functions((info.dlpi_addr + dynamic.p_vaddr) as *const [u64; 2], info.dlpi_addr) }
+    });
+    (!is_instrumented).into()
 }
 
 /// Whether an object's symbols include the function that instrumented code calls first.

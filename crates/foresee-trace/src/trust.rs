@@ -131,6 +131,8 @@ pub enum Gap {
     AliasedMemory,
     /// Code that records nothing wrote to memory, as two reads of it show (`--values`).
     UnseenWrite(UnseenWrite),
+    /// Code that records nothing may have ordered threads several times between two moments that the recording knows.
+    UnknownMoments,
     /// The file ends before it says what is missing.
     Unstated,
     /// The events are no possible run: what is wrong with the first that cannot have happened.
@@ -203,6 +205,7 @@ impl Gap {
             | Gap::UninstrumentedAtomics(_)
             | Gap::UnrecognisedLockOperations(_)
             | Gap::AliasedMemory
+            | Gap::UnknownMoments
             | Gap::Unstated
             | Gap::Impossible(_) => Spoils::Everything,
         }
@@ -241,6 +244,7 @@ impl Gap {
             "demoted-lock" => Gap::DemotedLock(rest.to_owned()),
             "aliased-memory" => Gap::AliasedMemory,
             "unseen-write" => Gap::UnseenWrite(UnseenWrite::of_code(rest)?),
+            "unknown-moments" => Gap::UnknownMoments,
             "unstated" => Gap::Unstated,
             "impossible" => Gap::Impossible(rest.to_owned()),
             _ => return None,
@@ -265,6 +269,7 @@ impl Gap {
             Gap::DemotedLock(_) => "demoted-lock",
             Gap::AliasedMemory => "aliased-memory",
             Gap::UnseenWrite(_) => "unseen-write",
+            Gap::UnknownMoments => "unknown-moments",
             Gap::Unstated => "unstated",
             Gap::Impossible(_) => "impossible",
         }
@@ -360,6 +365,10 @@ impl fmt::Display for Gap {
             Gap::UnseenWrite(unseen) => {
                 write!(f, "code that is not recorded wrote {}", unseen.text)
             }
+            Gap::UnknownMoments => f.write_str(
+                "code that is not recorded may have ordered threads, and when it ran is not known exactly enough to tell (record with \
+                 FORESEE_CLOCK=counter)",
+            ),
             Gap::Unstated => f.write_str("the file ends before it says whether its recording is complete"),
             Gap::Impossible(why) => write!(f, "not a possible run (see foresee trace validate): {why}"),
         }
@@ -393,6 +402,7 @@ pub(crate) mod tests {
                 unexplained: 1,
                 text: "`total`, read at a.c:7".to_owned(),
             }),
+            Gap::UnknownMoments,
             Gap::Unstated,
             Gap::Impossible("event 3 of `T1` releases a lock it does not hold".to_owned()),
         ];

@@ -170,6 +170,7 @@ extern "C-unwind" fn load_library(path: *const c_char, flags: c_int, pc: u64) ->
     let library = unsafe { call_real!(REAL, (*const c_char, c_int) -> *mut c_void, path, flags) };
     if !library.is_null() {
         thread::always(|_| session::write_maps(key));
+        session::look_at_libraries();
         acquire_edge(loader(), pc);
     }
     library

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Seq
 use foresee_format::Tag;
 
 use crate::entry_points::entries;
-use crate::recorder::atomics::{ORDER_RELAXED, atomic, detail};
+use crate::recorder::atomics::{ORDER_RELAXED, atomic, atomic_load, detail};
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::thread::{AtomicEffect, stamped};
 
@@ -62,10 +62,7 @@ macro_rules! sized {
             }
 
             extern "C-unwind" fn load(at: *mut $ty, order: i32, pc: u64) -> $ty {
-                atomic(at as u64, $log2, pc, || {
-                    let value = cell(at).load(SeqCst);
-                    (value, AtomicEffect::Load(value.into()), order)
-                })
+                atomic_load(at as u64, $log2, pc, order, || cell(at).load(SeqCst))
             }
 
             extern "C-unwind" fn store(at: *mut $ty, value: $ty, order: i32, pc: u64) {

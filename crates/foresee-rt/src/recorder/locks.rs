@@ -9,7 +9,7 @@ use foresee_format::{AGAIN, EXCLUSIVE, Tag};
 use libc::{c_int, c_void};
 
 use super::held_locks;
-use super::order::plain_key;
+use super::order::{Clock, clock, plain_key};
 use super::thread::{plain, position, stamped};
 
 /// What C11's functions say where POSIX's say `EBUSY` and `ETIMEDOUT`.
@@ -46,12 +46,19 @@ pub(crate) fn tried(result: c_int, lock: *mut c_void, mode: u8, pc: u64) -> c_in
     result
 }
 
+/// In keys that are times, how long nothing new is said of attempts that fail again and again: some ten microseconds.
+const SHORT: u64 = 1 << 14;
+
 /// Records that an attempt to take something failed: by `record`, which is given [`AGAIN`] or 0. One that failed again at once, while
-/// no thread synchronised, says nothing new: threads that try in a loop leave few records.
+/// no thread synchronised or for a short time, says nothing new: threads that try in a loop leave few records.
 pub(crate) fn failed(object: u64, record: impl FnOnce(u8)) {
-    let (last, key) = (LAST_FAILURE.get(), plain_key());
+    let (last, key) = (LAST_FAILURE.get(), plain_key(0));
     let is_again = last.object == object && last.end == position();
-    if !is_again || last.key != key {
+    let is_new = match clock() {
+        Clock::Counter => last.key != key,
+        Clock::Time => key.wrapping_sub(last.key) >= SHORT,
+    };
+    if !is_again || is_new {
         record(if is_again { AGAIN } else { 0 });
         LAST_FAILURE.set(Failure { object, key, end: position() });
     }

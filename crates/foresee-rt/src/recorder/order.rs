@@ -1,33 +1,119 @@
-//! The counter that orders threads. The crate's documentation has the argument for it.
+//! Where keys come from: what puts the records of all threads into one order. The crate's documentation has the argument.
+//!
+//! There are two clocks, and a recording uses one of them from its beginning to its end:
+//!
+//! * **Time** ([`Clock::Time`]): the processor's time stamp counter. Threads share nothing. What synchronises takes the time; accesses and calls have the
+//!   time that their thread took last, which it takes anew every so often (`thread::freshness`).
+//! * **A counter** ([`Clock::Counter`]) that all threads share: what synchronises counts, everything else looks at it. That costs more the more
+//!   processors there are, but the key of every record is then of the very moment at which it was made.
+//!
+//! Time needs a counter that is the same on all processors, which the kernel knows. And where code runs that may order threads unseen,
+//! accesses need keys of their own moments: if the program is linked with libraries of which nothing is known, it is recorded by the counter (`session`).
+//!
+//! **Time, exactly.** The counter is read by `rdtscp`, which waits until all instructions before it are done, and is followed by `lfence`, so that no
+//! later load is done before it. Stores are seen by others only after all instructions before them. So if something that another thread can see happens between two
+//! readings, the second is later; and as that takes a cache line from one processor to another, it is later by more than a tick, which is a few cycles.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
-/// Counts what synchronises. Whatever else is in its cache lines would be taken from all threads whenever one counts; processors
-/// fetch them in pairs.
+/// Whatever else is in the cache lines of the counter would be taken from all threads whenever one counts; processors fetch them in pairs.
 #[repr(align(128))]
-struct Counter(AtomicU64);
+struct Alone(AtomicU64);
 
-static COUNTER: Counter = Counter(AtomicU64::new(0));
+/// Counts what synchronises.
+static COUNTER: Alone = Alone(AtomicU64::new(0));
+/// When the recording began, or 0 if it is ordered by the counter. It does not change while something is recorded.
+static BEGINNING: Alone = Alone(AtomicU64::new(0));
 
-/// Takes a place in the order of what synchronises.
-#[inline(always)]
-pub(crate) fn stamp() -> u64 {
-    COUNTER.0.fetch_add(1, SeqCst)
+/// How many cycles a tick has, as a power of two: keys have 47 bits for ticks, which is two days at 3 GHz.
+const TICK: u32 = 2;
+
+/// How many words of accesses and calls a thread may write before it takes the time anew.
+static FRESH_WORDS: AtomicUsize = AtomicUsize::new(FRESH);
+const FRESH: usize = 64;
+
+/// What orders the records of all threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    Time,
+    Counter,
 }
 
-/// The key of what has this stamp.
-#[inline(always)]
-pub(crate) const fn stamped_key(stamp: u64) -> u64 {
-    2 * stamp + 1
+/// Begins to order by this clock; which one it is, as there may be no time to order by.
+pub(crate) fn start(wanted: Clock) -> Clock {
+    let is_time = wanted == Clock::Time && has_time();
+    FRESH_WORDS.store(FRESH, SeqCst);
+    BEGINNING.0.store(if is_time { cycles().max(1) } else { 0 }, SeqCst);
+    if is_time { Clock::Time } else { Clock::Counter }
 }
 
-/// The key of what this thread does now, if it does not synchronise.
-#[inline(always)]
-pub(crate) fn plain_key() -> u64 {
-    2 * COUNTER.0.load(Relaxed)
+/// Whether all processors have the same time stamp counter, which the kernel tells.
+fn has_time() -> bool {
+    const RDTSCP: u32 = 1 << 27;
+    let leaf = |number| __cpuid(number);
+    let has_rdtscp = leaf(0x8000_0000).eax >= 0x8000_0001 && leaf(0x8000_0001).edx & RDTSCP != 0;
+    // The kernel takes it off the list as soon as it has seen two processors disagree.
+    let list = std::fs::read("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+    has_rdtscp && list.is_ok_and(|list| list.split(u8::is_ascii_whitespace).any(|clock| clock == b"tsc"))
 }
 
-/// The same for what may be done in the place of another thread: the counter as all threads see it.
+#[inline(always)]
+fn cycles() -> u64 {
+    let mut processor = 0;
+    // SAFETY: `start` has seen that the processor has the instruction, before anybody else comes here; `lfence` all have.
+    unsafe {
+        let cycles = __rdtscp(&raw mut processor);
+        _mm_lfence();
+        cycles
+    }
+}
+
+/// From now on, every record has the time of its own moment.
+pub(crate) fn be_exact() {
+    FRESH_WORDS.store(0, SeqCst);
+}
+
+/// How many words of accesses and calls may follow before the time is taken anew.
+#[inline(always)]
+pub(crate) fn fresh_words() -> usize {
+    FRESH_WORDS.load(Relaxed)
+}
+
+/// Which clock the recording is ordered by.
+#[inline(always)]
+pub(crate) fn clock() -> Clock {
+    if BEGINNING.0.load(Relaxed) == 0 { Clock::Counter } else { Clock::Time }
+}
+
+/// The time since the beginning, in ticks.
+#[inline(always)]
+fn ticks(beginning: u64) -> u64 {
+    cycles().wrapping_sub(beginning) >> TICK
+}
+
+/// A place in the order of what synchronises, at this moment: the key of what has it. Larger than `last`, the largest key that the thread has had.
+#[inline(always)]
+pub(crate) fn stamped_key(last: u64) -> u64 {
+    match BEGINNING.0.load(Relaxed) {
+        0 => 2 * COUNTER.0.fetch_add(1, SeqCst) + 1,
+        beginning => (2 * ticks(beginning) + 1).max((last + 1) | 1),
+    }
+}
+
+/// The key of what a thread does now, if it does not synchronise; not smaller than `last`.
+#[inline(always)]
+pub(crate) fn plain_key(last: u64) -> u64 {
+    match BEGINNING.0.load(Relaxed) {
+        0 => 2 * COUNTER.0.load(Relaxed),
+        beginning => (2 * ticks(beginning)).max(last + (last & 1)),
+    }
+}
+
+/// The same for what may be done in the place of another thread: the clock as all threads see it.
 pub(crate) fn now() -> u64 {
-    2 * COUNTER.0.load(SeqCst)
+    match BEGINNING.0.load(SeqCst) {
+        0 => 2 * COUNTER.0.load(SeqCst),
+        beginning => 2 * ticks(beginning),
+    }
 }

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Or
 
 use foresee_format::{CHUNK_HEADER_WORDS, FREE_OWNER, KEY_WORD, MAX_CHUNK, OWNER_WORD, Stop, UNIT};
 
-use super::order::{stamp, stamped_key};
+use super::order::stamped_key;
 use super::trace_file;
 use crate::environment;
 
@@ -73,7 +73,7 @@ fn slots() -> &'static [Slot] {
 /// ends the recording.
 pub(crate) fn chunk(owner: u64, key: u64) -> Option<(*mut u64, u64)> {
     let len = chunk_len();
-    let begins = stamped_key(stamp());
+    let begins = stamped_key(0);
     let is_long_enough = (slots().len() as u64 + 1) * len > LIMIT.load(Relaxed);
     if is_long_enough && let Some(chunk) = take_retired() {
         // SAFETY: chunks of the ring stay mapped and have this length; `take_retired` gave this one to this thread alone.
@@ -119,7 +119,7 @@ unsafe fn clear(chunk: *mut u64, owner: u64, len: u64, begins: u64) {
 
 /// A thread has finished its chunk.
 pub(crate) fn retire(chunk: *mut u64) {
-    let key = stamped_key(stamp());
+    let key = stamped_key(0);
     if let Some(slot) = slots().iter().find(|slot| slot.chunk.load(SeqCst) == chunk) {
         slot.state.store(key, SeqCst);
     }

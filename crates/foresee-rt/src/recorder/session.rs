@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use foresee_format::{RunFlags, TEXT_FACTS, TEXT_MAPS};
 
 use super::new_file::{self, Name};
-use super::{branches, code_filter, seen_values, side_files, status, trace_file, watched};
+use super::order::{self, Clock};
+use super::{branches, code_filter, ring, seen_values, side_files, status, trace_file, watched};
 use crate::message::say;
 use crate::{environment, knowledge, program};
 
@@ -50,9 +51,10 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     if let Ok(name) = CStr::from_bytes_until_nul(&name) {
         side_files::start(name);
     }
+    let clock = order::start(wanted_clock());
     let problem: &[u8] = if fd < 0 {
         b"foresee: cannot create the trace "
-    } else if !trace_file::open(fd, flags()) {
+    } else if !trace_file::open(fd, flags(clock)) {
         b"foresee: cannot write the trace "
     } else {
         write_facts();
@@ -64,13 +66,30 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     say(&[problem, path.to_bytes(), b"; the program runs unrecorded\n"]);
 }
 
+/// Time, unless the moment of each record counts: where code may order threads unseen, where values are compared, and where the
+/// beginning of the run is given up at some moment.
+fn wanted_clock() -> Clock {
+    let is_asked = environment::text(c"FORESEE_CLOCK").is_some_and(|clock| clock.to_bytes() == b"counter");
+    let needs_moments =
+        ring::is_on() || seen_values::are_recorded() || program::has_unknown_libraries() || is_asked;
+    if needs_moments { Clock::Counter } else { Clock::Time }
+}
+
+/// Libraries were loaded: code of theirs may order threads unseen from now on.
+pub(crate) fn look_at_libraries() {
+    if order::clock() == Clock::Time && program::has_unknown_libraries() {
+        order::be_exact();
+    }
+}
+
 /// What is known of the run before it begins.
-fn flags() -> RunFlags {
+fn flags(clock: Clock) -> RunFlags {
     RunFlags::NONE
         .with_if(RunFlags::IS_RUST, program::is_rust())
         .with_if(RunFlags::HAS_BRANCHES, branches::are_recorded())
         .with_if(RunFlags::ACCESSES_LEFT_OUT, code_filter::is_on())
         .with_if(RunFlags::HAS_SEEN_VALUES, seen_values::are_recorded())
+        .with_if(RunFlags::KEYS_ARE_TIMES, clock == Clock::Time)
 }
 
 /// Writes facts about the process, for people: they appear in `foresee trace info`.

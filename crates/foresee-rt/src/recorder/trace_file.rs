@@ -8,12 +8,12 @@
 //! The header stays mapped for as long as the process lives. Its words are only changed by atomic operations, so a reader finds a
 //! consistent file whatever ends the process.
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, FLAGS_WORD, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD,
-    MAGIC, NAME_LEN, NAMES, OWNER_WORD, RunFlags, SIDE_LENGTHS_WORD, STOP_WORD, Stop, TEXT_OWNER, UNIT,
-    VERSION, VERSION_WORD, WHY_WORD,
+    MAGIC, NAME_LEN, NAMES, OWNER_WORD, REQUEST_WORD, RunFlags, SIDE_LENGTHS_WORD, STOP_WORD, Stop,
+    TEXT_OWNER, UNIT, VERSION, VERSION_WORD, WHY_WORD,
 };
 
 use super::descriptor::{self, FILES};
@@ -22,6 +22,13 @@ use crate::message::say;
 
 /// The mapped header; null without a trace.
 static HEADER: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The mapped header's word by which readers request fresh keys; another word, which does not change, without a trace.
+static REQUEST: Apart = Apart(AtomicPtr::new(std::ptr::null_mut()));
+
+/// Every access looks at it: nothing that changes shares its cache lines.
+#[repr(align(128))]
+struct Apart(AtomicPtr<AtomicU64>);
 
 /// How long a file is, on cache lines that are fetched for nothing else.
 #[repr(align(128))]
@@ -51,6 +58,8 @@ pub(crate) fn open(fd: i32, flags: RunFlags) -> bool {
         header.add(FLAGS_WORD).write(flags.word());
         header.write(u64::from_le_bytes(MAGIC));
     }
+    // SAFETY: the header has this word, and stays mapped; from now on it is only used as an atomic.
+    REQUEST.0.store(unsafe { header.add(REQUEST_WORD).cast() }, SeqCst);
     HEADER.store(header, SeqCst);
     true
 }
@@ -70,6 +79,14 @@ fn header_word(word: usize) -> Option<&'static AtomicU64> {
     // SAFETY: the header is mapped for as long as the process lives, and longer than any of its words' numbers. After the start,
     // its words are only used as atomics.
     (!header.is_null()).then(|| unsafe { AtomicU64::from_ptr(header.add(word)) })
+}
+
+/// The last request for fresh keys.
+#[inline(always)]
+pub(crate) fn request() -> u64 {
+    let word = REQUEST.0.load(Relaxed);
+    // SAFETY: null, or a word of the header, which is mapped for as long as the process lives, and only used as an atomic.
+    unsafe { word.as_ref() }.map_or(0, |word| word.load(Relaxed))
 }
 
 /// Makes a word at least this large. (By `fetch_max` the program would seem to use what compilers do not instrument.)

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
+use foresee_format::near::near_key;
 use foresee_format::{NAMES, RunFlags, Tag};
 
 use super::continuation::Continuation;
@@ -19,7 +20,7 @@ use crate::event::{Event, Mem, Op};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
 use crate::source::{EventSource, Facts};
-use crate::trust::Trust;
+use crate::trust::{Gap, Trust};
 use crate::{Damage, TraceError};
 
 /// A fact about a run: how many reads were compared with one before (`unseen_writes`).
@@ -35,6 +36,8 @@ pub struct RawReader {
     /// If reads are recorded with what they saw.
     unseen_writes: Option<Box<UnseenWrites>>,
     ties: Ties,
+    /// Whether blind code ran at moments that nobody knows.
+    has_unknown_moments: bool,
     /// The events of the record that was taken last, and how many of them are delivered.
     pending: Vec<Event<'static>>,
     passed: usize,
@@ -96,6 +99,7 @@ impl RawReader {
             continuation: Continuation::NONE,
             unseen_writes: None,
             ties: Ties::default(),
+            has_unknown_moments: false,
             pending: Vec::new(),
             passed: 0,
             current: Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch },
@@ -249,8 +253,12 @@ impl RawReader {
             self.pending.clear();
             return Ok(true);
         }
-        let is_tied =
-            self.ties.key().is_some() || is_shared(record.key) && self.merger.others_have(record.key);
+        let keys_are_times = self.merger.flags().contains(RunFlags::KEYS_ARE_TIMES);
+        if keys_are_times && self.delay(stream, &record) {
+            return Ok(true);
+        }
+        let is_tied = self.ties.key().is_some()
+            || !keys_are_times && is_shared(record.key) && self.merger.others_have(record.key);
         if self.order_behind(stream, &record) && is_tied {
             self.hold(stream, record.key);
             return Ok(true);
@@ -260,6 +268,21 @@ impl RawReader {
             self.hold(stream, record.key);
         }
         Ok(true)
+    }
+
+    /// Delays the next record of a stream, where keys are times, if blind code that may order threads ran before it in its page. Whether
+    /// it is delayed now.
+    fn delay(&mut self, stream: usize, record: &Record) -> bool {
+        let thread = self.merger.streams()[stream].thread;
+        let is_in_page = |key| near_key(key) == near_key(record.key);
+        if !self.interpreter.ran_ahead(thread).is_some_and(is_in_page) {
+            return false;
+        }
+        // In a trace that is complete, what comes last comes after all else.
+        let at_most = self.follower.as_ref().map_or(u64::MAX - 1, Follower::seen);
+        let is_delayed = self.merger.delay(stream, at_most);
+        self.has_unknown_moments |= !is_delayed;
+        is_delayed
     }
 
     /// Appends what comes before the next record of a stream and may order threads, if it is reported there. Whether it is.
@@ -372,7 +395,8 @@ impl EventSource for RawReader {
     }
 
     fn trust(&self) -> Trust {
-        gaps(&self.merger, &self.interpreter, self.unseen_writes.as_deref()).collect()
+        let unknown_moments = self.has_unknown_moments.then_some(Gap::UnknownMoments);
+        gaps(&self.merger, &self.interpreter, self.unseen_writes.as_deref()).chain(unknown_moments).collect()
     }
 
     fn damage(&self) -> Option<&Damage> {

@@ -16,6 +16,7 @@ mod locks;
 mod near;
 mod side_files;
 mod ties;
+mod times;
 mod trust;
 mod unseen_writes;
 

@@ -39,6 +39,8 @@ pub(crate) fn start_over() {
         ring::forget();
         local.len.set(0);
         local.thread.set(NOBODY);
+        local.last.set(0);
+        local.request.set(0);
         local.unsettled.set(None);
     });
 }

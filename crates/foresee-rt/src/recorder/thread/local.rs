@@ -44,6 +44,10 @@ pub(crate) struct Local {
     /// Which ones, if chunks begin with them.
     pub(super) frames: Cell<Frames>,
     pub(super) near: Near,
+    /// The largest key that it has given to a record.
+    pub(super) last: Cell<u64>,
+    /// The last request for fresh keys that it has seen (`freshness`).
+    pub(super) request: Cell<u64>,
     /// Where the last branch record ends.
     pub(super) branch_end: Cell<*mut u64>,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
@@ -67,6 +71,8 @@ thread_local! {
             depth: Cell::new(0),
             frames: Cell::new(Frames::NONE),
             near: Near::nowhere(),
+            last: Cell::new(0),
+            request: Cell::new(0),
             branch_end: Cell::new(std::ptr::null_mut()),
             unsettled: Cell::new(None),
             deferred: AtomicU8::new(0),
@@ -180,7 +186,9 @@ impl Local {
     /// Writes a record with a key, for which there is room; where it is.
     #[inline(always)]
     pub(super) fn store_keyed<const N: usize>(&self, first: u64, words: [u64; N]) -> *mut u64 {
-        self.near.set_key(first >> 16);
+        let key = first >> 16;
+        self.near.set_key(key);
+        self.last.set(self.last.get().max(key));
         self.store(first, words)
     }
 
@@ -207,6 +215,8 @@ pub(super) struct Near {
     pub(super) access: NearAccess,
     /// The key that a near record would have, if it is the next.
     key: Cell<u64>,
+    /// Near records up to here may have it, if keys are times.
+    pub(super) fresh_until: Cell<*mut u64>,
 }
 
 /// No key.
@@ -214,13 +224,18 @@ const NEVER: u64 = u64::MAX;
 
 impl Near {
     const fn nowhere() -> Near {
-        Near { access: NearAccess::nowhere(), key: Cell::new(NEVER) }
+        Near {
+            access: NearAccess::nowhere(),
+            key: Cell::new(NEVER),
+            fresh_until: Cell::new(std::ptr::null_mut()),
+        }
     }
 
     /// Nothing is near to what comes next.
     pub(super) fn forget(&self) {
         self.access.forget();
         self.key.set(NEVER);
+        self.fresh_until.set(std::ptr::null_mut());
     }
 
     /// The key that a near record would have.

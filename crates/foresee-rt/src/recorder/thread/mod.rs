@@ -10,6 +10,7 @@
 //! | `records` | records in full, and who may write them when |
 //! | `shortcut` | where the first of these is, without a call |
 //! | `near_records` | the usual records, in one word each: the fast path |
+//! | `freshness` | how old the keys of the usual records may be |
 //! | `suspended` | fibers: threads of the trace that do not run at the moment |
 //!
 //! **Entering.** Whoever records something *enters* the runtime for that time, and a thread that is inside does not enter again: a
@@ -18,6 +19,7 @@
 
 mod chunks;
 mod deferred;
+mod freshness;
 mod ignoring;
 mod local;
 mod near_records;

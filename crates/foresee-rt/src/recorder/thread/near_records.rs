@@ -17,7 +17,7 @@ use super::local::{INSIDE, Local};
 use super::records::always;
 use super::shortcut;
 use crate::knowledge;
-use crate::recorder::order::{plain_key, stamped_key};
+use crate::recorder::order::{self, Clock, plain_key};
 use crate::recorder::{ring, seen_values, status};
 
 /// What an access does.
@@ -86,8 +86,10 @@ impl Local {
 
     #[inline(always)]
     fn unmonitored_access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) {
+        self.freshen();
         if !self.near_access(kind, addr, size, pc) {
-            self.unmonitored(kind.tag(), size, [pc, addr]);
+            self.write(first_word(kind.tag(), size, self.access_key()), [pc, addr]);
+            self.near.access.set(pc, addr);
         }
     }
 
@@ -98,7 +100,7 @@ impl Local {
         if !seen_values::are_recorded() || seen_values::is_own(addr) {
             self.unmonitored_access(AccessKind::Read, addr, size, pc);
         } else if !self.near_seen(addr, size, pc) {
-            let first = first_word(Tag::ReadSeen, size, plain_key());
+            let first = first_word(Tag::ReadSeen, size, plain_key(self.last.get()));
             compiler_fence(SeqCst);
             let digest = u64::from(seen_values::digest(addr, size));
             self.write(first, [pc | digest << DIGEST_SHIFT, addr]);
@@ -138,6 +140,7 @@ impl Local {
 
     /// Records that a function is entered.
     pub(crate) fn entered(&self, call: u64, callee: u64) {
+        self.freshen();
         // First, as a chunk that begins with this record lists the calls without it.
         if !self.near_entered(call, callee) {
             self.plain(Tag::Enter, 0, [call, callee]);
@@ -152,6 +155,7 @@ impl Local {
     /// Records that a function is left.
     #[inline(always)]
     pub(crate) fn exited(&self) {
+        self.freshen();
         if !self.write_near(Tag::NearExit as u64) {
             self.plain(Tag::Exit, 0, []);
         }
@@ -168,15 +172,16 @@ impl Local {
 
     /// Records that a block begins.
     pub(crate) fn block_begins(&self) {
+        self.freshen();
         if !self.near_block() {
             self.plain(Tag::Branch, 0, []);
             self.branch_end.set(self.next.get());
         }
     }
 
-    /// Records an atomic operation whose place in the order was taken before, by `stamp`.
+    /// Records an atomic operation whose key was taken before.
     #[inline(always)]
-    pub(crate) fn atomic(&self, stamp: u64, effect: AtomicEffect, detail: u8, pc: u64, addr: u64) {
+    pub(crate) fn atomic(&self, key: u64, effect: AtomicEffect, detail: u8, pc: u64, addr: u64) {
         if status::monitored() {
             let (reads, writes) = match effect {
                 AtomicEffect::Load(_) => (true, false),
@@ -192,23 +197,21 @@ impl Local {
         };
         match (self.near.access.atomic(pc, addr, values), effect) {
             (Some(word), _) if self.room() >= 16 => {
-                self.write(first_word(near, detail, stamped_key(stamp)), [word]);
+                self.write(first_word(near, detail, key), [word]);
                 self.near.access.set(pc, addr);
             }
-            (_, AtomicEffect::Load(value)) => {
-                self.unmonitored_at(stamp, Tag::Load, detail, [pc, addr, value])
-            }
+            (_, AtomicEffect::Load(value)) => self.unmonitored_at(key, Tag::Load, detail, [pc, addr, value]),
             (_, AtomicEffect::Store(value)) => {
-                self.unmonitored_at(stamp, Tag::Store, detail, [pc, addr, value])
+                self.unmonitored_at(key, Tag::Store, detail, [pc, addr, value])
             }
             (_, AtomicEffect::Rmw(old, new)) => {
-                self.unmonitored_at(stamp, Tag::Rmw, detail, [pc, addr, old, new])
+                self.unmonitored_at(key, Tag::Rmw, detail, [pc, addr, old, new])
             }
         }
     }
 
-    /// Writes a near record, and before it its key, if that is not the one it would have. If the chunk has no room for both, a
-    /// record in full begins the next.
+    /// Writes a near record, and before it its key, if that is not the one it would have. Not if the chunk has no room for both: a
+    /// record in full begins the next. Nor if the time has to be taken first ([`freshen`](Local::freshen)).
     #[inline(always)]
     fn write_near(&self, record: u64) -> bool {
         self.write_near_after_key(|| record)
@@ -220,10 +223,15 @@ impl Local {
         if self.room() < 16 {
             return false;
         }
-        let key = plain_key();
-        if self.near.key() != key {
-            self.store(first_word(Tag::Now, 0, key), []);
-            self.near.set_key(key);
+        match order::clock() {
+            Clock::Time if !self.is_fresh() => return false,
+            Clock::Time => {}
+            Clock::Counter => {
+                let key = plain_key(0);
+                if self.near.key() != key {
+                    self.store_keyed(first_word(Tag::Now, 0, key), []);
+                }
+            }
         }
         self.store(record(), []);
         true

@@ -8,7 +8,7 @@ use super::ignoring::Ignored;
 use super::local::{INSIDE, Local, UNSETTLED, with_local};
 use crate::knowledge;
 use crate::recorder::frames::Frames;
-use crate::recorder::order::{plain_key, stamp, stamped_key};
+use crate::recorder::order::{plain_key, stamped_key};
 use crate::recorder::status;
 use crate::recorder::watched::{Access, Unsettled};
 
@@ -74,28 +74,25 @@ impl Local {
     /// Records something that is no step of its own.
     #[inline(always)]
     pub(super) fn unmonitored<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
-        self.write(first_word(tag, detail, plain_key()), words);
+        self.write(first_word(tag, detail, plain_key(self.last.get())), words);
+        self.note_fresh();
         self.near.note(tag, words);
     }
 
     #[inline(always)]
     pub(crate) fn stamped<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
-        self.stamped_at(stamp(), tag, detail, words);
-    }
-
-    /// Records something whose place in the order was taken before, by [`stamp`].
-    #[inline(always)]
-    fn stamped_at<const N: usize>(&self, stamp: u64, tag: Tag, detail: u8, words: [u64; N]) {
+        let key = stamped_key(self.last.get());
         if status::monitored() {
             knowledge::record(self.thread.get(), tag, detail, &words);
         }
-        self.unmonitored_at(stamp, tag, detail, words);
+        self.unmonitored_at(key, tag, detail, words);
+        self.note_fresh();
     }
 
-    /// The same for something that is no step of its own.
+    /// Records something that is no step of its own, and whose key was taken before.
     #[inline(always)]
-    pub(super) fn unmonitored_at<const N: usize>(&self, stamp: u64, tag: Tag, detail: u8, words: [u64; N]) {
-        self.write(first_word(tag, detail, stamped_key(stamp)), words);
+    pub(super) fn unmonitored_at<const N: usize>(&self, key: u64, tag: Tag, detail: u8, words: [u64; N]) {
+        self.write(first_word(tag, detail, key), words);
         self.near.note(tag, words);
     }
 
@@ -103,7 +100,7 @@ impl Local {
     /// before it leaves.
     pub(crate) fn with_value(&self, tag: Tag, access: Access, pc: u64) {
         self.monitor_access(tag == Tag::WriteValue, access.addr, access.size.into());
-        let first = first_word(tag, access.size | format::UNSETTLED, plain_key());
+        let first = first_word(tag, access.size | format::UNSETTLED, plain_key(self.last.get()));
         match self.write(first, [pc, access.addr, 0]) {
             Some(record) => {
                 self.unsettled.set(Some(Unsettled::new(access, record)));

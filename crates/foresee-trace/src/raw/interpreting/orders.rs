@@ -30,6 +30,12 @@ impl Interpreter {
         Some(self.ordering(thread, code))
     }
 
+    /// The key of the last record of a thread, if blind code that may order threads was reported after it.
+    #[inline]
+    pub(crate) fn ran_ahead(&self, thread: u64) -> Option<u64> {
+        self.blind.ran_ahead(thread)
+    }
+
     /// The blind code that a thread has run before its next record, which may order threads, if that record was not made at the same time as the one
     /// before.
     pub(crate) fn orders_behind(&mut self, thread: u64, record: &Record) -> Option<Event<'static>> {

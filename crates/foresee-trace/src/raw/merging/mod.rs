@@ -16,9 +16,11 @@ mod lookahead;
 mod stream;
 mod turns;
 
-use foresee_format::{CUT_WORD, RunFlags, Stop};
+use foresee_format::near::near_key;
+use foresee_format::{CUT_WORD, REQUEST_WORD, RunFlags, Stop};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
+use std::os::unix::fs::FileExt as _;
 
 use self::chunks::Chunks;
 pub(crate) use self::chunks::Growth;
@@ -256,6 +258,30 @@ impl Merger {
     /// Whether the file is shorter than it was.
     fn is_short(&self) -> bool {
         self.bytes < self.header.length || self.files.is_short()
+    }
+
+    /// Has the records of a stream that were made in the same page as the next one count as made at its end, which is at `at_most` if nothing is
+    /// recorded of it yet. False if they do already.
+    pub(crate) fn delay(&mut self, stream: usize, at_most: u64) -> bool {
+        let one = &self.streams[stream];
+        let Some(next) = one.peek().filter(|_| !one.is_delayed()) else { return false };
+        let page = near_key(next.key);
+        let all = Lookahead { stream: one, files: &self.files, saw_the_end: None };
+        let (mut count, mut end) = (0, None);
+        for record in all.records() {
+            if near_key(record.key) > page {
+                end = Some(record.key);
+                break;
+            }
+            count += 1;
+        }
+        self.streams[stream].delay(count, end.unwrap_or(at_most).max(page));
+        true
+    }
+
+    /// Has all threads of the running program take fresh keys; whether they can be asked.
+    pub(crate) fn request_fresh_keys(&self, number: u64) -> bool {
+        self.files.first().write_all_at(&number.to_le_bytes(), 8 * REQUEST_WORD as u64).is_ok()
     }
 
     /// What the thread of a stream does next.

@@ -57,6 +57,8 @@ pub(crate) struct Stream {
     /// The key of the last record as it was written, and what near records are near to.
     written_key: u64,
     near: NearAccess,
+    /// How many of the records that come next are delayed.
+    delayed: usize,
     /// Whether the records of the current chunk go up to its end, and do not end with the thread.
     goes_on: bool,
     /// Whether a record that still waits for its value is not to be read yet.
@@ -98,6 +100,7 @@ impl Stream {
             last_key: 0,
             written_key: 0,
             near: NearAccess::nowhere(),
+            delayed: 0,
             goes_on: false,
             only_settled: grows,
             freed: 0,
@@ -161,7 +164,22 @@ impl Stream {
     pub(super) fn take(&mut self) -> Option<&Record> {
         let record = self.ready.get(self.taken)?;
         self.taken += 1;
+        self.delayed = self.delayed.saturating_sub(1);
         Some(record)
+    }
+
+    /// Whether the next record is delayed.
+    pub(super) fn is_delayed(&self) -> bool {
+        self.delayed > 0
+    }
+
+    /// So many of the records that come next count as made at this key, which is not smaller than theirs.
+    pub(super) fn delay(&mut self, count: usize, key: u64) {
+        self.delayed = count;
+        self.last_key = self.last_key.max(key);
+        for record in self.ready.iter_mut().skip(self.taken) {
+            record.key = record.key.max(key);
+        }
     }
 
     /// Decodes the next records, once all are taken; why there are none, if so.

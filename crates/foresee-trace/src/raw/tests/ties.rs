@@ -9,11 +9,11 @@ use super::*;
 use crate::raw::{BlindCode, Code, DataSymbol, Module, Position, Recording};
 
 /// In the address of a call: blind code runs before it.
-const BLIND: u64 = 1 << 20;
-const FUNCTION: u64 = 0x1000;
+pub(super) const BLIND: u64 = 1 << 20;
+pub(super) const FUNCTION: u64 = 0x1000;
 
 /// One function, with blind code that may order threads before every call whose address says so.
-struct OneFunction;
+pub(super) struct OneFunction;
 
 impl Symbolizer for OneFunction {
     fn code(&mut self, modules: &[Module], pc: u64) -> Code {
@@ -40,16 +40,16 @@ impl Symbolizer for OneFunction {
 
 /// What threads do, each by number, in the real order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Does {
+pub(super) enum Does {
     Access,
     Synchronises,
     RunsBlind,
 }
 
-type Run = Vec<(usize, Does)>;
+pub(super) type Run = Vec<(usize, Does)>;
 
 /// Where threads write: in each step somewhere else.
-const MEMORY: u64 = 0x10_0000;
+pub(super) const MEMORY: u64 = 0x10_0000;
 
 /// Writes the records of a run, and says after each step how the program is then. Threads end that do not end with blind code.
 fn write(run: &Run, threads: usize, mut after: impl FnMut(&mut Program)) -> Program {
@@ -82,7 +82,7 @@ fn write(run: &Run, threads: usize, mut after: impl FnMut(&mut Program)) -> Prog
 }
 
 /// The delivered events: blind code of a thread, or what it did in which step.
-fn take(reader: &mut RawReader, events: &mut Vec<(usize, Option<usize>)>) {
+pub(super) fn take(reader: &mut RawReader, events: &mut Vec<(usize, Option<usize>)>) {
     while reader.advance().unwrap() {
         let event = reader.event();
         let thread = event.thread.0 as usize;
@@ -106,7 +106,7 @@ fn is_ordered(events: &[(usize, Option<usize>)], first: usize, second: usize) ->
 }
 
 /// Holds the definition against what was delivered.
-fn check(run: &Run, events: &[(usize, Option<usize>)]) {
+pub(super) fn check(run: &Run, events: &[(usize, Option<usize>)]) {
     let recorded = run.iter().filter(|(_, does)| *does != Does::RunsBlind).count();
     assert_eq!(events.iter().filter(|(_, step)| step.is_some()).count(), recorded, "{run:?}\n{events:?}");
     for thread in 0..4 {
@@ -129,7 +129,7 @@ fn check(run: &Run, events: &[(usize, Option<usize>)]) {
     }
 }
 
-fn random_run(below: &mut impl FnMut(u64) -> u64, threads: usize) -> Run {
+pub(super) fn random_run(below: &mut impl FnMut(u64) -> u64, threads: usize) -> Run {
     let (steps, stamps, blinds) = (below(24), below(4), 1 + below(5));
     (0..steps)
         .map(|_| {
@@ -143,7 +143,7 @@ fn random_run(below: &mut impl FnMut(u64) -> u64, threads: usize) -> Run {
         .collect()
 }
 
-fn random(seed: u64) -> impl FnMut(u64) -> u64 {
+pub(super) fn random(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |n| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

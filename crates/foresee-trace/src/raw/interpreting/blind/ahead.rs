@@ -39,6 +39,14 @@ impl BlindWalk {
         Some(code)
     }
 
+    /// The key of the last record of a thread, if the thread then ran, or may have run, code that may order threads.
+    pub(crate) fn ran_ahead(&self, number: u64) -> Option<u64> {
+        match self.threads.get(number as usize)?.ahead {
+            Ahead::Orders(_, key) | Ahead::MayOrder(key) => Some(key),
+            Ahead::Nothing => None,
+        }
+    }
+
     /// The other end of the code that a thread has run and that may order threads, before this record, at `site`.
     pub(crate) fn behind(
         &mut self,

@@ -1,0 +1,118 @@
+//! Keys that are times: accesses have the key of an earlier record of their thread, and what blind code may have ordered is still ordered, or it is said that nobody
+//! knows. The definition is that of `ties`.
+
+use std::os::unix::fs::FileExt as _;
+
+use super::follow::Program;
+use super::ties::{BLIND, Does, FUNCTION, MEMORY, OneFunction, Run, check, random, random_run, take};
+use super::*;
+use crate::Gap;
+
+/// Writes the records of a run by threads that take the time now and then, and whenever a reader requests it.
+fn write(
+    run: &Run,
+    threads: usize,
+    mut takes_time: impl FnMut() -> bool,
+    mut after: impl FnMut(&mut Program),
+) -> Program {
+    let mut program = Program::new(threads);
+    let flags = RunFlags::KEYS_ARE_TIMES.word().to_le_bytes();
+    program.file.write_all_at(&flags, 8 * FLAGS_WORD as u64).unwrap();
+    for thread in 0..threads {
+        program.record(thread, &[first_word(Tag::Begin, 0, 0)]);
+        program.record(thread, &[first_word(Tag::Enter, 0, 0), 8, FUNCTION]);
+    }
+    let (mut keys, mut requests, mut blind) = (vec![0_u64; threads], vec![0; threads], vec![false; threads]);
+    for (step, &(thread, does)) in run.iter().enumerate() {
+        if does == Does::RunsBlind {
+            blind[thread] = true;
+            continue;
+        }
+        let flag = if std::mem::take(&mut blind[thread]) { BLIND } else { 0 };
+        let (pc, addr) = ((FUNCTION + step as u64) | flag, MEMORY + 64 * step as u64);
+        let (now, mut request) = (2 * (step as u64 + 1), [0; 8]);
+        program.file.read_exact_at(&mut request, 8 * REQUEST_WORD as u64).unwrap();
+        let is_requested = std::mem::replace(&mut requests[thread], u64::from_le_bytes(request))
+            != u64::from_le_bytes(request);
+        if does == Does::Access {
+            if takes_time() || is_requested {
+                keys[thread] = now;
+            }
+            program.record(thread, &[first_word(Tag::Write, 4, keys[thread]), pc, addr]);
+        } else {
+            keys[thread] = now + 2;
+            program.record(thread, &[first_word(Tag::Store, 2 << 4 | 3, now + 1), pc, addr, 1]);
+        }
+        after(&mut program);
+    }
+    let end = 2 * run.len() as u64 + 3;
+    for thread in (0..threads).filter(|&thread| !blind[thread]) {
+        program.record(thread, &[first_word(Tag::Exit, 0, end)]);
+        program.record(thread, &[first_word(Tag::End, 0, end)]);
+    }
+    program
+}
+
+fn is_unknown(reader: &RawReader) -> bool {
+    reader.trust().gaps().contains(&Gap::UnknownMoments)
+}
+
+#[test]
+fn whatever_blind_code_may_have_ordered_is_ordered() {
+    let mut unknown = 0;
+    for seed in 0..8000 {
+        let mut below = random(seed);
+        let threads = 2 + below(3) as usize;
+        let run = random_run(&mut below, threads);
+        // Every time, half of the times, now and then, or never.
+        let rarely = [1, 2, 6, 1000][below(4) as usize];
+        let mut dice = random(seed + 1);
+        let mut program = write(&run, threads, || dice(rarely) == 0, |_| {});
+        program.write(program.in_flight.len());
+        let file = program.file.try_clone().unwrap();
+        let mut reader = RawReader::new(file, Box::new(OneFunction), LockTable::default()).unwrap();
+        let mut events = Vec::new();
+        take(&mut reader, &mut events);
+        if is_unknown(&reader) {
+            assert!(rarely > 1, "every record has its own moment\n{run:?}");
+            unknown += 1;
+        } else {
+            check(&run, &events);
+        }
+    }
+    assert!(unknown > 500 && unknown < 5000, "{unknown}");
+}
+
+#[test]
+fn it_is_ordered_while_the_trace_is_written() {
+    let mut early = 0;
+    for seed in 0..4000 {
+        let mut below = random(seed);
+        let threads = 2 + below(3) as usize;
+        let run = random_run(&mut below, threads);
+        let rarely = [1, 2, 6, 1000][below(4) as usize];
+        let (mut reader, mut events) = (None, Vec::new());
+        let mut dice = random(seed + 1);
+        let after = |program: &mut Program| {
+            if below(4) == 0 {
+                program.write(program.in_flight.len());
+                match &mut reader {
+                    Some(reader) => RawReader::look_again(reader).unwrap(),
+                    None => reader = program.reader(Box::new(OneFunction)),
+                }
+                reader.iter_mut().for_each(|reader| take(reader, &mut events));
+            }
+        };
+        let mut program = write(&run, threads, || dice(rarely) == 0, after);
+        program.write(program.in_flight.len());
+        early += events.len();
+        let mut reader = reader.or_else(|| program.reader(Box::new(OneFunction))).unwrap();
+        reader.end_following().unwrap();
+        take(&mut reader, &mut events);
+        assert!(!reader.came_late(), "{run:?}");
+        if !is_unknown(&reader) {
+            check(&run, &events);
+        }
+    }
+    assert!(early > 10_000, "{early}");
+}
