@@ -63,12 +63,21 @@ pub enum Stop {
     Taken,
     /// The kernel does not let the file grow.
     Refused,
+    /// There are no larger keys.
+    TooLong,
 }
 
 impl Stop {
     /// All reasons, by their number less one.
-    pub const ALL: [Stop; 6] =
-        [Stop::NoRoom, Stop::MaxSize, Stop::LittleRoom, Stop::Threads, Stop::Taken, Stop::Refused];
+    pub const ALL: [Stop; 7] = [
+        Stop::NoRoom,
+        Stop::MaxSize,
+        Stop::LittleRoom,
+        Stop::Threads,
+        Stop::Taken,
+        Stop::Refused,
+        Stop::TooLong,
+    ];
 
     /// For people.
     pub const fn why(self) -> &'static str {
@@ -78,6 +87,7 @@ impl Stop {
             Stop::LittleRoom => "little of the disk is left",
             Stop::Threads => "the program has more threads than a trace can hold",
             Stop::Taken => "the program has closed or taken the recording's file descriptor",
+            Stop::TooLong => "the program runs for longer than a recording can (some thirty hours)",
             Stop::Refused => "the kernel forbids what recording needs (a seccomp filter of the program's?)",
         }
     }

@@ -277,13 +277,14 @@ impl Gap {
 }
 
 impl NoEnd {
-    const ALL: [NoEnd; 10] = [
+    const ALL: [NoEnd; 11] = [
         NoEnd::Stopped(Stop::NoRoom),
         NoEnd::Stopped(Stop::MaxSize),
         NoEnd::Stopped(Stop::LittleRoom),
         NoEnd::Stopped(Stop::Threads),
         NoEnd::Stopped(Stop::Taken),
         NoEnd::Stopped(Stop::Refused),
+        NoEnd::Stopped(Stop::TooLong),
         NoEnd::Damaged,
         NoEnd::Interrupted,
         NoEnd::OutOfTime,
@@ -298,6 +299,7 @@ impl NoEnd {
             NoEnd::Stopped(Stop::Threads) => "too-many-threads",
             NoEnd::Stopped(Stop::Taken) => "descriptor-taken",
             NoEnd::Stopped(Stop::Refused) => "forbidden",
+            NoEnd::Stopped(Stop::TooLong) => "too-long",
             NoEnd::Damaged => "damaged",
             NoEnd::Interrupted => "interrupted",
             NoEnd::OutOfTime => "out-of-time",

@@ -70,7 +70,7 @@ fn begin_child() {
         // A signal handler forked, and the runtime it interrupted goes on with what it has.
         return;
     }
-    atomics::unlock_all();
+    atomics::start_over();
     thread_handles::forget();
     thread::start_over();
     session::start_in_child();

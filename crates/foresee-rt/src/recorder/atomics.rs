@@ -84,9 +84,12 @@ impl Stripe {
     }
 }
 
-/// Gives back all stripes: those who hold them do not exist in the child of a fork.
-pub(crate) fn unlock_all() {
-    STRIPES_OF_ATOMICS.iter().for_each(Stripe::abandon);
+/// Gives back all stripes: those who hold them do not exist in the child of a fork, whose trace has keys of its own.
+pub(crate) fn start_over() {
+    for stripe in &STRIPES_OF_ATOMICS {
+        stripe.abandon();
+        stripe.last.store(0, SeqCst);
+    }
 }
 
 /// Gives back the stripe that this thread holds, if any: its operation was a fault, from whose handler it jumps.

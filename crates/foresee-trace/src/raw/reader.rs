@@ -199,6 +199,7 @@ impl RawReader {
 
     /// Takes the next record of a stream, and appends its events to the pending ones.
     fn interpret(&mut self, stream: usize) -> Result<(), TraceError> {
+        let was_delayed = self.merger.streams()[stream].is_delayed();
         let Some(&record) = self.merger.take(stream) else { return Ok(()) };
         while let Some(maps) = self.merger.take_maps(record.key) {
             self.interpreter.remap(&maps);
@@ -226,6 +227,8 @@ impl RawReader {
             self.merger.decode_more(stream)?;
             let next = self.merger.peek(stream);
             if let Some(event) = self.interpreter.orders_ahead(thread, &record, next) {
+                // What is between two such codes in one page would have to be both early and late.
+                self.has_unknown_moments |= was_delayed;
                 self.order(thread, event);
             }
         }
@@ -280,9 +283,7 @@ impl RawReader {
         }
         // In a trace that is complete, what comes last comes after all else.
         let at_most = self.follower.as_ref().map_or(u64::MAX - 1, Follower::seen);
-        let is_delayed = self.merger.delay(stream, at_most);
-        self.has_unknown_moments |= !is_delayed;
-        is_delayed
+        self.merger.delay(stream, at_most)
     }
 
     /// Appends what comes before the next record of a stream and may order threads, if it is reported there. Whether it is.

@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use foresee_format::{
-    CHUNK_HEADER_WORDS, FRAMES_UNKNOWN, MAX_CHUNK, SHARED_FROM, TURN, TURN_WORD, Tag, UNIT, first_word,
+    CHUNK_HEADER_WORDS, FRAMES_UNKNOWN, MAX_CHUNK, SHARED_FROM, Stop, TURN, TURN_WORD, Tag, UNIT, first_word,
 };
 
 use super::local::{Local, NOBODY, with_local};
@@ -21,6 +21,9 @@ use super::shortcut;
 use crate::environment;
 use crate::recorder::leftovers::{self, MappedChunk};
 use crate::recorder::{ring, trace_file};
+
+/// A record's first word has 48 bits for its key. Threads that have room go on for a while.
+const LARGEST_KEY: u64 = 3 << 46;
 
 /// Whether another process reads what is recorded at once.
 static IS_READ_ALONG: AtomicBool = AtomicBool::new(false);
@@ -70,7 +73,14 @@ impl Local {
         // change it: so it is put back.
         let errno = unsafe { *libc::__errno_location() };
         let has_home = !self.chunk.get().is_null() && self.turn.get() != 0;
-        let done = if has_home { self.copy_home(first) } else { self.new_chunk(first) };
+        let done = if self.last.get() > LARGEST_KEY {
+            trace_file::stop(self.last.get(), Stop::TooLong);
+            false
+        } else if has_home {
+            self.copy_home(first)
+        } else {
+            self.new_chunk(first)
+        };
         // SAFETY: `errno` is this thread's own.
         unsafe { *libc::__errno_location() = errno };
         done

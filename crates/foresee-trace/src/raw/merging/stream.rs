@@ -169,7 +169,7 @@ impl Stream {
     }
 
     /// Whether the next record is delayed.
-    pub(super) fn is_delayed(&self) -> bool {
+    pub(crate) fn is_delayed(&self) -> bool {
         self.delayed > 0
     }
 
