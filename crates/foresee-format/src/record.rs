@@ -179,11 +179,19 @@ pub enum Unseen {
     MappedFile = 1,
     /// What a stream of the C library is in, or what comes out of it.
     StreamState = 2,
+    /// The loader's lock, and what libraries do when they are loaded and unloaded.
+    Loader = 3,
 }
 
 impl Unseen {
     /// All, in the order of their numbers.
-    pub const ALL: [Unseen; 3] = [Unseen::StreamBuffer, Unseen::MappedFile, Unseen::StreamState];
+    pub const ALL: [Unseen; 4] =
+        [Unseen::StreamBuffer, Unseen::MappedFile, Unseen::StreamState, Unseen::Loader];
+
+    /// Whether it may order threads: whoever has a file mapped may see there what is written to it, and the loader has a lock.
+    pub const fn orders(self) -> bool {
+        matches!(self, Unseen::MappedFile | Unseen::Loader)
+    }
 
     /// What to call it.
     pub const fn name(self) -> &'static str {
@@ -191,6 +199,7 @@ impl Unseen {
             Unseen::StreamBuffer => "a stream with a buffer of the program's own",
             Unseen::MappedFile => "a file that is also mapped",
             Unseen::StreamState => "the state of a stream",
+            Unseen::Loader => "the loader of libraries",
         }
     }
 }

@@ -28,7 +28,9 @@ pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut
         findings.retain(|finding| !is_about_end(finding));
     }
     let impossible = trust.gaps().iter().find(|gap| matches!(gap, Gap::Impossible(_)));
-    let unseen = trust.gaps().iter().find(|gap| matches!(gap, Gap::UninstrumentedAtomics(_)));
+    let may_be_the_reason =
+        |gap: &&Gap| matches!(gap, Gap::UninstrumentedAtomics(_) | Gap::AliasedMemory | Gap::UnknownMoments);
+    let unseen = trust.gaps().iter().find(may_be_the_reason);
     for finding in findings {
         let (nothing, predictions, whole_run) = (
             trust.spoils(Spoils::Everything),

@@ -61,7 +61,7 @@ const OF_RELAYS: u64 = 1 << 54 | 32;
 const OF_IPC: u64 = 1 << 55;
 pub(crate) const OF_NAMES: u64 = 1 << 56;
 /// In the object of the room that a channel has: whoever gives waits until there is some.
-const OF_ROOM: u64 = 1 << 57;
+pub(crate) const OF_ROOM: u64 = 1 << 57;
 
 /// How often this process has made another one.
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -146,14 +146,28 @@ fn identify(fd: c_int) -> Option<u64> {
         let errno = *libc::__errno_location();
         let mut stat: libc::stat = std::mem::zeroed();
         let failed = call_real!(FSTAT, (c_int, *mut libc::stat) -> c_int, fd, &mut stat) != 0;
-        *libc::__errno_location() = errno;
-        match stat.st_mode & libc::S_IFMT {
+        let channel = match stat.st_mode & libc::S_IFMT {
             _ if failed => None,
             libc::S_IFSOCK => Some(OF_SOCKETS),
             0 => Some(OF_THE_REST),
             libc::S_IFCHR if is_terminal(stat.st_rdev) => Some(OF_TERMINALS),
+            // To the kernel it is a file, but one that can be full, and that is closed when nobody has it.
+            libc::S_IFREG if is_message_queue(fd) => Some(FileIdentity::from(&stat).channel() & !ON_DISK),
             _ => Some(FileIdentity::from(&stat).channel()),
-        }
+        };
+        *libc::__errno_location() = errno;
+        channel
+    }
+}
+
+/// Whether a descriptor of a file is one of a message queue. `errno` is put back by the caller.
+fn is_message_queue(fd: c_int) -> bool {
+    /// What the kernel calls the file system that they are in.
+    const MESSAGE_QUEUES: libc::__fsword_t = 0x1980_0202;
+    // SAFETY: `statfs` is a C structure of numbers, for which zeroes are valid, and which the kernel fills.
+    unsafe {
+        let mut about: libc::statfs = std::mem::zeroed();
+        libc::syscall(libc::SYS_fstatfs, fd, &raw mut about) == 0 && about.f_type == MESSAGE_QUEUES
     }
 }
 
@@ -304,7 +318,7 @@ pub(crate) fn takes_from_processes(object: *const c_void, field: SharingField, p
     }
 }
 
-/// The thread learns of something that other processes may have changed: which files there are.
+/// The thread learns of something that other processes may have done: changed which files there are, sent a signal, ended.
 pub(crate) fn takes_from_children(pc: u64) {
     if has_children() {
         acquire_edge(OF_PROCESSES, pc);
@@ -433,9 +447,17 @@ fn leaves(fd: c_int, channel: u64, pc: u64) {
     }
 }
 
+/// The thread has learnt what was given to an object. Signals may come from other processes, too, or be sent because they ended.
+pub(crate) fn takes_from(object: u64, pc: u64) {
+    acquire_edge(object, pc);
+    if object == OF_SIGNALS {
+        takes_from_children(pc);
+    }
+}
+
 /// The thread has learnt from the descriptor, which had this channel, what was given to it.
 pub(crate) fn takes(fd: c_int, channel: u64, pc: u64) {
-    acquire_edge(channel, pc);
+    takes_from(channel, pc);
     if RELAYS_MEET.load(SeqCst) {
         acquire_edge(OF_RELAYS, pc);
     }

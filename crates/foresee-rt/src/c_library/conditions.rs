@@ -2,6 +2,8 @@
 
 use libc::{c_int, c_void, timespec};
 
+use super::channels::{gives_to_processes, takes_from_processes};
+use super::locks::MUTEX;
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::locks::{notifies, wait_begins, wait_ended};
@@ -40,6 +42,9 @@ unsafe extern "C-unwind" fn cancelled(wait: *mut c_void) {
 fn waiting(cond: *mut c_void, mutex: *mut c_void, pc: u64, real: impl FnOnce() -> c_int) -> c_int {
     uses(cond, pc);
     uses(mutex, pc);
+    if let Some(field) = MUTEX {
+        gives_to_processes(mutex, field, pc);
+    }
     wait_begins(cond, mutex, pc);
     let mut wait = (mutex, pc);
     let wait = (&raw mut wait).cast();
@@ -54,6 +59,9 @@ fn waiting(cond: *mut c_void, mutex: *mut c_void, pc: u64, real: impl FnOnce() -
     };
     uses(mutex, pc);
     wait_ended(mutex, pc);
+    if let Some(field) = MUTEX {
+        takes_from_processes(mutex, field, pc);
+    }
     result
 }
 

@@ -13,7 +13,7 @@ use std::mem::{MaybeUninit, offset_of};
 use libc::{c_int, c_void, siginfo_t, stack_t, ucontext_t};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block};
-use super::channels::{OF_PROCESSES, OF_SIGNALS};
+use super::channels::{OF_SIGNALS, takes_from_children};
 use crate::recorder::edges::acquire_edge;
 use crate::recorder::thread::{self, DeferredSignal, SignalSet};
 
@@ -73,14 +73,12 @@ pub(super) unsafe fn defer(
 }
 
 /// The handler of a signal knows what whoever sent it had done.
-pub(super) fn learn(signal: c_int, handler: usize) {
+pub(super) fn learn(handler: usize) {
     // SAFETY: `errno` is this thread's own; it is put back, as it belongs to the code that was interrupted.
     unsafe {
         let errno = *libc::__errno_location();
         acquire_edge(OF_SIGNALS, handler as u64);
-        if signal == libc::SIGCHLD {
-            acquire_edge(OF_PROCESSES, handler as u64);
-        }
+        takes_from_children(handler as u64);
         *libc::__errno_location() = errno;
     }
 }
@@ -98,7 +96,7 @@ fn deliver(signals: &mut [Option<DeferredSignal>]) {
         let stack_top = other_stack.map_or(0, |stack| stack.ss_sp as usize + stack.ss_size);
         block(deferred.blocked_in_handler);
         thread::unignored(|| {
-            learn(deferred.signal, deferred.handler);
+            learn(deferred.handler);
             // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them. They are
             // valid until it returns. The thread is not on the other stack, which it has set up for handlers.
             unsafe {

@@ -21,7 +21,7 @@ macro_rules! takers {
             let result = unsafe { call_real!($real, ($($ty),*) -> $result, $($arg),*) };
             let success: fn($result) -> bool = $success;
             if success(result) {
-                $crate::recorder::edges::acquire_edge($object, pc);
+                $crate::c_library::channels::takes_from($object, pc);
             }
             result
         })*

@@ -8,24 +8,64 @@
 use libc::{c_int, c_long, c_void, size_t, ssize_t, timespec};
 
 use super::channels::{
-    OF_SIGNALS, OF_TIMERS, ask_for_signals, channel, failed_by_others, gives, lock_files, of_ipc,
+    OF_ROOM, OF_SIGNALS, OF_TIMERS, ask_for_signals, channel, failed_by_others, gives, lock_files, of_ipc,
 };
-use super::handing_over::{givers, takers};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, write_range};
 use crate::recorder::edges::{acquire_edge, release_edge, take_edge};
 
-givers! {
-    MSGSND send_message of c"msgsnd" (
-        queue: c_int, message: *const c_void, size: size_t, flags: c_int
-    ) -> c_int, of_ipc(queue);
+/// A message is sent once there is room for it: whoever has received one made some. It fails if the queue is removed.
+extern "C-unwind" fn send_message(
+    queue: c_int,
+    message: *const c_void,
+    size: size_t,
+    flags: c_int,
+    pc: u64,
+) -> c_int {
+    static REAL: Real = Real::new(c"msgsnd");
+    release_edge(of_ipc(queue), pc);
+    let result = {
+        // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+        unsafe {
+            call_real!(
+                REAL,
+                (c_int, *const c_void, size_t, c_int) -> c_int,
+                queue, message, size, flags
+            )
+        }
+    };
+    acquire_edge(of_ipc(queue) | OF_ROOM, pc);
+    if result != 0 && failed_by_others() {
+        acquire_edge(of_ipc(queue), pc);
+    }
+    result
 }
 
-takers! {
-    MSGRCV receive_message of c"msgrcv" (
-        queue: c_int, message: *mut c_void, size: size_t, kind: c_long, flags: c_int
-    ) -> ssize_t, of_ipc(queue), if |n| n >= 0;
+extern "C-unwind" fn receive_message(
+    queue: c_int,
+    message: *mut c_void,
+    size: size_t,
+    kind: c_long,
+    flags: c_int,
+    pc: u64,
+) -> ssize_t {
+    static REAL: Real = Real::new(c"msgrcv");
+    release_edge(of_ipc(queue) | OF_ROOM, pc);
+    let result = {
+        // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+        unsafe {
+            call_real!(
+                REAL,
+                (c_int, *mut c_void, size_t, c_long, c_int) -> ssize_t,
+                queue, message, size, kind, flags
+            )
+        }
+    };
+    if result >= 0 || failed_by_others() {
+        acquire_edge(of_ipc(queue), pc);
+    }
+    result
 }
 
 /// What one of the operations of a `semop` does to its semaphore.

@@ -12,7 +12,7 @@ use crate::recorder::locks::{released, requested, tried};
 use crate::recorder::objects::uses;
 
 /// A mutex has the bit among those of its kind, a reader-writer lock a field of its own.
-const MUTEX: Option<SharingField> = Some(SharingField { offset: 16, mask: 128 });
+pub(super) const MUTEX: Option<SharingField> = Some(SharingField { offset: 16, mask: 128 });
 const RWLOCK: Option<SharingField> = Some(SharingField { offset: 28, mask: u32::MAX });
 /// A lock that does not know, or is never shared between processes.
 const UNKNOWN: Option<SharingField> = None;

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use foresee_format::Tag;
+use foresee_format::{Tag, Unseen};
 use libc::{c_char, c_int, c_void, pid_t};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block};
@@ -14,6 +14,7 @@ use super::channels::{OF_PROCESSES, OF_SIGNALS, forks};
 use super::threads;
 use crate::entry_points::{entries, weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
+use crate::recorder::accesses::unseen;
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::thread::SignalSet;
 use crate::recorder::{atomics, held_locks, order, session, status, thread, thread_handles};
@@ -165,6 +166,7 @@ fn loader() -> u64 {
 extern "C-unwind" fn load_library(path: *const c_char, flags: c_int, pc: u64) -> *mut c_void {
     static REAL: Real = Real::new(c"dlopen");
     acquire_edge(loader(), pc);
+    unseen(Unseen::Loader, pc);
     let key = order::now();
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let library = unsafe { call_real!(REAL, (*const c_char, c_int) -> *mut c_void, path, flags) };
@@ -173,16 +175,20 @@ extern "C-unwind" fn load_library(path: *const c_char, flags: c_int, pc: u64) ->
         session::look_at_libraries();
         acquire_edge(loader(), pc);
     }
+    unseen(Unseen::Loader, pc);
     library
 }
 
-/// A library may be unloaded. Its finalisers run within the call: what they do is ordered by what follows here only in
-/// this thread.
+/// A library may be unloaded. Its finalisers run within the call, under the loader's lock, and so do initialisers: whoever loads and unloads it at the
+/// same time is ordered in a way that is not seen.
 extern "C-unwind" fn unload_library(library: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"dlclose");
     release_edge(loader(), pc);
+    unseen(Unseen::Loader, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    unsafe { call_real!(REAL, (*mut c_void) -> c_int, library) }
+    let result = unsafe { call_real!(REAL, (*mut c_void) -> c_int, library) };
+    unseen(Unseen::Loader, pc);
+    result
 }
 
 entries! {

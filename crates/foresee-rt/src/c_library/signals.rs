@@ -68,7 +68,7 @@ extern "C-unwind" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c
         return;
     }
     unignored(|| {
-        deferred_handlers::learn(signal, handler);
+        deferred_handlers::learn(handler);
         // SAFETY: the program has installed this address as a handler, which takes these arguments or the first of them.
         let handler: Handler = unsafe { std::mem::transmute(handler) };
         handler(signal, info, context);

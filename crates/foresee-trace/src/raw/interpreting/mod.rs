@@ -173,6 +173,14 @@ impl Interpreter {
                 events.extend(unseen.map(|op| Event { thread: id, loc, op }));
             }
             self.attempts.deliver(Event { thread: id, loc, op }, events);
+            if let Op::Store { mem, .. } | Op::Rmw { mem, .. } = op
+                && self.naming.has_shared_memory()
+                && self.naming.memory(mem) == Memory::Foreign
+            {
+                let others = self.blind.wrote_for_others(thread, &mut self.naming);
+                let others = others.map(|(code, orders)| Op::Blind { code, orders });
+                events.extend(others.map(|op| Event { thread: id, loc, op }));
+            }
             let branches = &mut self.branches;
             if branches.are_recorded && branches.after(thread, loc, &op, record.words[0], &mut self.naming) {
                 events.push(Event { thread: id, loc, op: Op::Branch });

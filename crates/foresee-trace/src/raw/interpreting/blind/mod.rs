@@ -51,6 +51,9 @@ const AT_EXIT: &str = "_State_baseV2::_Make_ready::";
 /// What to call code that has written an atomic, and is known by nothing else.
 const UNSEEN_WRITE: &str = "code that wrote an atomic";
 
+/// What to call code of another process that has the same memory.
+const OTHER_PROCESSES: &str = "another process with the same memory";
+
 /// The calls that all threads are in.
 #[derive(Default)]
 pub(crate) struct BlindWalk {
@@ -184,8 +187,7 @@ impl BlindWalk {
                 let before = self.come(at, pc, site, naming).filter(|&(_, orders)| orders);
                 before.or_else(|| {
                     let what = *Unseen::ALL.get(usize::from(record.detail))?;
-                    // Whoever has the file mapped may see it there.
-                    Some((naming.intern(what.name()), what == Unseen::MappedFile))
+                    Some((naming.intern(what.name()), what.orders()))
                 })
             }
             (_, Some(site)) => self.come(at, pc, site, naming),
@@ -235,6 +237,13 @@ impl BlindWalk {
     /// A thread has read an atomic that was written by code that records nothing.
     pub(crate) fn read_unseen(&mut self, thread: u64, naming: &mut Naming) -> Option<Blind> {
         let code = naming.intern(UNSEEN_WRITE);
+        self.threads.get(thread as usize)?;
+        self.reported(thread, Some((code, true)))
+    }
+
+    /// A thread has written to memory that other processes have, too: what they do next may be seen by other threads.
+    pub(crate) fn wrote_for_others(&mut self, thread: u64, naming: &mut Naming) -> Option<Blind> {
+        let code = naming.intern(OTHER_PROCESSES);
         self.threads.get(thread as usize)?;
         self.reported(thread, Some((code, true)))
     }
