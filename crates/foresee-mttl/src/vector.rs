@@ -48,7 +48,7 @@ impl<T: Trail> Vector for Knowledge<T> {
 
     #[inline]
     fn is_same(&self, other: &Self) -> bool {
-        self.version != 0 && self.version == other.version
+        self.version == other.version && self.version.is_any()
     }
 }
 
