@@ -82,7 +82,7 @@ impl<V: Vector> ThreadMonitor<V> {
     /// Puts what others may ask into its own entry.
     fn publish_own(&mut self, event: u64) {
         self.changes_made += 1;
-        let knowledge = self.knowledge.change();
+        let knowledge = self.knowledge.renew(&mut self.spares);
         knowledge.is_changed(self.me, self.changes_made, false);
         let own = knowledge.entry(self.me);
         own.seq += 1;

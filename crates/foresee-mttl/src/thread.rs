@@ -25,11 +25,12 @@ use crate::variable::{Accessed, Variable};
 use crate::vector::Vector;
 
 /// The monitor of one thread; see the [module](self).
-#[derive(Clone, Debug)]
-pub struct ThreadMonitor<V> {
+#[derive(Debug)]
+pub struct ThreadMonitor<V: Vector> {
     pub(crate) me: Slot,
     /// KV_i.
     pub(crate) knowledge: V,
+    pub(crate) spares: V::Spares,
     /// How often it has changed.
     pub(crate) changes_made: u64,
     pub(crate) locals: Vec<i64>,
@@ -50,6 +51,8 @@ pub struct ThreadMonitor<V> {
     pub(crate) changes: Changes,
     /// Formulas that do not hold, by number.
     violated: SmallVec<[u32; 4]>,
+    /// Those are not the same as when it was asked last.
+    is_news: bool,
 }
 
 impl<V: Vector> ThreadMonitor<V> {
@@ -72,6 +75,7 @@ impl<V: Vector> ThreadMonitor<V> {
         let mut monitor = ThreadMonitor {
             me,
             knowledge,
+            spares: V::Spares::default(),
             changes_made: 0,
             locals: program.locals().iter().map(|local| local.initial).collect(),
             accessed: Accessed::default(),
@@ -83,6 +87,7 @@ impl<V: Vector> ThreadMonitor<V> {
             memory: Vec::new(),
             changes: Changes::default(),
             violated: SmallVec::new(),
+            is_news: false,
         };
         monitor.begin(program, threads);
         monitor
@@ -98,9 +103,21 @@ impl<V: Vector> ThreadMonitor<V> {
         &self.knowledge
     }
 
+    /// How often its vector has changed so far.
+    #[inline]
+    pub fn changes_made(&self) -> u64 {
+        self.changes_made
+    }
+
     /// The formulas that do not hold in its present state, by number.
     pub fn violated(&self) -> &[u32] {
         &self.violated
+    }
+
+    /// Whether those have changed since this was asked last.
+    #[inline]
+    pub fn take_news(&mut self) -> bool {
+        self.is_news && std::mem::take(&mut self.is_news)
     }
 
     /// Whether a formula holds in its present state, if the formula is this thread's.
@@ -224,7 +241,7 @@ impl<V: Vector> ThreadMonitor<V> {
         if !self.knowledge.get().is_behind(known.get()) {
             return;
         }
-        let mine = self.knowledge.change();
+        let mine = self.knowledge.renew(&mut self.spares);
         let changes = &mut self.changes;
         let variables = mine.learn(known.get(), |slot, trail| {
             changes.thread(slot);
@@ -240,7 +257,7 @@ impl<V: Vector> ThreadMonitor<V> {
     /// The vector, to be changed: its next version.
     fn change(&mut self) -> &mut Knowledge<V::Trail> {
         self.changes_made += 1;
-        let knowledge = self.knowledge.change();
+        let knowledge = self.knowledge.renew(&mut self.spares);
         knowledge.is_changed(self.me, self.changes_made, true);
         knowledge
     }
@@ -248,9 +265,13 @@ impl<V: Vector> ThreadMonitor<V> {
     /// The event itself, after all that was learned at it: the thread's new state. Whether there may be another verdict.
     #[inline(always)]
     pub fn step(&mut self, program: &Program, threads: &Threads, accessed: Accessed, event: u64) -> bool {
-        let is_as_before =
-            accessed == self.accessed && self.laid_out == threads.count() && !self.changes.is_any();
-        !is_as_before && self.change_state(program, threads, accessed, event)
+        !self.is_as_before(threads, accessed) && self.change_state(program, threads, accessed, event)
+    }
+
+    /// Whether an event that does this to variables leaves the thread's state as it is, if nothing is learned at it.
+    #[inline]
+    pub fn is_as_before(&self, threads: &Threads, accessed: Accessed) -> bool {
+        accessed == self.accessed && self.laid_out == threads.count() && !self.changes.is_any()
     }
 
     fn change_state(&mut self, program: &Program, threads: &Threads, accessed: Accessed, event: u64) -> bool {
@@ -275,7 +296,9 @@ impl<V: Vector> ThreadMonitor<V> {
                 let value = || self.now[self.begins[whole.table as usize] as usize].get();
                 threads.is_meant(self.me, whole.whose) && !is_true(value())
             };
-            self.violated = (0..program.wholes.len() as u32).filter(fails).collect();
+            let violated: SmallVec<[u32; 4]> = (0..program.wholes.len() as u32).filter(fails).collect();
+            self.is_news |= violated != self.violated;
+            self.violated = violated;
         }
         is_news
     }

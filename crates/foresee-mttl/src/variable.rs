@@ -41,12 +41,12 @@ impl Accessed {
 }
 
 impl<V: Vector> Variable<V> {
-    /// A thread that knows this has read it: it is private to the variable until the next write.
+    /// A thread that knows this has read it: it is private to the variable until the next write. Whether that changes anything.
     #[inline]
-    pub fn is_read(&mut self, known: &V, event: u64) {
+    pub fn is_read(&mut self, known: &V, event: u64) -> bool {
         let access = self.access_place();
         if access.is_same(known) {
-            return;
+            return false;
         }
         // It is often the thread that has accessed it before, and which knows more now.
         if known.get().version.includes(access.get().version) || self.is_new_to_all(known, event) {
@@ -54,6 +54,7 @@ impl<V: Vector> Variable<V> {
             self.accessed_at = event;
             self.has_readers = true;
         }
+        true
     }
 
     /// Whether who reads it now knows all that it knows, and more. If both know something, notes that.
@@ -74,17 +75,19 @@ impl<V: Vector> Variable<V> {
         is_news && is_all
     }
 
-    /// A thread that knows this has written it: that, which is all that the variable knew, is public.
+    /// A thread that knows this has written it: that, which is all that the variable knew, is public. Whether that changes anything.
     #[inline]
-    pub fn is_written(&mut self, known: &V, event: u64) {
+    pub fn is_written(&mut self, known: &V, event: u64) -> bool {
+        let is_change = self.has_readers || !self.write().is_same(known);
         if self.has_readers && self.access_place().is_same(known) {
             // It has just read it.
             self.is_second_public = !self.is_second_public;
-        } else if !self.write().is_same(known) {
+        } else if is_change {
             self.vectors[usize::from(self.is_second_public)].become_like(known);
         }
         self.has_readers = false;
         (self.accessed_at, self.written_at) = (event, event);
+        is_change
     }
 
     #[inline]

@@ -38,8 +38,6 @@ pub(super) struct Me {
     version: u32,
     /// What did not hold in the last state.
     violated: SmallVec<[u32; 2]>,
-    /// There may be a verdict that is not in there yet.
-    is_news: bool,
     /// What has ceased to hold, and was not handled yet.
     violations: Vec<Violation>,
 }
@@ -65,7 +63,7 @@ impl Me {
     }
 
     fn new(monitor: ThreadMonitor<Vector>, threads: Arc<Threads>, version: u32) -> Me {
-        Me { monitor, threads, version, violated: SmallVec::new(), is_news: false, violations: Vec::new() }
+        Me { monitor, threads, version, violated: SmallVec::new(), violations: Vec::new() }
     }
 
     /// This is the calling thread.
@@ -76,13 +74,13 @@ impl Me {
     /// Case 1, an internal event.
     #[inline]
     pub(super) fn internal(&mut self, program: &Program) {
-        self.is_news |= self.monitor.internal(program, &self.threads, EVENT);
+        self.monitor.internal(program, &self.threads, EVENT);
     }
 
     /// Case 2, a read.
     #[inline(always)]
     pub(super) fn read(&mut self, program: &Program, vectors: &mut Vectors, accessed: Accessed) {
-        self.is_news |= self.monitor.read(program, &self.threads, vectors, accessed, EVENT);
+        self.monitor.read(program, &self.threads, vectors, accessed, EVENT);
     }
 
     /// Case 3, a write, which gives a variable of formulas a value.
@@ -98,22 +96,18 @@ impl Me {
             self.monitor.learn_all(vectors, EVENT);
             self.monitor.set(variable, value);
         }
-        self.is_news |= self.monitor.write(program, &self.threads, vectors, accessed, EVENT);
+        self.monitor.write(program, &self.threads, vectors, accessed, EVENT);
     }
 
     /// Notes what has ceased to hold with the last event. Whether anything has.
     #[inline]
     fn news(&mut self, program: &Program) -> IsViolated {
-        IsViolated(self.is_news && self.changed(program))
+        IsViolated(self.monitor.take_news() && self.changed(program))
     }
 
     #[inline(never)]
     fn changed(&mut self, program: &Program) -> bool {
-        self.is_news = false;
         let now = self.monitor.violated();
-        if self.violated[..] == *now {
-            return false;
-        }
         for formula in now.iter().filter(|formula| !self.violated.contains(formula)) {
             let reasons = self.monitor.reasons(program, &self.threads, *formula);
             let others = reasons.iter().map(|known| known.of).collect();
