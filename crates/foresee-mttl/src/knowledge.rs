@@ -5,7 +5,7 @@
 //! has entries only for threads of which something is known: `n` values for mutual exclusion, and `n` times `n` where formulas ask
 //! what threads know of each other.
 //!
-//! Most vectors are copies of what one thread knew at some time, and say so ([`Version`]). Of two versions of one thread's vector the later knows all that the earlier does, and often differs only in
+//! Most vectors are copies of what one thread knew at some time, and say so (`Version`). Of two versions of one thread's vector the later knows all that the earlier does, and often differs only in
 //! that thread's own entry: then neither comparing nor copying looks at the others.
 
 use smallvec::SmallVec;
