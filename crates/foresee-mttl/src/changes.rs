@@ -37,6 +37,7 @@ impl Changes {
         self.all
     }
 
+    #[inline]
     pub(crate) fn local(&mut self, local: u32) {
         self.is_any = true;
         self.locals |= bit(local);
@@ -70,13 +71,13 @@ impl Changes {
 
     /// Whether a table with these inputs is as it was.
     #[inline]
-    pub(crate) fn leaves(&self, inputs: Inputs) -> bool {
+    pub(crate) fn leaves(&self, inputs: &Inputs) -> bool {
         !(self.others && inputs.others) && self.leaves_own(inputs)
     }
 
     /// The same, as far as it is about the thread's own state.
     #[inline]
-    pub(crate) fn leaves_own(&self, inputs: Inputs) -> bool {
+    pub(crate) fn leaves_own(&self, inputs: &Inputs) -> bool {
         let changed = self.locals & inputs.locals
             | self.variables & inputs.variables
             | self.reads & inputs.reads
@@ -85,9 +86,12 @@ impl Changes {
     }
 
     /// All tables are filled in; `unsettled`: those that look back may still change.
+    #[inline]
     pub(crate) fn done(&mut self, unsettled: bool) {
-        self.threads.clear();
-        let threads = std::mem::take(&mut self.threads);
-        *self = Changes { is_any: unsettled, unsettled, threads, ..Changes::default() };
+        let Changes { is_any, locals, variables, reads, writes, threads, others, all, .. } = self;
+        threads.clear();
+        (*locals, *variables, *reads, *writes) = (0, 0, 0, 0);
+        (*is_any, *others, *all) = (unsettled, false, false);
+        self.unsettled = unsettled;
     }
 }

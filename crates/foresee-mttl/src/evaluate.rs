@@ -9,8 +9,8 @@ use crate::Value;
 use crate::knowledge::Knowledge;
 use crate::layout::{Choice, place, size};
 use crate::program::Program;
-use crate::table::{Host, Node, Rule, Table};
-use crate::threads::{Slot, Threads};
+use crate::table::{Host, Node, Quantified, Rule, Table};
+use crate::threads::{Slot, Threads, bit, slots};
 use crate::trail::Trail;
 
 /// A state of a thread, as far as tables were filled in for it.
@@ -48,101 +48,128 @@ pub(crate) trait Look {
     fn table(&self, table: u32, choice: &Choice) -> Value;
     /// What a table says of the latest known state of a thread.
     fn at_host(&self, host: Host, table: u32, choice: &Choice) -> Value;
+    /// The thread that is meant; nobody has its number if it is not known.
+    fn slot(&self, host: Host, choice: &Choice) -> Slot;
+    /// Who exists in this state, as bits of a word; only those of a group, if one is given.
+    fn existing(&self, at: usize, among: Option<u32>) -> u64;
+    /// How many words those are.
+    fn words(&self) -> usize;
+    /// The thread itself, if it is none of those.
+    fn stranger(&self, among: Option<u32>) -> Option<Slot>;
+
     /// Whom a quantifier ranges over.
-    fn domain(&self, among: Option<u32>, except: Option<Host>, choice: &Choice)
-    -> impl Iterator<Item = Slot>;
+    #[inline]
+    fn domain(&self, quantified: &Quantified, choice: &Choice) -> impl Iterator<Item = Slot> {
+        let Quantified { among, except, .. } = *quantified;
+        let except = except.map(|host| self.slot(host, choice));
+        let existing = slots(self.words(), move |at| {
+            self.existing(at, among) & !except.map_or(0, |except| bit(except, at))
+        });
+        existing.chain(self.stranger(among).filter(move |stranger| except != Some(*stranger)))
+    }
 
     /// Whether something holds in this state.
     fn holds(&self, node: u32, choice: &Choice) -> bool {
-        match self.program().nodes[node as usize] {
-            Node::Number(number) => number != 0,
-            Node::Local(local) => self.local(local) != 0,
-            Node::Read(variable) => self.is_read(variable),
-            Node::Written(variable) => self.is_written(variable),
-            Node::Not(inner) => !self.holds(inner, choice),
-            Node::Holds(inner) => self.holds(inner, choice),
-            Node::Binary(Binary::And, left, right) => self.holds(left, choice) && self.holds(right, choice),
-            Node::Binary(Binary::Or, left, right) => self.holds(left, choice) || self.holds(right, choice),
-            Node::Binary(Binary::Implies, left, right) => {
-                !self.holds(left, choice) || self.holds(right, choice)
-            }
-            Node::Binary(Binary::Iff, left, right) => self.holds(left, choice) == self.holds(right, choice),
-            Node::Binary(operator, left, right) if !is_arithmetic(operator) => {
-                let both = self.value(left, choice).zip(self.value(right, choice));
-                both.is_some_and(|(left, right)| compared(operator, left, right))
-            }
-            Node::Quantified { all, binds, among, except, inner } => {
-                let mut with = *choice;
-                for slot in self.domain(among, except, choice) {
-                    with[binds as usize] = slot;
-                    if self.holds(inner, &with) != all {
-                        return !all;
-                    }
+        match &self.program().nodes[node as usize] {
+            Node::Local(local) => self.local(*local) != 0,
+            Node::Read(variable) => self.is_read(*variable),
+            Node::Written(variable) => self.is_written(*variable),
+            Node::Holds(inner) => self.holds(*inner, choice),
+            Node::Not(inner) => !self.holds(*inner, choice),
+            Node::Join(operator, left, right) => match (operator, self.holds(*left, choice)) {
+                (Binary::And, false) => false,
+                (Binary::Or, true) | (Binary::Implies, false) => true,
+                (Binary::Iff, left) => left == self.holds(*right, choice),
+                _ => self.holds(*right, choice),
+            },
+            Node::Compare(operator, left, right) => {
+                match (self.value(*left, choice), self.value(*right, choice)) {
+                    (Some(left), Some(right)) => compared(*operator, left, right),
+                    _ => false,
                 }
-                all
             }
-            Node::Variable(_)
+            Node::Quantified(quantified) => self.quantified(quantified, choice),
+            Node::Number(_)
+            | Node::Variable(_)
             | Node::Table(_)
             | Node::At(..)
             | Node::Minus(_)
-            | Node::Function(..)
-            | Node::Binary(..) => is_true(self.value(node, choice)),
+            | Node::Arithmetic(..)
+            | Node::Function(..) => is_true(self.worked_out(node, choice)),
         }
     }
 
-    /// What is worked out in this state.
+    #[inline(never)]
+    fn quantified(&self, quantified: &Quantified, choice: &Choice) -> bool {
+        let mut with = *choice;
+        for slot in self.domain(quantified, choice) {
+            with[quantified.binds as usize] = slot;
+            if self.holds(quantified.inner, &with) != quantified.all {
+                return !quantified.all;
+            }
+        }
+        quantified.all
+    }
+
+    /// The value of something in this state.
+    #[inline(always)]
     fn value(&self, node: u32, choice: &Choice) -> Value {
-        match self.program().nodes[node as usize] {
-            Node::Number(number) => Some(number),
-            Node::Local(local) => Some(self.local(local)),
-            Node::Variable(variable) => Some(self.variable(variable)),
-            Node::Table(table) => self.table(table, choice),
-            Node::At(host, table) => self.at_host(host, table, choice),
-            Node::Minus(inner) => self.value(inner, choice).map(i64::wrapping_neg),
-            Node::Function(Function::Abs, inner, _) => self.value(inner, choice).map(i64::wrapping_abs),
+        match &self.program().nodes[node as usize] {
+            Node::Number(number) => Some(*number),
+            Node::Local(local) => Some(self.local(*local)),
+            _ => self.worked_out(node, choice),
+        }
+    }
+
+    /// The same of what is no number as it stands.
+    fn worked_out(&self, node: u32, choice: &Choice) -> Value {
+        match &self.program().nodes[node as usize] {
+            Node::Number(number) => Some(*number),
+            Node::Local(local) => Some(self.local(*local)),
+            Node::Variable(variable) => Some(self.variable(*variable)),
+            Node::Table(table) => self.table(*table, choice),
+            Node::At(host, table) => self.at_host(*host, *table, choice),
+            Node::Minus(inner) => self.value(*inner, choice).map(i64::wrapping_neg),
+            Node::Arithmetic(operator, left, right) => {
+                calculated(*operator, self.value(*left, choice)?, self.value(*right, choice)?)
+            }
+            Node::Function(Function::Abs, inner, _) => self.value(*inner, choice).map(i64::wrapping_abs),
             Node::Function(Function::Min, left, right) => {
-                Some(self.value(left, choice)?.min(self.value(right, choice)?))
+                Some(self.value(*left, choice)?.min(self.value(*right, choice)?))
             }
             Node::Function(Function::Max, left, right) => {
-                Some(self.value(left, choice)?.max(self.value(right, choice)?))
-            }
-            Node::Binary(operator, left, right) if is_arithmetic(operator) => {
-                calculated(operator, self.value(left, choice)?, self.value(right, choice)?)
+                Some(self.value(*left, choice)?.max(self.value(*right, choice)?))
             }
             Node::Read(_)
             | Node::Written(_)
             | Node::Not(_)
             | Node::Holds(_)
-            | Node::Quantified { .. }
-            | Node::Binary(..) => truth(self.holds(node, choice)),
+            | Node::Join(..)
+            | Node::Compare(..)
+            | Node::Quantified(_) => truth(self.holds(node, choice)),
         }
     }
 }
 
 impl<T: Trail> State<'_, T> {
-    /// The thread that is meant; nobody has its number if it is not known.
-    #[inline]
-    pub(crate) fn slot(&self, host: Host, choice: &Choice) -> Slot {
-        slot(self.threads, host, self.me, choice)
-    }
-
     /// What a table says of the latest known state of a thread.
     #[inline]
     pub(crate) fn at(&self, slot: Slot, table: u32, choice: &Choice) -> Value {
         if slot == self.me {
             return self.table(table, choice);
         }
-        match self.knowledge.thread(slot) {
-            Some(entry) => {
-                let begin = match entry.threads == self.laid_out {
-                    true => self.begins[table as usize] as usize,
-                    false => public_begin(self.program, table, entry.threads),
-                };
-                let free = &self.program.tables[table as usize].free;
-                entry.values.get(begin + place(free, choice, entry.threads)).copied().flatten()
-            }
-            None => Unknown { program: self.program, threads: self.threads, me: slot }.table(table, choice),
-        }
+        let Some(entry) = self.knowledge.thread(slot) else { return self.at_unknown(slot, table, choice) };
+        let begin = match entry.threads == self.laid_out {
+            true => self.begins[table as usize] as usize,
+            false => public_begin(self.program, self.threads, table, entry.threads),
+        };
+        let free = &self.program.tables[table as usize].free;
+        entry.values.get(begin + place(free, choice, entry.threads)).copied().flatten()
+    }
+
+    #[inline(never)]
+    fn at_unknown(&self, slot: Slot, table: u32, choice: &Choice) -> Value {
+        Unknown { program: self.program, threads: self.threads, me: slot }.table(table, choice)
     }
 }
 
@@ -184,14 +211,23 @@ impl<T: Trail> Look for State<'_, T> {
     }
 
     #[inline]
-    fn domain(
-        &self,
-        among: Option<u32>,
-        except: Option<Host>,
-        choice: &Choice,
-    ) -> impl Iterator<Item = Slot> {
-        let except = except.map(|host| self.slot(host, choice));
-        self.threads.existing(self.me, Some(&self.knowledge.known), among, except)
+    fn slot(&self, host: Host, choice: &Choice) -> Slot {
+        slot(self.threads, host, self.me, choice)
+    }
+
+    #[inline]
+    fn existing(&self, at: usize, among: Option<u32>) -> u64 {
+        self.threads.existing(at, self.me, self.knowledge.known.word(at), among)
+    }
+
+    #[inline]
+    fn words(&self) -> usize {
+        self.threads.words()
+    }
+
+    #[inline]
+    fn stranger(&self, _: Option<u32>) -> Option<Slot> {
+        None
     }
 }
 
@@ -241,16 +277,21 @@ impl Look for Unknown<'_> {
         Unknown { me, ..*self }.table(table, choice)
     }
 
-    fn domain(
-        &self,
-        among: Option<u32>,
-        except: Option<Host>,
-        choice: &Choice,
-    ) -> impl Iterator<Item = Slot> {
-        let except = except.map(|host| slot(self.threads, host, self.me, choice));
-        // One that has not come yet knows itself, too; it belongs to no group.
-        let stranger = self.me >= self.threads.count() && among.is_none() && except != Some(self.me);
-        self.threads.existing(self.me, None, among, except).chain(stranger.then_some(self.me))
+    fn slot(&self, host: Host, choice: &Choice) -> Slot {
+        slot(self.threads, host, self.me, choice)
+    }
+
+    fn existing(&self, at: usize, among: Option<u32>) -> u64 {
+        self.threads.existing(at, self.me, 0, among)
+    }
+
+    fn words(&self) -> usize {
+        self.threads.words()
+    }
+
+    /// One that has not come yet knows itself, too; it belongs to no group.
+    fn stranger(&self, among: Option<u32>) -> Option<Slot> {
+        (self.me >= self.threads.count() && among.is_none()).then_some(self.me)
     }
 }
 
@@ -276,17 +317,12 @@ const NOBODY: Slot = Slot::MAX - 0x1000;
 
 /// Where a public table begins among the values of an entry that was made for so many threads.
 #[cold]
-fn public_begin(program: &Program, table: u32, threads: u32) -> usize {
+fn public_begin(program: &Program, known: &Threads, table: u32, threads: u32) -> usize {
     let earlier = program.public.iter().take_while(|public| **public != table);
-    earlier.map(|table| size(program.tables[*table as usize].free.len(), threads)).sum()
+    earlier.map(|table| size(&program.tables[*table as usize], known, threads)).sum()
 }
 
-#[inline]
-fn is_arithmetic(operator: Binary) -> bool {
-    matches!(operator, Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Rem)
-}
-
-/// What is no comparison has no place in the states of a thread.
+/// What is no comparison holds nowhere.
 #[inline]
 fn compared(operator: Binary, left: i64, right: i64) -> bool {
     match operator {

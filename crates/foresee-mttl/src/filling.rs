@@ -5,10 +5,11 @@ use std::cell::Cell;
 use crate::Value;
 use crate::evaluate::{Look, State, is_true, truth};
 use crate::layout::{self, Choice, NOBODY_CHOSEN};
+use crate::mine::{Fill, mine};
 use crate::program::Program;
 use crate::table::Rule;
 use crate::thread::ThreadMonitor;
-use crate::threads::{Slot, Threads};
+use crate::threads::{ThreadSet, Threads};
 use crate::trail::Trail as _;
 use crate::vector::Vector;
 
@@ -25,13 +26,19 @@ struct Filled {
     looks_back: bool,
 }
 
+/// Sets a value; whether it is another.
+#[inline]
+fn is_set(place: &Cell<Value>, value: Value) -> bool {
+    place.replace(value) != value
+}
+
 impl<V: Vector> ThreadMonitor<V> {
     /// The state before the first event: temporal operators begin with it, and nobody else knows of it.
     pub(crate) fn begin(&mut self, program: &Program, threads: &Threads) {
         self.lay_out(program, threads);
         let (state, memory) = (self.state(program, threads), &self.memory[..]);
-        for number in &self.mine {
-            state.fill_in(memory, *number, true);
+        for mine in &self.mine {
+            state.fill_in(memory, mine.number, true);
         }
     }
 
@@ -40,23 +47,29 @@ impl<V: Vector> ThreadMonitor<V> {
         let mut filled = Filled::default();
         let is_new = self.changes.is_all();
         let (state, memory) = (self.state(program, threads), &self.memory[..]);
-        for number in &self.mine {
-            let table = &program.tables[*number as usize];
-            if self.changes.leaves(table.inputs) {
+        for mine in &self.mine {
+            if self.changes.leaves(&mine.inputs) {
                 continue;
             }
-            let is_different = match (table.looks_up, &table.free[..]) {
-                (true, [of]) if !is_new => {
-                    let own = (!self.changes.leaves_own(table.inputs)).then_some(self.me);
-                    let slots = self.changes.threads.iter().chain(own);
-                    state.look_up(memory, *number, *of, slots)
+            let at = mine.begin as usize;
+            let is_different = match mine.fill {
+                Fill::Local(local) => is_set(&self.now[at], Some(self.locals[local as usize])),
+                Fill::Node(node, own) => {
+                    let mut choice = NOBODY_CHOSEN;
+                    own.into_iter().for_each(|own| choice[own as usize] = self.me);
+                    is_set(&self.now[at], state.value(node, &choice))
                 }
-                _ => state.fill_in(memory, *number, false),
+                Fill::Each { of, own } if !is_new => {
+                    let is_own = !self.changes.leaves_own(&mine.inputs)
+                        && is_set(&self.now[at + self.me as usize], self.now[own as usize].get());
+                    state.fill_in_each(memory, mine.number, of, &self.changes.threads) || is_own
+                }
+                Fill::Each { .. } | Fill::Rule => state.fill_in(memory, mine.number, false),
             };
             if is_different {
-                filled.is_public |= table.public.is_some();
-                filled.is_whole |= table.is_whole;
-                filled.looks_back |= table.inputs.looks_back;
+                filled.is_public |= mine.is_public;
+                filled.is_whole |= mine.is_whole;
+                filled.looks_back |= mine.inputs.looks_back;
             }
         }
         if filled.is_public || is_new {
@@ -68,7 +81,10 @@ impl<V: Vector> ThreadMonitor<V> {
 
     /// Puts what others may ask into its own entry.
     fn publish_own(&mut self, event: u64) {
-        let own = Self::changed(&mut self.knowledge, self.me, &mut self.changes_made).entry(self.me);
+        self.changes_made += 1;
+        let knowledge = self.knowledge.renew(&mut self.spares);
+        knowledge.is_changed(self.me, self.changes_made, false);
+        let own = knowledge.entry(self.me);
         own.seq += 1;
         own.threads = self.laid_out;
         own.set_values(self.now[..self.public].iter().map(Cell::get));
@@ -78,8 +94,6 @@ impl<V: Vector> ThreadMonitor<V> {
     /// Lays the tables out for more threads: what is new has the past of a stranger.
     pub(crate) fn lay_out(&mut self, program: &Program, known: &Threads) {
         let threads = known.count();
-        let is_mine = |table: &u32| known.is_meant(self.me, program.tables[*table as usize].whose);
-        self.mine = (0..program.tables.len() as u32).filter(is_mine).collect();
         let mut begins = vec![0; program.tables.len()];
         let (mut now, mut memory) = (Vec::new(), Vec::new());
         let others = (0..program.tables.len() as u32)
@@ -88,10 +102,12 @@ impl<V: Vector> ThreadMonitor<V> {
         for (nth, number) in program.public.iter().copied().chain(others).enumerate() {
             let (number, table) = (number as usize, &program.tables[number as usize]);
             begins[number] = now.len() as u32;
-            for place in 0..layout::size(table.free.len(), threads) {
+            let before =
+                (layout::size(table, known, self.laid_out) > 0).then(|| self.begins.get(number)).flatten();
+            for place in 0..layout::size(table, known, threads) {
                 let choice = layout::choice(&table.free, place, threads);
                 let was = choice.map(|choice| layout::place(&table.free, &choice, self.laid_out));
-                let was = was.zip(self.begins.get(number)).map(|(was, begin)| *begin as usize + was);
+                let was = was.zip(before).map(|(was, begin)| *begin as usize + was);
                 now.push(Cell::new(was.and_then(|was| self.now.get(was)?.get())));
                 memory.push(Cell::new(was.and_then(|was| self.memory.get(was)?.get())));
             }
@@ -99,6 +115,7 @@ impl<V: Vector> ThreadMonitor<V> {
                 self.public = now.len();
             }
         }
+        self.mine = mine(program, known, self.me, &begins);
         (self.begins, self.now, self.memory, self.laid_out) = (begins, now, memory, threads);
         self.changes.all();
     }
@@ -106,15 +123,10 @@ impl<V: Vector> ThreadMonitor<V> {
 
 impl<T: crate::trail::Trail> State<'_, T> {
     /// Fills in what a table has for these threads, which is about each of them alone.
-    fn look_up(
-        &self,
-        memory: &[Cell<Value>],
-        number: u32,
-        of: u8,
-        slots: impl Iterator<Item = Slot>,
-    ) -> bool {
+    #[inline]
+    fn fill_in_each(&self, memory: &[Cell<Value>], number: u32, of: u8, threads: &ThreadSet) -> bool {
         let mut is_different = false;
-        for slot in slots.filter(|slot| *slot < self.laid_out) {
+        for slot in threads.iter().filter(|slot| *slot < self.laid_out) {
             let mut choice = NOBODY_CHOSEN;
             choice[of as usize] = slot;
             is_different |= self.fill_in_place(memory, (number, slot as usize), choice, false);
@@ -129,7 +141,7 @@ impl<T: crate::trail::Trail> State<'_, T> {
             return self.fill_in_place(memory, (number, 0), NOBODY_CHOSEN, is_first);
         }
         let mut is_different = false;
-        for place in 0..layout::size(free.len(), self.laid_out) {
+        for place in 0..layout::places(free.len(), self.laid_out) {
             if let Some(choice) = layout::choice(free, place, self.laid_out) {
                 is_different |= self.fill_in_place(memory, (number, place), choice, is_first);
             }
@@ -138,7 +150,6 @@ impl<T: crate::trail::Trail> State<'_, T> {
     }
 
     /// Fills in one value; whether it has changed, or what is remembered for the next.
-    #[inline]
     fn fill_in_place(
         &self,
         memory: &[Cell<Value>],
@@ -148,25 +159,41 @@ impl<T: crate::trail::Trail> State<'_, T> {
     ) -> bool {
         let table = &self.program.tables[number as usize];
         let at = self.begins[number as usize] as usize + place;
-        table.own.into_iter().for_each(|own| choice[own as usize] = self.me);
-        let holds = |node| self.holds(node, &choice);
+        if let Some(own) = table.own {
+            choice[own as usize] = self.me;
+        }
         let before = self.now[at].get();
-        let last = is_true(before);
-        let mut is_different = false;
-        let value = match table.rule {
-            Rule::Value(inner) => self.value(inner, &choice),
-            Rule::Previously(inner) => {
-                let inner = truth(holds(inner));
-                let value = if is_first { inner } else { memory[at].get() };
-                is_different = memory[at].replace(inner) != inner;
-                value
-            }
-            Rule::Once(inner) => truth(holds(inner) || last && !is_first),
-            Rule::Historically(inner) => truth(holds(inner) && (last || is_first)),
-            Rule::Since(left, right) => truth(holds(right) || !is_first && last && holds(left)),
-            Rule::Interval(from, to) => truth((!is_first && last || holds(from)) && !holds(to)),
+        let (value, is_different) = match table.rule {
+            Rule::Value(inner) => (self.value(inner, &choice), false),
+            rule => self.temporal(rule, before, &memory[at], &choice, is_first),
         };
         self.now[at].set(value);
         is_different || before != value
+    }
+
+    /// The value of a temporal operator, and whether what is remembered for the next state has changed.
+    fn temporal(
+        &self,
+        rule: Rule,
+        before: Value,
+        memory: &Cell<Value>,
+        choice: &Choice,
+        is_first: bool,
+    ) -> (Value, bool) {
+        let holds = |node| self.holds(node, choice);
+        let last = is_true(before);
+        let value = match rule {
+            Rule::Value(inner) => return (self.value(inner, choice), false),
+            Rule::Previously(inner) => {
+                let inner = truth(holds(inner));
+                let value = if is_first { inner } else { memory.get() };
+                return (value, memory.replace(inner) != inner);
+            }
+            Rule::Once(inner) => holds(inner) || last && !is_first,
+            Rule::Historically(inner) => holds(inner) && (last || is_first),
+            Rule::Since(left, right) => holds(right) || !is_first && last && holds(left),
+            Rule::Interval(from, to) => (!is_first && last || holds(from)) && !holds(to),
+        };
+        (truth(value), false)
     }
 }

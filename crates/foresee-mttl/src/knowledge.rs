@@ -4,6 +4,9 @@
 //! its writes and its value. Of two entries the one with the larger number is newer ([`Knowledge::learn`] is the paper's max). A vector
 //! has entries only for threads of which something is known: `n` values for mutual exclusion, and `n` times `n` where formulas ask
 //! what threads know of each other.
+//!
+//! Most vectors are copies of what one thread knew at some time, and say so (`Version`). Of two versions of one thread's vector the later knows all that the earlier does, and often differs only in
+//! that thread's own entry: then neither comparing nor copying looks at the others.
 
 use smallvec::SmallVec;
 
@@ -19,7 +22,7 @@ pub struct Entry<T> {
     /// How many threads there were in that state: says where the values are.
     pub(crate) threads: u32,
     /// The values of all that is asked remotely.
-    pub(crate) values: SmallVec<[Value; 2]>,
+    pub(crate) values: Vec<Value>,
     /// How it came here.
     pub trail: T,
 }
@@ -40,20 +43,43 @@ pub struct Knowledge<T> {
     pub(crate) variables: SmallVec<[VariableEntry; 2]>,
     /// Who is known to exist, beside those whom everybody knows.
     pub(crate) known: ThreadSet,
-    /// Which version of which thread's vector this is a copy of; 0 for none. Two with the same number are the same.
-    pub(crate) version: u64,
+    /// Whose vector this is a copy of.
+    pub(crate) version: Version,
+    /// Nothing but that thread's own entry has changed after its vector had this number.
+    pub(crate) others_since: u64,
+}
+
+/// Which version of which thread's vector something is a copy of. Two of the same version are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Version {
+    /// The thread's number and one; 0 for nobody's.
+    of: Slot,
+    /// How often the vector had changed.
+    number: u64,
+}
+
+impl Version {
+    /// Whether it is a version of the vector of somebody.
+    #[inline]
+    pub(crate) fn is_any(self) -> bool {
+        self.of != 0
+    }
+
+    /// Whether this is the other or a later version of the same vector.
+    #[inline]
+    pub(crate) fn includes(self, other: Version) -> bool {
+        self.of == other.of && self.number >= other.number && self.is_any()
+    }
 }
 
 impl<T> Entry<T> {
     /// Other values, of which there are nearly always as many as before.
     #[inline]
     pub(crate) fn set_values(&mut self, values: impl ExactSizeIterator<Item = Value>) {
-        if self.values.len() == values.len() {
-            self.values.iter_mut().zip(values).for_each(|(mine, value)| *mine = value);
-        } else {
-            self.values.clear();
-            self.values.extend(values);
+        if self.values.len() != values.len() {
+            self.values.resize(values.len(), None);
         }
+        self.values.iter_mut().zip(values).for_each(|(mine, value)| *mine = value);
     }
 }
 
@@ -104,11 +130,43 @@ impl<T: Trail> Knowledge<T> {
             }
         }
         self.known.add_all(&other.known);
-        self.version = 0;
+        self.version = Version::default();
         changed
     }
 
+    /// The vector of this thread has changed for the `number`th time: in the entries of others, or only its own.
+    #[inline]
+    pub(crate) fn is_changed(&mut self, of: Slot, number: u64, others: bool) {
+        let of = of + 1;
+        if others || self.version.of != of {
+            self.others_since = number;
+        }
+        self.version = Version { of, number };
+    }
+
+    /// Copies the entries of all. (The version is the other's already.)
+    fn become_like_another(&mut self, other: &Self) {
+        let Knowledge { threads, variables, known, .. } = other;
+        // What has the same number is the same.
+        for (mine, theirs) in self.threads.iter_mut().zip(threads) {
+            if mine.seq != theirs.seq {
+                mine.clone_from(theirs);
+            }
+        }
+        if self.threads.len() != threads.len() {
+            self.threads.truncate(threads.len());
+            let new = self.threads.len();
+            self.threads.extend_from_slice(&threads[new..]);
+        }
+        if !self.variables.iter().eq(variables.iter()) {
+            self.variables.clear();
+            self.variables.extend_from_slice(variables);
+        }
+        self.known.become_like(known);
+    }
+
     /// The entry of a thread, to be filled in.
+    #[inline]
     pub(crate) fn entry(&mut self, slot: Slot) -> &mut Entry<T> {
         if self.threads.len() <= slot as usize {
             self.threads.resize_with(slot as usize + 1, Entry::default);
@@ -136,30 +194,23 @@ impl<T: Trail> Clone for Entry<T> {
 
 impl<T: Trail> Clone for Knowledge<T> {
     fn clone(&self) -> Self {
-        let Knowledge { threads, variables, known, version } = self;
+        let Knowledge { threads, variables, known, version, others_since } = self;
         let (threads, variables, known) = (threads.clone(), variables.clone(), known.clone());
-        Knowledge { threads, variables, known, version: *version }
+        Knowledge { threads, variables, known, version: *version, others_since: *others_since }
     }
 
     #[inline]
     fn clone_from(&mut self, other: &Self) {
-        let Knowledge { threads, variables, known, version } = other;
-        self.version = *version;
-        // What has the same number is the same.
-        for (mine, theirs) in self.threads.iter_mut().zip(threads) {
-            if mine.seq != theirs.seq {
-                mine.clone_from(theirs);
+        let Knowledge { threads, version, others_since, .. } = other;
+        let is_own_alone = version.includes(self.version) && self.version.number >= *others_since;
+        (self.version, self.others_since) = (*version, *others_since);
+        if is_own_alone {
+            let own = version.of - 1;
+            if let Some(theirs) = threads.get(own as usize) {
+                self.entry(own).clone_from(theirs);
             }
+            return;
         }
-        if self.threads.len() != threads.len() {
-            self.threads.truncate(threads.len());
-            let new = self.threads.len();
-            self.threads.extend_from_slice(&threads[new..]);
-        }
-        if !self.variables.iter().eq(variables.iter()) {
-            self.variables.clear();
-            self.variables.extend_from_slice(variables);
-        }
-        self.known.become_like(known);
+        self.become_like_another(other);
     }
 }

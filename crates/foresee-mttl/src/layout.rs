@@ -6,7 +6,8 @@
 //! `threads + k`: threads first, then strangers. Strangers are numbered in the order in which the choice mentions them.
 
 use crate::program::MOST_BOUND;
-use crate::threads::Slot;
+use crate::table::Table;
+use crate::threads::{Slot, Threads};
 
 /// Which thread each bound name stands for.
 pub(crate) type Choice = [Slot; MOST_BOUND];
@@ -17,9 +18,13 @@ const FIRST_STRANGER: Slot = Slot::MAX;
 /// No thread is chosen.
 pub(crate) const NOBODY_CHOSEN: Choice = [FIRST_STRANGER; MOST_BOUND];
 
-/// How many values a table has.
-#[inline]
-pub(crate) fn size(free: usize, threads: u32) -> usize {
+/// How many values a table has while there are so many threads: none as long as it is of use to nobody.
+pub(crate) fn size(table: &Table, known: &Threads, threads: u32) -> usize {
+    if known.is_anybody(table.whose, threads) { places(table.free.len(), threads) } else { 0 }
+}
+
+/// How many choices of so many threads there are, and some more numbers.
+pub(crate) fn places(free: usize, threads: u32) -> usize {
     if free == 0 { 1 } else { (threads as usize + free).pow(free as u32) }
 }
 
@@ -27,10 +32,13 @@ pub(crate) fn size(free: usize, threads: u32) -> usize {
 #[inline]
 pub(crate) fn place(free: &[u8], choice: &Choice, threads: u32) -> usize {
     match *free {
-        [] => return 0,
-        [only] => return choice[only as usize].min(threads) as usize,
-        _ => {}
+        [] => 0,
+        [only] => choice[only as usize].min(threads) as usize,
+        _ => place_of_several(free, choice, threads),
     }
+}
+
+fn place_of_several(free: &[u8], choice: &Choice, threads: u32) -> usize {
     let base = threads as usize + free.len();
     let mut strangers = [0; MOST_BOUND];
     let mut met = 0;
@@ -80,7 +88,7 @@ mod tests {
             [(&[][..], 3), (&[1][..], 0), (&[2][..], 3), (&[0, 3][..], 2), (&[1, 2, 4][..], 2)]
         {
             let all: Vec<Choice> =
-                (0..size(free.len(), threads)).filter_map(|at| choice(free, at, threads)).collect();
+                (0..places(free.len(), threads)).filter_map(|at| choice(free, at, threads)).collect();
             for one in &all {
                 assert_eq!(choice(free, place(free, one, threads), threads).as_ref(), Some(one));
             }

@@ -15,7 +15,7 @@
 //! | [`threads`] | who there is |
 //! | [`knowledge`] | vectors: sequence numbers, values, the entry-wise maximum |
 //! | [`vector`] | vectors in place, or shared until they differ |
-//! | [`thread`] | a thread's monitor and the three cases; `filling`: its tables |
+//! | [`thread`] | a thread's monitor and the three cases; `filling`: its tables; `mine`: which those are |
 //! | [`variable`] | the vectors of a variable |
 //! | [`trail`] | the events that carried knowledge from thread to thread |
 //! | [`reason`] | what a violated formula rests on |
@@ -41,6 +41,7 @@ mod filling;
 pub mod knowledge;
 mod layout;
 pub mod memory;
+mod mine;
 pub mod program;
 pub mod reason;
 mod table;

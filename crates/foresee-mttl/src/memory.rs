@@ -33,6 +33,24 @@ pub struct Memory<V> {
 }
 
 impl<V: Vector + Clone> Memory<V> {
+    /// The variable that these bytes are, if they are one, or may become one: no access has split them, or touched more.
+    #[inline]
+    pub fn single(&mut self, mem: Bytes) -> Option<&mut Variable<V>> {
+        let (block, bytes) = (mem.addr / BLOCK, part(mem, mem.addr / BLOCK));
+        if last(mem) / BLOCK != block {
+            return None;
+        }
+        let cells = self.blocks.entry(block).or_default();
+        match cells.iter().position(|(of, _)| of & bytes != 0) {
+            Some(at) if cells[at].0 == bytes => Some(&mut cells[at].1),
+            Some(_) => None,
+            None => {
+                cells.push((bytes, self.untouched.clone()));
+                cells.last_mut().map(|(_, variable)| variable)
+            }
+        }
+    }
+
     /// Visits all variables that have some of these bytes and were accessed before.
     pub fn known(&mut self, mem: Bytes, mut visit: impl FnMut(&Variable<V>)) {
         for (block, bytes) in blocks(mem) {
@@ -97,11 +115,13 @@ fn split<V: Clone>(cells: &mut SmallVec<[Cell<V>; 1]>, bytes: u8) {
 }
 
 /// The blocks of these bytes, each with the bytes that are meant.
+#[inline]
 fn blocks(mem: Bytes) -> impl Iterator<Item = (u64, u8)> {
     (mem.addr / BLOCK..=last(mem) / BLOCK).map(move |block| (block, part(mem, block)))
 }
 
 /// The bytes of a block that are meant, as bits.
+#[inline]
 fn part(mem: Bytes, block: u64) -> u8 {
     let (start, last) = (block * BLOCK, last(mem));
     if start > last || start + (BLOCK - 1) < mem.addr {
@@ -112,6 +132,7 @@ fn part(mem: Bytes, block: u64) -> u8 {
     ((0xffu16 << from) & (0xff >> (BLOCK - 1 - to))) as u8
 }
 
+#[inline]
 fn last(mem: Bytes) -> u64 {
     mem.addr.saturating_add(mem.size.max(1) - 1)
 }
@@ -147,6 +168,19 @@ mod tests {
         assert_eq!(touch(0, 8), (2, 2));
         assert_eq!(touch(2, 4), (2, 2));
         assert_eq!(touch(0, 8), (4, 4));
+        for (addr, size, is_single) in
+            [(0, 2, true), (2, 2, true), (0, 4, false), (6, 4, false), (8, 4, true)]
+        {
+            assert_eq!(memory.single(Bytes { addr, size }).is_some(), is_single);
+        }
+        let mut touch = |addr, size| {
+            let mem = Bytes { addr, size };
+            let (mut known, mut all) = (0, 0);
+            memory.known(mem, |_| known += 1);
+            memory.all(mem, |_| all += 1);
+            (known, all)
+        };
+        assert_eq!(touch(8, 8), (1, 2));
         // All of 0..8 is split at 2, 4 and 6; the two bytes in the middle are forgotten, then all that is near.
         for (addr, size, left) in [(3, 2, 4), (0, 1 << 20, 0)] {
             memory.forget(Bytes { addr, size });

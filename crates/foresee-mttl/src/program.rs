@@ -9,10 +9,9 @@
 
 use foresee_monitor::mttl::{Expr, Formula, Local, Quantifier, Term, Who};
 use foresee_monitor::property::{MttlBody, Property};
-use smallvec::SmallVec;
 use thiserror::Error;
 
-use crate::table::{Host, Node, Rule, Table, Whole, Whose, inputs, looks_up};
+use crate::table::{Host, Node, Quantified, Rule, Table, Whole, Whose, inputs};
 
 /// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
 pub(crate) const MOST_BOUND: usize = 5;
@@ -168,10 +167,10 @@ impl Builder<'_> {
             Term::Bound(bound) => Some(bound as u8),
             Term::Named(_) => None,
         };
-        let free: SmallVec<[u8; 4]> =
+        let free: Box<[u8]> =
             (0..MOST_BOUND as u8).filter(|bound| free >> bound & 1 == 1 && own != Some(*bound)).collect();
         let Program { nodes, tables, .. } = &*self.program;
-        let (inputs, looks_up) = (inputs(nodes, tables, rule), looks_up(nodes, tables, rule, &free));
+        let inputs = inputs(nodes, tables, rule);
         self.program.tables.push(Table {
             rule,
             free,
@@ -180,7 +179,6 @@ impl Builder<'_> {
             public: None,
             is_whole: false,
             inputs,
-            looks_up,
         });
         self.program.tables.len() as u32 - 1
     }
@@ -239,7 +237,7 @@ impl Builder<'_> {
             }
             Formula::Compare(operator, left, right) => {
                 let ((left, a), (right, b)) = (self.expr(left, at)?, self.expr(right, at)?);
-                (self.node(Node::Binary(*operator, left, right)), a | b)
+                (self.node(Node::Compare(*operator, left, right)), a | b)
             }
             Formula::Read(variable) => {
                 let variable = self.variable(*variable);
@@ -255,7 +253,7 @@ impl Builder<'_> {
             }
             Formula::Join(operator, left, right) => {
                 let ((left, a), (right, b)) = (self.formula(left, at)?, self.formula(right, at)?);
-                (self.node(Node::Binary(*operator, left, right)), a | b)
+                (self.node(Node::Join(*operator, left, right)), a | b)
             }
             Formula::Previously(inner) => {
                 let (inner, free) = self.formula(inner, at)?;
@@ -303,8 +301,8 @@ impl Builder<'_> {
             Whose::Group(group) => Some(group),
             Whose::Everyone | Whose::Named(_) => None,
         };
-        let node = Node::Quantified { all, binds: binds as u8, among, except, inner };
-        Ok((self.node(node), free & !(1 << binds) | excepted))
+        let quantified = Quantified { all, binds: binds as u8, among, except, inner };
+        Ok((self.node(Node::Quantified(quantified)), free & !(1 << binds) | excepted))
     }
 
     fn at_node(&mut self, term: Term, inner: u32, free: Free, there: At, at: At) -> (u32, Free) {
@@ -342,7 +340,7 @@ impl Builder<'_> {
             }
             Expr::Arithmetic(operator, left, right) => {
                 let ((left, a), (right, b)) = (self.expr(left, at)?, self.expr(right, at)?);
-                (self.node(Node::Binary(*operator, left, right)), a | b)
+                (self.node(Node::Arithmetic(*operator, left, right)), a | b)
             }
             Expr::Function(function, inside) => {
                 let mut nodes = Vec::new();

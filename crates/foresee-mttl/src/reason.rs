@@ -4,7 +4,7 @@ use crate::Value;
 use crate::evaluate::{Look, State, own_choice};
 use crate::layout::Choice;
 use crate::program::{MOST_BOUND, Program};
-use crate::table::{Node, Rule};
+use crate::table::{Node, Quantified, Rule};
 use crate::thread::ThreadMonitor;
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail;
@@ -58,7 +58,7 @@ fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut 
     let holds = |node| state.holds(node, choice);
     match state.program.nodes[node as usize] {
         Node::Not(inner) | Node::Minus(inner) | Node::Holds(inner) => look(state, inner, choice, found),
-        Node::Binary(operator @ (And | Or | Implies), left, right) => {
+        Node::Join(operator @ (And | Or | Implies), left, right) => {
             // One side decides if it has the value that decides; of two that do, the first.
             let decides = |side, is_left| match operator {
                 And => !holds(side),
@@ -74,7 +74,10 @@ fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut 
                 }
             }
         }
-        Node::Binary(_, left, right) | Node::Function(_, left, right) => {
+        Node::Join(_, left, right)
+        | Node::Compare(_, left, right)
+        | Node::Arithmetic(_, left, right)
+        | Node::Function(_, left, right) => {
             look(state, left, choice, found);
             look(state, right, choice, found);
         }
@@ -92,17 +95,18 @@ fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut 
                 found.push(known);
             }
         }
-        Node::Quantified { all, binds, among, except, inner } => {
+        Node::Quantified(quantified) => {
+            let Quantified { all, binds, inner, .. } = quantified;
             let with = |slot| {
                 let mut choice = *choice;
                 choice[binds as usize] = slot;
                 choice
             };
             let decides = |slot: &Slot| state.holds(inner, &with(*slot)) != all;
-            match state.domain(among, except, choice).find(decides) {
+            match state.domain(&quantified, choice).find(decides) {
                 Some(slot) => look(state, inner, &with(slot), found),
                 None => {
-                    for slot in state.domain(among, except, choice).take(MOST) {
+                    for slot in state.domain(&quantified, choice).take(MOST) {
                         look(state, inner, &with(slot), found);
                     }
                 }

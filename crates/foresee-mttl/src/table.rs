@@ -2,7 +2,6 @@
 
 use foresee_monitor::mttl::Function;
 use foresee_monitor::operator::Binary;
-use smallvec::SmallVec;
 
 /// Whose states a part of a formula is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,19 +30,30 @@ pub(crate) enum Node {
     Not(u32),
     Minus(u32),
     Holds(u32),
-    Binary(Binary, u32, u32),
+    /// `&& || -> <->`
+    Join(Binary, u32, u32),
+    /// `== != < <= > >=`
+    Compare(Binary, u32, u32),
+    /// `+ - * / %`
+    Arithmetic(Binary, u32, u32),
     Function(Function, u32, u32),
     /// What this table says of this state.
     Table(u32),
     /// What this table says of the latest known state of a thread.
     At(Host, u32),
-    Quantified {
-        all: bool,
-        binds: u8,
-        among: Option<u32>,
-        except: Option<Host>,
-        inner: u32,
-    },
+    Quantified(Quantified),
+}
+
+/// Something about some or all threads that are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quantified {
+    pub(crate) all: bool,
+    pub(crate) binds: u8,
+    /// Only those of this group.
+    pub(crate) among: Option<u32>,
+    /// Not this one.
+    pub(crate) except: Option<Host>,
+    pub(crate) inner: u32,
 }
 
 /// How the value of a table follows from the state and from its last value.
@@ -60,7 +70,7 @@ pub(crate) enum Rule {
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) rule: Rule,
-    pub(crate) free: SmallVec<[u8; 4]>,
+    pub(crate) free: Box<[u8]>,
     /// The bound name that is the thread itself, whose states these are.
     pub(crate) own: Option<u8>,
     /// Who needs it.
@@ -71,8 +81,6 @@ pub(crate) struct Table {
     pub(crate) is_whole: bool,
     /// What its values follow from.
     pub(crate) inputs: Inputs,
-    /// Whether each of its values is about one thread alone.
-    pub(crate) looks_up: bool,
 }
 
 /// A whole formula.
@@ -128,26 +136,18 @@ fn of_node(nodes: &[Node], tables: &[Table], node: u32) -> Inputs {
         Node::Read(variable) => Inputs { reads: bit(variable), ..none },
         Node::Written(variable) => Inputs { writes: bit(variable), ..none },
         Node::Not(inner) | Node::Minus(inner) | Node::Holds(inner) => of(inner),
-        Node::Binary(_, left, right) | Node::Function(_, left, right) => of(left).with(of(right)),
+        Node::Join(_, left, right)
+        | Node::Compare(_, left, right)
+        | Node::Arithmetic(_, left, right)
+        | Node::Function(_, left, right) => of(left).with(of(right)),
         Node::Table(table) | Node::At(Host::Own, table) => tables[table as usize].inputs,
         // It may be the thread itself.
         Node::At(_, table) => Inputs { others: true, ..tables[table as usize].inputs },
-        Node::Quantified { inner, .. } => Inputs { others: true, ..of(inner) },
+        Node::Quantified(quantified) => Inputs { others: true, ..of(quantified.inner) },
     }
 }
 
 /// The bit of a local or a variable.
 pub(crate) fn bit(number: u32) -> u64 {
     1 << (number % 64)
-}
-
-/// Whether a table has for each thread what another table says of it, and nothing else: `@i F` as it stands in `@j @i F`.
-pub(crate) fn looks_up(nodes: &[Node], tables: &[Table], rule: Rule, free: &[u8]) -> bool {
-    let Rule::Value(node) = rule else { return false };
-    match (nodes[node as usize], free) {
-        (Node::At(Host::Bound(bound), table), [only]) => {
-            bound == *only && tables[table as usize].free.is_empty()
-        }
-        _ => false,
-    }
 }

@@ -4,8 +4,8 @@
 //! evaluates its formulas, which makes its new state; then it *publishes* that state at the variable. The three are one step: whoever runs monitors
 //! of several threads at once must hold the variable meanwhile, and nothing else.
 //!
-//! **Cost.** An event of a thread whose vector is the one that the variable has costs a comparison. Otherwise learning compares a sequence number per thread and copies
-//! what is newer. Only those tables are filled in whose inputs have changed (`changes`), for most events none; that costs an operation per operator, times the
+//! **Cost.** An event of a thread whose vector is the one that the variable has, or a later version of it, costs a comparison, and that thread's own entry is copied. Otherwise learning compares a
+//! sequence number per thread and copies what is newer. Only those tables are filled in whose inputs have changed (`changes`), for most events none; that costs an operation per operator, times the
 //! number of threads that a quantifier ranges over. In place, nothing is allocated once all threads are known.
 
 use std::cell::Cell;
@@ -17,31 +17,30 @@ use crate::changes::Changes;
 use crate::evaluate::{State, is_true};
 use crate::knowledge::{Knowledge, VariableEntry};
 use crate::layout::NOBODY_CHOSEN;
+use crate::mine::Mine;
 use crate::program::Program;
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail as _;
 use crate::variable::{Accessed, Variable};
 use crate::vector::Vector;
 
-/// A version of a vector is the thread's number and, below, how often it has changed.
-const THREAD_SHIFT: u32 = 40;
-
 /// The monitor of one thread; see the [module](self).
-#[derive(Clone, Debug)]
-pub struct ThreadMonitor<V> {
+#[derive(Debug)]
+pub struct ThreadMonitor<V: Vector> {
     pub(crate) me: Slot,
     /// KV_i.
     pub(crate) knowledge: V,
+    pub(crate) spares: V::Spares,
     /// How often it has changed.
     pub(crate) changes_made: u64,
-    locals: SmallVec<[i64; 4]>,
+    pub(crate) locals: Vec<i64>,
     accessed: Accessed,
     /// For how many threads the tables are laid out.
     pub(crate) laid_out: u32,
     /// Where each table begins.
     pub(crate) begins: Vec<u32>,
     /// The tables that are of use to this thread.
-    pub(crate) mine: Vec<u32>,
+    pub(crate) mine: Vec<Mine>,
     /// The values of all tables in this state.
     pub(crate) now: Vec<Cell<Value>>,
     /// So many of them, the first, are what others may ask.
@@ -52,6 +51,8 @@ pub struct ThreadMonitor<V> {
     pub(crate) changes: Changes,
     /// Formulas that do not hold, by number.
     violated: SmallVec<[u32; 4]>,
+    /// Those are not the same as when it was asked last.
+    is_news: bool,
 }
 
 impl<V: Vector> ThreadMonitor<V> {
@@ -74,6 +75,7 @@ impl<V: Vector> ThreadMonitor<V> {
         let mut monitor = ThreadMonitor {
             me,
             knowledge,
+            spares: V::Spares::default(),
             changes_made: 0,
             locals: program.locals().iter().map(|local| local.initial).collect(),
             accessed: Accessed::default(),
@@ -85,6 +87,7 @@ impl<V: Vector> ThreadMonitor<V> {
             memory: Vec::new(),
             changes: Changes::default(),
             violated: SmallVec::new(),
+            is_news: false,
         };
         monitor.begin(program, threads);
         monitor
@@ -100,9 +103,21 @@ impl<V: Vector> ThreadMonitor<V> {
         &self.knowledge
     }
 
+    /// How often its vector has changed so far.
+    #[inline]
+    pub fn changes_made(&self) -> u64 {
+        self.changes_made
+    }
+
     /// The formulas that do not hold in its present state, by number.
     pub fn violated(&self) -> &[u32] {
         &self.violated
+    }
+
+    /// Whether those have changed since this was asked last.
+    #[inline]
+    pub fn take_news(&mut self) -> bool {
+        self.is_news && std::mem::take(&mut self.is_news)
     }
 
     /// Whether a formula holds in its present state, if the formula is this thread's.
@@ -124,16 +139,20 @@ impl<V: Vector> ThreadMonitor<V> {
         let mut choice = NOBODY_CHOSEN;
         choice.iter_mut().zip(bound).for_each(|(chosen, slot)| *chosen = *slot);
         let table = *program.public.get(asked as usize)?;
+        if !threads.is_meant(of, program.tables[table as usize].whose) {
+            return None;
+        }
         self.state(program, threads).at(of, table, &choice)
     }
 
     /// Case 1, an internal event: also `assign` a variable of the thread before it. Whether there may be another verdict, as in all cases.
+    #[inline]
     pub fn internal(&mut self, program: &Program, threads: &Threads, event: u64) -> bool {
         self.step(program, threads, Accessed::default(), event)
     }
 
     /// Case 2, a read of a shared variable.
-    #[inline]
+    #[inline(always)]
     pub fn read(
         &mut self,
         program: &Program,
@@ -149,7 +168,7 @@ impl<V: Vector> ThreadMonitor<V> {
     }
 
     /// Case 3, a write of a shared variable; also `set` the value before it.
-    #[inline]
+    #[inline(always)]
     pub fn write(
         &mut self,
         program: &Program,
@@ -173,6 +192,7 @@ impl<V: Vector> ThreadMonitor<V> {
     }
 
     /// Gives a variable of the thread a value, at its next event.
+    #[inline]
     pub fn assign(&mut self, local: u32, value: i64) {
         let mine = &mut self.locals[local as usize];
         if *mine != value {
@@ -189,14 +209,14 @@ impl<V: Vector> ThreadMonitor<V> {
     }
 
     /// Learns what a variable tells its readers.
-    #[inline]
+    #[inline(always)]
     pub fn learn_public(&mut self, variable: &Variable<V>, event: u64) {
         let (known, published) = variable.for_readers();
         self.learn(known, published, event);
     }
 
     /// Learns what a variable tells who writes it.
-    #[inline]
+    #[inline(always)]
     pub fn learn_all(&mut self, variable: &Variable<V>, event: u64) {
         let (known, published) = variable.for_writers();
         self.learn(known, published, event);
@@ -210,46 +230,51 @@ impl<V: Vector> ThreadMonitor<V> {
     }
 
     /// Learns what somebody knew at an event.
-    #[inline]
+    #[inline(always)]
     pub fn learn(&mut self, known: &V, published: u64, event: u64) {
-        if self.knowledge.is_same(known) || !self.knowledge.get().is_behind(known.get()) {
+        if !self.knowledge.get().version.includes(known.get().version) {
+            self.learn_of_others(known, published, event);
+        }
+    }
+
+    fn learn_of_others(&mut self, known: &V, published: u64, event: u64) {
+        if !self.knowledge.get().is_behind(known.get()) {
             return;
         }
-        let Self { knowledge, changes, me, changes_made, .. } = self;
-        let mine = Self::changed(knowledge, *me, changes_made);
-        let version = mine.version;
+        let mine = self.knowledge.renew(&mut self.spares);
+        let changes = &mut self.changes;
         let variables = mine.learn(known.get(), |slot, trail| {
             changes.thread(slot);
             trail.pass(published);
             trail.pass(event);
         });
-        // Learning makes it nobody's copy; it is a version of its own.
-        mine.version = version;
         changes.variables(variables);
         changes.existence();
+        self.changes_made += 1;
+        mine.is_changed(self.me, self.changes_made, true);
     }
 
     /// The vector, to be changed: its next version.
     fn change(&mut self) -> &mut Knowledge<V::Trail> {
-        Self::changed(&mut self.knowledge, self.me, &mut self.changes_made)
-    }
-
-    /// The same of its parts.
-    #[inline]
-    pub(crate) fn changed<'v>(
-        knowledge: &'v mut V,
-        me: Slot,
-        changes_made: &mut u64,
-    ) -> &'v mut Knowledge<V::Trail> {
-        *changes_made += 1;
-        let knowledge = knowledge.change();
-        knowledge.version = u64::from(me + 1) << THREAD_SHIFT | *changes_made;
+        self.changes_made += 1;
+        let knowledge = self.knowledge.renew(&mut self.spares);
+        knowledge.is_changed(self.me, self.changes_made, true);
         knowledge
     }
 
     /// The event itself, after all that was learned at it: the thread's new state. Whether there may be another verdict.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, program: &Program, threads: &Threads, accessed: Accessed, event: u64) -> bool {
+        !self.is_as_before(threads, accessed) && self.change_state(program, threads, accessed, event)
+    }
+
+    /// Whether an event that does this to variables leaves the thread's state as it is, if nothing is learned at it.
+    #[inline]
+    pub fn is_as_before(&self, threads: &Threads, accessed: Accessed) -> bool {
+        accessed == self.accessed && self.laid_out == threads.count() && !self.changes.is_any()
+    }
+
+    fn change_state(&mut self, program: &Program, threads: &Threads, accessed: Accessed, event: u64) -> bool {
         if accessed != self.accessed {
             let (reads, writes) =
                 (accessed.reads ^ self.accessed.reads, accessed.writes ^ self.accessed.writes);
@@ -268,10 +293,12 @@ impl<V: Vector> ThreadMonitor<V> {
         if is_news {
             let fails = |formula: &u32| {
                 let whole = program.wholes[*formula as usize];
-                let value = self.now[self.begins[whole.table as usize] as usize].get();
-                threads.is_meant(self.me, whole.whose) && !is_true(value)
+                let value = || self.now[self.begins[whole.table as usize] as usize].get();
+                threads.is_meant(self.me, whole.whose) && !is_true(value())
             };
-            self.violated = (0..program.wholes.len() as u32).filter(fails).collect();
+            let violated: SmallVec<[u32; 4]> = (0..program.wholes.len() as u32).filter(fails).collect();
+            self.is_news |= violated != self.violated;
+            self.violated = violated;
         }
         is_news
     }

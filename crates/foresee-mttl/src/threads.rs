@@ -15,7 +15,7 @@ pub struct ThreadSet(SmallVec<[u64; 2]>);
 impl ThreadSet {
     /// Sixty-four threads, as bits.
     #[inline]
-    fn word(&self, at: usize) -> u64 {
+    pub(crate) fn word(&self, at: usize) -> u64 {
         self.0.get(at).copied().unwrap_or(0)
     }
 
@@ -60,11 +60,13 @@ impl ThreadSet {
     }
 
     /// Nobody is in it.
+    #[inline]
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
     /// All that are in it.
+    #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = Slot> {
         slots(self.0.len(), |at| self.0[at])
     }
@@ -72,7 +74,7 @@ impl ThreadSet {
 
 /// The threads whose bits are set in so many words.
 #[inline]
-fn slots(words: usize, word: impl Fn(usize) -> u64) -> impl Iterator<Item = Slot> {
+pub(crate) fn slots(words: usize, word: impl Fn(usize) -> u64) -> impl Iterator<Item = Slot> {
     let (mut at, mut rest) = (0, if words == 0 { 0 } else { word(0) });
     std::iter::from_fn(move || {
         while rest == 0 {
@@ -133,24 +135,21 @@ impl Threads {
         self.count
     }
 
-    /// Those who exist, as far as one of them knows: it, those whom it knows, those whom nobody forked. Only those of a group, if one is given, and not the one that
-    /// is excepted.
+    /// How many words of bits all threads are.
     #[inline]
-    pub(crate) fn existing(
-        &self,
-        me: Slot,
-        known: Option<&ThreadSet>,
-        among: Option<u32>,
-        except: Option<Slot>,
-    ) -> impl Iterator<Item = Slot> {
-        let bit = |slot: Slot, at: usize| u64::from(slot as usize / 64 == at) << (slot % 64);
-        let group = among.map(|group| self.groups.get(group as usize));
-        slots((self.count as usize).div_ceil(64), move |at| {
-            let all = self.roots.word(at) | known.map_or(0, |known| known.word(at)) | bit(me, at);
-            let there = all & in_count(self.count, at);
-            let meant = group.map_or(u64::MAX, |group| group.map_or(0, |members| members.word(at)));
-            there & meant & !except.map_or(0, |except| bit(except, at))
-        })
+    pub(crate) fn words(&self) -> usize {
+        (self.count as usize).div_ceil(64)
+    }
+
+    /// Those who exist, as far as one of them knows, as bits of a word: it, those whom it knows, those whom nobody forked. Only those of a group, if one is given.
+    #[inline]
+    pub(crate) fn existing(&self, at: usize, me: Slot, known: u64, among: Option<u32>) -> u64 {
+        let all = self.roots.word(at) | known | bit(me, at);
+        let meant = match among {
+            Some(group) => self.groups.get(group as usize).map_or(0, |members| members.word(at)),
+            None => u64::MAX,
+        };
+        all & meant & in_count(self.count, at)
     }
 
     /// The thread of the name with this number.
@@ -164,6 +163,16 @@ impl Threads {
         self.groups.get(group as usize).is_some_and(|members| members.contains(slot))
     }
 
+    /// Whether there was one of those among so many threads.
+    pub(crate) fn is_anybody(&self, whose: Whose, threads: u32) -> bool {
+        let first = match whose {
+            Whose::Everyone => return true,
+            Whose::Named(name) => self.named(name),
+            Whose::Group(group) => self.groups.get(group as usize).and_then(|members| members.iter().next()),
+        };
+        first.is_some_and(|first| first < threads)
+    }
+
     /// Whether the thread is one of those.
     #[inline]
     pub(crate) fn is_meant(&self, slot: Slot, whose: Whose) -> bool {
@@ -173,6 +182,12 @@ impl Threads {
             Whose::Group(group) => self.belongs(slot, group),
         }
     }
+}
+
+/// The bit of a thread, if it is in this word.
+#[inline]
+pub(crate) fn bit(slot: Slot, at: usize) -> u64 {
+    u64::from(slot as usize / 64 == at) << (slot % 64)
 }
 
 /// The bits of threads that there are in a word.

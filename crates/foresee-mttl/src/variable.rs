@@ -9,12 +9,12 @@ use crate::vector::Vector;
 /// Nearly always the two vectors are the same: a write makes them so. The access vector is only kept where somebody has read the variable since who knew more.
 #[derive(Clone, Debug, Default)]
 pub struct Variable<V> {
-    /// Public information: what was known at the last write.
-    write: V,
-    written_at: u64,
-    /// Private information: what everybody knew who has read it since the last write, and that write; if there is any that is not public.
-    readers: V,
+    /// Public information, what was known at the last write; and private information, what everybody knew who has read it since and that write, if there
+    /// is any that is not public. Which is which changes.
+    vectors: [V; 2],
+    is_second_public: bool,
     has_readers: bool,
+    written_at: u64,
     /// When the access vector became that of a thread.
     accessed_at: u64,
 }
@@ -41,40 +41,68 @@ impl Accessed {
 }
 
 impl<V: Vector> Variable<V> {
-    /// A thread that knows this has read it: it is private to the variable until the next write.
-    pub fn is_read(&mut self, known: &V, event: u64) {
+    /// A thread that knows this has read it: it is private to the variable until the next write. Whether that changes anything.
+    #[inline]
+    pub fn is_read(&mut self, known: &V, event: u64) -> bool {
         let access = self.access_place();
-        if access.is_same(known) || !access.get().is_behind(known.get()) {
-            return;
+        if access.is_same(known) {
+            return false;
         }
-        if known.get().is_behind(access.get()) {
-            if !self.has_readers {
-                self.readers.become_like(&self.write);
-            }
-            self.readers.change().learn(known.get(), |_, trail| trail.pass(event));
-        } else {
-            self.readers.become_like(known);
+        // It is often the thread that has accessed it before, and which knows more now.
+        if known.get().version.includes(access.get().version) || self.is_new_to_all(known, event) {
+            self.readers().become_like(known);
             self.accessed_at = event;
+            self.has_readers = true;
         }
-        self.has_readers = true;
+        true
     }
 
-    /// A thread that knows this has written it: that, which is all that the variable knew, is public.
+    /// Whether who reads it now knows all that it knows, and more. If both know something, notes that.
+    fn is_new_to_all(&mut self, known: &V, event: u64) -> bool {
+        let access = self.access_place().get();
+        let (is_news, is_all) = (access.is_behind(known.get()), !known.get().is_behind(access));
+        if is_news && !is_all {
+            if !self.has_readers {
+                let [first, second] = &mut self.vectors;
+                match self.is_second_public {
+                    true => first.become_like(second),
+                    false => second.become_like(first),
+                }
+            }
+            self.readers().change().learn(known.get(), |_, trail| trail.pass(event));
+            self.has_readers = true;
+        }
+        is_news && is_all
+    }
+
+    /// A thread that knows this has written it: that, which is all that the variable knew, is public. Whether that changes anything.
     #[inline]
-    pub fn is_written(&mut self, known: &V, event: u64) {
-        if self.has_readers && self.readers.is_same(known) {
+    pub fn is_written(&mut self, known: &V, event: u64) -> bool {
+        let is_change = self.has_readers || !self.write().is_same(known);
+        if self.has_readers && self.access_place().is_same(known) {
             // It has just read it.
-            std::mem::swap(&mut self.readers, &mut self.write);
-        } else if !self.write.is_same(known) {
-            self.write.become_like(known);
+            self.is_second_public = !self.is_second_public;
+        } else if is_change {
+            self.vectors[usize::from(self.is_second_public)].become_like(known);
         }
         self.has_readers = false;
         (self.accessed_at, self.written_at) = (event, event);
+        is_change
+    }
+
+    #[inline]
+    fn write(&self) -> &V {
+        &self.vectors[usize::from(self.is_second_public)]
+    }
+
+    #[inline]
+    fn readers(&mut self) -> &mut V {
+        &mut self.vectors[usize::from(!self.is_second_public)]
     }
 
     #[inline]
     fn access_place(&self) -> &V {
-        if self.has_readers { &self.readers } else { &self.write }
+        &self.vectors[usize::from(self.is_second_public != self.has_readers)]
     }
 
     /// Its access vector.
@@ -84,13 +112,13 @@ impl<V: Vector> Variable<V> {
 
     /// Its write vector.
     pub fn public(&self) -> &Knowledge<V::Trail> {
-        self.write.get()
+        self.write().get()
     }
 
     /// What it tells its readers, and since when.
     #[inline]
     pub(crate) fn for_readers(&self) -> (&V, u64) {
-        (&self.write, self.written_at)
+        (self.write(), self.written_at)
     }
 
     /// What it tells who writes it, and since when.

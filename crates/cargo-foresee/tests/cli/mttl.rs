@@ -124,17 +124,39 @@ fn the_library_is_monitored_in_the_process_as_over_the_trace() {
 }
 
 #[test]
+fn values_of_shared_variables_are_known_in_the_process_before_the_next_event() {
+    let folder = Folder::new();
+    folder.runtime();
+    folder.build(
+        "prog.c",
+        "#include <foresee.h>\n#include <stdio.h>\nint X = 1;\nshort Y = -4;\n\
+         static void large(const char *property, void *unused) { printf(\"%s %d\\n\", property, X); (void)unused; }\n\
+         static __attribute__((noinline)) void set(int x) { X = x; }\n\
+         int main(void) { FORESEE_ON_VIOLATION(\"large\", large, 0); set(3); set(7); set(4); Y = 1; \
+         __atomic_store_n(&X, 9, __ATOMIC_SEQ_CST); set(2); Y = 3; return 0; }\n",
+    );
+    folder.write(
+        "values.rv",
+        "property Large { thread i; var X: int; mttl: @i(X < 5) @violation { report \"large\"; recover \"large\"; } }\n\
+         property Begun { thread i; var Y: int = -4; mttl: @i(Y == -4 || Y > 0) \
+         @violation { recover \"large\"; } }\n",
+    );
+    let run = folder.foresee(&["run", "--engine", "mttl", "--spec", "values.rv", "--", "./prog"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(66), "Large 7\nLarge 9\n"), "{}", run.stderr);
+}
+
+#[test]
 fn what_is_left_to_the_trace_is_said() {
     let folder = Folder::new();
     folder.build("prog.c", "int X; int main(void) { X = 7; return 0; }\n");
     folder.write(
-        "values.rv",
-        "property Values { thread i; var X: int; mttl: @i(X < 5) @violation { report \"large\"; recover \"x\"; } }\n",
+        "named.rv",
+        "property Named { thread i: \"worker-*\"; var X: int; mttl: @i(X < 5) @violation { report \"large\"; recover \"x\"; } }\n",
     );
-    let run = folder.foresee(&["run", "--engine", "mttl", "--spec", "values.rv", "--", "./prog"]);
-    let part = "Values is not monitored in the process, only in the trace: it speaks of the values of shared variables";
+    let run = folder.foresee(&["run", "--engine", "mttl", "--spec", "named.rv", "--", "./prog"]);
+    let part = "Named is not monitored in the process, only in the trace: it speaks of threads by name";
     assert!(run.stderr.contains(part), "{}", run.stderr);
-    assert_eq!(run.code, Some(66), "{}", run.stderr);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
 }
 
 #[test]

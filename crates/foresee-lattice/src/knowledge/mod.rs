@@ -108,7 +108,7 @@ impl<'o> KnownVerdicts<'o> {
         let mut acting = run.monitor(thread, Self::name(names, thread));
         memory.known(bytes(mem), |variable| acting.monitor.learn_public(variable, event));
         acting.step(accessed, event);
-        memory.all(bytes(mem), |variable| variable.is_read(acting.monitor.knowledge(), event));
+        memory.all(bytes(mem), |variable| _ = variable.is_read(acting.monitor.knowledge(), event));
     }
 
     fn write(&mut self, thread: usize, mem: Mem, value: Option<u64>, reads: bool, event: u64) {
@@ -121,7 +121,7 @@ impl<'o> KnownVerdicts<'o> {
             written.for_each(|variable| acting.monitor.set(variable, signed(value, mem.size)));
         }
         acting.step(accessed, event);
-        memory.all(bytes(mem), |variable| variable.is_written(acting.monitor.knowledge(), event));
+        memory.all(bytes(mem), |variable| _ = variable.is_written(acting.monitor.knowledge(), event));
     }
 
     fn lock(&mut self, thread: usize, handover: Handover, event: u64) {

@@ -17,7 +17,7 @@ pub(crate) enum Hear {
     AtFork,
 }
 
-pub(crate) struct Algorithm<'a, V> {
+pub(crate) struct Algorithm<'a, V: Vector> {
     pub(crate) program: Program,
     pub(crate) threads: Threads,
     property: &'a Property,

@@ -14,11 +14,14 @@
 //! | `spin` | locks of the runtime's own |
 //!
 //! **Cost.** Nothing but a bit of the recorder's status while no spec is named. Otherwise accesses take the long way; each locks its thread's monitor, which nobody else wants, and a
-//! 64th of memory by its address: there is no lock or counter that all threads use. The vectors of memory are shared until they differ, so a variable is two pointers and an
+//! 64th of memory by its address: there is no lock or counter that all threads use. An access that its thread has done before is not even looked up as long as neither what the thread knows nor that part of memory has changed. The vectors of memory are shared until they differ, so a variable is two pointers and an
 //! entry of a table; what that takes is allocated as the program's own memory is, unrecorded. A violation is not reported here: the trace of the same run has it, with all that the thread knew.
 //!
-//! **Limits.** The value of a variable is not known before it is written, and threads get their names late: formulas that speak of values of shared
-//! variables, or of threads by name (but `main`), are left to the trace, and the user is told. The child of a fork is not monitored.
+//! **Values.** Compilers call before an access, when the value that will be written is not known. Where formulas ask for values, a write of a watched variable is a step when its thread enters the runtime
+//! next, which is before anything that could order it before another thread's access. So it is also then that recovery is called: before the thread's next event, and after the write. A write whose value
+//! cannot be told from that of another thread, in a race, or in a copy of many bytes, leaves the known value as it was, as over the trace. Atomic operations have their values at once.
+//!
+//! **Limits.** Threads get their names late: formulas that speak of threads by name (but `main`), are left to the trace, and the user is told. The child of a fork is not monitored.
 
 mod news;
 mod recovery;
@@ -28,5 +31,5 @@ mod steps;
 mod world;
 
 pub(crate) use recovery::{recover, register};
-pub(crate) use steps::{access, assign, atomic, record};
+pub(crate) use steps::{access, assign, atomic, record, waits_for_value, written};
 pub(crate) use world::start;

@@ -84,19 +84,13 @@ fn properties(path: &str) -> Vec<Property> {
 /// Whether a formula can be monitored here; the user is told if not.
 fn is_possible(property: &Property, body: &MttlBody) -> bool {
     let Ok(alone) = Program::new([(property, body)]) else { return false };
-    let why: &[u8] = if alone.asks_for_values() {
-        b"it speaks of the values of shared variables"
-    } else if alone.named().iter().any(|name| name != MAIN) || !alone.groups().is_empty() {
-        b"it speaks of threads by name"
-    } else {
+    if alone.named().iter().all(|name| name == MAIN) && alone.groups().is_empty() {
         return true;
-    };
+    }
     say(&[
         b"foresee: ",
         property.name.as_bytes(),
-        b" is not monitored in the process, only in the trace: ",
-        why,
-        b"\n",
+        b" is not monitored in the process, only in the trace: it speaks of threads by name\n",
     ]);
     false
 }
@@ -128,4 +122,10 @@ fn variables(spec: &Program) -> Vec<(Bytes, u32)> {
         Some((Bytes { addr, size }, meant as u32))
     };
     listed.split(',').filter_map(variable).collect()
+}
+
+/// These bits of so many bytes, as a number with a sign.
+pub(super) fn signed(bits: u64, size: u64) -> i64 {
+    let unused = 64 - 8 * size.clamp(1, 8);
+    ((bits << unused) as i64) >> unused
 }

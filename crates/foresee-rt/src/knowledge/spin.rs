@@ -16,14 +16,23 @@ pub(super) struct Spin<T> {
 // SAFETY: whoever holds the lock is alone with the value, which may go from thread to thread.
 unsafe impl<T: Send> Sync for Spin<T> {}
 
+impl<T: Default> Default for Spin<T> {
+    fn default() -> Self {
+        Spin::new(T::default())
+    }
+}
+
 impl<T> Spin<T> {
     pub(super) const fn new(value: T) -> Spin<T> {
         Spin { is_held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Waits until nobody else holds it.
+    #[inline]
     pub(super) fn lock(&self) -> Held<'_, T> {
-        spin_until(|| self.is_held.compare_exchange_weak(false, true, Acquire, Relaxed).is_ok());
+        if self.is_held.compare_exchange(false, true, Acquire, Relaxed).is_err() {
+            spin_until(|| self.is_held.compare_exchange_weak(false, true, Acquire, Relaxed).is_ok());
+        }
         Held(self)
     }
 }

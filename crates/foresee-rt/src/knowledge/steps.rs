@@ -1,11 +1,12 @@
 //! What each record is for the monitor of its thread: the same as the event that the trace will have.
 
 use foresee_format::{AS_HELD, SHARED, Tag};
-use foresee_mttl::{Accessed, Bytes, Memory};
+use foresee_mttl::{Accessed, Bytes, Memory, ThreadMonitor};
 use smallvec::SmallVec;
 
+use super::spec::signed;
 use super::spin::Held;
-use super::world::{HeldLock, Me, PARTS, Vector, World, world};
+use super::world::{HeldLock, Me, PARTS, Part, Remembered, Vector, World, world};
 
 /// Memory belongs to a part by lines of so many bytes.
 const LINE: u64 = 64;
@@ -18,11 +19,13 @@ const FEW_LINES: u64 = 64;
 struct Does {
     reads: bool,
     writes: bool,
+    /// What is written, if that is known.
+    value: Option<u64>,
 }
 
-const READ: Does = Does { reads: true, writes: false };
-const WRITE: Does = Does { reads: false, writes: true };
-const BOTH: Does = Does { reads: true, writes: true };
+const READ: Does = Does { reads: true, writes: false, value: None };
+const WRITE: Does = Does { reads: false, writes: true, value: None };
+const BOTH: Does = Does { reads: true, writes: true, value: None };
 
 /// A thread is about to read or write memory.
 pub(crate) fn access(thread: u32, is_write: bool, addr: u64, size: u64) {
@@ -32,10 +35,22 @@ pub(crate) fn access(thread: u32, is_write: bool, addr: u64, size: u64) {
     }
 }
 
-/// A thread has done an atomic operation, which nobody else can have come between.
-pub(crate) fn atomic(thread: u32, reads: bool, writes: bool, addr: u64, size: u64) {
+/// Whether an access of a watched variable is a step only when its value is known, which is when the thread enters the runtime next.
+pub(crate) fn waits_for_value(is_write: bool) -> bool {
+    is_write && world().is_some_and(|world| world.spec.program.asks_for_values())
+}
+
+/// A thread has written a watched variable, with this value if it is known.
+pub(crate) fn written(thread: u32, addr: u64, size: u64, value: Option<u64>) {
     if let Some(world) = world() {
-        touch(world, thread, Does { reads, writes }, Bytes { addr, size });
+        touch(world, thread, Does { value, ..WRITE }, Bytes { addr, size });
+    }
+}
+
+/// A thread has done an atomic operation, which nobody else can have come between.
+pub(crate) fn atomic(thread: u32, reads: bool, value: Option<u64>, addr: u64, size: u64) {
+    if let Some(world) = world() {
+        touch(world, thread, Does { reads, writes: value.is_some(), value }, Bytes { addr, size });
     }
 }
 
@@ -46,7 +61,8 @@ pub(crate) fn assign(thread: u32, name: &[u8], value: u64) {
     world.act(thread, |me| {
         came_back(world, thread, me);
         for (local, number) in program.locals().iter().zip(0..) {
-            if local.name.as_bytes() == name {
+            // By hand: the C library's comparison is one of the functions that are recorded.
+            if local.name.bytes().eq(name.iter().copied()) {
                 me.monitor.assign(number, value as i64);
             }
         }
@@ -87,6 +103,7 @@ fn internal(world: &World, thread: u32) {
 }
 
 /// The part that a line of memory is in.
+#[inline]
 fn part(line: u64) -> usize {
     (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % PARTS
 }
@@ -102,30 +119,92 @@ fn lines(bytes: Bytes) -> impl Iterator<Item = (usize, Bytes)> + Clone {
 
 /// An access: what is learned, the step, and what is published are one, as all parts of memory that it touches are held meanwhile.
 fn touch(world: &World, thread: u32, does: Does, bytes: Bytes) {
-    let program = &world.spec.program;
-    let lines = lines(bytes);
-    let parts = lines.clone().fold(0_u64, |parts, (part, _)| parts | 1 << part);
     world.act(thread, |me| {
         came_back(world, thread, me);
-        // In this order by everybody.
-        let wanted = (0..PARTS).filter(|part| parts >> part & 1 == 1);
-        let mut held: SmallVec<[Held<'_, Memory<Vector>>; 2]> =
-            wanted.map(|part| world.memory[part].lock()).collect();
-        let at = |part: usize| (parts & ((1 << part) - 1)).count_ones() as usize;
-        for (part, bytes) in lines.clone() {
-            held[at(part)].known(bytes, |variable| match does.writes {
-                true => me.monitor.learn_all(variable, 0),
-                false => me.monitor.learn_public(variable, 0),
-            });
-        }
-        me.monitor.step(program, &me.threads, accessed(world, does, bytes), 0);
-        for (part, bytes) in lines.clone() {
-            held[at(part)].all(bytes, |variable| match does.writes {
-                true => variable.is_written(me.monitor.knowledge(), 0),
-                false => variable.is_read(me.monitor.knowledge(), 0),
-            });
+        let accessed = accessed(world, does, bytes);
+        let line = bytes.addr / LINE;
+        if (bytes.addr.saturating_add(bytes.size.max(1)) - 1) / LINE == line {
+            touch_line(world, me, does, bytes, accessed);
+        } else {
+            touch_lines(world, me, does, bytes, accessed);
         }
     });
+}
+
+/// An access to a single line, which is nearly all of them.
+///
+/// One that the thread has done before, since when neither its vector nor that part of memory has changed, changes nothing: it is not even looked up. If another
+/// thread changes the part at the very moment, this access counts as the earlier one.
+fn touch_line(world: &World, me: &mut Me, does: Does, bytes: Bytes, accessed: Accessed) {
+    let part = &world.memory[part(bytes.addr / LINE)];
+    let kind = bytes.size << 2 | u64::from(does.reads) << 1 | u64::from(does.writes);
+    let now = Remembered { addr: bytes.addr, kind, mine: me.monitor.changes_made(), part: part.changes() };
+    let sets = does.value.filter(|_| accessed != Accessed::default());
+    if *me.remembered(bytes.addr, kind) == now
+        && sets.is_none()
+        && me.monitor.is_as_before(&me.threads, accessed)
+    {
+        return;
+    }
+    let mut memory = part.memory.lock();
+    let Some(variable) = memory.single(bytes) else {
+        drop(memory);
+        return touch_lines(world, me, does, bytes, accessed);
+    };
+    let Me { monitor, threads, .. } = me;
+    match does.writes {
+        true => monitor.learn_all(variable, 0),
+        false => monitor.learn_public(variable, 0),
+    }
+    set(world, monitor, bytes, sets);
+    monitor.step(&world.spec.program, threads, accessed, 0);
+    let is_changed = match does.writes {
+        true => variable.is_written(monitor.knowledge(), 0),
+        false => variable.is_read(monitor.knowledge(), 0),
+    };
+    if is_changed {
+        part.is_changed();
+    }
+    let (mine, part) = (monitor.changes_made(), part.changes());
+    drop(memory);
+    *me.remembered(bytes.addr, kind) = Remembered { mine, part, ..now };
+}
+
+/// An access to anything.
+fn touch_lines(world: &World, me: &mut Me, does: Does, bytes: Bytes, accessed: Accessed) {
+    let lines = lines(bytes);
+    let parts = lines.clone().fold(0_u64, |parts, (part, _)| parts | 1 << part);
+    // In this order by everybody.
+    let wanted = (0..PARTS).filter(|part| parts >> part & 1 == 1);
+    let mut held: SmallVec<[Held<'_, Memory<Vector>>; 2]> =
+        wanted.clone().map(|part| world.memory[part].memory.lock()).collect();
+    let at = |part: usize| (parts & ((1 << part) - 1)).count_ones() as usize;
+    for (part, bytes) in lines.clone() {
+        held[at(part)].known(bytes, |variable| match does.writes {
+            true => me.monitor.learn_all(variable, 0),
+            false => me.monitor.learn_public(variable, 0),
+        });
+    }
+    set(world, &mut me.monitor, bytes, does.value);
+    me.monitor.step(&world.spec.program, &me.threads, accessed, 0);
+    for (part, bytes) in lines {
+        held[at(part)].all(bytes, |variable| {
+            match does.writes {
+                true => variable.is_written(me.monitor.knowledge(), 0),
+                false => variable.is_read(me.monitor.knowledge(), 0),
+            };
+        });
+    }
+    wanted.for_each(|part| world.memory[part].is_changed());
+    drop(held);
+}
+
+/// The variables of formulas that are at this very place get the value.
+fn set(world: &World, monitor: &mut ThreadMonitor<Vector>, bytes: Bytes, value: Option<u64>) {
+    let Some(value) = value else { return };
+    for (_, variable) in world.spec.variables.iter().filter(|(place, _)| place.addr == bytes.addr) {
+        monitor.set(*variable, signed(value, bytes.size));
+    }
 }
 
 /// What an access does to the variables that formulas speak of.
@@ -142,10 +221,16 @@ fn accessed(world: &World, does: Does, bytes: Bytes) -> Accessed {
 /// Memory begins or ends its life.
 fn forget(world: &World, bytes: Bytes) {
     if bytes.size / LINE < FEW_LINES {
-        lines(bytes).for_each(|(part, bytes)| world.memory[part].lock().forget(bytes));
+        lines(bytes).for_each(|(part, bytes)| forget_in(&world.memory[part], bytes));
     } else {
-        world.memory.iter().for_each(|part| part.lock().forget(bytes));
+        world.memory.iter().for_each(|part| forget_in(part, bytes));
     }
+}
+
+fn forget_in(part: &Part, bytes: Bytes) {
+    let mut memory = part.memory.lock();
+    memory.forget(bytes);
+    part.is_changed();
 }
 
 /// The lock counts as written, or as read by one of several holders.
@@ -217,9 +302,15 @@ fn notify(world: &World, thread: u32, cond: u64) {
 }
 
 /// A thread that has waited does something again: it knows what was known at the notifies meanwhile.
-#[inline]
+#[inline(always)]
 fn came_back(world: &World, thread: u32, me: &mut Me) {
-    let Some(cond) = me.waiting.take() else { return };
+    if let Some(cond) = me.waiting.take() {
+        learn_of_notifies(world, thread, me, cond);
+    }
+}
+
+#[cold]
+fn learn_of_notifies(world: &World, thread: u32, me: &mut Me, cond: u64) {
     let mut objects = world.objects[part(cond)].lock();
     let notified = objects.waiting.get_mut(&cond).and_then(|waiting| waiting.leave(thread.into()));
     notified.iter().for_each(|known| me.monitor.learn(known, 0, 0));

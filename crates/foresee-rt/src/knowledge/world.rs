@@ -1,7 +1,9 @@
 //! The monitors of all threads, and the vectors of memory, locks and conditions.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{
+    AtomicPtr, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 
 use foresee_mttl::{Knowledge, Memory, NoTrail, ThreadMonitor, Threads, Variable, Waiters};
 use rustc_hash::FxHashMap;
@@ -21,6 +23,41 @@ const MOST_THREADS: usize = 1 << 12;
 /// Memory and locks are kept in so many parts, by their addresses.
 pub(super) const PARTS: usize = 64;
 
+/// A thread remembers so many of its last accesses.
+const REMEMBERED: usize = 1024;
+
+/// A part of memory.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) memory: Spin<Memory<Vector>>,
+    /// How often a variable of it has come to know something else. Changed by who holds the memory.
+    changes: AtomicU64,
+}
+
+impl Part {
+    #[inline]
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Acquire)
+    }
+
+    /// A variable of it knows something else than before.
+    #[inline]
+    pub(super) fn is_changed(&self) {
+        // Nobody else does so at the same time.
+        self.changes.store(self.changes.load(Relaxed) + 1, Release);
+    }
+}
+
+/// An access that a thread has done, and how often its vector and the part of memory had changed after it. As long as both are as they were, the same access changes nothing.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Remembered {
+    pub(super) addr: u64,
+    /// How many bytes, and what is done to them.
+    pub(super) kind: u64,
+    pub(super) mine: u64,
+    pub(super) part: u64,
+}
+
 /// A lock that a thread holds: so many times, in this mode.
 pub(super) struct HeldLock {
     pub(super) lock: u64,
@@ -37,6 +74,16 @@ pub(super) struct Me {
     pub(super) held: Vec<HeldLock>,
     /// The condition that it waits for, or has waited for.
     pub(super) waiting: Option<u64>,
+    remembered: Box<[Remembered; REMEMBERED]>,
+}
+
+impl Me {
+    /// Where an access is remembered.
+    #[inline]
+    pub(super) fn remembered(&mut self, addr: u64, kind: u64) -> &mut Remembered {
+        let hash = (addr ^ kind << 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        &mut self.remembered[hash as usize % REMEMBERED]
+    }
 }
 
 /// Locks and conditions, by their addresses.
@@ -53,7 +100,7 @@ pub(super) struct World {
     /// How often a thread was added.
     version: AtomicU32,
     monitors: Box<[Spin<Option<Box<Me>>>]>,
-    pub(super) memory: Box<[Spin<Memory<Vector>>]>,
+    pub(super) memory: Box<[Part]>,
     pub(super) objects: Box<[Spin<Objects>]>,
 }
 
@@ -75,7 +122,7 @@ pub(crate) fn start() -> bool {
         threads,
         version: AtomicU32::new(0),
         monitors: (0..MOST_THREADS).map(|_| Spin::new(None)).collect(),
-        memory: (0..PARTS).map(|_| Spin::new(Memory::default())).collect(),
+        memory: (0..PARTS).map(|_| Part::default()).collect(),
         objects: (0..PARTS).map(|_| Spin::new(Objects::default())).collect(),
     };
     WORLD.store(Box::into_raw(Box::new(world)), Release);
@@ -96,7 +143,8 @@ impl World {
 
     fn me(&self, monitor: ThreadMonitor<Vector>, threads: Arc<Threads>) -> Box<Me> {
         let (version, violated, held) = (self.version.load(Acquire), SmallVec::new(), Vec::new());
-        Box::new(Me { monitor, threads, version, violated, held, waiting: None })
+        let remembered = Box::new([Remembered::default(); REMEMBERED]);
+        Box::new(Me { monitor, threads, version, violated, held, waiting: None, remembered })
     }
 
     /// A thread that nobody forked, as far as is known.
@@ -106,6 +154,7 @@ impl World {
     }
 
     /// The thread does something. What has ceased to hold then is noted for when the runtime is left.
+    #[inline]
     pub(super) fn act(&self, thread: u32, what: impl FnOnce(&mut Me)) {
         let Some(place) = self.monitors.get(thread as usize) else { return };
         let mut place = place.lock();
@@ -115,8 +164,8 @@ impl World {
             (me.version, me.threads) = (version, Arc::clone(&self.threads.lock()));
         }
         what(me);
-        let violated = me.monitor.violated();
-        if me.violated[..] != *violated {
+        if me.monitor.take_news() {
+            let violated = me.monitor.violated();
             let ceased = violated.iter().filter(|formula| !me.violated.contains(formula));
             ceased.for_each(|formula| news::note(*formula));
             me.violated = SmallVec::from_slice(violated);

@@ -162,6 +162,11 @@ impl Access {
         self.ends_alone();
     }
 
+    /// Whether it is a write.
+    pub(crate) fn writes(self) -> bool {
+        self.writes
+    }
+
     /// The bytes, zero-extended.
     fn value(self) -> u64 {
         let at = self.addr as *const u8;
@@ -194,11 +199,16 @@ impl Unsettled {
         Unsettled { record: std::ptr::null_mut(), ..self }
     }
 
-    /// The thread has entered the runtime again: the access has happened.
-    pub(crate) fn settle(self) {
+    /// The access.
+    pub(crate) fn access(self) -> Access {
+        self.access
+    }
+
+    /// The thread has entered the runtime again: the access has happened. Its value, if it is known.
+    pub(crate) fn settle(self) -> Option<u64> {
         let value = self.access.value();
         if !self.access.ends_alone() || self.record.is_null() {
-            return;
+            return None;
         }
         // SAFETY: the record is the thread's last one: it is in the current chunk, which is mapped, it has four words, and only
         // this thread writes to it. A process that reads along finds the mark until after the value is there.
@@ -207,6 +217,7 @@ impl Unsettled {
             let first = AtomicU64::from_ptr(self.record);
             first.store(first.load(Relaxed) & !(u64::from(UNSETTLED) << 8), Release);
         }
+        Some(value)
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::atomic::{
 use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
 
+use crate::knowledge;
 use crate::recorder::frames::Frames;
+use crate::recorder::status;
 use crate::recorder::watched::Unsettled;
 
 /// The thread is inside of the runtime: what happens now is the runtime's own doing, or that of a signal handler that cannot wait.
@@ -148,7 +150,10 @@ impl Local {
     #[inline(never)]
     fn settle(&self) {
         if let Some(unsettled) = self.unsettled.take() {
-            unsettled.settle();
+            let (access, value) = (unsettled.access(), unsettled.settle());
+            if status::monitored() && knowledge::waits_for_value(access.writes()) {
+                knowledge::written(self.thread.get(), access.addr, access.size.into(), value);
+            }
         }
     }
 

@@ -183,12 +183,12 @@ impl Local {
     #[inline(always)]
     pub(crate) fn atomic(&self, key: u64, effect: AtomicEffect, detail: u8, pc: u64, addr: u64) {
         if status::monitored() {
-            let (reads, writes) = match effect {
-                AtomicEffect::Load(_) => (true, false),
-                AtomicEffect::Store(_) => (false, true),
-                AtomicEffect::Rmw(..) => (true, true),
+            let (reads, written) = match effect {
+                AtomicEffect::Load(_) => (true, None),
+                AtomicEffect::Store(value) => (false, Some(value)),
+                AtomicEffect::Rmw(_, value) => (true, Some(value)),
             };
-            knowledge::atomic(self.thread.get(), reads, writes, addr, 1 << (detail >> 4 & 7));
+            knowledge::atomic(self.thread.get(), reads, written, addr, 1 << (detail >> 4 & 7));
         }
         let (near, values) = match effect {
             AtomicEffect::Load(value) => (Tag::NearLoad, [value, value]),

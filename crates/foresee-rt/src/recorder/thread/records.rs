@@ -99,7 +99,10 @@ impl Local {
     /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
     /// before it leaves.
     pub(crate) fn with_value(&self, tag: Tag, access: Access, pc: u64) {
-        self.monitor_access(tag == Tag::WriteValue, access.addr, access.size.into());
+        // A step that needs the value waits for it, too.
+        if !(status::monitored() && knowledge::waits_for_value(access.writes())) {
+            self.monitor_access(access.writes(), access.addr, access.size.into());
+        }
         let first = first_word(tag, access.size | format::UNSETTLED, plain_key(self.last.get()));
         match self.write(first, [pc, access.addr, 0]) {
             Some(record) => {

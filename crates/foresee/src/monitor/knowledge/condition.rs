@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use foresee_mttl::{Accessed, Waiters};
 
 use super::lock::LockGuard;
-use super::me::{Vector, Violated, act};
+use super::me::{IsViolated, Vector, act};
 use super::violation::handle;
 use super::world::world;
 
@@ -90,8 +90,8 @@ impl Condition {
         handle(violated, Location::caller());
     }
 
-    fn notifies(&self) -> Violated {
-        let Some(world) = world() else { return Violated::new() };
+    fn notifies(&self) -> IsViolated {
+        let Some(world) = world() else { return IsViolated::default() };
         act(world, |me, program| {
             me.internal(program);
             self.waiting().waiters.notify(me.monitor.knowledge());

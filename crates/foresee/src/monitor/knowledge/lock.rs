@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foresee_mttl::Accessed;
 
-use super::me::{Vectors, Violated, act};
+use super::me::{IsViolated, Vectors, act};
 use super::violation::handle;
 use super::world::world;
 
@@ -59,8 +59,9 @@ impl<T> Lock<T> {
 
 impl<T> Locked<T> {
     /// The lock is taken or given back, by who holds it.
-    pub(super) fn is_written(&mut self) -> Violated {
-        let Some(world) = world() else { return Violated::new() };
+    #[inline]
+    pub(super) fn is_written(&mut self) -> IsViolated {
+        let Some(world) = world() else { return IsViolated::default() };
         let vectors = self.vectors();
         act(world, |me, program| me.write(program, vectors, Accessed::default(), None))
     }

@@ -23,8 +23,10 @@ pub(super) struct Violation {
     pub(super) others: SmallVec<[Slot; 2]>,
 }
 
-/// Formulas that have ceased to hold.
-pub(super) type Violated = SmallVec<[Violation; 1]>;
+/// Whether formulas of the calling thread have ceased to hold, which [`take_violations`] has then.
+#[must_use]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct IsViolated(pub(super) bool);
 
 /// Nobody asks for the order of events: there is no trail.
 const EVENT: u64 = 0;
@@ -36,8 +38,8 @@ pub(super) struct Me {
     version: u32,
     /// What did not hold in the last state.
     violated: SmallVec<[u32; 2]>,
-    /// There may be a verdict that is not in there yet.
-    is_news: bool,
+    /// What has ceased to hold, and was not handled yet.
+    violations: Vec<Violation>,
 }
 
 thread_local! {
@@ -49,7 +51,7 @@ impl Me {
     pub(super) fn forked(world: &World, slot: Slot, parent: &Vector) -> Me {
         let (version, threads) = (world.version(), world.threads());
         let monitor = ThreadMonitor::forked(&world.program, &threads, slot, parent);
-        Me { monitor, threads, version, violated: SmallVec::new(), is_news: false }
+        Me::new(monitor, threads, version)
     }
 
     /// A thread that nobody forked, as far as is known.
@@ -57,7 +59,11 @@ impl Me {
         let slot = world.add(&thread_name(), false);
         let (version, threads) = (world.version(), world.threads());
         let monitor = ThreadMonitor::root(&world.program, &threads, slot);
-        Me { monitor, threads, version, violated: SmallVec::new(), is_news: false }
+        Me::new(monitor, threads, version)
+    }
+
+    fn new(monitor: ThreadMonitor<Vector>, threads: Arc<Threads>, version: u32) -> Me {
+        Me { monitor, threads, version, violated: SmallVec::new(), violations: Vec::new() }
     }
 
     /// This is the calling thread.
@@ -68,17 +74,17 @@ impl Me {
     /// Case 1, an internal event.
     #[inline]
     pub(super) fn internal(&mut self, program: &Program) {
-        self.is_news |= self.monitor.internal(program, &self.threads, EVENT);
+        self.monitor.internal(program, &self.threads, EVENT);
     }
 
     /// Case 2, a read.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(&mut self, program: &Program, vectors: &mut Vectors, accessed: Accessed) {
-        self.is_news |= self.monitor.read(program, &self.threads, vectors, accessed, EVENT);
+        self.monitor.read(program, &self.threads, vectors, accessed, EVENT);
     }
 
     /// Case 3, a write, which gives a variable of formulas a value.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(
         &mut self,
         program: &Program,
@@ -90,38 +96,41 @@ impl Me {
             self.monitor.learn_all(vectors, EVENT);
             self.monitor.set(variable, value);
         }
-        self.is_news |= self.monitor.write(program, &self.threads, vectors, accessed, EVENT);
+        self.monitor.write(program, &self.threads, vectors, accessed, EVENT);
     }
 
-    /// What has ceased to hold with the last event.
+    /// Notes what has ceased to hold with the last event. Whether anything has.
     #[inline]
-    fn news(&mut self, program: &Program) -> Violated {
-        if self.is_news { self.changed(program) } else { Violated::new() }
+    fn news(&mut self, program: &Program) -> IsViolated {
+        IsViolated(self.monitor.take_news() && self.changed(program))
     }
 
-    fn changed(&mut self, program: &Program) -> Violated {
-        self.is_news = false;
-        if self.violated[..] == *self.monitor.violated() {
-            return Violated::new();
-        }
+    #[inline(never)]
+    fn changed(&mut self, program: &Program) -> bool {
         let now = self.monitor.violated();
-        let news = now.iter().filter(|formula| !self.violated.contains(formula));
-        let violation = |&formula: &u32| {
-            let reasons = self.monitor.reasons(program, &self.threads, formula);
-            Violation { formula, others: reasons.iter().map(|known| known.of).collect() }
-        };
-        let news = news.map(violation).collect();
+        for formula in now.iter().filter(|formula| !self.violated.contains(formula)) {
+            let reasons = self.monitor.reasons(program, &self.threads, *formula);
+            let others = reasons.iter().map(|known| known.of).collect();
+            self.violations.push(Violation { formula: *formula, others });
+        }
         self.violated = SmallVec::from_slice(now);
-        news
+        !self.violations.is_empty()
     }
 }
 
-/// The calling thread does something. What has ceased to hold then, for when everything that is locked meanwhile is free again. At the very end of a
+/// What has ceased to hold in the calling thread since this was last asked.
+pub(super) fn take_violations() -> Vec<Violation> {
+    let taken =
+        ME.try_with(|me| me.try_borrow_mut().ok()?.as_mut().map(|me| std::mem::take(&mut me.violations)));
+    taken.ok().flatten().unwrap_or_default()
+}
+
+/// The calling thread does something. Whether anything has ceased to hold then, for when everything that is locked meanwhile is free again. At the very end of a
 /// thread, when it has no monitor any more, nothing happens.
-#[inline]
-pub(super) fn act(world: &World, what: impl FnOnce(&mut Me, &Program)) -> Violated {
+#[inline(always)]
+pub(super) fn act(world: &World, what: impl FnOnce(&mut Me, &Program)) -> IsViolated {
     let done = ME.try_with(|me| {
-        let Ok(mut me) = me.try_borrow_mut() else { return Violated::new() };
+        let Ok(mut me) = me.try_borrow_mut() else { return IsViolated(false) };
         let me = me.get_or_insert_with(|| Me::root(world));
         let version = world.version();
         if me.version != version {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError, RwLockReadGuard, RwLockWriteGuard};
 
 use foresee_mttl::Accessed;
 
-use super::me::{Vectors, Violated, act};
+use super::me::{IsViolated, Vectors, act};
 use super::violation::handle;
 use super::world::world;
 
@@ -79,8 +79,8 @@ impl<T> RwLock<T> {
     }
 
     /// The lock is taken or given back, by who holds it.
-    fn is_used(&self, held: Held) -> Violated {
-        let Some(world) = world() else { return Violated::new() };
+    fn is_used(&self, held: Held) -> IsViolated {
+        let Some(world) = world() else { return IsViolated::default() };
         let mut vectors = self.vectors.lock().unwrap_or_else(PoisonError::into_inner);
         let vectors = vectors.get_or_insert_default();
         act(world, |me, program| match held {

@@ -9,7 +9,7 @@ use std::{format, thread_local};
 use foresee_monitor::mttl::Who;
 use foresee_monitor::property::{Action, MttlBody, Property};
 
-use super::me::{Violated, Violation};
+use super::me::{IsViolated, Violation, take_violations};
 use super::world::{World, world};
 use crate::monitor::handlers::{Verdict, act, on};
 use crate::monitor::thread::thread_name;
@@ -31,15 +31,16 @@ pub fn on_violation(name: impl Into<String>, recover: impl Fn(&Verdict<'_>) + Se
 
 /// Handles violations, after those that this thread is about to handle.
 #[inline]
-pub(super) fn handle(violated: Violated, at: &'static Location<'static>) {
-    if let (false, Some(world)) = (violated.is_empty(), world()) {
-        handle_all(world, violated, at);
+pub(super) fn handle(violated: IsViolated, at: &'static Location<'static>) {
+    if violated.0 {
+        handle_all(at);
     }
 }
 
 #[cold]
-fn handle_all(world: &World, violated: Violated, at: &'static Location<'static>) {
-    let mut violated = Some(violated.into_iter().map(|one| (one, at)));
+fn handle_all(at: &'static Location<'static>) {
+    let Some(world) = world() else { return };
+    let mut violated = Some(take_violations().into_iter().map(|one| (one, at)));
     let queued =
         WAITING.try_with(|waiting| waiting.borrow_mut().extend(violated.take().into_iter().flatten()));
     if queued.is_err() {
