@@ -39,8 +39,13 @@ for_each_subject!(table);
 fn row<T: Subject>(name: &str, operations: usize) {
     let each = (operations / THREADS).next_multiple_of(PIECE);
     let timed = |mode: Option<Mode>, work: u64| {
-        let harness =
-            Harness { threads: THREADS, operations: each, mode: mode.unwrap_or(Mode::Io), yields: 0, ..Harness::default() };
+        let harness = Harness {
+            threads: THREADS,
+            operations: each,
+            mode: mode.unwrap_or(Mode::Io),
+            yields: 0,
+            ..Harness::default()
+        };
         let clock = ThreadClock::default();
         let operation = |subject: &T, choice: &mut Choice| {
             clock.counting(|| {

@@ -46,6 +46,8 @@ pub struct Checker<'s, S: Viewed, R: Replica> {
     /// The event of the last write of each variable.
     written: FxHashMap<SmolStr, usize>,
     worlds: Vec<World<S>>,
+    /// Whether there would be more worlds than are kept.
+    is_partial: bool,
     threads: FxHashMap<ThreadId, ThreadState<S::Op>>,
     waiting: VecDeque<(ThreadId, Step<S::Op>)>,
     /// The index of the first waiting event.
@@ -54,6 +56,9 @@ pub struct Checker<'s, S: Viewed, R: Replica> {
     is_finished: bool,
     violation: Option<Violation>,
 }
+
+/// More worlds are not kept. The log is right if one of those that are kept makes it right; if none does, it is not known.
+const MOST_WORLDS: usize = 1_024;
 
 /// What happened to the worlds at an event: what the last one died of.
 struct Death {
@@ -77,6 +82,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             replica,
             written: FxHashMap::default(),
             worlds: vec![world],
+            is_partial: false,
             threads: FxHashMap::default(),
             waiting: VecDeque::new(),
             next: 0,
@@ -141,7 +147,12 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             self.next += 1;
             self.process(self.next - 1, thread, step)?;
         }
-        Ok(())
+        match &self.violation {
+            Some(found) if self.is_partial && found.kind.is_about_worlds() => {
+                Err(RefineError::TooManyResults { event: found.first })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a step needs what has not been logged yet.
@@ -326,9 +337,14 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         for world in std::mem::take(&mut self.worlds) {
             for ret in spec.returns(&world.state, op) {
                 let mut other = world.clone();
-                if spec.apply(&mut other.state, op, &ret) != Outcome::Refused {
-                    self.worlds.push(other);
+                if spec.apply(&mut other.state, op, &ret) == Outcome::Refused {
+                    continue;
                 }
+                if self.worlds.len() == MOST_WORLDS {
+                    self.is_partial = true;
+                    return death;
+                }
+                self.worlds.push(other);
             }
         }
         death
