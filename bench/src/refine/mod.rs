@@ -37,9 +37,8 @@ pub(crate) fn run(effort: &Effort) {
 fn keys(subject: &str) -> usize {
     match subject {
         "multiset-vector" => 65_536,
-        "multiset-tree" => 4_096,
+        "multiset-tree" => 8_192,
         "blink-tree" => 64,
-        "cache" => 8,
         _ => 32,
     }
 }

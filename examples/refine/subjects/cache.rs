@@ -15,7 +15,7 @@ use super::{Subject, lock};
 
 const BYTES: usize = 4;
 /// So many clean entries stay.
-const CAPACITY: usize = 4;
+const CAPACITY: usize = 16;
 
 /// The bytes of a cached handle, which are copied one by one.
 #[derive(Default)]
