@@ -79,17 +79,27 @@ pub struct Log {
     pub events: Vec<Event>,
 }
 
-impl Log {
-    /// The thread of this name, which is made if it is not there.
-    pub fn thread(&mut self, name: &str, is_internal: bool) -> ThreadId {
-        let known = self.threads.iter().position(|thread| *thread.name == *name);
-        let place = known.unwrap_or_else(|| {
-            self.threads.push(Thread { name: name.into(), is_internal });
-            self.threads.len() - 1
-        });
-        place as ThreadId
-    }
+/// A log that is put together from events that name their threads.
+#[derive(Debug, Default)]
+pub(crate) struct LogBuilder {
+    pub(crate) log: Log,
+    ids: FxHashMap<SmolStr, ThreadId>,
+}
 
+impl LogBuilder {
+    /// The thread of this name, which is made if it is not there.
+    pub(crate) fn thread(&mut self, name: &SmolStr, is_internal: bool) -> ThreadId {
+        if let Some(known) = self.ids.get(name) {
+            return *known;
+        }
+        let id = self.log.threads.len() as ThreadId;
+        self.log.threads.push(Thread { name: name.clone(), is_internal });
+        self.ids.insert(name.clone(), id);
+        id
+    }
+}
+
+impl Log {
     /// Whether it has writes, without which there is no view to compare.
     pub fn has_writes(&self) -> bool {
         self.events.iter().any(|event| matches!(event.action, Action::Write { .. } | Action::Replay { .. }))

@@ -1,5 +1,5 @@
 //! Boxwood's cache over its storage of chunks (figure 8 of the paper): entries are clean or dirty; dirty ones are flushed to the storage, clean
-//! ones are evicted by a thread of the cache.
+//! ones are evicted by a thread of the cache when there are many.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,6 +14,8 @@ use foresee::{commit, commit_block, log_write};
 use super::{Subject, lock};
 
 const BYTES: usize = 4;
+/// So many clean entries stay.
+const CAPACITY: usize = 16;
 
 /// The bytes of a cached handle, which are copied one by one.
 #[derive(Default)]
@@ -120,9 +122,12 @@ impl<const BUG: bool> Cache<BUG> {
         }
     }
 
-    /// Drops a clean entry, whose bytes are in the storage.
+    /// Drops a clean entry, whose bytes are in the storage, if there are too many.
     fn evict(&self) {
         let mut lists = lock(&self.lists);
+        if lists.clean.len() <= CAPACITY {
+            return;
+        }
         let Some((handle, _)) = lists.clean.pop_first() else { return };
         commit_block! {
             log_write!(["cached[{handle}]"], false);

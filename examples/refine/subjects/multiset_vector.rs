@@ -14,6 +14,9 @@ use foresee::{Logged, commit, commit_block};
 
 use super::{Subject, lock};
 
+/// An array of this size has room for all that a test of some thousand operations inserts. Each search goes through all of it.
+const MOST_SLOTS: usize = 6_144;
+
 struct Slot {
     element: Logged<Option<i64>>,
     valid: Logged<bool>,
@@ -142,7 +145,7 @@ impl<const BUG: bool> Subject for MultisetVector<BUG> {
     const SPEC: Multiset = Multiset;
 
     fn new(harness: &Harness) -> Self {
-        MultisetVector::new(2 * harness.keys)
+        MultisetVector::new((2 * harness.keys).min(MOST_SLOTS))
     }
 
     fn operate(&self, choice: &mut Choice) {

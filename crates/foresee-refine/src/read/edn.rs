@@ -220,10 +220,35 @@ impl Parser<'_> {
                     Some('t') => text.push('\t'),
                     Some('r') => text.push('\r'),
                     Some(other @ ('"' | '\\')) => text.push(other),
-                    _ => return Err(self.wrong("expected \\n, \\t, \\r, \\\" or \\\\ in a string")),
+                    Some('u') => text.push(self.code()?),
+                    _ => {
+                        return Err(self
+                            .wrong("expected \\n, \\t, \\r, \\\", \\\\ or \\u and four digits in a string"));
+                    }
                 },
                 Some(other) => text.push(other),
             }
         }
+    }
+
+    /// The character of four hexadecimal digits, or of two times four if it takes two units of UTF-16.
+    fn code(&mut self) -> Result<char, ReadError> {
+        let mut units = vec![self.unit()?];
+        if (0xd800..0xdc00).contains(&units[0]) && self.text[self.at..].starts_with("\\u") {
+            self.at += 2;
+            units.push(self.unit()?);
+        }
+        match char::decode_utf16(units).next() {
+            Some(Ok(character)) => Ok(character),
+            _ => Err(self.wrong("half a character in a string")),
+        }
+    }
+
+    fn unit(&mut self) -> Result<u16, ReadError> {
+        let digits = self.text.get(self.at..self.at + 4);
+        let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let unit = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
+        self.at += unit.map_or(0, |_| 4);
+        unit.ok_or_else(|| self.wrong("expected four hexadecimal digits after \\u"))
     }
 }

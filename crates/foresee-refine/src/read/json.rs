@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 
 use super::case::{Case, ReadError, Subject};
 use crate::history::{History, Operation};
-use crate::log::{Action, Event, Log};
+use crate::log::{Action, Event, LogBuilder};
 use crate::named::Model;
 use crate::value::Value;
 
@@ -142,29 +142,29 @@ fn history(case: Part<'_>, model: Option<Model>) -> Result<Subject, ReadError> {
 
 fn log(case: Part<'_>) -> Result<Subject, ReadError> {
     let structure = case.text("structure")?.parse()?;
-    let mut log = Log::default();
+    let mut built = LogBuilder::default();
     for thread in internal_threads(case)? {
-        log.thread(&thread, true);
+        built.thread(&thread, true);
     }
     for (nth, json) in case.list("events")?.iter().enumerate() {
         let what = format!("event {nth}");
-        let event = event(case.part(json, &what)?, &what, &mut log)?;
-        log.events.push(event);
+        let event = event(case.part(json, &what)?, &what, &mut built)?;
+        built.log.events.push(event);
     }
-    Ok(Subject::Log { structure, log })
+    Ok(Subject::Log { structure, log: built.log })
 }
 
-fn internal_threads(case: Part<'_>) -> Result<Vec<String>, ReadError> {
+fn internal_threads(case: Part<'_>) -> Result<Vec<SmolStr>, ReadError> {
     if !case.fields.contains_key("ds_threads") {
         return Ok(Vec::new());
     }
-    let name = |json: &Json| json.as_str().map(str::to_owned);
-    let names: Option<Vec<String>> = case.list("ds_threads")?.iter().map(name).collect();
+    let name = |json: &Json| json.as_str().map(SmolStr::new);
+    let names: Option<Vec<SmolStr>> = case.list("ds_threads")?.iter().map(name).collect();
     names.ok_or_else(|| case.wrong("`ds_threads`: expected the names of threads"))
 }
 
-fn event(part: Part<'_>, what: &str, log: &mut Log) -> Result<Event, ReadError> {
-    let thread = log.thread(&part.name("thread")?, false);
+fn event(part: Part<'_>, what: &str, built: &mut LogBuilder) -> Result<Event, ReadError> {
+    let thread = built.thread(&part.name("thread")?, false);
     let action = match part.text("op")? {
         "call" => Action::Call { method: part.text("method")?.into(), args: part.values("args")?.into() },
         "return" => Action::Return { method: part.text("method")?.into(), ret: part.value("ret")? },
@@ -190,9 +190,9 @@ fn lines(text: &str) -> Result<Case, ReadError> {
     let head = first_line(text).unwrap_or_default();
     let about = Part { case: "line 1", fields: &head };
     let structure = about.text("structure")?.parse()?;
-    let mut log = Log::default();
+    let mut built = LogBuilder::default();
     for thread in internal_threads(about)? {
-        log.thread(&thread, true);
+        built.thread(&thread, true);
     }
     let mut lines = text.lines().enumerate().skip(1).peekable();
     while let Some((nth, line)) = lines.next() {
@@ -207,12 +207,12 @@ fn lines(text: &str) -> Result<Case, ReadError> {
         };
         let part = Part { case: &what, fields: &fields };
         if fields.contains_key("ds_thread") {
-            log.thread(&part.name("ds_thread")?, true);
+            built.thread(&part.name("ds_thread")?, true);
             continue;
         }
-        let event = event(part, "the event", &mut log)?;
-        log.events.push(event);
+        let event = event(part, "the event", &mut built)?;
+        built.log.events.push(event);
     }
     let id = head.get("id").and_then(Json::as_str).map(str::to_owned);
-    Ok(Case { id, subject: Subject::Log { structure, log } })
+    Ok(Case { id, subject: Subject::Log { structure, log: built.log } })
 }

@@ -46,6 +46,8 @@ impl Judgement {
 
 /// Logs with more events are not checked again for each other place of a commit.
 const LONGEST: usize = 20_000;
+/// And not for more places than these.
+const MOST_PLACES: usize = 100;
 
 /// Finds out who is to blame for a violation.
 pub fn judge<S: Viewed, R: Replica + Default>(
@@ -59,11 +61,10 @@ pub fn judge<S: Viewed, R: Replica + Default>(
     }
     let is_at_commit = matches!(log.events.get(violation.first), Some(Event { action: Action::Commit, .. }));
     if violation.kind == Kind::View && is_at_commit && log.events.len() <= LONGEST {
-        if let Some(before) = later_commit::<S, R>(spec, log, violation)? {
-            return Ok(Judgement::LaterCommit { before });
-        }
-        let is_right = check(spec, R::default(), &with_blocks(log), Mode::View)?.is_none();
-        return Ok(if is_right { Judgement::MissingBlock } else { Judgement::Structure });
+        return match other_annotations::<S, R>(spec, log, violation) {
+            Err(RefineError::TooManyResults { .. }) => Ok(Judgement::Undecided),
+            other => Ok(other?.unwrap_or(Judgement::Structure)),
+        };
     }
     if !violation.kind.is_about_order() {
         return Ok(Judgement::Structure);
@@ -77,6 +78,19 @@ pub fn judge<S: Viewed, R: Replica + Default>(
         Verdict::Linearizable { order: None } | Verdict::Undecided(_) => Judgement::Undecided,
         Verdict::Violation(_) => Judgement::Structure,
     })
+}
+
+/// Which other commits or commit blocks would make the log right.
+fn other_annotations<S: Viewed, R: Replica + Default>(
+    spec: &S,
+    log: &Log,
+    violation: &Violation,
+) -> Result<Option<Judgement>, RefineError> {
+    if let Some(before) = later_commit::<S, R>(spec, log, violation)? {
+        return Ok(Some(Judgement::LaterCommit { before }));
+    }
+    let is_right = check(spec, R::default(), &with_blocks(log), Mode::View)?.is_none();
+    Ok(is_right.then_some(Judgement::MissingBlock))
 }
 
 /// The same log with a commit block around each operation, from its call to its commit.
@@ -144,7 +158,7 @@ fn later_commit<S: Viewed, R: Replica + Default>(
         }
     }
     let Some(&end) = places.last() else { return Ok(None) };
-    for before in places {
+    for before in places.into_iter().take(MOST_PLACES) {
         let mut moved = log.clone();
         let event = moved.events.remove(commit);
         moved.events.insert(before - 1, event);

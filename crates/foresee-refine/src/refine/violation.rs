@@ -84,6 +84,11 @@ impl Kind {
         matches!(self, Kind::ReturnValue | Kind::Observer)
     }
 
+    /// Whether it says that no run of the specification is left.
+    pub(super) fn is_about_worlds(self) -> bool {
+        matches!(self, Kind::ReturnValue | Kind::Observer | Kind::View)
+    }
+
     /// Whether it is about the annotations, and not about the structure.
     pub fn is_about_annotations(self) -> bool {
         matches!(self, Kind::MissingCommit | Kind::SecondCommit | Kind::CommitOutside | Kind::Malformed)
@@ -114,5 +119,14 @@ pub enum RefineError {
         event: usize,
         /// Why.
         why: WrongWrite,
+    },
+    /// The log ends while many operations are under way that have committed, and no combination of their results that was tried explains it. There
+    /// are more.
+    #[error(
+        "event {event}: undecided: too many operations have committed and never returned to try all combinations of their results"
+    )]
+    TooManyResults {
+        /// Where the last one that was tried failed.
+        event: usize,
     },
 }

@@ -35,17 +35,20 @@ impl<S: Viewed> World<S> {
     /// Compares these parts again.
     pub(super) fn compare(&mut self, spec: &S, replica: &impl Replica, touched: &Touched) {
         match touched {
-            Touched::Parts(parts) => parts.iter().for_each(|part| self.compare_part(spec, replica, part)),
+            Touched::Parts(parts) => {
+                parts.iter().for_each(|part| self.compare_part(spec, part, replica.part(part).as_ref()));
+            }
             Touched::All => {
                 let parts = spec.parts(&self.state).into_iter().chain(replica.parts());
                 let parts: FxHashSet<Value> = parts.chain(self.differing.drain()).collect();
-                parts.iter().for_each(|part| self.compare_part(spec, replica, part));
+                parts.iter().for_each(|part| self.compare_part(spec, part, replica.part(part).as_ref()));
             }
         }
     }
 
-    fn compare_part(&mut self, spec: &S, replica: &impl Replica, part: &Value) {
-        if spec.part(&self.state, part) == replica.part(part) {
+    /// Compares a part with what the implementation has there.
+    pub(super) fn compare_part(&mut self, spec: &S, part: &Value, implementation: Option<&Value>) {
+        if spec.part(&self.state, part).as_ref() == implementation {
             self.differing.remove(part);
         } else {
             self.differing.insert(part.clone());

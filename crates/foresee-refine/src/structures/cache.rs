@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::Target;
+use super::{Target, note};
 use crate::refine::{Replica, WrongWrite};
 use crate::value::Value;
 
@@ -74,9 +74,9 @@ impl Replica for CacheReplica {
         }
         match handle.broken() {
             Some(_) => self.broken.insert(key.clone()),
-            None => self.broken.remove(&key),
+            None => !self.broken.is_empty() && self.broken.remove(&key),
         };
-        self.changed.push(Value::Text(key));
+        note(&mut self.changed, &key);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::Target;
+use super::{Target, note};
 use crate::models::files::{Blocks, contents};
 use crate::refine::{Replica, WrongWrite};
 use crate::value::Value;
@@ -75,7 +75,7 @@ impl Replica for DiskReplica {
             let place = number(place)?;
             self.disk.entry(place).or_default().insert(word(index)?, value.clone());
             let owners = self.owners.get(&place).into_iter().flatten();
-            self.changed.extend(owners.map(|(file, _)| Value::Text(file.clone())));
+            owners.for_each(|(file, _)| note(&mut self.changed, file));
             return Ok(());
         }
         let Some(key) = indices.first().map(SmolStr::new) else { return Err(wrong()) };
@@ -94,7 +94,7 @@ impl Replica for DiskReplica {
             }
             _ => return Err(wrong()),
         }
-        self.changed.push(Value::Text(key));
+        note(&mut self.changed, &key);
         Ok(())
     }
 

@@ -17,6 +17,9 @@ pub use tree::LeavesReplica;
 pub use vector::VectorReplica;
 
 use smallvec::SmallVec;
+use smol_str::SmolStr;
+
+use crate::value::Value;
 
 /// A variable's name, taken apart: `entry[h][1]`, `A[3].elt`.
 struct Target<'a> {
@@ -27,13 +30,22 @@ struct Target<'a> {
 
 impl<'a> Target<'a> {
     fn of(target: &'a str) -> Target<'a> {
-        let end = target.find(['[', '.']).unwrap_or(target.len());
+        let end = target.bytes().position(|byte| matches!(byte, b'[' | b'.')).unwrap_or(target.len());
         let (name, mut rest) = target.split_at(end);
         let mut indices = SmallVec::new();
-        while let Some((index, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            indices.push(index);
-            rest = after;
+        while let Some(inside) = rest.strip_prefix('[')
+            && let Some(end) = inside.bytes().position(|byte| byte == b']')
+        {
+            indices.push(&inside[..end]);
+            rest = &inside[end + 1..];
         }
         Target { name, indices, field: rest.strip_prefix('.').unwrap_or(rest) }
+    }
+}
+
+/// Notes that a part may have changed; of several writes to the same part one after the other, once.
+fn note(changed: &mut Vec<Value>, part: &SmolStr) {
+    if !changed.last().is_some_and(|last| last.is_text(part)) {
+        changed.push(Value::Text(part.clone()));
     }
 }

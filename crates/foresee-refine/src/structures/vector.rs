@@ -1,31 +1,31 @@
 //! A growing vector: `size`, `elem[i]`. Its view: the elements below the size, and the size.
+//!
+//! Of a new size the elements that were ever written are compared again. One that never was is compared when the specification puts something there.
 
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 use super::Target;
 use crate::models::vector::SIZE;
 use crate::refine::{Replica, WrongWrite};
 use crate::value::Value;
 
-/// More elements are not believed: all parts between two sizes are compared.
-const LARGEST: i64 = 10_000_000;
-
 /// The elements of a vector.
 #[derive(Clone, Debug, Default)]
 pub struct VectorReplica {
     size: i64,
-    elements: FxHashMap<i64, Value>,
+    elements: BTreeMap<i64, Value>,
     changed: Vec<Value>,
 }
 
 impl Replica for VectorReplica {
     fn write(&mut self, target: &str, value: &Value) -> Result<(), WrongWrite> {
-        let wrong = || WrongWrite::new(target, "size, a number up to ten million, or elem[i]");
+        let wrong = || WrongWrite::new(target, "size, a number from 0, or elem[i]");
         match Target::of(target) {
             Target { name: "size", field: "", indices } if indices.is_empty() => {
-                let size = value.as_int().filter(|size| (0..=LARGEST).contains(size)).ok_or_else(wrong)?;
+                let size = value.as_int().filter(|size| *size >= 0).ok_or_else(wrong)?;
                 let old = std::mem::replace(&mut self.size, size);
-                self.changed.extend((old.min(size)..old.max(size)).map(Value::Int));
+                let between = self.elements.range(old.min(size)..old.max(size));
+                self.changed.extend(between.map(|(index, _)| Value::Int(*index)));
                 self.changed.push(Value::from(SIZE));
             }
             Target { name: "elem", field: "", indices } if indices.len() == 1 => {
@@ -52,6 +52,7 @@ impl Replica for VectorReplica {
     }
 
     fn parts(&self) -> Vec<Value> {
-        (0..self.size).map(Value::Int).chain([Value::from(SIZE)]).collect()
+        let written = self.elements.range(0..self.size).map(|(index, _)| Value::Int(*index));
+        written.chain([Value::from(SIZE)]).collect()
     }
 }

@@ -180,13 +180,16 @@ impl Harness {
         let pool: Arc<[i64]> =
             (0..self.keys.max(1)).map(|_| pool.below(10 * self.keys.max(1)) as i64).collect();
         let (busy, stop) = (AtomicUsize::new(self.threads), AtomicBool::new(false));
+        let start = Start { missing: AtomicUsize::new(self.threads), is_over: AtomicBool::new(false) };
         thread::scope(|scope| {
+            let _abandoned = Abandoned(&start);
             for nth in 0..self.threads {
-                let (pool, busy, stop) = (pool.clone(), &busy, &stop);
+                let (pool, busy, stop, start) = (pool.clone(), &busy, &stop, &start);
                 scope.spawn(move || {
                     let _attached =
                         recorder.map(|recorder| recorder.attach(&format!("T{}", nth + 1), Role::Application));
                     let _done = Done { busy, stop };
+                    start.wait();
                     let mut choice = Choice::new(self.seed ^ ((nth as u64 + 1) << 32), pool);
                     for done in 0..self.operations {
                         if recorder.is_some_and(Recorder::has_violation) {
@@ -208,6 +211,35 @@ impl Harness {
                 });
             }
         });
+    }
+}
+
+/// Threads begin together: otherwise the first would be alone for as long as it takes to start the others.
+struct Start {
+    missing: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+impl Start {
+    /// Waits until all threads are here.
+    fn wait(&self) {
+        if self.missing.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        while !self.is_over.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+    }
+}
+
+/// If a thread cannot be started, nobody waits for it.
+struct Abandoned<'a>(&'a Start);
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.is_over.store(true, Ordering::Relaxed);
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! A thread that is [attached](Recorder::attach) to a [`Recorder`] logs; others do not. Each entry takes a number when it happens,
 //! so it must be written while what it tells of cannot be undone by others: a write under its lock, a commit before the lock is released.
-//! Entries are kept by each thread and handed on in batches through a queue of bounded length. When it is full, threads wait: no entry is
-//! lost. On the other side entries are put in order and checked, or written to a file.
+//! Entries wait in a buffer of bounded length for each thread. A thread whose buffer is full waits: no entry is lost. One thread empties the buffers, puts
+//! entries in order, and checks them or writes them to a file.
 //!
 //! In a program that foresee records, operations, commits and writes are words of its trace as well, with or without a recorder (`recorded.rs`).
 

@@ -1,12 +1,11 @@
-//! Where entries go: through a bounded queue to one thread that puts them in order, and checks them or writes them down.
+//! Where entries go: from buffers of bounded length to one thread that puts them in order, and checks them or writes them down.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 use std::string::String;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::vec::Vec;
 
@@ -14,13 +13,9 @@ use foresee_refine::log::{Event, Log, Thread, ThreadId};
 use foresee_refine::refine::{Checker, Mode, RefineError, Replica, Violation};
 use foresee_refine::spec::Viewed;
 
-use super::entries::Entries;
-use super::shared::{Batch, Shared, lock};
+use super::shared::{Shared, lock};
 use super::thread::{self, Attached};
 use super::words;
-
-/// How many batches may wait in the queue.
-const QUEUE: usize = 256;
 
 /// What a thread is to the structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +29,11 @@ pub enum Role {
 /// Takes the entries of all threads that are attached to it.
 pub struct Recorder {
     shared: Arc<Shared>,
-    worker: JoinHandle<Result<Recording, RefineError>>,
+    worker: Option<JoinHandle<Result<Recording, RefineError>>>,
 }
 
 /// What came of a recording.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Recording {
     /// All that was logged.
     pub log: Log,
@@ -55,10 +50,10 @@ impl Recorder {
         S: Viewed + Send + 'static,
         R: Replica + Send + 'static,
     {
-        Recorder::new(mode, yields, move |queue, shared| {
+        Recorder::new(mode, yields, move |shared| {
             let mut checker = Checker::new(&spec, replica, mode);
             let mut events = Vec::new();
-            in_order(queue, |event| {
+            shared.in_order(|event| {
                 let is_internal = is_internal(shared, event.thread);
                 checker.push(&event, is_internal)?;
                 if checker.violation().is_some() {
@@ -73,9 +68,9 @@ impl Recorder {
 
     /// Keeps entries, to be checked later: without views if nobody will compare them.
     pub fn keeping(mode: Mode, yields: u8) -> Recorder {
-        Recorder::new(mode, yields, |queue, _| {
+        Recorder::new(mode, yields, |shared| {
             let mut events = Vec::new();
-            in_order(queue, |event| {
+            shared.in_order(|event| {
                 events.push(event);
                 Ok(())
             })?;
@@ -87,7 +82,7 @@ impl Recorder {
     pub fn to_file(path: &Path, structure: &str) -> io::Result<Recorder> {
         let mut file = BufWriter::new(File::create(path)?);
         writeln!(file, "{}", foresee_refine::write::head(structure))?;
-        Ok(Recorder::new(Mode::View, 0, move |queue, shared| {
+        Ok(Recorder::new(Mode::View, 0, move |shared| {
             let mut known = 0;
             // What cannot be written is not there for the command either: it says so of an incomplete line.
             let mut write = |event: &Event| -> io::Result<()> {
@@ -102,7 +97,7 @@ impl Recorder {
                 writeln!(file, "{}", foresee_refine::write::event(name, &event.action))
             };
             let mut failed = false;
-            in_order(queue, |event| {
+            shared.in_order(|event| {
                 if !failed && let Err(why) = write(&event) {
                     failed = true;
                     shared.mistake(std::format!("the log could not be written: {why}"));
@@ -118,40 +113,29 @@ impl Recorder {
 
     fn new<W>(mode: Mode, yields: u8, work: W) -> Recorder
     where
-        W: FnOnce(Receiver<Batch>, &Shared) -> Result<(Vec<Event>, Option<Violation>), RefineError>
-            + Send
-            + 'static,
+        W: FnOnce(&Shared) -> Result<(Vec<Event>, Option<Violation>), RefineError> + Send + 'static,
     {
-        let (sender, receiver) = sync_channel(QUEUE);
-        let shared = Arc::new(Shared {
-            next: AtomicU64::new(0),
-            queue: sender,
-            threads: Mutex::default(),
-            mistakes: Mutex::default(),
-            has_violation: AtomicBool::new(false),
-            has_views: mode.has_views(),
-            yields,
-        });
+        let shared = Arc::new(Shared::new(mode.has_views(), yields));
         let own = shared.clone();
         let worker = std::thread::spawn(move || {
-            let (events, violation) = work(receiver, &own)?;
+            let (events, violation) = work(&own)?;
             let threads = std::mem::take(&mut *lock(&own.threads));
             let mistakes = std::mem::take(&mut *lock(&own.mistakes));
             Ok(Recording { log: Log { threads, events }, violation, mistakes })
         });
-        Recorder { shared, worker }
+        Recorder { shared, worker: Some(worker) }
     }
 
     /// Attaches this thread until the guard is dropped.
+    ///
+    /// # Panics
+    /// If the thread is attached already: it logs for one recorder at a time.
     pub fn attach(&self, name: &str, role: Role) -> Attached {
         if role == Role::Internal {
             words::internal_thread();
         }
-        let mut threads = lock(&self.shared.threads);
-        threads.push(Thread { name: name.into(), is_internal: role == Role::Internal });
-        let id = (threads.len() - 1) as ThreadId;
-        drop(threads);
-        thread::attach(self.shared.clone(), id)
+        let thread = Thread { name: name.into(), is_internal: role == Role::Internal };
+        thread::attach(self.shared.clone(), thread)
     }
 
     /// Whether the checker has found something already.
@@ -159,39 +143,24 @@ impl Recorder {
         self.shared.has_violation.load(Ordering::Relaxed)
     }
 
-    /// Ends the recording. All threads must have been detached: what others log from here on is not part of it.
-    pub fn finish(self) -> Result<Recording, RefineError> {
-        let Recorder { shared, worker } = self;
-        // An empty batch is the end.
-        let _ = shared.queue.send(Vec::new());
-        drop(shared);
-        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    /// Ends the recording. All that was logged until now is part of it; what threads log that are still attached is not.
+    pub fn finish(mut self) -> Result<Recording, RefineError> {
+        self.shared.end();
+        match self.worker.take().map(JoinHandle::join) {
+            Some(Ok(recording)) => recording,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(Recording::default()),
+        }
+    }
+}
+
+impl Drop for Recorder {
+    /// A recorder that nobody asks for its recording ends as well.
+    fn drop(&mut self) {
+        self.shared.end();
     }
 }
 
 fn is_internal(shared: &Shared, thread: ThreadId) -> bool {
     lock(&shared.threads).get(thread as usize).is_some_and(|thread| thread.is_internal)
-}
-
-fn in_order(
-    queue: Receiver<Batch>,
-    mut take: impl FnMut(Event) -> Result<(), RefineError>,
-) -> Result<(), RefineError> {
-    let mut entries = Entries::default();
-    let mut result = Ok(());
-    // Even after an error the queue is emptied, so that nobody waits for room in it.
-    while let Ok(batch) = queue.recv() {
-        if batch.is_empty() {
-            break;
-        }
-        for (number, event) in batch {
-            entries.add(number, event);
-        }
-        while let Some(event) = entries.take() {
-            if result.is_ok() {
-                result = take(event);
-            }
-        }
-    }
-    result
 }

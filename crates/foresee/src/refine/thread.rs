@@ -3,19 +3,16 @@
 use std::boxed::Box;
 use std::cell::RefCell;
 use std::format;
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::string::String;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::vec::Vec;
 
-use foresee_refine::log::{Action, Arguments, Event, ThreadId};
+use foresee_refine::log::{Action, Arguments, Thread, ThreadId};
 use foresee_refine::{SmolStr, Value};
 
-use super::shared::{Batch, Shared};
-
-/// A thread hands on its entries when it has so many.
-const BATCH: usize = 128;
+use super::shared::{Buffer, Shared};
 
 /// What a method is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +25,11 @@ pub enum MethodKind {
 
 struct ThreadLog {
     shared: Arc<Shared>,
+    thread: Thread,
     id: ThreadId,
-    batch: Batch,
+    /// How many of its methods have panicked. What it does after that is logged as what another thread does: of those methods nobody knows the end.
+    panics: usize,
+    buffer: Arc<Buffer>,
     /// How many logged methods are under way, each called by the one before. Only the outermost is logged.
     depth: usize,
     commits: Vec<&'static Location<'static>>,
@@ -44,53 +44,41 @@ std::thread_local! {
 
 /// While this is there, the thread logs.
 #[must_use]
-pub struct Attached(());
+pub struct Attached {
+    /// It is the thread's own.
+    not_send: PhantomData<*const ()>,
+}
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        CURRENT.with_borrow_mut(|current| {
-            if let Some(mut log) = current.take() {
-                log.flush();
-            }
-        });
+        CURRENT.set(None);
     }
 }
 
-pub(super) fn attach(shared: Arc<Shared>, id: ThreadId) -> Attached {
+pub(super) fn attach(shared: Arc<Shared>, thread: Thread) -> Attached {
+    assert!(
+        CURRENT.with_borrow(Option::is_none),
+        "this thread is attached already; it logs for one recorder at a time"
+    );
+    let (id, buffer) = (shared.add_thread(thread.clone()), shared.add_buffer());
     let random = u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let log = ThreadLog {
-        shared,
-        id,
-        batch: Vec::with_capacity(BATCH),
-        depth: 0,
-        commits: Vec::new(),
-        last_write: None,
-        random,
-    };
-    CURRENT.with_borrow_mut(|current| {
-        if let Some(mut before) = current.replace(Box::new(log)) {
-            before.flush();
-        }
-    });
-    Attached(())
+    let commits = Vec::new();
+    let log =
+        ThreadLog { shared, thread, id, panics: 0, buffer, depth: 0, commits, last_write: None, random };
+    CURRENT.set(Some(Box::new(log)));
+    Attached { not_send: PhantomData }
 }
 
 impl ThreadLog {
     fn push(&mut self, action: Action) {
-        // All entries of all threads are in one order, which is that of this counter.
-        let number = self.shared.next.fetch_add(1, Ordering::SeqCst);
-        self.batch.push((number, Event { thread: self.id, action }));
-        if self.batch.len() >= BATCH {
-            self.flush();
-        }
+        self.shared.push(&self.buffer, self.id, action);
     }
 
-    fn flush(&mut self) {
-        if !self.batch.is_empty() {
-            // If the other side has gone, the recording has ended.
-            let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-            let _ = self.shared.queue.send(batch);
-        }
+    /// The method under way has panicked, and never returns.
+    fn begin_anew(&mut self) {
+        self.panics += 1;
+        let name = format!("{}+{}", self.thread.name, self.panics).into();
+        self.id = self.shared.add_thread(Thread { name, ..self.thread });
     }
 
     /// Whether the thread should let others run now.
@@ -135,13 +123,14 @@ fn with(act: impl FnOnce(&mut ThreadLog)) {
     }
 }
 
-/// The same for what is logged only where views are compared.
-fn with_views(act: impl FnOnce(&mut ThreadLog)) {
-    with(|log| {
-        if log.shared.has_views {
-            act(log);
-        }
-    });
+/// Whether this thread logs, such that this holds.
+fn logs(such_that: impl FnOnce(&ThreadLog) -> bool) -> bool {
+    CURRENT.with_borrow(|current| current.as_ref().is_some_and(|log| such_that(log)))
+}
+
+/// Whether writes and commit blocks are logged.
+fn logs_views() -> bool {
+    logs(|log| log.shared.has_views)
 }
 
 /// A logged method that is under way.
@@ -160,14 +149,16 @@ pub fn value<T: Clone + Into<Value>>(it: &T) -> Value {
 
 /// Logs a call.
 pub fn call(kind: MethodKind, name: &'static str, args: impl FnOnce() -> Arguments) -> Call {
+    // What the user's code gives is made first: it may call logged methods itself, or panic.
+    let action =
+        logs(|log| log.depth == 0).then(|| Action::Call { method: SmolStr::new_static(name), args: args() });
     let mut is_attached = false;
     with(|log| {
         is_attached = true;
         log.depth += 1;
-        if log.depth == 1 {
+        if let Some(action) = action {
             log.commits.clear();
             log.last_write = None;
-            let action = Action::Call { method: SmolStr::new_static(name), args: args() };
             log.push(action);
         }
     });
@@ -177,19 +168,16 @@ pub fn call(kind: MethodKind, name: &'static str, args: impl FnOnce() -> Argumen
 impl Call {
     /// Logs the return.
     pub fn returns(mut self, ret: impl FnOnce() -> Value) {
-        self.has_returned = true;
-        if !self.is_attached {
+        if !self.is_attached || !logs(|log| log.depth == 1) {
+            self.has_returned = true;
             return;
         }
+        let action = Action::Return { method: SmolStr::new_static(self.name), ret: ret() };
+        self.has_returned = true;
         with(|log| {
-            log.depth = log.depth.saturating_sub(1);
-            if log.depth > 0 {
-                return;
-            }
             if self.kind == MethodKind::Mutator && log.commits.len() != 1 {
                 log.mistake(self.name);
             }
-            let action = Action::Return { method: SmolStr::new_static(self.name), ret: ret() };
             log.push(action);
         });
     }
@@ -198,8 +186,15 @@ impl Call {
 impl Drop for Call {
     /// A method that panics does not return.
     fn drop(&mut self) {
-        if self.is_attached && !self.has_returned {
-            with(|log| log.depth = log.depth.saturating_sub(1));
+        if self.is_attached {
+            CURRENT.with_borrow_mut(|current| {
+                if let Some(log) = current {
+                    log.depth = log.depth.saturating_sub(1);
+                    if log.depth == 0 && !self.has_returned {
+                        log.begin_anew();
+                    }
+                }
+            });
         }
     }
 }
@@ -230,20 +225,23 @@ pub fn commit() {
 /// Logs a write.
 #[track_caller]
 pub fn write(target: impl FnOnce() -> SmolStr, value: impl FnOnce() -> Value) {
-    let place = Location::caller();
-    with_views(|log| {
-        log.last_write = Some(place);
-        log.push(Action::Write { target: target(), value: value() });
-    });
+    if logs_views() {
+        log_write(Location::caller(), Action::Write { target: target(), value: value() });
+    }
 }
 
 /// Logs an entry that is replayed as a whole.
 #[track_caller]
 pub fn replay(entry: impl FnOnce() -> SmolStr, value: impl FnOnce() -> Value) {
-    let place = Location::caller();
-    with_views(|log| {
+    if logs_views() {
+        log_write(Location::caller(), Action::Replay { entry: entry(), value: value() });
+    }
+}
+
+fn log_write(place: &'static Location<'static>, action: Action) {
+    with(|log| {
         log.last_write = Some(place);
-        log.push(Action::Replay { entry: entry(), value: value() });
+        log.push(action);
     });
 }
 
@@ -254,13 +252,19 @@ pub struct Block(());
 impl Block {
     /// Logs its beginning.
     pub fn begin() -> Block {
-        with_views(|log| log.push(Action::BlockBegin));
+        log_block(Action::BlockBegin);
         Block(())
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        with_views(|log| log.push(Action::BlockEnd));
+        log_block(Action::BlockEnd);
+    }
+}
+
+fn log_block(action: Action) {
+    if logs_views() {
+        with(|log| log.push(action));
     }
 }

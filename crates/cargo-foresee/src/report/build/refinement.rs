@@ -180,7 +180,22 @@ fn log_case(
     views: Mode,
     limits: Limits,
 ) -> Result<Checked, CaseError> {
-    let found = named::refine_at(structure, log, views, limits)?;
+    let events = log.events.len() as u64;
+    let found = match named::refine_at(structure, log, views, limits) {
+        Err(RefineError::TooManyResults { .. }) => {
+            let verdict = CaseVerdict {
+                id: case.id.clone(),
+                model: structure.name().to_owned(),
+                ok: None,
+                first: None,
+                io: None,
+                view: None,
+                linearizable: None,
+            };
+            return Ok(Checked { verdict, finding: None, events });
+        }
+        found => found?,
+    };
     let verdict_of = |violation: Option<&(Violation, Judgement)>| RefinementVerdict {
         ok: violation.is_none(),
         first: violation.map(|(violation, _)| violation.first as u64),
@@ -209,7 +224,7 @@ fn log_case(
         view: found.view.as_ref().map(|view| verdict_of(view.as_ref())),
         linearizable,
     };
-    Ok(Checked { verdict, finding: finding.or(block), events: log.events.len() as u64 })
+    Ok(Checked { verdict, finding: finding.or(block), events })
 }
 
 /// A commit block that is not one step.

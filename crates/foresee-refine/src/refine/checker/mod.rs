@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use threads::{Ahead, Block, Execution, ThreadState, result_ahead};
+use threads::{Ahead, Block, Execution, Step, ThreadState, result_ahead};
 
 use super::replica::Replica;
 use super::violation::{Difference, Kind, RefineError, Violation};
@@ -46,14 +46,19 @@ pub struct Checker<'s, S: Viewed, R: Replica> {
     /// The event of the last write of each variable.
     written: FxHashMap<SmolStr, usize>,
     worlds: Vec<World<S>>,
+    /// Whether there would be more worlds than are kept.
+    is_partial: bool,
     threads: FxHashMap<ThreadId, ThreadState<S::Op>>,
-    waiting: VecDeque<Event>,
+    waiting: VecDeque<(ThreadId, Step<S::Op>)>,
     /// The index of the first waiting event.
     next: usize,
     order: Vec<usize>,
     is_finished: bool,
     violation: Option<Violation>,
 }
+
+/// More worlds are not kept. The log is right if one of those that are kept makes it right; if none does, it is not known.
+const MOST_WORLDS: usize = 1_024;
 
 /// What happened to the worlds at an event: what the last one died of.
 struct Death {
@@ -77,6 +82,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             replica,
             written: FxHashMap::default(),
             worlds: vec![world],
+            is_partial: false,
             threads: FxHashMap::default(),
             waiting: VecDeque::new(),
             next: 0,
@@ -105,14 +111,23 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             self.keep_contents();
         }
         let thread = self.threads.entry(event.thread).or_insert_with(|| ThreadState::new(is_internal));
-        match &event.action {
-            Action::Call { .. } => thread.ahead.push_back(Ahead::Call),
+        let step = match &event.action {
+            Action::Call { method, args } => {
+                thread.ahead.push_back(Ahead::Call);
+                let op = self.spec.decode(method, args);
+                let is_observer = op.as_ref().is_ok_and(|op| self.spec.is_observer(op));
+                Step::Call { method: method.clone(), op, is_observer }
+            }
             Action::Return { method, ret } => {
                 thread.ahead.push_back(Ahead::Return { method: method.clone(), ret: ret.clone() });
+                Step::Return
             }
-            _ => {}
-        }
-        self.waiting.push_back(event.clone());
+            Action::Commit => Step::Commit,
+            Action::BlockBegin => Step::BlockBegin,
+            Action::BlockEnd => Step::BlockEnd,
+            write @ (Action::Write { .. } | Action::Replay { .. }) => Step::Write(write.clone()),
+        };
+        self.waiting.push_back((event.thread, step));
         self.advance()
     }
 
@@ -125,50 +140,56 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
 
     fn advance(&mut self) -> Result<(), RefineError> {
         while self.violation.is_none()
-            && let Some(event) = self.waiting.front()
-            && !self.must_wait(event)
-            && let Some(event) = self.waiting.pop_front()
+            && let Some((thread, step)) = self.waiting.front()
+            && !self.must_wait(*thread, step)
+            && let Some((thread, step)) = self.waiting.pop_front()
         {
             self.next += 1;
-            self.process(self.next - 1, event)?;
+            self.process(self.next - 1, thread, step)?;
         }
-        Ok(())
+        match &self.violation {
+            Some(found) if self.is_partial && found.kind.is_about_worlds() => {
+                Err(RefineError::TooManyResults { event: found.first })
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// Whether an event needs what has not been logged yet.
-    fn must_wait(&self, event: &Event) -> bool {
-        let Some(thread) = self.threads.get(&event.thread).filter(|_| !self.is_finished) else {
+    /// Whether a step needs what has not been logged yet.
+    fn must_wait(&self, thread: ThreadId, step: &Step<S::Op>) -> bool {
+        let Some(thread) = self.threads.get(&thread).filter(|_| !self.is_finished) else {
             return false;
         };
-        match &event.action {
-            Action::Commit => thread.execution.is_some() && thread.ahead.is_empty(),
+        match step {
+            Step::Commit => thread.execution.is_some() && thread.ahead.is_empty(),
             // The call itself is the first thing ahead.
-            Action::Call { method, args } => {
-                thread.ahead.len() < 2
-                    && self.spec.decode(method, args).is_ok_and(|op| self.spec.is_observer(&op))
-            }
+            Step::Call { is_observer, .. } => *is_observer && thread.ahead.len() < 2,
             _ => false,
         }
     }
 
-    fn process(&mut self, index: usize, event: Event) -> Result<(), RefineError> {
-        let thread = event.thread;
-        if let Action::Write { .. } | Action::Replay { .. } = event.action
-            && let Some(execution) = &mut self.state(thread).execution
-        {
-            execution.last_write = Some(index);
-        }
-        match event.action {
-            Action::Call { method, args } => self.call(index, thread, method, &args)?,
-            Action::Return { method, ret } => self.returns(index, thread, &method, ret),
-            Action::Commit => self.commit(index, thread)?,
-            _ if self.mode == Mode::Io => {}
-            Action::BlockBegin => match &mut self.state(thread).block {
+    fn process(&mut self, index: usize, thread: ThreadId, step: Step<S::Op>) -> Result<(), RefineError> {
+        match step {
+            Step::Call { method, op, is_observer } => {
+                let op = op.map_err(|why| RefineError::Call { event: index, why })?;
+                self.call(index, thread, method, op, is_observer);
+            }
+            Step::Return => self.returns(index, thread),
+            Step::Commit => self.commit(index, thread)?,
+            Step::Write(write) => {
+                if let Some(execution) = &mut self.state(thread).execution {
+                    execution.last_write = Some(index);
+                }
+                if self.mode.has_views() {
+                    self.write(index, thread, write)?;
+                }
+            }
+            Step::BlockBegin | Step::BlockEnd if !self.mode.has_views() => {}
+            Step::BlockBegin => match &mut self.state(thread).block {
                 Some(_) => self.report(index, thread, Kind::Malformed),
                 block => *block = Some(Block::default()),
             },
-            Action::BlockEnd => self.end_block(index, thread)?,
-            write => self.write(index, thread, write)?,
+            Step::BlockEnd => self.end_block(index, thread)?,
         }
         Ok(())
     }
@@ -177,21 +198,13 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         self.threads.entry(thread).or_insert_with(|| ThreadState::new(false))
     }
 
-    fn call(
-        &mut self,
-        index: usize,
-        thread: ThreadId,
-        method: SmolStr,
-        args: &[Value],
-    ) -> Result<(), RefineError> {
+    fn call(&mut self, index: usize, thread: ThreadId, method: SmolStr, op: S::Op, is_observer: bool) {
         let spec = self.spec;
-        let op = spec.decode(&method, args).map_err(|why| RefineError::Call { event: index, why })?;
-        let is_observer = spec.is_observer(&op);
         let state = self.state(thread);
         state.ahead.pop_front();
         if state.execution.is_some() || state.is_internal {
             self.report_event(index);
-            return Ok(());
+            return;
         }
         let ret = result_ahead(&state.ahead, &method);
         let execution =
@@ -205,18 +218,19 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             }
         }
         self.state(thread).execution = Some(execution);
-        Ok(())
     }
 
-    fn returns(&mut self, index: usize, thread: ThreadId, method: &str, ret: Value) {
+    fn returns(&mut self, index: usize, thread: ThreadId) {
         let mode = self.mode;
         let state = self.state(thread);
-        state.ahead.pop_front();
+        let Some(Ahead::Return { method, ret }) = state.ahead.pop_front() else {
+            return self.report_event(index);
+        };
         let has_block = mode.has_views() && state.block.is_some();
         let Some(execution) = state.execution.take() else {
             return self.report_event(index);
         };
-        let kind = if *execution.method != *method {
+        let kind = if execution.method != method {
             Some(Kind::Malformed)
         } else if !execution.is_observer && !execution.has_committed {
             Some(Kind::MissingCommit)
@@ -232,10 +246,13 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         let call = execution.call;
         if execution.is_observer {
             let spec = self.spec;
-            let expected = self.worlds.last().map(|world| spec.returns(&world.state, &execution.op));
-            self.worlds.retain(|world| world.satisfied.contains(&thread));
-            self.worlds.iter_mut().for_each(|world| {
-                world.satisfied.remove(&thread);
+            let mut expected = None;
+            self.worlds.retain_mut(|world| {
+                let is_satisfied = world.satisfied.remove(&thread);
+                if !is_satisfied {
+                    expected = Some(spec.returns(&world.state, &execution.op));
+                }
+                is_satisfied
             });
             if self.worlds.is_empty() {
                 self.violation = Some(Violation {
@@ -257,7 +274,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             return match mode {
                 Mode::Io => Ok(()),
                 Mode::View => self.commit_internal(index, thread),
-                Mode::Quiescent => self.publish_block(thread),
+                Mode::Quiescent => self.publish_block(thread).map(drop),
             };
         }
         let ThreadState { execution, ahead, .. } = state;
@@ -278,11 +295,15 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         self.order.push(call);
         let mut death = self.step(&op, ret.as_ref());
         if mode.has_views() && !self.worlds.is_empty() {
+            let changed = self.publish_block(thread)?;
             for world in &mut self.worlds {
-                let touched = self.spec.touched(&world.state, &op);
+                let mut touched = self.spec.touched(&world.state, &op);
+                if let Touched::Parts(parts) = &mut touched {
+                    // Those have been compared.
+                    parts.retain(|part| changed.binary_search(part).is_err());
+                }
                 world.compare(self.spec, &self.replica, &touched);
             }
-            self.publish_block(thread)?;
             if mode == Mode::View {
                 death = self.compare_views(death);
             }
@@ -303,21 +324,27 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
     fn step(&mut self, op: &S::Op, ret: Option<&Value>) -> Death {
         let spec = self.spec;
         let mut death = Death { kind: Kind::ReturnValue, expected: Vec::new(), differences: Vec::new() };
-        let worlds = std::mem::take(&mut self.worlds);
-        for mut world in worlds {
-            let Some(ret) = ret else {
-                for ret in spec.returns(&world.state, op) {
-                    let mut other = world.clone();
-                    if spec.apply(&mut other.state, op, &ret) != Outcome::Refused {
-                        self.worlds.push(other);
-                    }
+        if let Some(ret) = ret {
+            self.worlds.retain_mut(|world| {
+                let is_refused = spec.apply(&mut world.state, op, ret) == Outcome::Refused;
+                if is_refused {
+                    death.expected = spec.returns(&world.state, op);
                 }
-                continue;
-            };
-            if spec.apply(&mut world.state, op, ret) == Outcome::Refused {
-                death.expected = spec.returns(&world.state, op);
-            } else {
-                self.worlds.push(world);
+                !is_refused
+            });
+            return death;
+        }
+        for world in std::mem::take(&mut self.worlds) {
+            for ret in spec.returns(&world.state, op) {
+                let mut other = world.clone();
+                if spec.apply(&mut other.state, op, &ret) == Outcome::Refused {
+                    continue;
+                }
+                if self.worlds.len() == MOST_WORLDS {
+                    self.is_partial = true;
+                    return death;
+                }
+                self.worlds.push(other);
             }
         }
         death

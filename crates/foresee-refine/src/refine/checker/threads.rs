@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::log::Action;
+use crate::spec::WrongCall;
 use crate::value::Value;
 
 /// What parts had before they were changed.
@@ -32,6 +33,21 @@ pub(super) struct Block {
     pub(super) writes: Vec<(usize, Action)>,
     /// What parts had before the first write that was made known at the block's commit.
     pub(super) before: Before,
+}
+
+/// An event, as far as it was understood when it came.
+pub(super) enum Step<Op> {
+    Call {
+        method: SmolStr,
+        op: Result<Op, WrongCall>,
+        is_observer: bool,
+    },
+    /// What returns is the first thing ahead.
+    Return,
+    Commit,
+    Write(Action),
+    BlockBegin,
+    BlockEnd,
 }
 
 /// What a thread does next, as far as it concerns the operation under way.

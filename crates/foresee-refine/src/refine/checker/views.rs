@@ -5,7 +5,8 @@ use super::super::violation::{Difference, Kind, RefineError, Violation};
 use super::threads::{Before, ThreadState};
 use super::{Checker, Death, Mode};
 use crate::log::{Action, ThreadId};
-use crate::spec::{Touched, Viewed};
+use crate::spec::Viewed;
+use crate::value::Value;
 
 impl<S: Viewed, R: Replica> Checker<'_, S, R> {
     /// From here on the contents of parts are kept: a thread of the structure has appeared, which must not change them.
@@ -61,16 +62,17 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
     }
 
     /// The open block of a thread has its commit: its writes are there for all.
-    pub(super) fn publish_block(&mut self, thread: ThreadId) -> Result<(), RefineError> {
-        let Some(block) = &mut self.state(thread).block else { return Ok(()) };
+    /// Which parts may be others now, in order.
+    pub(super) fn publish_block(&mut self, thread: ThreadId) -> Result<Vec<Value>, RefineError> {
+        let Some(block) = &mut self.state(thread).block else { return Ok(Vec::new()) };
         block.has_committed = true;
         let mut before = std::mem::take(&mut block.before);
         let writes = std::mem::take(&mut block.writes);
-        self.publish(writes, &mut before)?;
+        let changed = self.publish(writes, &mut before)?;
         if let Some(block) = &mut self.state(thread).block {
             block.before = before;
         }
-        Ok(())
+        Ok(changed)
     }
 
     pub(super) fn write(&mut self, index: usize, thread: ThreadId, write: Action) -> Result<(), RefineError> {
@@ -130,12 +132,12 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
     }
 
     /// Makes writes known, and notes what the parts that they changed had before, where a thread of the structure might have to answer for it. Of
-    /// a variable that was written later, the later value stays.
+    /// a variable that was written later, the later value stays. Which parts may be others now, in order.
     fn publish(
         &mut self,
         writes: impl IntoIterator<Item = (usize, Action)>,
         before: &mut Before,
-    ) -> Result<(), RefineError> {
+    ) -> Result<Vec<Value>, RefineError> {
         for (event, write) in writes {
             let done = match write {
                 Action::Write { target, value } => match self.written.get_mut(&target) {
@@ -158,22 +160,19 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
         let mut changed = self.replica.take_changed();
         changed.sort_unstable();
         changed.dedup();
-        if changed.is_empty() {
-            return Ok(());
-        }
-        if let Some(contents) = &mut self.contents {
-            for part in &changed {
-                let was = match self.replica.part(part) {
+        for part in &changed {
+            let now = self.replica.part(part);
+            for world in &mut self.worlds {
+                world.compare_part(self.spec, part, now.as_ref());
+            }
+            if let Some(contents) = &mut self.contents {
+                let was = match now {
                     Some(now) => contents.insert(part.clone(), now),
                     None => contents.remove(part),
                 };
                 before.entry(part.clone()).or_insert(was);
             }
         }
-        let touched = Touched::Parts(changed);
-        for world in &mut self.worlds {
-            world.compare(self.spec, &self.replica, &touched);
-        }
-        Ok(())
+        Ok(changed)
     }
 }

@@ -1,0 +1,93 @@
+//! Logs and histories that are hard on purpose: they must be answered soon, and rightly or not at all.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+
+use foresee_refine::Value;
+use foresee_refine::linear::Limits;
+use foresee_refine::log::Log;
+use foresee_refine::named::{Structure, refine};
+use foresee_refine::read::{Subject, read};
+use foresee_refine::refine::{Kind, RefineError};
+
+fn log_of(structure: &str, lines: &str) -> Log {
+    let text = format!("{{\"structure\": \"{structure}\"}}\n{lines}");
+    let mut cases = read(text.as_bytes(), None).unwrap();
+    let Subject::Log { log, .. } = cases.remove(0).subject else { panic!("a log is expected") };
+    log
+}
+
+/// Inserts that have committed and never return: each may have succeeded or failed.
+fn unfinished_inserts(many: usize) -> String {
+    let mut lines = String::new();
+    for nth in 0..many {
+        writeln!(lines, r#"{{"thread":"T{nth}","op":"call","method":"insert","args":[{nth}]}}"#).unwrap();
+        writeln!(lines, r#"{{"thread":"T{nth}","op":"commit"}}"#).unwrap();
+    }
+    lines
+}
+
+/// A lookup of what the first of these inserts put there, or did not.
+const LOOKUP: &str = r#"{"thread":"a","op":"call","method":"lookup","args":[0]}
+{"thread":"a","op":"return","method":"lookup","ret":false}
+"#;
+
+#[test]
+fn results_that_nobody_knows_are_tried_as_far_as_there_is_room() {
+    let few = unfinished_inserts(6) + LOOKUP;
+    assert_eq!(refine(Structure::Multiset, &log_of("multiset", &few), Limits::default()).unwrap().io, None);
+
+    let many = unfinished_inserts(40);
+    assert_eq!(refine(Structure::Multiset, &log_of("multiset", &many), Limits::default()).unwrap().io, None);
+
+    // Some combination explains this, and it is not among those that were tried: not known, and not a violation.
+    let too_many = log_of("multiset", &(many + LOOKUP));
+    let answer = refine(Structure::Multiset, &too_many, Limits::default());
+    assert!(matches!(answer, Err(RefineError::TooManyResults { .. })), "{answer:?}");
+}
+
+#[test]
+fn what_no_result_explains_is_a_violation_all_the_same() {
+    let lines = unfinished_inserts(40) + "{\"thread\":\"a\",\"op\":\"commit\"}\n";
+    let found = refine(Structure::Multiset, &log_of("multiset", &lines), Limits::default()).unwrap();
+    assert_eq!(found.io.unwrap().0.kind, Kind::CommitOutside);
+}
+
+#[test]
+fn very_many_threads_are_read_soon() {
+    let mut lines = String::new();
+    for nth in 0..200_000 {
+        writeln!(lines, r#"{{"thread":"T{nth}","op":"call","method":"lookup","args":[1]}}"#).unwrap();
+    }
+    assert_eq!(log_of("multiset", &lines).threads.len(), 200_000);
+}
+
+#[test]
+fn the_size_of_a_vector_that_jumps_costs_nothing() {
+    let mut lines = r#"{"thread":"a","op":"call","method":"add","args":[1]}"#.to_owned() + "\n";
+    for nth in 0..2_000_i64 {
+        let size = i64::MAX * (nth % 2);
+        writeln!(lines, r#"{{"thread":"a","op":"write","target":"size","value":{size}}}"#).unwrap();
+    }
+    lines += r#"{"thread":"a","op":"commit"}
+{"thread":"a","op":"return","method":"add","ret":"ok"}
+"#;
+    let found = refine(Structure::Vector, &log_of("vector", &lines), Limits::default()).unwrap();
+    let (violation, _) = found.view.unwrap().unwrap();
+    assert_eq!(violation.kind, Kind::View);
+    let parts: Vec<&Value> = violation.differences.iter().map(|difference| &difference.part).collect();
+    assert!(parts.contains(&&Value::from("size")), "{parts:?}");
+}
+
+#[test]
+fn strings_of_edn_have_characters_by_number() {
+    let history = r#"{:process 0, :type :invoke, :f :write, :value "\u00e9\ud83d\ude00"}"#;
+    let mut cases = read(history.as_bytes(), None).unwrap();
+    let Subject::History { history, .. } = cases.remove(0).subject else { panic!("a history is expected") };
+    assert_eq!(history.ops()[0].args, [Value::from("é😀")]);
+    for wrong in [r#""\ud83d""#, r#""\u12""#, r#""\ud83d\u0041""#, r#""\u+123""#, r#""\u00é""#] {
+        let text = format!("{{:process 0, :type :invoke, :f :write, :value {wrong}}}");
+        assert!(read(text.as_bytes(), None).is_err(), "{wrong}");
+    }
+}
