@@ -2,8 +2,9 @@
 
 use crate::name_matching::{before_as, closing, function_path};
 
-/// Crates whose code is between the user's and the lock: not what a report should point at.
-const LIBRARIES: &[&str] = &["std", "core", "alloc", "lock_api", "parking_lot", "parking_lot_core", "spin"];
+/// Crates whose code is between the user's and the lock, or calls the user's (the runtime): not what a report should point at.
+const LIBRARIES: &[&str] =
+    &["std", "core", "alloc", "lock_api", "parking_lot", "parking_lot_core", "spin", "foresee_rt"];
 
 /// Whether a function, by its path, is of a library that stands between the user and what happens.
 pub(crate) fn is_library_path(path: &str) -> bool {

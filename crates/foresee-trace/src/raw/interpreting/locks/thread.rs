@@ -93,6 +93,8 @@ impl Thread {
         self.begin_inlined(&site, pc);
         let (user, krate) = (self.user(&site), self.krate(&site));
         let function = cx.naming.site(callee);
+        // What nobody of the user's has called is where it begins.
+        let user = user.or_else(|| function.is_users.then_some(function.loc));
         let is_channel =
             if function.krate.is_some() { function.is_channel } else { self.is_in_channel(&site) };
         let is_silent = self.operations.iter().any(Operation::hides) || function.entry.is_some();
