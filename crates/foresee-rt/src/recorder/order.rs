@@ -48,14 +48,26 @@ pub(crate) fn start(wanted: Clock) -> Clock {
     if is_time { Clock::Time } else { Clock::Counter }
 }
 
-/// Whether all processors have the same time stamp counter, which the kernel tells.
+/// Whether all processors have the same time stamp counter, which the kernel tells, and reading it is fast.
 fn has_time() -> bool {
     const RDTSCP: u32 = 1 << 27;
     let leaf = |number| __cpuid(number);
     let has_rdtscp = leaf(0x8000_0000).eax >= 0x8000_0001 && leaf(0x8000_0001).edx & RDTSCP != 0;
     // The kernel takes it off the list as soon as it has seen two processors disagree.
     let list = std::fs::read("/sys/devices/system/clocksource/clocksource0/available_clocksource");
-    has_rdtscp && list.is_ok_and(|list| list.split(u8::is_ascii_whitespace).any(|clock| clock == b"tsc"))
+    let is_listed = |list: Vec<u8>| list.split(u8::is_ascii_whitespace).any(|clock| clock == b"tsc");
+    has_rdtscp && list.is_ok_and(is_listed) && is_fast()
+}
+
+/// Whether reading the counter takes the processor alone: some virtual machines do it by themselves, which takes thousands of cycles.
+fn is_fast() -> bool {
+    const SLOW: u64 = 600;
+    let mut last = cycles();
+    let mut takes = || {
+        let before = std::mem::replace(&mut last, cycles());
+        last.wrapping_sub(before)
+    };
+    (0..16).any(|_| takes() < SLOW)
 }
 
 #[inline(always)]
