@@ -34,7 +34,7 @@
 //! thread's (`recorder::atomics`).
 //!
 //! **The counter.** The key of what synchronises is `2 * counter + 1`, and counts; that of everything else is `2 * counter`. All threads
-//! share its cache line. It is used where there is no time, where code of unknown libraries may order threads, and where the moment of each access is needed.
+//! share its cache line. It is used unless time is asked for (`FORESEE_CLOCK`), and always where code of unknown libraries may order threads, in Rust programs, and where the moment of each access is needed.
 //!
 //! With either, the order by keys is one in which
 //!

@@ -368,8 +368,8 @@ impl fmt::Display for Gap {
                 write!(f, "code that is not recorded wrote {}", unseen.text)
             }
             Gap::UnknownMoments => f.write_str(
-                "code that is not recorded may have ordered threads, and when it ran is not known exactly enough to tell (record with \
-                 FORESEE_CLOCK=counter)",
+                "code that is not recorded may have ordered threads, and when it ran is not known exactly enough to tell (record \
+                 without FORESEE_CLOCK=time)",
             ),
             Gap::Unstated => f.write_str("the file ends before it says whether its recording is complete"),
             Gap::Impossible(why) => write!(f, "not a possible run (see foresee trace validate): {why}"),

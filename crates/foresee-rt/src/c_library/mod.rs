@@ -14,7 +14,7 @@
 //! | `ipc`, `signals`, `deferred_handlers`, `blocked_signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
 //! | `copies`, `strings`, `effects` | functions that access the program's memory |
-//! | `jumps` | `longjmp` |
+//! | `jumps`, `sleeping` | `longjmp`; functions that let time pass |
 //! | `openmp` | the libraries behind OpenMP's directives |
 
 mod aio;
@@ -45,6 +45,7 @@ pub(crate) mod process;
 mod semaphores;
 mod shared_mappings;
 mod signals;
+mod sleeping;
 mod streams;
 mod strings;
 pub(crate) mod threads;

@@ -5,9 +5,8 @@
 //! bytes: atomics of different sizes that overlap share it. Code that is not recorded does its operations without the lock; they
 //! are atomic all the same.
 //!
-//! **Loads** write nothing that others see, if keys are times (`order`). They see whether the atomic was changed meanwhile by a version that changes count, and
-//! take no time of their own: their key is the next after that of the change that they read, or the last one that their thread has, whichever is larger. Both were taken before
-//! the load, so the next change, which takes the time after it, has a larger one.
+//! **Loads** write nothing that others see, if keys are times (`order`). They see whether the atomic was changed meanwhile by a version that changes count;
+//! their key is the time before the load, or the next after that of the change that they read, whichever is larger: the next change, which takes the time after the load, has a larger one.
 
 use std::sync::atomic::{
     AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
@@ -51,12 +50,17 @@ impl Stripe {
 
     fn lock(&self, owner: &Local) {
         spin_until(|| self.owner.compare_exchange_weak(FREE, identity(owner), Acquire, Relaxed).is_ok());
-        self.version.fetch_add(1, SeqCst);
+        self.count();
     }
 
     fn unlock(&self) {
-        self.version.fetch_add(1, Release);
+        self.count();
         self.owner.store(FREE, Release);
+    }
+
+    /// A change begins, or is over. Only the owner counts, and processors show stores in their order.
+    fn count(&self) {
+        self.version.store(self.version.load(Relaxed).wrapping_add(1), Release);
     }
 
     /// Whoever held it will not go on.
@@ -134,6 +138,10 @@ fn atomic_inside<R>(
     let key = local.key_after(stripe.last.load(Relaxed));
     let (result, effect, order) = operation();
     local.atomic(key, effect, detail(order, size_log2), pc, addr);
+    match effect {
+        AtomicEffect::Load(_) => local.expire(),
+        AtomicEffect::Store(_) | AtomicEffect::Rmw(..) => local.note_fresh(),
+    }
     stripe.last.store(key, Relaxed);
     stripe.unlock();
     result
@@ -151,10 +159,11 @@ pub(crate) fn atomic_load<R: Copy + Into<u64>>(
     let recorded = inside(|local| {
         if clock() == Clock::Time {
             // Before the load, so that whatever changes the atomic after it has a larger key.
-            let own = local.recent_key();
+            let own = local.key_now();
             if let Some((loaded, last)) = Stripe::of(addr).read(&load) {
                 let key = own.max(last + 1);
                 local.atomic(key, AtomicEffect::Load(loaded.into()), detail(order, size_log2), pc, addr);
+                local.expire();
                 return loaded;
             }
         }

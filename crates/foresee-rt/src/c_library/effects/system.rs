@@ -7,6 +7,7 @@ use libc::{
 
 use super::orders::{Giving, RunningChild};
 use super::table::*;
+use crate::c_library::sleeping::Sleeping;
 use crate::real_functions::{Real, call_real};
 
 /// Whether a sleep was interrupted, so that the time that was left is written.
@@ -34,15 +35,15 @@ effects! {
         before [], after |base| [writes_object(to, base != 0)];
     gettimeofday(to: *mut timeval, zone: *mut c_void) -> c_int,
         before [], after |failed| [writes_object(to, failed == 0), writes(zone, if failed == 0 { 8 } else { 0 })];
-    nanosleep(time: *const timespec, left: *mut timespec) -> c_int,
+    nanosleep(time: *const timespec, left: *mut timespec) -> c_int, within Sleeping,
         before [reads_object(time)], after |result| [writes_object(left, was_interrupted(result))];
-    clock_nanosleep(clock: c_int, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int,
+    clock_nanosleep(clock: c_int, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int, within Sleeping,
         before [reads_object(time)],
         after |error| [writes_object(left, error == libc::EINTR && flags & libc::TIMER_ABSTIME == 0)];
-    thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int,
+    thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int, within Sleeping,
         before [reads_object(time)], after |result| [writes_object(left, result == -1)];
-    sleep(seconds: c_uint) -> c_uint, before [], after |_| [];
-    usleep(microseconds: c_uint) -> c_int, before [], after |_| [];
+    sleep(seconds: c_uint) -> c_uint, within Sleeping, before [], after |_| [];
+    usleep(microseconds: c_uint) -> c_int, within Sleeping, before [], after |_| [];
     pthread_testcancel() -> (), before [], after |_| [];
     pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int,
         before [], after |failed| [writes_object(old, failed == 0)];

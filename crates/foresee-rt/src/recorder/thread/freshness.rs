@@ -6,15 +6,23 @@
 //! For what happens-before orders that is enough: between two accesses that it orders, the first one's thread takes the time after the first, and
 //! the second one's thread after that and before the second.
 //!
+//! **Orders that are seen late.** Who has looked at a lock of Rust's library and found it taken waits for it in code of the library, which records nothing: whoever reads the trace
+//! knows by the next record that the thread has the lock. So what follows a load of an atomic, or an exchange that was not done, takes the time. And so does what
+//! follows a sleep, as programs that should not do that wait for others by sleeping.
+//!
 //! **Whoever reads along** must know that no record will have a smaller key than some. A thread may have been asleep since its last page began. So the
 //! reader *requests* fresh keys, by a number in the file's header: a thread that sees another number than before takes the time anew.
 
-use foresee_format::near::near_key;
 use foresee_format::{Tag, first_word};
 
-use super::local::Local;
+use super::local::{Local, with_local};
 use crate::recorder::order::{self, Clock, fresh_words};
 use crate::recorder::trace_file;
+
+/// Time has passed: this thread's next record takes it anew.
+pub(crate) fn expire() {
+    with_local(Local::expire);
+}
 
 impl Local {
     /// Whether a near record may have the key of the record before it.
@@ -25,7 +33,7 @@ impl Local {
 
     /// A record has just been written whose key was taken for it.
     #[inline(always)]
-    pub(super) fn note_fresh(&self) {
+    pub(crate) fn note_fresh(&self) {
         self.near.fresh_until.set(self.next.get().wrapping_add(fresh_words()));
     }
 
@@ -59,11 +67,16 @@ impl Local {
         order::stamped_key(self.last.get().max(other))
     }
 
-    /// The last key of this thread, rounded up to one of what does not synchronise; taken anew if it is too old.
+    /// A key for what does not change what others see, taken now.
     #[inline(always)]
-    pub(crate) fn recent_key(&self) -> u64 {
-        self.freshen();
-        near_key(self.last.get())
+    pub(crate) fn key_now(&self) -> u64 {
+        order::plain_key(self.last.get())
+    }
+
+    /// The next record takes the time anew.
+    #[inline(always)]
+    pub(crate) fn expire(&self) {
+        self.near.fresh_until.set(std::ptr::null_mut());
     }
 
     /// The key of an access: that of its page, if there is one.

@@ -30,6 +30,7 @@ mod suspended;
 
 pub(crate) use chunks::{start, start_over};
 pub(crate) use deferred::{DeferredSignal, SignalSet, defer, unrecorded};
+pub(crate) use freshness::expire;
 pub(crate) use ignoring::{Ignored, begin_ignoring, end_ignoring, unignored};
 pub(crate) use local::{Local, abandon, depth, identity, is_inside, position, silence};
 pub(crate) use near_records::{
