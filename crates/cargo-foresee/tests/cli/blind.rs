@@ -33,6 +33,9 @@ const CORRECT: &[&str] = &[
     "own_buffer",
     "memory_stream",
     "mapped_file",
+    "new_handler",
+    "shared_text",
+    "child_memory",
 ];
 
 /// What is wrong beside code that is not recorded and matters to nobody.

@@ -14,7 +14,7 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/c_lib
 /// A source, the programs in it that are correct, and those that are not, with how certain the race is.
 type Source = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
-const ORDERS: [Source; 4] = [
+const ORDERS: [Source; 5] = [
     (
         "streams.c",
         &["pipes", "long_message", "standard_output", "child", "position", "stream_of_cancelled"],
@@ -38,6 +38,19 @@ const ORDERS: [Source; 4] = [
             "scanned",
         ],
         &[("wrong_room", "observed"), ("wrong_end", "observed")],
+    ),
+    (
+        "processes.c",
+        &[
+            "child_signals",
+            "child_ends",
+            "by_shell",
+            "shared_conditions",
+            "full_queue",
+            "full_of_messages",
+            "removed_messages",
+        ],
+        &[("wrong_signal", "observed")],
     ),
 ];
 

@@ -1,5 +1,6 @@
 // Correct programs in which what one thread does under a lock is not recorded, or what another decides by: each would be a race of the other
 // schedule, if the recording were believed to be all. The first argument says which.
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -8,9 +9,12 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <new>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -167,6 +171,38 @@ int main(int, char **argv) {
         future.get();
         if (data != 42) abort();
         writer.join();
+    }
+    // The standard orders whoever asks after whoever has set.
+    if (which == "new_handler") {
+        static void (*const handler)() = [] {};
+        std::thread setter([] { data = 42; std::set_new_handler(handler); });
+        while (std::get_new_handler() != handler) std::this_thread::yield();
+        if (data != 42) abort();
+        setter.join();
+    }
+    // Copies share the text, and the last one frees it.
+    if (which == "shared_text") {
+        auto *first = new std::runtime_error("a text that all copies share");
+        auto use = [](std::runtime_error copy) { if (std::strlen(copy.what()) < 10) abort(); };
+        std::thread one(use, *first), other(use, *first);
+        delete first;
+        one.join();
+        other.join();
+    }
+    // A child hands on what it finds in memory that it shares.
+    if (which == "child_memory") {
+        auto *flags = static_cast<std::atomic<int> *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+        pid_t child = fork();
+        if (child == 0) {
+            while (!flags[0]) usleep(100);
+            flags[1] = 1;
+            _exit(0);
+        }
+        std::thread reader([=] { while (!flags[1]) usleep(100); if (data != 42) abort(); });
+        data = 42;
+        flags[0] = 1;
+        reader.join();
+        waitpid(child, nullptr, 0);
     }
     if (which == "field_in_frame") in_frame([](Job &job) { job.ready = 1; }, [](Job &job) { return job.ready == 1; });
     if (which == "result_in_frame") in_frame([](Job &job) { job.result = make_pair_of(7); }, [](Job &job) { return job.result.second == 8; });
