@@ -23,7 +23,7 @@ pub(crate) const ORDER_RELEASE: i32 = 3;
 pub(crate) const ORDER_ACQ_REL: i32 = 4;
 
 const STRIPES: usize = 1 << 10;
-static STRIPES_OF_ATOMICS: [Stripe; STRIPES] = [const { Stripe::NEW }; STRIPES];
+static STRIPES_OF_ATOMICS: [Stripe; STRIPES] = [const { Stripe::new() }; STRIPES];
 
 /// What the atomics at some addresses share: alone in its cache line, so that threads that are busy with different atomics do not disturb each other.
 #[repr(align(64))]
@@ -40,8 +40,9 @@ struct Stripe {
 const FREE: usize = 0;
 
 impl Stripe {
-    const NEW: Stripe =
-        Stripe { owner: AtomicUsize::new(FREE), version: AtomicU64::new(0), last: AtomicU64::new(0) };
+    const fn new() -> Stripe {
+        Stripe { owner: AtomicUsize::new(FREE), version: AtomicU64::new(0), last: AtomicU64::new(0) }
+    }
 
     fn of(addr: u64) -> &'static Stripe {
         let stripe = (addr >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
