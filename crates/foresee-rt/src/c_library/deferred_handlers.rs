@@ -13,8 +13,7 @@ use std::mem::{MaybeUninit, offset_of};
 use libc::{c_int, c_void, siginfo_t, stack_t, ucontext_t};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block};
-use super::channels::{OF_SIGNALS, takes_from_children};
-use crate::recorder::edges::acquire_edge;
+use super::channels::{OF_SIGNALS, takes_from};
 use crate::recorder::thread::{self, DeferredSignal, SignalSet};
 
 /// The set of signals that are blocked when the context is gone back to. The kernel's are the first words of the C library's, whose
@@ -77,8 +76,7 @@ pub(super) fn learn(handler: usize) {
     // SAFETY: `errno` is this thread's own; it is put back, as it belongs to the code that was interrupted.
     unsafe {
         let errno = *libc::__errno_location();
-        acquire_edge(OF_SIGNALS, handler as u64);
-        takes_from_children(handler as u64);
+        takes_from(OF_SIGNALS, handler as u64);
         *libc::__errno_location() = errno;
     }
 }

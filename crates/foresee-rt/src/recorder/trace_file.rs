@@ -23,7 +23,7 @@ use crate::message::say;
 /// The mapped header; null without a trace.
 static HEADER: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The mapped header's word by which readers request fresh keys; another word, which does not change, without a trace.
+/// The mapped header's word by which readers request fresh keys; null without a trace.
 static REQUEST: Apart = Apart(AtomicPtr::new(std::ptr::null_mut()));
 
 /// Every access looks at it: nothing that changes shares its cache lines.
