@@ -236,14 +236,17 @@ impl BlindWalk {
 
     /// A thread has read an atomic that was written by code that records nothing.
     pub(crate) fn read_unseen(&mut self, thread: u64, naming: &mut Naming) -> Option<Blind> {
-        let code = naming.intern(UNSEEN_WRITE);
-        self.threads.get(thread as usize)?;
-        self.reported(thread, Some((code, true)))
+        self.ordered_by(UNSEEN_WRITE, thread, naming)
     }
 
     /// A thread has written to memory that other processes have, too: what they do next may be seen by other threads.
     pub(crate) fn wrote_for_others(&mut self, thread: u64, naming: &mut Naming) -> Option<Blind> {
-        let code = naming.intern(OTHER_PROCESSES);
+        self.ordered_by(OTHER_PROCESSES, thread, naming)
+    }
+
+    /// Code of this name, which records nothing, may order what a thread does at this moment.
+    fn ordered_by(&mut self, name: &str, thread: u64, naming: &mut Naming) -> Option<Blind> {
+        let code = naming.intern(name);
         self.threads.get(thread as usize)?;
         self.reported(thread, Some((code, true)))
     }
