@@ -35,6 +35,7 @@ const CORRECT: &[&str] = &[
     "mapped_file",
     "new_handler",
     "shared_text",
+    "shared_locale",
     "child_memory",
 ];
 

@@ -14,7 +14,7 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/c_lib
 /// A source, the programs in it that are correct, and those that are not, with how certain the race is.
 type Source = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
-const ORDERS: [Source; 5] = [
+const ORDERS: [Source; 6] = [
     (
         "streams.c",
         &["pipes", "long_message", "standard_output", "child", "position", "stream_of_cancelled"],
@@ -51,6 +51,26 @@ const ORDERS: [Source; 5] = [
             "removed_messages",
         ],
         &[("wrong_signal", "observed")],
+    ),
+    (
+        "room.c",
+        &[
+            "drained_pipe",
+            "drained_sockets",
+            "drained_counter",
+            "drained_queue",
+            "drained_by_stream",
+            "told_by_epoll",
+            "warned",
+            "warned_without_error",
+            "warned_of_nothing",
+            "signal_told",
+            "logged",
+            "addresses_told",
+            "unwatched",
+            "handlers_of_fork",
+        ],
+        &[("wrong_room", "observed")],
     ),
 ];
 

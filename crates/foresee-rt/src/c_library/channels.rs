@@ -36,7 +36,6 @@ use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::unseen;
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
-use crate::recorder::thread::are_many;
 
 /// The channel of each descriptor; 0: not known yet.
 static CHANNELS: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
@@ -46,6 +45,8 @@ const OF_FILES: u64 = 1 << 50;
 /// In the channel of a file: one on a disk, where others do not notice that it is closed.
 const ON_DISK: u64 = 1 << 49;
 const OF_THEIR_OWN: u64 = 1 << 51;
+/// In the channel of an `eventfd`.
+const OF_A_COUNTER: u64 = 1 << 48;
 pub(crate) const OF_SOCKETS: u64 = 1 << 52;
 const OF_THE_REST: u64 = 1 << 53;
 const OF_TERMINALS: u64 = 1 << 53 | 8;
@@ -60,8 +61,6 @@ pub(crate) const OF_AIO: u64 = 1 << 54 | 40;
 const OF_RELAYS: u64 = 1 << 54 | 32;
 const OF_IPC: u64 = 1 << 55;
 pub(crate) const OF_NAMES: u64 = 1 << 56;
-/// In the object of the room that a channel has: whoever gives waits until there is some.
-pub(crate) const OF_ROOM: u64 = 1 << 57;
 
 /// How often this process has made another one.
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -94,6 +93,21 @@ static MAPPED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 /// Of a set of semaphores or a queue of messages of System V, by its id; they have their ids from the same numbers.
 pub(crate) fn of_ipc(id: c_int) -> u64 {
     OF_IPC | u64::from(id as u32) << 3
+}
+
+/// Whether descriptors of a channel can have no room for more.
+pub(super) fn can_be_full(channel: u64) -> bool {
+    channel & ON_DISK == 0
+}
+
+/// Whether a channel is that of a counter (`eventfd`).
+pub(super) fn is_counter(channel: u64) -> bool {
+    channel & OF_A_COUNTER != 0
+}
+
+/// The channel of a new counter.
+pub(crate) fn new_counter() -> u64 {
+    new_channel() | OF_A_COUNTER
 }
 
 /// A channel that nobody has yet.
@@ -370,7 +384,7 @@ pub(crate) fn relay(from: u64, to: u64, pc: u64) {
 }
 
 /// Whoever takes from the channel may learn what was done so far.
-fn give_to(channel: u64, pc: u64) {
+pub(super) fn give_to(channel: u64, pc: u64) {
     release_edge(channel, pc);
     let mut last = channel;
     for _ in 0..LONGEST_CHAIN {
@@ -427,17 +441,28 @@ pub(crate) fn gives(fd: c_int, pc: u64) {
     }
 }
 
+/// Whoever reads what is written to the log of the system may learn what was done so far: that is a socket, and the standard error if so asked for.
+pub(crate) fn gives_to_log(pc: u64) {
+    if status::recording() {
+        give_to(OF_SOCKETS, pc);
+        gives_by_stream(libc::STDERR_FILENO, pc);
+    }
+}
+
 /// The same by a stream, unless nobody in the program reads what it writes: a standard stream, as it was at the start.
-pub(crate) fn gives_by_stream(fd: c_int, pc: u64) {
-    if !is_as_at_start(fd) {
+/// Returns whether there may be a reader.
+pub(crate) fn gives_by_stream(fd: c_int, pc: u64) -> bool {
+    let may_be_read = !is_as_at_start(fd);
+    if may_be_read {
         gives(fd, pc);
     }
+    may_be_read
 }
 
 /// Whatever streams have in their buffers is written.
 pub(crate) fn gives_by_all_streams(pc: u64) {
     let known = CHANNELS.iter().enumerate().filter(|(_, slot)| slot.load(SeqCst) != 0);
-    known.for_each(|(fd, _)| gives_by_stream(fd as c_int, pc));
+    known.for_each(|(fd, _)| _ = gives_by_stream(fd as c_int, pc));
 }
 
 fn leaves(fd: c_int, channel: u64, pc: u64) {
@@ -463,36 +488,6 @@ pub(crate) fn takes(fd: c_int, channel: u64, pc: u64) {
     }
     if is_shared(fd, channel) {
         acquire_edge(OF_PROCESSES, pc);
-    }
-}
-
-/// The thread is about to take from a channel, which makes room there.
-pub(crate) fn makes_room(channel: u64, pc: u64) {
-    if channel & ON_DISK == 0 && are_many() {
-        release_edge(channel | OF_ROOM, pc);
-    }
-}
-
-/// Whether a descriptor of this channel has no room for more.
-pub(crate) fn is_full(fd: c_int, channel: u64) -> bool {
-    static POLL: Real = Real::new(c"poll");
-    if channel & ON_DISK != 0 || !are_many() {
-        return false;
-    }
-    let mut asked = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
-    // SAFETY: asks about one descriptor, and does not wait.
-    unsafe { call_real!(POLL, (*mut libc::pollfd, libc::nfds_t, c_int) -> c_int, &mut asked, 1, 0) == 0 }
-}
-
-/// There was no room, and is now: somebody made some.
-pub(crate) fn has_room(channel: u64, pc: u64) {
-    acquire_edge(channel | OF_ROOM, pc);
-}
-
-/// The same where the channel was not asked for before.
-pub(crate) fn learns_of_room(fd: c_int, pc: u64) {
-    if let Some(channel) = channel(fd) {
-        has_room(channel, pc);
     }
 }
 

@@ -8,8 +8,9 @@
 use libc::{c_int, c_long, c_void, size_t, ssize_t, timespec};
 
 use super::channels::{
-    OF_ROOM, OF_SIGNALS, OF_TIMERS, ask_for_signals, channel, failed_by_others, gives, lock_files, of_ipc,
+    OF_SIGNALS, OF_TIMERS, ask_for_signals, channel, failed_by_others, gives, lock_files, of_ipc,
 };
+use super::room::room_of_ipc;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, write_range};
@@ -35,7 +36,7 @@ extern "C-unwind" fn send_message(
             )
         }
     };
-    acquire_edge(of_ipc(queue) | OF_ROOM, pc);
+    acquire_edge(room_of_ipc(queue), pc);
     if result != 0 && failed_by_others() {
         acquire_edge(of_ipc(queue), pc);
     }
@@ -51,7 +52,7 @@ extern "C-unwind" fn receive_message(
     pc: u64,
 ) -> ssize_t {
     static REAL: Real = Real::new(c"msgrcv");
-    release_edge(of_ipc(queue) | OF_ROOM, pc);
+    release_edge(room_of_ipc(queue), pc);
     let result = {
         // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
         unsafe {

@@ -9,7 +9,7 @@
 //! | `threads`, `cancellation`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
 //! | `ending`, `other_threads` | the end of the process, which waits a little for its threads |
 //! | `locks`, `conditions`, `semaphores`, `once`, `lives` | what programs synchronise by, and how it begins and ends |
-//! | `channels`, `descriptors`, `descriptor_lives`, `streams`, `aio`, `io_uring` | what threads hand over through descriptors: pipes, sockets, files |
+//! | `channels`, `room`, `descriptors`, `descriptor_lives`, `streams`, `aio`, `io_uring` | what threads hand over through descriptors: pipes, sockets, files |
 //! | `names` | what they hand over by names of files alone |
 //! | `ipc`, `signals`, `deferred_handlers`, `blocked_signals`, `handing_over` | what they hand over through the kernel otherwise: messages, signals, timers |
 //! | `allocation`, `new_delete`, `mappings` | memory that begins and ends |
@@ -42,6 +42,7 @@ mod once;
 mod openmp;
 mod other_threads;
 pub(crate) mod process;
+mod room;
 mod semaphores;
 mod shared_mappings;
 mod signals;

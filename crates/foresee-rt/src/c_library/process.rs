@@ -21,19 +21,51 @@ use crate::recorder::{atomics, held_locks, order, session, status, thread, threa
 
 type Handler = Option<unsafe extern "C" fn()>;
 
-unsafe extern "C" {
-    /// What `pthread_atfork` calls, which itself is in the static part of the C library, where not every linker looks.
-    fn __register_atfork(prepare: Handler, parent: Handler, child: Handler, library: *mut c_void) -> c_int;
+/// What `pthread_atfork` calls, which itself is in the static part of the C library, where not every linker looks.
+static REGISTER: Real = Real::new(c"__register_atfork");
+
+fn register(prepare: Handler, parent: Handler, child: Handler, library: *mut c_void) -> c_int {
+    // SAFETY: the signature of the C library's function. Handlers are functions that are there as long as the library.
+    unsafe {
+        call_real!(
+            REGISTER,
+            (Handler, Handler, Handler, *mut c_void) -> c_int,
+            prepare, parent, child, library
+        )
+    }
+}
+
+/// Stands for the handlers that are called when the process forks: whoever forks knows what those did who have registered them.
+static HANDLERS: u8 = 0;
+
+fn handlers() -> u64 {
+    (&raw const HANDLERS) as u64
+}
+
+extern "C-unwind" fn register_handlers(
+    prepare: Handler,
+    parent: Handler,
+    child: Handler,
+    library: *mut c_void,
+    pc: u64,
+) -> c_int {
+    release_edge(handlers(), pc);
+    register(prepare, parent, child, library)
+}
+
+/// The handlers of the program run within the call; what else there is to do is done by our own (`start`).
+extern "C-unwind" fn fork_now(pc: u64) -> pid_t {
+    static REAL: Real = Real::new(c"fork");
+    acquire_edge(handlers(), pc);
+    // SAFETY: has no preconditions.
+    unsafe { call_real!(REAL, () -> pid_t,) }
 }
 
 /// Has [`forked`] run in the child of every fork, those of the C library included (`daemon`, `forkpty`).
 pub(crate) fn start() {
     if status::recording() {
-        // SAFETY: the handlers have the signature that is asked for, and are there as long as the process. Without the last one, a
-        // child would write to the parent's trace.
-        unsafe {
-            __register_atfork(Some(about_to_fork), Some(has_forked), Some(forked), std::ptr::null_mut())
-        };
+        // Without the last one, a child would write to the parent's trace.
+        register(Some(about_to_fork), Some(has_forked), Some(forked), std::ptr::null_mut());
     }
 }
 
@@ -199,6 +231,8 @@ entries! {
 
 // A program may have functions of its own by these names.
 weak_entries! {
+    "fork" => fork_now, "rdi";
+    "__register_atfork" => register_handlers, "r8";
     "wait" => wait_for_any, "rsi";
     "waitpid" => wait_for, "rcx";
     "wait3" => wait_for_any_with_usage, "rcx";

@@ -19,6 +19,7 @@ use foresee_format::{EXCLUSIVE, Unseen};
 use libc::{FILE, c_int, c_void};
 
 use super::channels;
+use super::room::{Giver, makes_room};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{changed, unseen};
@@ -152,12 +153,15 @@ impl Use {
             Gives::IfPending => unsafe { __fpending(self.stream) > 0 },
             Gives::Never => false,
         };
-        if gives {
-            channels::gives_by_stream(fd, pc);
-        }
+        let gives = gives && channels::gives_by_stream(fd, pc);
         // Before the use: during it, the descriptor may be closed and its number be another's.
-        let channel = if self.takes { channels::channel(fd) } else { None };
-        let order = Order { locked: self.locks, depends: self.depends, fd, channel };
+        let channel = channels::channel(fd);
+        let giver = channel.filter(|_| gives).and_then(|channel| Giver::of(fd, channel));
+        let taken = channel.filter(|_| self.takes);
+        if let Some(channel) = taken {
+            makes_room(channel, pc);
+        }
+        let order = Order { locked: self.locks, depends: self.depends, fd, channel: taken, giver };
         Some(InUse { stream: self.stream, order: Some(order), pc })
     }
 }
@@ -176,13 +180,17 @@ struct Order {
     fd: c_int,
     /// What it takes from.
     channel: Option<u64>,
+    giver: Option<Giver>,
 }
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        let &mut InUse { stream, ref order, pc } = self;
+        let &mut InUse { stream, ref mut order, pc } = self;
         changes(stream, pc);
-        let Some(Order { locked, depends, fd, channel }) = *order else { return };
+        let Some(Order { locked, depends, fd, channel, giver }) = order.take() else { return };
+        if let Some(giver) = giver {
+            giver.gave(1, pc);
+        }
         if let Some(channel) = channel {
             channels::takes(fd, channel, pc);
         }

@@ -9,6 +9,7 @@
 //! | `accesses` | accesses that are recorded and done |
 //! | `trees` | red-black trees: `map`, `set` and their kin. Done here, access by access, as which nodes are touched is nothing that could be told from outside |
 //! | `lists` | links of `list`. Done here, too |
+//! | `locales` | copies of a `locale`, and the global one: counted here, as the last to go is ordered after all others |
 //! | `hashing` | when a hash table grows, and hashes of bytes: the library's function, and what it accesses |
 //! | `texts` | `string`: the same |
 //!
@@ -19,5 +20,6 @@
 mod accesses;
 mod hashing;
 mod lists;
+mod locales;
 mod texts;
 mod trees;

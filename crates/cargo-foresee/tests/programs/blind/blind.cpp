@@ -7,6 +7,7 @@
 #include <cstring>
 #include <future>
 #include <list>
+#include <locale>
 #include <map>
 #include <mutex>
 #include <new>
@@ -121,6 +122,14 @@ static void beside_own_frame() {
     if (own.first == 0) abort();
 }
 
+struct Marked : std::locale::facet {
+    static std::locale::id id;
+    int *marks;
+    explicit Marked(int *marks) : marks(marks) {}
+    ~Marked() { if (marks[0] + marks[1] != 2) abort(); }
+};
+std::locale::id Marked::id;
+
 int main(int, char **argv) {
     std::string which = argv[1];
     if (which == "own_buffer") {
@@ -185,6 +194,16 @@ int main(int, char **argv) {
         auto *first = new std::runtime_error("a text that all copies share");
         auto use = [](std::runtime_error copy) { if (std::strlen(copy.what()) < 10) abort(); };
         std::thread one(use, *first), other(use, *first);
+        delete first;
+        one.join();
+        other.join();
+    }
+    // Copies of a locale share its facets, and the last one destroys them.
+    if (which == "shared_locale") {
+        int marks[2] = {};
+        auto *first = new std::locale(std::locale::classic(), new Marked(marks));
+        auto use = [&](std::locale copy, int i) { marks[i] = std::has_facet<Marked>(copy); };
+        std::thread one(use, *first, 0), other(use, *first, 1);
         delete first;
         one.join();
         other.join();

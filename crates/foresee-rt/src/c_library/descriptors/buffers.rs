@@ -4,9 +4,10 @@ use libc::{c_int, c_void, iovec, msghdr, off_t, size_t, sockaddr, socklen_t, ssi
 
 use super::transfer::{
     read_bytes, read_bytes_at, read_event, read_parts, read_parts_at, receive_bytes, receive_from,
-    receive_message, send_bytes, send_message, send_to, write_bytes, write_bytes_at, write_parts,
-    write_parts_at,
+    receive_message, send_bytes, send_message, send_to, write_bytes, write_bytes_at, write_event,
+    write_parts, write_parts_at,
 };
+use crate::c_library::room::{counts_up, counts_up_by};
 use crate::entry_points::{entries, entries_of_six};
 use crate::recorder::accesses::{counts, read_range, write_range};
 
@@ -164,7 +165,13 @@ extern "C-unwind" fn read_event_into(fd: c_int, value: *mut u64, pc: u64) -> c_i
 
 extern "C-unwind" fn write_from(fd: c_int, from: *const c_void, size: size_t, pc: u64) -> ssize_t {
     emptied(from, size, pc);
+    counts_up_by(fd, from, size);
     write_bytes(fd, from, size, pc)
+}
+
+extern "C-unwind" fn write_event_from(fd: c_int, value: u64, pc: u64) -> c_int {
+    counts_up(fd, value);
+    write_event(fd, value, pc)
 }
 
 extern "C-unwind" fn write_from_at(
@@ -325,6 +332,7 @@ entries! {
     __pread64_chk => read_into_at_checked, "r9";
     __recv_chk => receive_into_checked, "r9";
     eventfd_read => read_event_into, "rdx";
+    eventfd_write => write_event_from, "rdx";
     write => write_from, "rcx";
     pwrite => write_from_at, "r8";
     pwrite64 => write_from_at, "r8";

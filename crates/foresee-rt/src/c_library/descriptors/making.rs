@@ -5,7 +5,8 @@ use libc::{c_char, c_int, c_uint, c_void, sockaddr, socklen_t};
 use super::closing::no_descriptor;
 use crate::c_library::channels::{
     OF_FILE_CHANGES, OF_OPENED_FIFOS, OF_SIGNALS, OF_SOCKETS, ask_for_signals, changes_files, channel,
-    closes, failed_by_others, gives, learns, made, made_as, may_signal, new_channel, opened, watch_files,
+    closes, failed_by_others, gives, learns, made, made_as, may_signal, new_channel, new_counter, opened,
+    watch_files,
 };
 use crate::c_library::descriptor_lives::uses;
 use crate::c_library::ipc::around_file_lock;
@@ -60,7 +61,7 @@ fn unknown(_from: c_int, _pc: u64) -> u64 {
 }
 
 makers! {
-    EVENTFD make_event of c"eventfd" (initial: c_uint, flags: c_int), |_, _| new_channel();
+    EVENTFD make_event of c"eventfd" (initial: c_uint, flags: c_int), |_, _| new_counter();
     EPOLL_CREATE make_epoll of c"epoll_create" (size: c_int), |_, _| new_channel();
     EPOLL_CREATE1 make_epoll_with of c"epoll_create1" (flags: c_int), |_, _| new_channel();
     ACCEPT accept_one of c"accept" (fd: c_int, address: *mut sockaddr, len: *mut socklen_t), accepted;

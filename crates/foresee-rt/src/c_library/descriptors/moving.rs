@@ -6,6 +6,7 @@
 use libc::{c_int, c_uint, off_t, size_t, ssize_t};
 
 use crate::c_library::channels::{channel, gives, relay, takes};
+use crate::c_library::room::{Giver, makes_room};
 use crate::entry_points::{weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 
@@ -16,7 +17,16 @@ fn move_data(from: c_int, to: c_int, pc: u64, real: impl FnOnce() -> ssize_t) ->
         relay(source, target, pc);
     }
     gives(to, pc);
+    if let Some(source) = source {
+        makes_room(source, pc);
+    }
+    let giver = channel(to).and_then(|target| Giver::of(to, target));
     let moved = real();
+    if let Some(giver) = giver
+        && moved > 0
+    {
+        giver.gave(moved as u64, pc);
+    }
     if let Some(source) = source
         && moved >= 0
     {

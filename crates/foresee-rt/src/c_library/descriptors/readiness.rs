@@ -5,7 +5,8 @@
 
 use libc::{c_int, c_ulong, c_void, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 
-use crate::c_library::channels::{channel, gives, learns, learns_of_room, relay, takes};
+use crate::c_library::channels::{channel, gives, learns, relay, takes};
+use crate::c_library::room::{learns_of_room, room_of};
 use crate::entry_points::{entries, weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, write_range};
@@ -168,6 +169,8 @@ extern "C-unwind" fn change_interest(
         && let (Some(from), Some(to)) = (channel(of), channel(epoll))
     {
         relay(from, to, pc);
+        // Whoever takes from the descriptor makes room, of which the epoll tells.
+        relay(room_of(from), to, pc);
     }
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     unsafe { call_real!(REAL, (c_int, c_int, c_int, *mut c_void) -> c_int, epoll, operation, of, event) }

@@ -4,8 +4,9 @@ use libc::{
     c_char, c_int, c_uint, c_void, iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t,
 };
 
-use crate::c_library::channels::{channel, failed_by_others, gives, has_room, is_full, makes_room, takes};
+use crate::c_library::channels::{channel, failed_by_others, gives, takes};
 use crate::c_library::descriptor_lives::uses;
+use crate::c_library::room::{Giver, makes_room};
 use crate::entry_points::{entries, weak_entries};
 use crate::real_functions::{Real, call_real};
 
@@ -39,11 +40,11 @@ macro_rules! givers {
             uses(fd, pc);
             gives(fd, pc);
             let channel = channel(fd);
-            let full = channel.filter(|&channel| is_full(fd, channel));
+            let giver = channel.and_then(|channel| Giver::of(fd, channel));
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe { call_real!($real, (c_int $(, $ty)*) -> $result, fd $(, $arg)*) };
-            if let Some(channel) = full {
-                has_room(channel, pc);
+            if let Some(giver) = giver && result >= 0 {
+                giver.gave(result as u64, pc);
             }
             // It fails because the other end is closed, or not there yet.
             if let Some(channel) = channel && result < 0 && failed_by_others() {
@@ -125,7 +126,6 @@ entries! {
     recvmmsg => receive_messages, "r9";
     sendmmsg => send_messages, "r8";
     shutdown => shut_down, "rdx";
-    eventfd_write => write_event, "rdx";
     connect => connect_to, "rcx";
 }
 

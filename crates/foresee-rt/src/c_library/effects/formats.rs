@@ -179,6 +179,10 @@ pub(super) struct Printed(pub(super) Text, pub(super) List);
 impl Printed {
     pub(super) fn record(self, pc: u64) {
         let Printed(format, list) = self;
+        if format.is_null() {
+            // `warn` takes none.
+            return;
+        }
         reads_text(format).record(pc);
         // SAFETY: the program passes a `va_list`, of which this is a copy.
         let mut list = unsafe { *list };

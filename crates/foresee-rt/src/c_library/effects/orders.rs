@@ -2,7 +2,7 @@
 
 use libc::c_int;
 
-use crate::c_library::channels::{FileIdentity, forks, gives, learns, learns_about};
+use crate::c_library::channels::{FileIdentity, forks, gives, gives_to_log, learns, learns_about};
 use crate::c_library::names;
 use crate::c_library::process::child_changed;
 
@@ -12,6 +12,15 @@ pub(super) struct Giving(pub(super) c_int);
 impl Giving {
     pub(super) fn begin(self, pc: u64) {
         gives(self.0, pc);
+    }
+}
+
+/// Something is written to the log of the system.
+pub(super) struct Logging;
+
+impl Logging {
+    pub(super) fn begin(self, pc: u64) {
+        gives_to_log(pc);
     }
 }
 

@@ -3,9 +3,9 @@
 use libc::{FILE, c_char, c_int, size_t, wchar_t};
 
 use super::formats::{List, Printed};
-use super::orders::Giving;
+use super::orders::{Giving, Logging};
 use super::table::*;
-use crate::c_library::streams::{standard_output, writing};
+use crate::c_library::streams::{standard_error, standard_output, writing};
 use crate::entry_points::variadic_entries;
 use crate::real_functions::{Real, call_real};
 
@@ -41,6 +41,10 @@ effects! {
         before [Printed(format, list)], after |len| [writes(to, written(len, room))];
     __vasprintf_chk(to: *mut *mut c_char, flag: c_int, format: Text, list: List) -> c_int,
         before [Printed(format, list)], after |len| [writes_object(to, true), new_text(to, len)];
+    vwarn(format: Text, list: List) -> (), within writing(standard_error()), before [Access::OfStream, Printed(format, list)], after |_| [];
+    vwarnx(format: Text, list: List) -> (), within writing(standard_error()), before [Access::OfStream, Printed(format, list)], after |_| [];
+    vsyslog(priority: c_int, format: Text, list: List) -> (), within Logging, before [Printed(format, list)], after |_| [];
+    __vsyslog_chk(priority: c_int, flag: c_int, format: Text, list: List) -> (), within Logging, before [Printed(format, list)], after |_| [];
     // Formats of wide characters are not understood here.
     vwprintf(format: *const wchar_t, list: List) -> c_int, within writing(standard_output()).unseen(),
         before [Access::OfStream], after |_| [];
@@ -51,6 +55,10 @@ effects! {
 variadic_entries! {
     "wprintf" => vwprintf::recorded, 1, "rsi", "rdx";
     "fwprintf" => vfwprintf::recorded, 2, "rdx", "rcx";
+    "warn" => vwarn::recorded, 1, "rsi", "rdx";
+    "warnx" => vwarnx::recorded, 1, "rsi", "rdx";
+    "syslog" => vsyslog::recorded, 2, "rdx", "rcx";
+    "__syslog_chk" => __vsyslog_chk::recorded, 3, "rcx", "r8";
     "printf" => vprintf::recorded, 1, "rsi", "rdx";
     "fprintf" => vfprintf::recorded, 2, "rdx", "rcx";
     "dprintf" => vdprintf::recorded, 2, "rdx", "rcx";

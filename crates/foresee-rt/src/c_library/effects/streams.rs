@@ -2,7 +2,7 @@
 //! the program gave it (`setvbuf`, `fmemopen`) is accessed whenever the C library wants: calls that write to streams are unseen
 //! from then on, as those that read from them always are.
 
-use libc::{FILE, c_char, c_int, c_long, c_uint, c_void, off_t, size_t, ssize_t, wchar_t};
+use libc::{FILE, c_char, c_int, c_long, c_uint, c_void, off_t, siginfo_t, size_t, ssize_t, wchar_t};
 
 use super::table::*;
 use crate::c_library::channels::{closes, forks, gives_by_all_streams, made_for_child};
@@ -46,6 +46,9 @@ effects! {
         before [Access::OfStream, reads_text(text)], after |_| [];
     fputs_unlocked(text: Text, stream: *mut FILE) -> c_int, within writing(stream).unlocked(),
         before [Access::OfStream, reads_text(text)], after |_| [];
+    psignal(signal: c_int, text: Text) -> (), within writing(standard_error()), before [Access::OfStream, reads_text(text)], after |_| [];
+    psiginfo(info: *const siginfo_t, text: Text) -> (), within writing(standard_error()),
+        before [Access::OfStream, reads_object(info), reads_text(text)], after |_| [];
     perror(text: Text) -> (), within writing(standard_error()), before [Access::OfStream, reads_text(text)], after |_| [];
     fwrite(from: Bytes, size: size_t, count: size_t, stream: *mut FILE) -> size_t, within writing(stream),
         before [Access::OfStream, reads(from, size.saturating_mul(count))], after |_| [];

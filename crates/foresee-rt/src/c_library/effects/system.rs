@@ -113,5 +113,8 @@ effects! {
         before [reads(array, count.saturating_mul(size))], after |_| [writes(array, count.saturating_mul(size))];
     a64l(text: Text) -> c_long, before [reads(text, size_within(text, 6))], after |_| [];
     mblen(text: Text, most: size_t) -> c_int, before [], after |len| [reads(text, if len > 0 { len as usize } else { 0 })];
+    inotify_rm_watch(fd: c_int, watch: c_int) -> c_int, within Giving(fd), before [], after |_| [];
+    backtrace_symbols_fd(addresses: Bytes, count: c_int, fd: c_int) -> (), within Giving(fd),
+        before [reads(addresses, 8 * count.max(0) as usize)], after |_| [];
     system(command: Text) -> c_int, within RunningChild, before [reads_text(command)], after |_| [];
 }
