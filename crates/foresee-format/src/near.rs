@@ -63,11 +63,11 @@ impl NearAccess {
         self.addrs.iter().for_each(|addr| addr.set(NOWHERE));
     }
 
-    /// The program with its statics and heap, what it has mapped (stacks of threads, their heaps), or the stack of its first
-    /// thread, which is in the last 2^34 bytes of a process.
+    /// The program with its statics and heap (2, if it can be anywhere), what it has mapped (3: stacks of threads, their heaps), or the stack of its
+    /// first thread (0), which is in the last 2^34 bytes of a process.
     #[inline(always)]
     const fn region(addr: u64) -> usize {
-        ((addr >> 45 & 1) + (addr.wrapping_add(1 << 34) >> 47)) as usize % 4
+        (addr.wrapping_add(1 << 34) >> 45) as usize % 4
     }
 
     /// Where accesses were last.

@@ -33,8 +33,8 @@
 //! all threads: what synchronises writes to the cache lines of its object (an atomic's spin lock), everything else to the thread's own. A load of an atomic writes to none but its
 //! thread's (`recorder::atomics`).
 //!
-//! **The counter.** The key of what synchronises is `2 * counter + 1`, and counts; that of everything else is `2 * counter`. All threads
-//! share its cache line. It is used unless time is asked for (`FORESEE_CLOCK`), and always where code of unknown libraries may order threads, in Rust programs, and where the moment of each access is needed.
+//! **The counter** counts in twos. The key of what synchronises is `counter + 1`, and counts; that of everything else is the counter. All threads
+//! share its cache line. It is used unless time is asked for (`FORESEE_CLOCK`), and always where code of unknown libraries may order threads, and where the moment of each access is needed.
 //!
 //! With either, the order by keys is one in which
 //!

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Seq
 #[repr(align(128))]
 struct Alone(AtomicU64);
 
-/// Counts what synchronises.
+/// Counts what synchronises, in twos.
 static COUNTER: Alone = Alone(AtomicU64::new(0));
 /// When the recording began, or 0 if it is ordered by the counter. It does not change while something is recorded.
 static BEGINNING: Alone = Alone(AtomicU64::new(0));
@@ -98,6 +98,12 @@ pub(crate) fn clock() -> Clock {
     if BEGINNING.0.load(Relaxed) == 0 { Clock::Counter } else { Clock::Time }
 }
 
+/// The counter, which is the key of whatever does not synchronise, if the recording is ordered by it.
+#[inline(always)]
+pub(crate) fn counter() -> &'static AtomicU64 {
+    &COUNTER.0
+}
+
 /// The time since the beginning, in ticks.
 #[inline(always)]
 fn ticks(beginning: u64) -> u64 {
@@ -108,7 +114,7 @@ fn ticks(beginning: u64) -> u64 {
 #[inline(always)]
 pub(crate) fn stamped_key(last: u64) -> u64 {
     match BEGINNING.0.load(Relaxed) {
-        0 => 2 * COUNTER.0.fetch_add(1, SeqCst) + 1,
+        0 => COUNTER.0.fetch_add(2, SeqCst) + 1,
         beginning => (2 * ticks(beginning) + 1).max((last + 1) | 1),
     }
 }
@@ -117,7 +123,7 @@ pub(crate) fn stamped_key(last: u64) -> u64 {
 #[inline(always)]
 pub(crate) fn plain_key(last: u64) -> u64 {
     match BEGINNING.0.load(Relaxed) {
-        0 => 2 * COUNTER.0.load(Relaxed),
+        0 => COUNTER.0.load(Relaxed),
         beginning => (2 * ticks(beginning)).max(last + (last & 1)),
     }
 }
@@ -125,7 +131,7 @@ pub(crate) fn plain_key(last: u64) -> u64 {
 /// The same for what may be done in the place of another thread: the clock as all threads see it.
 pub(crate) fn now() -> u64 {
     match BEGINNING.0.load(SeqCst) {
-        0 => 2 * COUNTER.0.load(SeqCst),
+        0 => COUNTER.0.load(SeqCst),
         beginning => 2 * ticks(beginning),
     }
 }

@@ -70,9 +70,7 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
 /// beginning of the run is given up at some moment.
 fn wanted_clock() -> Clock {
     let is_asked = environment::text(c"FORESEE_CLOCK").is_some_and(|clock| clock.to_bytes() == b"time");
-    let needs_moments = || {
-        ring::is_on() || seen_values::are_recorded() || program::is_rust() || program::has_unknown_libraries()
-    };
+    let needs_moments = || ring::is_on() || seen_values::are_recorded() || program::has_unknown_libraries();
     if is_asked && !needs_moments() { Clock::Time } else { Clock::Counter }
 }
 

@@ -83,10 +83,11 @@ fn header_word(word: usize) -> Option<&'static AtomicU64> {
 
 /// The last request for fresh keys.
 #[inline(always)]
-pub(crate) fn request() -> u64 {
+pub(crate) fn request() -> &'static AtomicU64 {
+    static NONE: AtomicU64 = AtomicU64::new(0);
     let word = REQUEST.0.load(Relaxed);
     // SAFETY: null, or a word of the header, which is mapped for as long as the process lives, and only used as an atomic.
-    unsafe { word.as_ref() }.map_or(0, |word| word.load(Relaxed))
+    unsafe { word.as_ref() }.unwrap_or(&NONE)
 }
 
 /// Makes a word at least this large. (By `fetch_max` the program would seem to use what compilers do not instrument.)

@@ -12,6 +12,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `allocator` | `__rust_alloc` and the like: sizes and callers of the memory that Rust code asks for |
+//! | `locks` | locks that are taken already, for which threads wait in the library |
 //! | `once` | `Once`, and so `OnceLock` and `LazyLock` |
 //! | `park` | `thread::park` |
 //! | `scope` | the end of scoped threads |
@@ -21,6 +22,7 @@
 //! | `unseen_atomics` | records of atomic operations that the library does itself |
 
 mod allocator;
+mod locks;
 mod once;
 mod park;
 mod parts;

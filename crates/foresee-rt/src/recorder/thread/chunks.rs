@@ -43,7 +43,6 @@ pub(crate) fn start_over() {
         local.len.set(0);
         local.thread.set(NOBODY);
         local.last.set(0);
-        local.request.set(0);
         local.unsettled.set(None);
     });
 }
@@ -179,6 +178,8 @@ impl Local {
     /// Gives up the chunk: the thread writes no more to it.
     pub(crate) fn drop_chunk(&self) {
         let chunk = self.chunk.replace(std::ptr::null_mut());
+        // Nothing is written at once without a chunk.
+        self.near.forget();
         self.next.set(std::ptr::null_mut());
         self.end.set(std::ptr::null_mut());
         self.turn.set(0);

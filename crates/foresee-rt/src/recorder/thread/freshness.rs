@@ -1,17 +1,23 @@
-//! How old the keys of accesses and calls may be, where keys are times (`recorder::order`).
+//! Whether a record may have the key of the one before it: most have, and then need no word for it.
 //!
-//! Taking the time costs more than recording an access. So accesses and calls have the key of the last record whose time was taken, for a
+//! **By the counter** (`recorder::order`) it may if the counter is still where it was: it is news for all threads whenever one counts.
+//!
+//! **By time.** Taking the time costs more than recording an access. So accesses and calls have the key of the last record whose time was taken, for a
 //! number of words at most ([`fresh_words`]): a *page*. What synchronises, and whatever else is not an access or a call, takes the time and begins a page.
 //!
 //! For what happens-before orders that is enough: between two accesses that it orders, the first one's thread takes the time after the first, and
 //! the second one's thread after that and before the second.
 //!
 //! **Orders that are seen late.** Who has looked at a lock of Rust's library and found it taken waits for it in code of the library, which records nothing: whoever reads the trace
-//! knows by the next record that the thread has the lock. So what follows a load of an atomic, or an exchange that was not done, takes the time. And so does what
+//! knows by the next record that the thread has the lock. So what follows that takes the time (`rust_std::locks`), as does what follows a load of an atomic, or an exchange that was not done. And so does what
 //! follows a sleep, as programs that should not do that wait for others by sleeping.
 //!
 //! **Whoever reads along** must know that no record will have a smaller key than some. A thread may have been asleep since its last page began. So the
-//! reader *requests* fresh keys, by a number in the file's header: a thread that sees another number than before takes the time anew.
+//! reader *requests* fresh keys, by a number in the file's header: that is news, too, and a thread that hears of it takes the time anew.
+//!
+//! **Cost.** So the fast path compares two addresses and two words, whichever the clock.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use foresee_format::{Tag, first_word};
 
@@ -25,40 +31,59 @@ pub(crate) fn expire() {
 }
 
 impl Local {
-    /// Whether a near record may have the key of the record before it.
+    /// Whether a near record may have the key of the record before it, and there is room for one.
     #[inline(always)]
     pub(super) fn is_fresh(&self) -> bool {
-        self.next.get() < self.near.fresh_until.get() && self.request.get() == trace_file::request()
+        let near = &self.near;
+        self.next.get() < near.until.get() && near.news.get().load(Relaxed) == near.seen.get()
     }
 
     /// A record has just been written whose key was taken for it.
     #[inline(always)]
     pub(crate) fn note_fresh(&self) {
-        self.near.fresh_until.set(self.next.get().wrapping_add(fresh_words()));
+        match order::clock() {
+            Clock::Counter => self.let_near(order::counter(), usize::MAX),
+            Clock::Time => self.let_near(trace_file::request(), fresh_words()),
+        }
     }
 
-    /// Takes the time for the next record, if keys are times and the last one is too old.
+    /// As many words may be near as the chunk has room for, but not more than so many; the last word is never one.
+    #[inline(always)]
+    fn let_near(&self, news: &'static AtomicU64, most: usize) {
+        let room = (self.room() / size_of::<u64>()).saturating_sub(1);
+        self.near.news.set(news);
+        self.near.until.set(self.next.get().wrapping_add(room.min(most)));
+    }
+
+    /// Takes a key for the next record, if the last one is too old.
     #[inline(always)]
     pub(super) fn freshen(&self) {
-        if order::clock() == Clock::Time && !self.is_fresh() {
-            self.take_time();
+        if !self.is_fresh() {
+            self.take_key();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn take_time(&self) {
-        // First the request, then the time: what is requested in between will be seen next time.
-        self.request.set(trace_file::request());
-        let key = order::plain_key(self.last.get());
-        // Without room for two records, the next one takes its own time.
+    fn take_key(&self) {
+        // Without room for two records, the next one takes its own.
         if self.room() < 16 {
             return;
         }
+        let is_time = order::clock() == Clock::Time;
+        if is_time {
+            // First the request, then the time: what is requested in between will be seen next time.
+            self.near.seen.set(trace_file::request().load(Relaxed));
+        }
+        let key = order::plain_key(self.last.get());
         if self.near.key() != key {
             self.store_keyed(first_word(Tag::Now, 0, key), []);
         }
-        self.near.fresh_until.set(self.next.get().wrapping_add(fresh_words().max(1)));
+        if is_time {
+            self.let_near(trace_file::request(), fresh_words().max(1));
+        } else {
+            self.note_fresh();
+        }
     }
 
     /// A key for what synchronises, taken now, and larger than this one.
@@ -73,10 +98,13 @@ impl Local {
         order::plain_key(self.last.get())
     }
 
-    /// The next record takes the time anew.
+    /// The next record takes the time anew, if keys are times.
     #[inline(always)]
     pub(crate) fn expire(&self) {
-        self.near.fresh_until.set(std::ptr::null_mut());
+        match order::clock() {
+            Clock::Time => self.near.until.set(std::ptr::null_mut()),
+            Clock::Counter => self.note_fresh(),
+        }
     }
 
     /// The key of an access: that of its page, if there is one.

@@ -10,6 +10,7 @@ use foresee_format::near::{NearAccess, near_key};
 
 use crate::knowledge;
 use crate::recorder::frames::Frames;
+use crate::recorder::order::{self, Clock};
 use crate::recorder::status;
 use crate::recorder::watched::Unsettled;
 
@@ -48,8 +49,6 @@ pub(crate) struct Local {
     pub(super) near: Near,
     /// The largest key that it has given to a record.
     pub(super) last: Cell<u64>,
-    /// The last request for fresh keys that it has seen (`freshness`).
-    pub(super) request: Cell<u64>,
     /// Where the last branch record ends.
     pub(super) branch_end: Cell<*mut u64>,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
@@ -74,7 +73,6 @@ thread_local! {
             frames: Cell::new(Frames::NONE),
             near: Near::nowhere(),
             last: Cell::new(0),
-            request: Cell::new(0),
             branch_end: Cell::new(std::ptr::null_mut()),
             unsettled: Cell::new(None),
             deferred: AtomicU8::new(0),
@@ -220,9 +218,15 @@ pub(super) struct Near {
     pub(super) access: NearAccess,
     /// The key that a near record would have, if it is the next.
     key: Cell<u64>,
-    /// Near records up to here may have it, if keys are times.
-    pub(super) fresh_until: Cell<*mut u64>,
+    /// Near records before this address may have it, unless there is news (`freshness`); null if none may.
+    pub(super) until: Cell<*mut u64>,
+    /// What tells of news, and what it told last.
+    pub(super) news: Cell<&'static AtomicU64>,
+    pub(super) seen: Cell<u64>,
 }
+
+/// Where there never is any.
+static NO_NEWS: AtomicU64 = AtomicU64::new(0);
 
 /// No key.
 const NEVER: u64 = u64::MAX;
@@ -232,7 +236,9 @@ impl Near {
         Near {
             access: NearAccess::nowhere(),
             key: Cell::new(NEVER),
-            fresh_until: Cell::new(std::ptr::null_mut()),
+            until: Cell::new(std::ptr::null_mut()),
+            news: Cell::new(&NO_NEWS),
+            seen: Cell::new(0),
         }
     }
 
@@ -240,7 +246,7 @@ impl Near {
     pub(super) fn forget(&self) {
         self.access.forget();
         self.key.set(NEVER);
-        self.fresh_until.set(std::ptr::null_mut());
+        self.until.set(std::ptr::null_mut());
     }
 
     /// The key that a near record would have.
@@ -253,6 +259,9 @@ impl Near {
     #[inline(always)]
     pub(super) fn set_key(&self, key: u64) {
         self.key.set(near_key(key));
+        if order::clock() == Clock::Counter {
+            self.seen.set(near_key(key));
+        }
     }
 
     /// Notes a record in full: what comes next may be near to it.

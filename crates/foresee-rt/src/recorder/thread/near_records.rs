@@ -17,7 +17,7 @@ use super::local::{INSIDE, Local};
 use super::records::always;
 use super::shortcut;
 use crate::knowledge;
-use crate::recorder::order::{self, Clock, plain_key};
+use crate::recorder::order::plain_key;
 use crate::recorder::{ring, seen_values, status};
 
 /// What an access does.
@@ -69,8 +69,8 @@ impl Local {
     /// Records a plain access in one word, if that can be done at once.
     #[inline(always)]
     fn near_access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
-        let record = self.near.access.encode(kind.near(), pc, addr, size);
-        let done = record.is_some_and(|record| self.write_near(record));
+        let Some(record) = self.near.access.encode(kind.near(), pc, addr, size) else { return false };
+        let done = self.write_near(record);
         if done {
             self.near.access.set(pc, addr);
         }
@@ -99,7 +99,10 @@ impl Local {
         self.monitor_access(false, addr, size.into());
         if !seen_values::are_recorded() || seen_values::is_own(addr) {
             self.unmonitored_access(AccessKind::Read, addr, size, pc);
-        } else if !self.near_seen(addr, size, pc) {
+            return;
+        }
+        self.freshen();
+        if !self.near_seen(addr, size, pc) {
             let first = first_word(Tag::ReadSeen, size, plain_key(self.last.get()));
             compiler_fence(SeqCst);
             let digest = u64::from(seen_values::digest(addr, size));
@@ -112,14 +115,14 @@ impl Local {
     #[inline(always)]
     fn near_seen(&self, addr: u64, size: u8, pc: u64) -> bool {
         let Some(record) = self.near.access.encode_seen(pc, addr, size) else { return false };
-        let done = self.write_near_after_key(|| {
+        // First the key, then what is seen.
+        let is_fresh = self.is_fresh();
+        if is_fresh {
             compiler_fence(SeqCst);
-            with_digest(record, seen_values::digest(addr, size))
-        });
-        if done {
+            self.store(with_digest(record, seen_values::digest(addr, size)), []);
             self.near.access.set(pc, addr);
         }
-        done
+        is_fresh
     }
 
     /// Records a plain read in one word, with what it sees, if that can be done at once.
@@ -134,8 +137,10 @@ impl Local {
 
     #[inline(always)]
     fn near_entered(&self, call: u64, callee: u64) -> bool {
-        let record = near_enter(self.near.access.pc(), call, callee);
-        record.is_some_and(|record| self.write_near(record))
+        match near_enter(self.near.access.pc(), call, callee) {
+            Some(record) => self.write_near(record),
+            None => false,
+        }
     }
 
     /// Records that a function is entered.
@@ -210,56 +215,45 @@ impl Local {
         }
     }
 
-    /// Writes a near record, and before it its key, if that is not the one it would have. Not if the chunk has no room for both: a
-    /// record in full begins the next. Nor if the time has to be taken first ([`freshen`](Local::freshen)).
+    /// Writes a near record, if it may have the key of the one before it ([`freshen`](Local::freshen)).
     #[inline(always)]
     fn write_near(&self, record: u64) -> bool {
-        self.write_near_after_key(|| record)
-    }
-
-    /// The same for a record that is made after its key is taken.
-    #[inline(always)]
-    fn write_near_after_key(&self, record: impl FnOnce() -> u64) -> bool {
-        if self.room() < 16 {
-            return false;
+        let is_fresh = self.is_fresh();
+        if is_fresh {
+            self.store(record, []);
         }
-        match order::clock() {
-            Clock::Time if !self.is_fresh() => return false,
-            Clock::Time => {}
-            Clock::Counter => {
-                let key = plain_key(0);
-                if self.near.key() != key {
-                    self.store_keyed(first_word(Tag::Now, 0, key), []);
-                }
-            }
-        }
-        self.store(record(), []);
-        true
+        is_fresh
     }
 }
 
-/// Does `record` in the one case that has to be fast: all such events are `alike`, and the thread is in no state of any kind.
-/// Whether it was done; if not, nothing was.
+/// Enters in the one case that has to be fast: all such events are `alike`, and the thread is in no state of any kind.
 #[inline(always)]
-fn at_once(alike: bool, record: impl FnOnce(&Local) -> bool) -> bool {
+fn enter_at_once<'a>(alike: bool) -> Option<&'a Local> {
     if !alike {
-        return false;
+        return None;
     }
-    let Some(local) = shortcut::noted() else { return false };
+    let local = shortcut::noted()?;
     if local.state.load(Relaxed) != 0 {
-        return false;
+        return None;
     }
     local.state.store(INSIDE, Relaxed);
     compiler_fence(SeqCst);
-    let done = record(local);
-    if done {
-        local.leave_for(0);
-    } else {
-        // The long way enters again, and delivers what is deferred.
-        compiler_fence(SeqCst);
-        local.state.store(0, Relaxed);
+    Some(local)
+}
+
+impl Local {
+    /// Leaves after [`enter_at_once`]; whether something was done, which is passed on.
+    #[inline(always)]
+    fn leave_at_once(&self, done: bool) -> bool {
+        if done {
+            self.leave_for(0);
+        } else {
+            // The long way enters again, and delivers what is deferred.
+            compiler_fence(SeqCst);
+            self.state.store(0, Relaxed);
+        }
+        done
     }
-    done
 }
 
 /// Records a plain access, if that can be done at once.
@@ -269,39 +263,39 @@ pub(crate) fn access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> 
         AccessKind::Read => status::recording_reads_alike(),
         AccessKind::Write => status::recording_all_alike(),
     };
-    at_once(alike, |local| local.near_access(kind, addr, size, pc))
+    let Some(local) = enter_at_once(alike) else { return false };
+    local.leave_at_once(local.near_access(kind, addr, size, pc))
 }
 
 /// Records a plain read with what it sees, if that can be done at once.
 #[inline(always)]
 pub(crate) fn seen_at_once<const SIZE: u8>(addr: u64, pc: u64) -> bool {
-    at_once(status::recording_all_alike(), |local| local.near_read(addr, SIZE, pc))
+    let Some(local) = enter_at_once(status::recording_all_alike()) else { return false };
+    local.leave_at_once(local.near_read(addr, SIZE, pc))
 }
 
 /// Records that a function is entered, if that can be done at once.
 #[inline(always)]
 pub(crate) fn entered_at_once(call: u64, callee: u64) -> bool {
-    at_once(status::recording_all_alike(), |local| {
-        let done = !ring::is_on() && local.near_entered(call, callee);
-        local.depth.set(local.depth.get() + u32::from(done));
-        done
-    })
+    let Some(local) = enter_at_once(status::recording_all_alike()) else { return false };
+    let done = !ring::is_on() && local.near_entered(call, callee);
+    local.depth.set(local.depth.get() + u32::from(done));
+    local.leave_at_once(done)
 }
 
 /// Records that a function is left, if that can be done at once.
 #[inline(always)]
 pub(crate) fn exited_at_once() -> bool {
-    at_once(status::recording_all_alike(), |local| {
-        let done = local.write_near(Tag::NearExit as u64);
-        local.depth.set(local.depth.get().saturating_sub(u32::from(done)));
-        done
-    })
+    let Some(local) = enter_at_once(status::recording_all_alike()) else { return false };
+    let done = local.write_near(Tag::NearExit as u64);
+    local.depth.set(local.depth.get().saturating_sub(u32::from(done)));
+    local.leave_at_once(done)
 }
 
 /// Records that a block begins, if that can be done at once. Nothing is to be done if nothing was recorded since the last one.
 #[inline(always)]
 pub(crate) fn block_begins_at_once() -> bool {
-    at_once(status::recording_all_alike(), |local| {
-        local.branch_end.get() == local.next.get() || local.near_block()
-    })
+    let Some(local) = enter_at_once(status::recording_all_alike()) else { return false };
+    let is_done = local.branch_end.get() == local.next.get();
+    local.leave_at_once(is_done || local.near_block())
 }
