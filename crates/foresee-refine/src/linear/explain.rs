@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::budget::Limits;
+use super::budget::{Budget, Limits};
 use super::input::Input;
 use super::settled::settled;
 use super::{Method, Verdict, Violation, decide};
@@ -39,7 +39,8 @@ pub fn explain<S: Specification>(
 ) -> Result<Explanation, WrongCall> {
     // The verdict is known; to explain it is worth less.
     let limits = Limits { memory: limits.memory.min(1 << 26), ..limits };
-    let first = first_violation(spec, history, violation, limits)?;
+    let budget = || Budget::new(limits).with_steps(MOST_STEPS);
+    let first = first_violation(spec, history, violation, &mut budget())?;
     let timeline = history.timeline();
     let unplaced = first.map(|first| timeline[first as usize].0);
     let end = first.map_or(NEVER, |first| first + 1);
@@ -50,7 +51,7 @@ pub fn explain<S: Specification>(
         let before = history.prefix(first);
         let places: Vec<usize> = (0..history.ops().len()).filter(|op| history.call(*op) < first).collect();
         let input = Input::new(spec, &before)?;
-        if let Verdict::Linearizable { order: Some(order) } = decide(&input, limits, Method::Search) {
+        if let Verdict::Linearizable { order: Some(order) } = decide(&input, &mut budget(), Method::Search) {
             let own = places.iter().position(|op| *op == unplaced);
             expected = own.map(|own| results(&input, &order, own)).unwrap_or_default();
             longest = Some(order.iter().map(|op| places[*op]).collect());
@@ -60,8 +61,13 @@ pub fn explain<S: Specification>(
         let overlaps = |op: &usize| *op != own && !history.precedes(own, *op) && !history.precedes(*op, own);
         (0..history.ops().len()).filter(|op| until(*op) && overlaps(op)).collect()
     });
-    let minimal =
-        minimise(spec, history, (0..history.ops().len()).filter(|op| until(*op)).collect(), end, limits)?;
+    let minimal = minimise(
+        spec,
+        history,
+        (0..history.ops().len()).filter(|op| until(*op)).collect(),
+        end,
+        &mut budget(),
+    )?;
     Ok(Explanation {
         first,
         unplaced,
@@ -102,11 +108,11 @@ fn first_violation<S: Specification>(
     spec: &S,
     history: &History,
     violation: &Violation,
-    limits: Limits,
+    budget: &mut Budget,
 ) -> Result<Option<u32>, WrongCall> {
-    let fails = |end: u32| -> Result<Option<bool>, WrongCall> {
+    let mut fails = |end: u32| -> Result<Option<bool>, WrongCall> {
         let prefix = history.prefix(end);
-        Ok(decide(&Input::new(spec, &prefix)?, limits, Method::Fastest).is_linearizable().map(|fine| !fine))
+        Ok(decide(&Input::new(spec, &prefix)?, budget, Method::Fastest).is_linearizable().map(|fine| !fine))
     };
     let mut low = violation.stuck.unwrap_or(0);
     let mut step = if violation.stuck.is_some() { 1 } else { history.events() };
@@ -126,6 +132,9 @@ fn first_violation<S: Specification>(
     Ok(Some(high - 1))
 }
 
+/// All searches for one part of an explanation together take no more steps: some seconds.
+const MOST_STEPS: u64 = 4_000_000;
+
 /// Histories with more operations are not made smaller one by one: it would take too long.
 const MOST_MINIMISED: usize = 2_000;
 
@@ -135,7 +144,7 @@ fn minimise<S: Specification>(
     history: &History,
     mut ops: Vec<usize>,
     end: u32,
-    limits: Limits,
+    budget: &mut Budget,
 ) -> Result<Vec<usize>, WrongCall> {
     if ops.len() > MOST_MINIMISED {
         return Ok(ops);
@@ -147,10 +156,10 @@ fn minimise<S: Specification>(
             ops.iter().flat_map(|op| [history.call(*op), history.returned(*op)]).filter(|event| *event < end);
         kept.prefix(last.count() as u32)
     };
-    let fails = |ops: &[usize]| -> Result<bool, WrongCall> {
+    let mut fails = |ops: &[usize]| -> Result<bool, WrongCall> {
         let history = prefix(ops);
         let input = Input::new(spec, &history)?;
-        Ok(decide(&input, limits, Method::Fastest).is_linearizable() == Some(false))
+        Ok(decide(&input, budget, Method::Fastest).is_linearizable() == Some(false))
     };
     for unit in units(spec, history, &ops, end)? {
         let rest: Vec<usize> = ops.iter().copied().filter(|op| !unit.contains(op)).collect();

@@ -3,7 +3,7 @@
 use foresee_trace::{Arg, EventId, Execution, Names, Op};
 
 use crate::log::{Action, Event, Log};
-use crate::recorded_words::{LOG_INTERNAL, LOG_REPLAY, LOG_WRITE};
+use crate::recorded_words::{LOG_INTERNAL, LOG_PANIC, LOG_REPLAY, LOG_WRITE};
 use crate::value::Value;
 
 /// The log of a schedule.
@@ -62,7 +62,9 @@ impl OperationLog {
             | Op::Commit { .. }
             | Op::CommitBegin { .. }
             | Op::CommitEnd { .. } => true,
-            Op::Named { name, .. } => [LOG_WRITE, LOG_REPLAY].contains(&execution.names().str(name)),
+            Op::Named { name, .. } => {
+                [LOG_WRITE, LOG_REPLAY, LOG_PANIC].contains(&execution.names().str(name))
+            }
             _ => false,
         }
     }
@@ -84,6 +86,7 @@ fn action(names: &Names, op: Op<'_>) -> Option<Action> {
         Op::Named { name, args: [Arg::Str(target), new] } if names.str(name) == LOG_WRITE => {
             Action::Write { target: names.str(*target).into(), value: value(new) }
         }
+        Op::Named { name, .. } if names.str(name) == LOG_PANIC => Action::Panic,
         Op::Named { name, args: [Arg::Str(entry), with] } if names.str(name) == LOG_REPLAY => {
             Action::Replay { entry: names.str(*entry).into(), value: value(with) }
         }

@@ -352,7 +352,7 @@ fn placed(log: &Log, call: usize) -> PlacedOperation {
         log.events.iter().enumerate().skip(call + 1).filter(|(_, other)| other.thread == event.thread);
     let returned = own.find_map(|(index, other)| match &other.action {
         Action::Return { ret, .. } => Some(Some((index, ret))),
-        Action::Call { .. } => Some(None),
+        Action::Call { .. } | Action::Panic => Some(None),
         _ => None,
     });
     let returned = returned.flatten();
@@ -411,6 +411,7 @@ fn describe_action(action: &Action) -> (&'static str, String) {
     match action {
         Action::Call { method, .. } => ("call", method.to_string()),
         Action::Return { method, ret } => ("return", format!("{method} → {ret}")),
+        Action::Panic => ("panic", String::new()),
         Action::Commit => ("commit", String::new()),
         Action::Write { target, value } => ("write", format!("{target} = {value}")),
         Action::Replay { entry, value } => ("replay", format!("{entry} {value}")),
