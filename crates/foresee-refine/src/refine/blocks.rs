@@ -6,7 +6,8 @@
 //!
 //! The criterion is conflict serialisability, over logged writes: two writes of the same variable by different threads must keep their order. Each
 //! block, and each write outside of blocks, is a *unit*; a unit comes after those that wrote before it what it writes. A block that comes after
-//! itself is not atomic. Reads are not logged: what a block has read and another changed meanwhile is not seen here. (In a recorded program all accesses
+//! itself is not atomic. Reads are not logged: what a block has read and another changed meanwhile is not seen here. Neither is what a coarse
+//! entry writes, if only its replica knows. (In a recorded program all accesses
 //! are known, and the engine for atomic blocks looks at them.)
 //!
 //! Cost: for each write the last unit that wrote the variable, and a walk over units that overlap.
@@ -14,6 +15,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+use super::replica::writes_of;
 use crate::log::{Action, Event, Log, ThreadId};
 
 /// A commit block that is not one step.
@@ -58,10 +60,12 @@ impl Blocks {
                 self.open.remove(&event.thread);
                 self.forget();
             }
-            Action::Write { target, .. } | Action::Replay { entry: target, .. }
-                if !self.open.is_empty() && self.broken.is_none() =>
-            {
-                self.write(index, event.thread, target);
+            _ if self.open.is_empty() || self.broken.is_some() => {}
+            Action::Write { target, .. } => self.write(index, event.thread, target),
+            Action::Replay { value, .. } => {
+                for (target, _) in writes_of(value).into_iter().flatten() {
+                    self.write(index, event.thread, target);
+                }
             }
             _ => {}
         }

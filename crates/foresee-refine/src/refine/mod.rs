@@ -27,7 +27,7 @@ mod world;
 pub use blocks::{Blocks, BrokenBlock, broken_block};
 pub use checker::{Checker, Mode};
 pub use classify::{Judgement, judge};
-pub use replica::{Replica, Unsupported, WrongWrite};
+pub use replica::{Replica, Unsupported, WrongWrite, writes_of};
 pub use violation::{Difference, Kind, RefineError, Violation};
 
 use crate::log::Log;
