@@ -121,6 +121,31 @@ fn numbers_that_do_not_fit_are_texts() {
     assert!(!json("1.5") && !json("1e400") && !json("123456789012345678901234567890"));
 }
 
+/// Jepsen's independent keys: each is a register of its own.
+#[test]
+fn values_with_keys_are_histories_of_their_own() {
+    let entry = |process: i64, kind: &str, f: &str, value: &str| {
+        format!("{{:process {process}, :type :{kind}, :f :{f}, :value {value}}}\n")
+    };
+    let text = entry(0, "invoke", "write", "[1 5]")
+        + &entry(1, "invoke", "read", "[2 nil]")
+        + &entry(0, "ok", "write", "[1 5]")
+        + &entry(1, "ok", "read", "[2 nil]")
+        + &entry(0, "invoke", "cas", "[1 [5 6]]")
+        + &entry(1, "invoke", "read", "[1 nil]")
+        + &entry(1, "ok", "read", "[1 6]")
+        + &entry(0, "info", "cas", "nil");
+    let cases = read(text.as_bytes(), None).unwrap();
+    let ids: Vec<_> = cases.iter().map(|case| case.id.as_deref().unwrap()).collect();
+    assert_eq!(ids, ["1", "2"]);
+    let Subject::History { history, .. } = &cases[0].subject else { panic!("a history is expected") };
+    let shown: Vec<String> = history.ops().iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["write(5) → \"ok\"", "cas(5, 6) → ?", "read() → 6"]);
+    // A register that has lists in it is one register.
+    let lists = entry(0, "invoke", "write", "[1 5]") + &entry(1, "invoke", "read", "nil");
+    assert_eq!(read(lists.as_bytes(), None).unwrap()[0].id, None);
+}
+
 #[test]
 fn strings_of_edn_have_characters_by_number() {
     let history = r#"{:process 0, :type :invoke, :f :write, :value "\u00e9\ud83d\ude00"}"#;

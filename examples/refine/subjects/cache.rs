@@ -13,15 +13,17 @@ use foresee::{commit, commit_block, log_write};
 
 use super::{Subject, lock};
 
-const BYTES: usize = 4;
 /// So many clean entries stay.
 const CAPACITY: usize = 16;
 
 /// The bytes of a cached handle, which are copied one by one.
-#[derive(Default)]
-struct Entry([AtomicI64; BYTES]);
+struct Entry<const BYTES: usize>([AtomicI64; BYTES]);
 
-impl Entry {
+impl<const BYTES: usize> Entry<BYTES> {
+    fn new() -> Arc<Self> {
+        Arc::new(Entry(std::array::from_fn(|_| AtomicI64::new(0))))
+    }
+
     fn copy(&self, handle: &str, bytes: &[i64]) {
         for (index, byte) in bytes.iter().enumerate() {
             self.0[index].store(*byte, Ordering::Relaxed);
@@ -36,18 +38,19 @@ impl Entry {
 
 /// The lists of entries, and the storage behind them.
 #[derive(Default)]
-struct Lists {
-    clean: BTreeMap<String, Arc<Entry>>,
-    dirty: BTreeMap<String, Arc<Entry>>,
+struct Lists<const BYTES: usize> {
+    clean: BTreeMap<String, Arc<Entry<BYTES>>>,
+    dirty: BTreeMap<String, Arc<Entry<BYTES>>>,
     chunks: BTreeMap<String, Vec<i64>>,
 }
 
+/// A cache of entries with so many bytes.
 #[derive(Default)]
-pub(crate) struct Cache<const BUG: bool> {
-    lists: Mutex<Lists>,
+pub(crate) struct Cache<const BUG: bool, const BYTES: usize = 4> {
+    lists: Mutex<Lists<BYTES>>,
 }
 
-impl<const BUG: bool> Cache<BUG> {
+impl<const BUG: bool, const BYTES: usize> Cache<BUG, BYTES> {
     #[mutator]
     fn write(&self, handle: String, bytes: Vec<i64>) -> &'static str {
         let mut lists = lock(&self.lists);
@@ -64,15 +67,22 @@ impl<const BUG: bool> Cache<BUG> {
             drop(held);
             return "ok";
         }
+        if let Some(entry) = lists.clean.remove(&handle) {
+            commit_block! {
+                log_write!(["clean[{handle}]"], false);
+                entry.copy(&handle, &bytes);
+                log_write!(["dirty[{handle}]"], true);
+                lists.dirty.insert(handle.clone(), entry);
+                commit!();
+            }
+            return "ok";
+        }
+        let entry = Entry::new();
         commit_block! {
-            let entry = lists.clean.remove(&handle).inspect(|_| log_write!(["clean[{handle}]"], false));
-            let entry = entry.unwrap_or_else(|| {
-                log_write!(["cached[{handle}]"], true);
-                Arc::default()
-            });
+            log_write!(["cached[{handle}]"], true);
             entry.copy(&handle, &bytes);
-            lists.dirty.insert(handle.clone(), entry);
             log_write!(["dirty[{handle}]"], true);
+            lists.dirty.insert(handle.clone(), entry);
             commit!();
         }
         "ok"
@@ -85,7 +95,7 @@ impl<const BUG: bool> Cache<BUG> {
             let dirty = std::mem::take(&mut lists.dirty);
             let (chosen, rest) = dirty.into_iter().partition(|(handle, _)| only.is_none_or(|only| only == handle));
             lists.dirty = rest;
-            let chosen: BTreeMap<String, Arc<Entry>> = chosen;
+            let chosen: BTreeMap<String, Arc<Entry<BYTES>>> = chosen;
             for (handle, entry) in chosen {
                 let bytes = entry.bytes();
                 for (index, byte) in bytes.iter().enumerate() {
@@ -140,7 +150,7 @@ impl<const BUG: bool> Cache<BUG> {
     }
 }
 
-impl<const BUG: bool> Subject for Cache<BUG> {
+impl<const BUG: bool, const BYTES: usize> Subject for Cache<BUG, BYTES> {
     type Spec = Store;
     type Replica = CacheReplica;
     const SPEC: Store = Store;
