@@ -1,9 +1,12 @@
 //! Why a history has no linearization: where it fails, what can be explained until there, and a smaller history that fails as well.
 
-use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::budget::{Budget, Limits};
 use super::input::Input;
+use super::partition::Groups;
 use super::settled::settled;
 use super::{Method, Verdict, Violation, decide};
 use crate::history::{History, NEVER};
@@ -135,8 +138,8 @@ fn first_violation<S: Specification>(
 /// All searches for one part of an explanation together take no more steps: some seconds.
 const MOST_STEPS: u64 = 4_000_000;
 
-/// Histories with more operations are not made smaller one by one: it would take too long.
-const MOST_MINIMISED: usize = 2_000;
+/// Histories of so many operations, all together, are checked to find a smaller one that fails.
+const MOST_CHECKED: usize = 20_000_000;
 
 /// Leaves out what the specification allows to leave out, as long as the rest has no linearization.
 fn minimise<S: Specification>(
@@ -146,9 +149,6 @@ fn minimise<S: Specification>(
     end: u32,
     budget: &mut Budget,
 ) -> Result<Vec<usize>, WrongCall> {
-    if ops.len() > MOST_MINIMISED {
-        return Ok(ops);
-    }
     let prefix = |ops: &[usize]| {
         let kept = history.only(|op| ops.binary_search(&op).is_ok());
         // The same end, counted in events that are left.
@@ -161,10 +161,23 @@ fn minimise<S: Specification>(
         let input = Input::new(spec, &history)?;
         Ok(decide(&input, budget, Method::Fastest).is_linearizable() == Some(false))
     };
-    for unit in units(spec, history, &ops, end)? {
-        let rest: Vec<usize> = ops.iter().copied().filter(|op| !unit.contains(op)).collect();
-        if rest.len() < ops.len() && fails(&rest)? {
+    // All at once, if that is possible; otherwise the halves, and so on.
+    let units = units(spec, history, &ops, end)?;
+    let mut left = MOST_CHECKED;
+    let mut ranges = vec![0..units.len()];
+    while let Some(range) = ranges.pop() {
+        let gone: FxHashSet<usize> = units[range.clone()].iter().flatten().copied().collect();
+        let rest: Vec<usize> = ops.iter().copied().filter(|op| !gone.contains(op)).collect();
+        if rest.len() == ops.len() {
+            continue;
+        }
+        let Some(still) = left.checked_sub(ops.len()) else { break };
+        left = still;
+        if fails(&rest)? {
             ops = rest;
+        } else if range.len() > 1 {
+            let middle = range.start + range.len() / 2;
+            ranges.extend([middle..range.end, range.start..middle]);
         }
     }
     // Of what is left, only what came after the object was as at the beginning for the last time.
@@ -188,9 +201,9 @@ fn units<S: Specification>(
     end: u32,
 ) -> Result<Vec<Vec<usize>>, WrongCall> {
     let mut alone: Vec<Vec<usize>> = Vec::new();
-    // Values that go together, with the operations that name them; a group with one that cannot go stays.
-    let mut group_of: FxHashMap<Value, usize> = FxHashMap::default();
-    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut groups = Groups::of(history.ops().len());
+    let mut named: FxHashMap<Value, usize> = FxHashMap::default();
+    let mut members = Vec::new();
     for &op in ops {
         let operation = &history.ops()[op];
         let meaning = spec.decode(&operation.method, &operation.args)?;
@@ -203,22 +216,20 @@ fn units<S: Specification>(
             Removal::With(values) => values,
             Removal::Never => continue,
         };
-        let Some(first) = values.first() else { continue };
-        let into = *group_of.entry(first.clone()).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[into].push(op);
-        for value in &values[1..] {
-            if let Some(from) = group_of.insert(value.clone(), into).filter(|from| *from != into) {
-                let moved = std::mem::take(&mut groups[from]);
-                groups[into].extend(moved);
-                group_of.values_mut().filter(|group| **group == from).for_each(|group| *group = into);
-            }
+        if !values.is_empty() {
+            members.push(op);
+        }
+        for value in values {
+            let other = *named.entry(value).or_insert(op);
+            groups.join(op, other);
         }
     }
-    groups.retain(|group| !group.is_empty());
-    groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
-    groups.extend(alone);
-    Ok(groups)
+    let mut of_leader: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for op in members {
+        of_leader.entry(groups.leader(op)).or_default().push(op);
+    }
+    let mut units: Vec<Vec<usize>> = of_leader.into_values().collect();
+    units.sort_unstable_by_key(|unit| (Reverse(unit.len()), unit.first().copied()));
+    units.extend(alone);
+    Ok(units)
 }

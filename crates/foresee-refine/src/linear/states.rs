@@ -15,6 +15,9 @@ pub(crate) type StateId = u32;
 /// Operations with the same arguments and result do the same: they are one kind.
 pub(crate) type OpKind = u32;
 
+/// What it takes to remember where a kind of operation leads, while tables grow.
+const BYTES_OF_STEPS: usize = 112;
+
 /// Where a kind of operation leads from a state: nowhere, or to one state if the result is known, to several if not.
 pub(crate) type Steps = SmallVec<[StateId; 1]>;
 
@@ -69,8 +72,8 @@ impl<'a, S: Specification> States<'a, S> {
             return Ok(&self.all_steps[*place as usize]);
         }
         let steps = self.compute(from, kind, budget)?;
-        budget.spend(64)?;
-        self.bytes += 64;
+        budget.spend(BYTES_OF_STEPS)?;
+        self.bytes += BYTES_OF_STEPS;
         let place = self.all_steps.len();
         self.known.insert((from, kind), place as u32);
         self.all_steps.push(steps);
@@ -102,7 +105,7 @@ impl<'a, S: Specification> States<'a, S> {
         if let Some(id) = self.ids.get(&state) {
             return Ok(*id);
         }
-        let bytes = 96 + self.input.spec.weight(&state);
+        let bytes = 128 + self.input.spec.weight(&state);
         budget.spend(bytes)?;
         self.bytes += bytes;
         let (id, state) = (self.states.len() as StateId, Rc::new(state));
