@@ -20,9 +20,6 @@ macro_rules! table {
             println!("\nTable 1: operations until detection           ours                         paper");
             println!("{:<20} {:>7} {:>9} {:>9} {:>7} {:>9} {:>8} {:>8} {:>7}", "", "threads", "results", "views", "ratio", "found", "results", "views", "ratio");
             $(row::<$type<true>>($name, runs);)*
-            // The paper does not tell how long entries of its cache are; the longer they are, the longer a copy can be disturbed.
-            row::<Cache<true, 16>>("cache, 16 bytes", runs);
-            row::<Cache<true, 64>>("cache, 64 bytes", runs);
             println!("(mean of {runs} runs of {OPERATIONS} operations; a run in which nothing was found counts with all of its operations; found: of these, by results/by views)");
         }
     };

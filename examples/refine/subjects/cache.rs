@@ -13,17 +13,15 @@ use foresee::{commit, commit_block, log_write};
 
 use super::{Subject, lock};
 
+const BYTES: usize = 4;
 /// So many clean entries stay.
 const CAPACITY: usize = 16;
 
 /// The bytes of a cached handle, which are copied one by one.
-struct Entry<const BYTES: usize>([AtomicI64; BYTES]);
+#[derive(Default)]
+struct Entry([AtomicI64; BYTES]);
 
-impl<const BYTES: usize> Entry<BYTES> {
-    fn new() -> Arc<Self> {
-        Arc::new(Entry(std::array::from_fn(|_| AtomicI64::new(0))))
-    }
-
+impl Entry {
     fn copy(&self, handle: &str, bytes: &[i64]) {
         for (index, byte) in bytes.iter().enumerate() {
             self.0[index].store(*byte, Ordering::Relaxed);
@@ -38,19 +36,18 @@ impl<const BYTES: usize> Entry<BYTES> {
 
 /// The lists of entries, and the storage behind them.
 #[derive(Default)]
-struct Lists<const BYTES: usize> {
-    clean: BTreeMap<String, Arc<Entry<BYTES>>>,
-    dirty: BTreeMap<String, Arc<Entry<BYTES>>>,
+struct Lists {
+    clean: BTreeMap<String, Arc<Entry>>,
+    dirty: BTreeMap<String, Arc<Entry>>,
     chunks: BTreeMap<String, Vec<i64>>,
 }
 
-/// A cache of entries with so many bytes.
 #[derive(Default)]
-pub(crate) struct Cache<const BUG: bool, const BYTES: usize = 4> {
-    lists: Mutex<Lists<BYTES>>,
+pub(crate) struct Cache<const BUG: bool> {
+    lists: Mutex<Lists>,
 }
 
-impl<const BUG: bool, const BYTES: usize> Cache<BUG, BYTES> {
+impl<const BUG: bool> Cache<BUG> {
     #[mutator]
     fn write(&self, handle: String, bytes: Vec<i64>) -> &'static str {
         let mut lists = lock(&self.lists);
@@ -77,7 +74,7 @@ impl<const BUG: bool, const BYTES: usize> Cache<BUG, BYTES> {
             }
             return "ok";
         }
-        let entry = Entry::new();
+        let entry: Arc<Entry> = Arc::default();
         commit_block! {
             log_write!(["cached[{handle}]"], true);
             entry.copy(&handle, &bytes);
@@ -95,7 +92,7 @@ impl<const BUG: bool, const BYTES: usize> Cache<BUG, BYTES> {
             let dirty = std::mem::take(&mut lists.dirty);
             let (chosen, rest) = dirty.into_iter().partition(|(handle, _)| only.is_none_or(|only| only == handle));
             lists.dirty = rest;
-            let chosen: BTreeMap<String, Arc<Entry<BYTES>>> = chosen;
+            let chosen: BTreeMap<String, Arc<Entry>> = chosen;
             for (handle, entry) in chosen {
                 let bytes = entry.bytes();
                 for (index, byte) in bytes.iter().enumerate() {
@@ -150,7 +147,7 @@ impl<const BUG: bool, const BYTES: usize> Cache<BUG, BYTES> {
     }
 }
 
-impl<const BUG: bool, const BYTES: usize> Subject for Cache<BUG, BYTES> {
+impl<const BUG: bool> Subject for Cache<BUG> {
     type Spec = Store;
     type Replica = CacheReplica;
     const SPEC: Store = Store;

@@ -391,7 +391,7 @@ fn an_operation_that_panicked() {
     let (code, found) = json(&folder, &["wrong.log"]);
     assert_eq!((code, &found["first"]), (Some(66), &4.into()), "{found:#}");
     // The same in a trace.
-    let trace = "T1|call(inc)\nT1|commit(inc)\nT1|log_panic()\nT1|call(get)\nT1|return(get, 1)\n";
+    let trace = "T1|call(inc)\nT1|commit(inc)\nT1|event(log_panic)\nT1|call(get)\nT1|return(get, 1)\n";
     folder.write("fine.std", trace);
     let (code, found) = json(&folder, &["--model", "counter", "fine.std"]);
     assert_eq!(code, Some(0), "{found:#}");

@@ -149,13 +149,7 @@ fn minimise<S: Specification>(
     end: u32,
     budget: &mut Budget,
 ) -> Result<Vec<usize>, WrongCall> {
-    let prefix = |ops: &[usize]| {
-        let kept = history.only(|op| ops.binary_search(&op).is_ok());
-        // The same end, counted in events that are left.
-        let last =
-            ops.iter().flat_map(|op| [history.call(*op), history.returned(*op)]).filter(|event| *event < end);
-        kept.prefix(last.count() as u32)
-    };
+    let prefix = |ops: &[usize]| history.part(ops.iter().copied(), end);
     let mut fails = |ops: &[usize]| -> Result<bool, WrongCall> {
         let history = prefix(ops);
         let input = Input::new(spec, &history)?;
