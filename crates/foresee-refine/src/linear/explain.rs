@@ -158,9 +158,9 @@ fn minimise<S: Specification>(
     // All at once, if that is possible; otherwise the halves, and so on.
     let units = units(spec, history, &ops, end)?;
     let mut left = MOST_CHECKED;
-    let mut ranges = vec![0..units.len()];
-    while let Some(range) = ranges.pop() {
-        let gone: FxHashSet<usize> = units[range.clone()].iter().flatten().copied().collect();
+    let mut ranges = vec![(0, units.len())];
+    while let Some((from, to)) = ranges.pop() {
+        let gone: FxHashSet<usize> = units[from..to].iter().flatten().copied().collect();
         let rest: Vec<usize> = ops.iter().copied().filter(|op| !gone.contains(op)).collect();
         if rest.len() == ops.len() {
             continue;
@@ -169,9 +169,9 @@ fn minimise<S: Specification>(
         left = still;
         if fails(&rest)? {
             ops = rest;
-        } else if range.len() > 1 {
-            let middle = range.start + range.len() / 2;
-            ranges.extend([middle..range.end, range.start..middle]);
+        } else if to - from > 1 {
+            let middle = from.midpoint(to);
+            ranges.extend([(middle, to), (from, middle)]);
         }
     }
     // Of what is left, only what came after the object was as at the beginning for the last time.
