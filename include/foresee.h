@@ -12,9 +12,10 @@
  *     FORESEE_OPERATION("insert", FORESEE_INT(x));         a method of a concurrent structure is called ...
  *     FORESEE_COMMIT();                                    ... takes effect here, while its lock is held ...
  *     FORESEE_RETURN("insert", FORESEE_STR("success"));    ... and returns; `foresee refine` holds it against a specification
+ *     FORESEE_THROWN();                                    ... or ends without a result, by an exception
  *     FORESEE_COMMIT_BEGIN(); FORESEE_COMMIT_END();        what others see of the writes between is all or nothing
  *     FORESEE_LOG_WRITE("A[3].valid", FORESEE_BOOL(1));    a write that the contents of the structure are made of
- *     FORESEE_LOG_REPLAY("rehash", FORESEE_INT(n));         several writes at once, which the structure's replica repeats
+ *     FORESEE_LOG_REPLAY("split", FORESEE_STR(text));      several writes at once: [["leaf[1]", [[1, 2]]], ["leaf[2]", []]]
  *     FORESEE_INTERNAL_THREAD();                           this thread works inside of the structure, and leaves its contents as they are
  *     FORESEE_NAME_LOCK(&mutex, "accounts");  what to call a lock in reports; before it is used first
  *     FORESEE_HAPPENS_BEFORE(&token);         what this thread did so far is ordered before what follows ...
@@ -91,6 +92,7 @@ void foresee_happens_after(const volatile void *token) __attribute__((weak));
 #define FORESEE_COMMIT_END() (foresee_commit_end ? foresee_commit_end() : (void)0)
 #define FORESEE_LOG_WRITE(target, value) FORESEE_EVENT("log_write", (FORESEE_STR(target), value))
 #define FORESEE_LOG_REPLAY(entry, value) FORESEE_EVENT("log_replay", (FORESEE_STR(entry), value))
+#define FORESEE_THROWN() FORESEE_EVENT("log_panic")
 #define FORESEE_INTERNAL_THREAD() FORESEE_EVENT("log_internal")
 
 #define FORESEE_WATCH(variable) FORESEE_WATCH_AS(#variable, variable)
@@ -159,6 +161,7 @@ __attribute__((unused)) static inline void foresee_end_of_scope_(const char *unu
 #define FORESEE_COMMIT_END() ((void)0)
 #define FORESEE_LOG_WRITE(target, value) ((void)0)
 #define FORESEE_LOG_REPLAY(entry, value) ((void)0)
+#define FORESEE_THROWN() ((void)0)
 #define FORESEE_INTERNAL_THREAD() ((void)0)
 #define FORESEE_WATCH(variable) ((void)0)
 #define FORESEE_WATCH_AS(name, place) ((void)0)

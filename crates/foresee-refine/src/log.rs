@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use crate::history::{History, HistoryError, Operation};
 use crate::value::Value;
@@ -48,6 +48,8 @@ pub enum Action {
         /// What it gives back.
         ret: Value,
     },
+    /// The operation under way ends without a result: it panicked, or threw. If it has committed it may have had any result.
+    Panic,
     /// The operation under way takes effect.
     Commit,
     /// A variable is written that the view depends on.
@@ -105,18 +107,25 @@ impl Log {
         self.events.iter().any(|event| matches!(event.action, Action::Write { .. } | Action::Replay { .. }))
     }
 
-    /// Its calls and returns alone, with the event of each call. A call within another, or a return of no call, is left out.
+    /// Its calls and returns alone, with the event of each call. A call within another, or a return of no call, is left out. What a thread does after
+    /// an operation that never returns is done by another client: that one may still take effect.
     pub fn history(&self) -> Result<(History, Vec<usize>), HistoryError> {
         let mut ops: Vec<Operation> = Vec::new();
         let mut calls = Vec::new();
         let mut open: FxHashMap<ThreadId, usize> = FxHashMap::default();
+        let mut panics: FxHashMap<ThreadId, usize> = FxHashMap::default();
         for (index, event) in self.events.iter().enumerate() {
             match &event.action {
                 Action::Call { method, args } if !open.contains_key(&event.thread) => {
                     open.insert(event.thread, ops.len());
                     calls.push(index);
+                    let name = &self.threads[event.thread as usize].name;
+                    let client = match panics.get(&event.thread) {
+                        Some(panics) => format_smolstr!("{name}+{panics}"),
+                        None => name.clone(),
+                    };
                     ops.push(Operation {
-                        client: self.threads[event.thread as usize].name.clone(),
+                        client,
                         method: method.clone(),
                         args: args.to_vec(),
                         call: index as i64,
@@ -128,6 +137,9 @@ impl Log {
                     if let Some(own) = own.filter(|own| ops[*own].method == *method) {
                         ops[own].returned = Some((index as i64, ret.clone()));
                     }
+                }
+                Action::Panic if open.remove(&event.thread).is_some() => {
+                    *panics.entry(event.thread).or_default() += 1;
                 }
                 _ => {}
             }

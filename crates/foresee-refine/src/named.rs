@@ -218,6 +218,23 @@ impl Structure {
         !matches!(self, Structure::ResultsOf(_))
     }
 
+    /// Whether a variable of this name is one of those that its contents are made of.
+    pub fn has_variable(self, name: &str) -> bool {
+        fn takes<R: Replica + Default>(name: &str) -> bool {
+            R::default().write(name, &Value::Int(0)).is_ok()
+        }
+        match self {
+            Structure::Multiset => takes::<SlotsReplica>(name),
+            Structure::SearchTree => takes::<SearchTreeReplica>(name),
+            Structure::Tree => takes::<LeavesReplica>(name),
+            Structure::Cache => takes::<CacheReplica>(name),
+            Structure::Vector => takes::<VectorReplica>(name),
+            Structure::StringBuffer => takes::<CellsReplica>(name),
+            Structure::Files => takes::<DiskReplica>(name),
+            Structure::ResultsOf(_) => false,
+        }
+    }
+
     /// The name.
     pub fn name(self) -> &'static str {
         match self {

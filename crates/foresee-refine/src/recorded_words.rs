@@ -14,6 +14,9 @@ pub const LOG_WRITE: &str = "log_write";
 /// Several writes, which the structure's replica repeats: what, and with what.
 pub const LOG_REPLAY: &str = "log_replay";
 
+/// The operation under way ends without a result.
+pub const LOG_PANIC: &str = "log_panic";
+
 /// The thread belongs to the structure.
 pub const LOG_INTERNAL: &str = "log_internal";
 

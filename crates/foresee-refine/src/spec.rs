@@ -154,7 +154,16 @@ pub enum Access {
     SeeNothing,
     /// Has no effect and no result that must be explained.
     Nothing,
-    /// Anything else: only a search can tell.
+    /// Sees the one value, and puts the other in its place.
+    Replace {
+        /// What was there.
+        old: Value,
+        /// What is there then.
+        new: Value,
+    },
+    /// Puts this value, or does nothing.
+    MayPut(Value),
+    /// Anything else that neither puts nor takes a value: only a search can tell.
     Other,
 }
 

@@ -23,12 +23,13 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value of a piece of JSON, if it is one: numbers with a fraction and objects are none.
+    /// The value of a piece of JSON, if it is one: numbers with a fraction and objects are none. Larger numbers than fit are their text, as they are
+    /// where programs log them.
     pub fn from_json(json: &Json) -> Option<Value> {
         Some(match json {
             Json::Null => Value::Null,
             Json::Bool(it) => Value::Bool(*it),
-            Json::Number(it) => Value::Int(it.as_i64()?),
+            Json::Number(it) => it.as_i64().map(Value::Int).or_else(|| it.as_u64().map(Value::from))?,
             Json::String(it) => Value::from(it.as_str()),
             Json::Array(items) => Value::List(items.iter().map(Value::from_json).collect::<Option<_>>()?),
             Json::Object(_) => return None,

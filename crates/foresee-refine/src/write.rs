@@ -37,6 +37,7 @@ pub fn event(thread: &str, action: &Action) -> String {
             set("target", Json::from(&**target));
             set("value", value.to_json());
         }
+        Action::Panic => set("op", Json::from("panic")),
         Action::Commit => set("op", Json::from("commit")),
         Action::BlockBegin => set("op", Json::from("commit_begin")),
         Action::BlockEnd => set("op", Json::from("commit_end")),

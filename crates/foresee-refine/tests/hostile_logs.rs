@@ -80,6 +80,72 @@ fn the_size_of_a_vector_that_jumps_costs_nothing() {
     assert!(parts.contains(&&Value::from("size")), "{parts:?}");
 }
 
+/// A tree that is a list, in which inner nodes are taken out again and again: each way back to the root is gone once.
+#[test]
+fn a_tree_that_is_a_list() {
+    let mut lines = String::new();
+    let mut write = |target: String, value: Option<usize>| {
+        let value = value.map_or("null".to_owned(), |node| format!("\"{node}\""));
+        writeln!(lines, r#"{{"thread":"a","op":"write","target":"{target}","value":{value}}}"#).unwrap();
+    };
+    const NODES: usize = 20_000;
+    write("root".to_owned(), Some(0));
+    for node in 0..NODES {
+        write(format!("key[{node}]"), Some(node));
+        write(format!("right[{node}]"), Some(node + 1));
+    }
+    // From the top: the second node is taken out, until two are left.
+    for node in 1..NODES - 1 {
+        write("right[0]".to_owned(), Some(node + 1));
+    }
+    lines =
+        r#"{"thread":"a","op":"call","method":"insertPair","args":["0","19999"]}"#.to_owned() + "\n" + &lines;
+    lines += r#"{"thread":"a","op":"write","target":"right[19999]","value":null}
+{"thread":"a","op":"commit"}
+{"thread":"a","op":"return","method":"insertPair","ret":"success"}
+"#;
+    let found = refine(Structure::SearchTree, &log_of("bst", &lines), Limits::default()).unwrap();
+    assert_eq!(found.view, Some(None));
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_texts() {
+    let edn = "{:process 0, :type :invoke, :f :write, :value 123456789012345678901234567890N, :time 1.5}";
+    assert_eq!(read(edn.as_bytes(), None).map(|cases| cases.len()), Ok(1));
+    let json = |number: &str| {
+        let ops =
+            format!(r#"[{{"client":0,"op":"write","args":[{number}],"ret":"ok","call":1,"return":2}}]"#);
+        read(format!(r#"{{"model":"register","ops":{ops}}}"#).as_bytes(), None).is_ok()
+    };
+    assert!(json("18446744073709551615") && json("-9223372036854775808"));
+    assert!(!json("1.5") && !json("1e400") && !json("123456789012345678901234567890"));
+}
+
+/// Jepsen's independent keys: each is a register of its own.
+#[test]
+fn values_with_keys_are_histories_of_their_own() {
+    let entry = |process: i64, kind: &str, f: &str, value: &str| {
+        format!("{{:process {process}, :type :{kind}, :f :{f}, :value {value}}}\n")
+    };
+    let text = entry(0, "invoke", "write", "[1 5]")
+        + &entry(1, "invoke", "read", "[2 nil]")
+        + &entry(0, "ok", "write", "[1 5]")
+        + &entry(1, "ok", "read", "[2 nil]")
+        + &entry(0, "invoke", "cas", "[1 [5 6]]")
+        + &entry(1, "invoke", "read", "[1 nil]")
+        + &entry(1, "ok", "read", "[1 6]")
+        + &entry(0, "info", "cas", "nil");
+    let cases = read(text.as_bytes(), None).unwrap();
+    let ids: Vec<_> = cases.iter().map(|case| case.id.as_deref().unwrap()).collect();
+    assert_eq!(ids, ["1", "2"]);
+    let Subject::History { history, .. } = &cases[0].subject else { panic!("a history is expected") };
+    let shown: Vec<String> = history.ops().iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["write(5) → \"ok\"", "cas(5, 6) → ?", "read() → 6"]);
+    // A register that has lists in it is one register.
+    let lists = entry(0, "invoke", "write", "[1 5]") + &entry(1, "invoke", "read", "nil");
+    assert_eq!(read(lists.as_bytes(), None).unwrap()[0].id, None);
+}
+
 #[test]
 fn strings_of_edn_have_characters_by_number() {
     let history = r#"{:process 0, :type :invoke, :f :write, :value "\u00e9\ud83d\ude00"}"#;

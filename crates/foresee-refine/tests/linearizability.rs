@@ -233,6 +233,76 @@ fn what_is_settled_is_left_out() {
     assert_eq!(told.minimal, [100, 101, 102]);
 }
 
+/// Values that cannot have been there, in histories whose orders nobody could try: all operations that put something overlap, and put few values again and
+/// again.
+#[test]
+fn values_from_nowhere_need_no_search() {
+    fn why<S: Specification>(
+        spec: &S,
+        method: &str,
+        others: &[(&str, Value, Value)],
+    ) -> Option<&'static str> {
+        let operation = |client: usize, method: &str, args: Vec<Value>, call: i64, end: i64, ret: Value| {
+            let (client, method) = (client.to_string().into(), method.into());
+            foresee_refine::Operation { client, method, args, call, returned: Some((end, ret)) }
+        };
+        let ok = spec.returns(&spec.initial(), &spec.decode(method, &[Value::Int(1)]).unwrap());
+        let mut ops: Vec<_> = (0..60_i64)
+            .map(|nth| {
+                let args = vec![Value::Int(1 + nth % 6)];
+                operation(nth as usize, method, args, nth, 1_000 + nth, ok[0].clone())
+            })
+            .collect();
+        for (nth, (method, arg, ret)) in others.iter().enumerate() {
+            let (args, now) = (vec![arg.clone()], 2_000 + 2 * nth as i64);
+            let args = args.into_iter().filter(|arg| *arg != Value::Null).collect();
+            ops.push(operation(100 + nth, method, args, now, now + 1, ret.clone()));
+        }
+        let limits = Limits { memory: 1 << 16, ..Limits::default() };
+        match check(spec, &History::new(ops).unwrap(), limits).unwrap() {
+            Verdict::Violation(violation) => Some(violation.cause.unwrap().1),
+            _ => None,
+        }
+    }
+    let nobody = Some("nobody put this value");
+    let none = Value::Null;
+    assert_eq!(why(&Queue, "enq", &[("deq", none.clone(), Value::Int(7))]), nobody);
+    assert_eq!(why(&Stack, "push", &[("pop", none.clone(), Value::Int(7))]), nobody);
+    assert_eq!(why(&PriorityQueue, "insert", &[("delete_min", none.clone(), Value::Int(0))]), nobody);
+    assert_eq!(why(&PriorityQueue, "insert", &[("peek_min", none.clone(), Value::Int(0))]), nobody);
+    let register = Register { initial: Value::Int(0) };
+    assert_eq!(why(&register, "write", &[("read", none.clone(), Value::Int(7))]), nobody);
+    // Each was put ten times.
+    let takes = vec![("deq", none.clone(), Value::Int(3)); 11];
+    assert_eq!(why(&Queue, "enq", &takes), Some("the value was taken more often than it was put"));
+    let takes = [("remove", Value::Int(3), true.into()), ("remove", Value::Int(9), true.into())];
+    assert_eq!(why(&Set, "add", &takes), nobody);
+    // What a register had at the beginning was put by nobody, and can be read: not here, so long after.
+    assert_eq!(why(&register, "write", &[("read", none, Value::Int(0))]), None);
+}
+
+#[test]
+fn equal_operations_are_one_choice() {
+    let operation = |client: i64, method: &str, value: Option<i64>, call: i64, end: i64, ret: Value| {
+        let args = value.into_iter().map(Value::Int).collect();
+        let (client, method) = (client.to_string().into(), method.into());
+        foresee_refine::Operation { client, method, args, call, returned: Some((end, ret)) }
+    };
+    // Forty clients write three values at the same time, again and again; the last who reads finds the initial one.
+    let mut ops = Vec::new();
+    for round in 0..20 {
+        for client in 0..40 {
+            let (call, value) = (100 * round + client, 1 + (client + round) % 3);
+            ops.push(operation(client, "write", Some(value), call, call + 45, "ok".into()));
+        }
+    }
+    ops.push(operation(99, "read", None, 5_000, 5_001, Value::Int(0)));
+    let history = History::new(ops).unwrap();
+    let limits = Limits { memory: 1 << 26, ..Limits::default() };
+    let verdict = check(&Register { initial: Value::Int(0) }, &history, limits).unwrap();
+    assert_eq!(verdict.is_linearizable(), Some(false));
+}
+
 #[test]
 fn a_hard_history_is_undecided_within_its_memory() {
     // Forty appends at the same time, and a text that none of their orders gives.

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use foresee_oracle::{Oracle, Random, for_each_seed};
 use foresee_refine::linear::Limits;
 use foresee_refine::named::{Model, Structure, refine};
-use foresee_refine::recorded::{OperationLog, PredictedRefinement};
+use foresee_refine::recorded::{OperationLog, PredictedRefinement, Words};
 use foresee_trace::text::TextReader;
 use foresee_trace::{EventId, Execution};
 use foresee_witness::atomic::AtomicFunctions;
@@ -133,7 +133,7 @@ fn run(random: &mut Random, threads: &[Vec<Step>]) -> Execution {
 }
 
 fn is_wrong(execution: &Execution, structure: Structure, schedule: &[EventId]) -> bool {
-    let OperationLog { log, .. } = OperationLog::of(execution, schedule.iter().copied());
+    let OperationLog { log, .. } = OperationLog::of(execution, &Words::default(), schedule.iter().copied());
     let found = refine(structure, &log, Limits::default()).unwrap();
     found.io.is_some() || found.view.flatten().is_some()
 }
@@ -155,7 +155,10 @@ fn agrees(structure: Structure, seeds: u64, least: u32, program: &dyn Fn(&mut Ra
         // Only the order of words matters to a log.
         let mut seen: HashSet<Vec<EventId>> = HashSet::new();
         Oracle::new(&execution).for_each_maximal(&mut |schedule| {
-            if !has_wrong_run && seen.insert(OperationLog::of(&execution, schedule.iter().copied()).events) {
+            if !has_wrong_run
+                && seen
+                    .insert(OperationLog::of(&execution, &Words::default(), schedule.iter().copied()).events)
+            {
                 has_wrong_run = is_wrong(&execution, structure, schedule);
             }
         });

@@ -489,9 +489,18 @@ macro_rules! log_write {
     };
 }
 
-/// Logs several writes at once as one entry, which the structure's replica repeats (`Replica::replay`).
+/// Logs several writes at once as one entry, which the structure's replica repeats (`Replica::replay`): a list of variables with their values, or
+/// whatever a replica of one's own makes of it, such as an object that was serialised.
+///
+/// ```
+/// foresee::log_replay!("push", vec![("elem[3]", 7), ("size", 4)]);
+/// foresee::log_replay!(["page[{}]", 3], "1=10;2=20;");
+/// ```
 #[macro_export]
 macro_rules! log_replay {
+    ([$($format:tt)*], $value:expr $(,)?) => {
+        $crate::__log_entry!(replay, [$($format)*], $value)
+    };
     ($entry:expr, $value:expr $(,)?) => {
         $crate::__log_entry!(replay, $entry, $value)
     };

@@ -92,8 +92,11 @@ fn a_method_that_panics_never_returns_and_the_next_ones_are_logged() {
     }
     let recording = recorder.finish().unwrap();
     assert_eq!(recording.violation, None);
-    let names: Vec<&str> = recording.log.threads.iter().map(|thread| thread.name.as_str()).collect();
-    assert_eq!(names, ["main", "main+1"]);
+    let panics = recording.log.events.iter().filter(|event| event.action == Action::Panic);
+    assert_eq!(panics.count(), 1);
+    let (history, _) = recording.log.history().unwrap();
+    let clients: Vec<&str> = history.ops().iter().map(|op| op.client.as_str()).collect();
+    assert_eq!(clients, ["main", "main", "main+1"]);
     let calls = recording.log.events.iter().filter(|event| matches!(event.action, Action::Call { .. }));
     assert_eq!(calls.count(), 3);
 }
@@ -108,6 +111,21 @@ fn a_wrong_result_after_a_panic_is_found() {
         counter.wrong();
     }
     assert_eq!(recorder.finish().unwrap().violation.unwrap().kind, Kind::Observer);
+}
+
+/// Whoever waits for the result of a method that panicked learns that there is none.
+#[test]
+fn a_panic_after_the_commit_does_not_hold_up_the_checker() {
+    let recorder = Recorder::checking(models::Counter, Unsupported, Mode::Io, 0);
+    let counter = Counter::default();
+    let _attached = recorder.attach("main", Role::Application);
+    assert!(quietly(|| counter.inc_and_panic()).is_err());
+    counter.wrong();
+    let start = Instant::now();
+    while !recorder.has_violation() && start.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(recorder.has_violation());
 }
 
 #[test]

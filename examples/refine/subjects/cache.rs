@@ -64,15 +64,22 @@ impl<const BUG: bool> Cache<BUG> {
             drop(held);
             return "ok";
         }
+        if let Some(entry) = lists.clean.remove(&handle) {
+            commit_block! {
+                log_write!(["clean[{handle}]"], false);
+                entry.copy(&handle, &bytes);
+                log_write!(["dirty[{handle}]"], true);
+                lists.dirty.insert(handle.clone(), entry);
+                commit!();
+            }
+            return "ok";
+        }
+        let entry: Arc<Entry> = Arc::default();
         commit_block! {
-            let entry = lists.clean.remove(&handle).inspect(|_| log_write!(["clean[{handle}]"], false));
-            let entry = entry.unwrap_or_else(|| {
-                log_write!(["cached[{handle}]"], true);
-                Arc::default()
-            });
+            log_write!(["cached[{handle}]"], true);
             entry.copy(&handle, &bytes);
-            lists.dirty.insert(handle.clone(), entry);
             log_write!(["dirty[{handle}]"], true);
+            lists.dirty.insert(handle.clone(), entry);
             commit!();
         }
         "ok"

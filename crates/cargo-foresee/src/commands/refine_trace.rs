@@ -6,7 +6,7 @@ use std::time::Instant;
 use foresee_refine::linear::Limits;
 use foresee_refine::named::Structure;
 use foresee_refine::read::{Case, Subject};
-use foresee_refine::recorded::{OperationLog, PredictedRefinement};
+use foresee_refine::recorded::{OperationLog, PredictedRefinement, Words};
 use foresee_refine::refine::{Judgement, Kind, Mode};
 use foresee_trace::{EventId, Execution, Gap, NoEnd, Spoils};
 use foresee_witness::analysis::{self, Analysed, Analysis};
@@ -100,7 +100,7 @@ pub(super) fn check(
     };
     let mut checked = checked;
     if let Some(finding) = &mut checked.finding {
-        hint_at_commit(execution, finding);
+        hint_at_commit(execution, structure, finding);
     }
     if let (Some(finding), Some(reason)) = (&mut checked.finding, doubt(&analysed)) {
         finding.certainty = Certainty::Candidate;
@@ -110,7 +110,7 @@ pub(super) fn check(
 }
 
 /// Says of an operation without a commit before which release of a lock it probably belongs.
-fn hint_at_commit(execution: &Execution, finding: &mut Finding) {
+fn hint_at_commit(execution: &Execution, structure: Structure, finding: &mut Finding) {
     let Some(refinement) =
         finding.refinement.as_mut().filter(|it| it.violation == Kind::MissingCommit.name())
     else {
@@ -120,7 +120,8 @@ fn hint_at_commit(execution: &Execution, finding: &mut Finding) {
     let Some(operation) = &refinement.operation else { return };
     if let Some(call) = id(operation.call)
         && let Some(returned) = operation.returned.and_then(id)
-        && let Some(release) = OperationLog::commit_place(execution, call, returned)
+        && let Some(release) =
+            OperationLog::commit_place(execution, &Words::of(execution, structure), call, returned)
     {
         let place = execution.names().location_text(execution.loc(release));
         refinement.notes = vec![format!(
@@ -144,7 +145,8 @@ fn of_run(
     question: Question,
     limits: Limits,
 ) -> Result<Checked, refinement::CaseError> {
-    let OperationLog { log, events } = OperationLog::of(execution, schedule);
+    let OperationLog { log, events } =
+        OperationLog::of(execution, &Words::of(execution, structure), schedule);
     let case = Case { id: None, subject: Subject::Log { structure, log } };
     let mut checked = refinement::check(&case, question, limits)?;
     let in_trace = |index: u64| events.get(index as usize).map_or(index, |id| u64::from(id.0));

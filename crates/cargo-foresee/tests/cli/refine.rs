@@ -347,6 +347,56 @@ fn a_commit_block_that_is_not_atomic() {
     assert_eq!(found.code, Some(0), "{}", found.stderr);
 }
 
+/// A vector whose variables were recorded by instrumentation, by their names and with their values.
+#[test]
+fn writes_that_instrumentation_recorded() {
+    let folder = Folder::new();
+    let add = |element: i64, size: i64, written: i64| {
+        format!(
+            "T1|call(add, {element})\nT1|acq(l)\nT1|commit_begin(add)\nT1|w(elem[{}]={written})\nT1|w(size={size})\n\
+             T1|commit(add)\nT1|commit_end(add)\nT1|rel(l)\nT1|return(add, \"ok\")\n",
+            size - 1
+        )
+    };
+    folder.write("fine.std", add(7, 1, 7) + &add(8, 2, 8));
+    let (code, found) = json(&folder, &["--model", "vector", "fine.std"]);
+    assert_eq!((code, &found["cases"][0]["view"]["ok"]), (Some(0), &true.into()), "{found:#}");
+    folder.write("wrong.std", add(7, 1, 7) + &add(8, 2, 9));
+    let (code, found) = json(&folder, &["--model", "vector", "wrong.std"]);
+    let finding = &found["findings"][0];
+    assert_eq!(
+        (code, &finding["category"], &finding["first"]),
+        (Some(66), &"view".into(), &14.into()),
+        "{found:#}"
+    );
+    assert_eq!(finding["refinement"]["differences"][0]["part"], "1");
+}
+
+/// An operation that panics has no result, and the thread goes on.
+#[test]
+fn an_operation_that_panicked() {
+    let folder = Folder::new();
+    let event = |rest: &str| format!("{{\"thread\": \"a\", {rest}}}\n");
+    let call = |method: &str| event(&format!("\"op\": \"call\", \"method\": \"{method}\", \"args\": []"));
+    let read = |value: i64| {
+        call("get") + &event(&format!("\"op\": \"return\", \"method\": \"get\", \"ret\": {value}"))
+    };
+    let panicked = "{\"structure\": \"counter\"}\n".to_owned()
+        + &call("inc")
+        + &event("\"op\": \"commit\"")
+        + &event("\"op\": \"panic\"");
+    folder.write("fine.log", panicked.clone() + &read(1));
+    assert_eq!(json(&folder, &["fine.log"]).0, Some(0));
+    folder.write("wrong.log", panicked + &read(2));
+    let (code, found) = json(&folder, &["wrong.log"]);
+    assert_eq!((code, &found["first"]), (Some(66), &4.into()), "{found:#}");
+    // The same in a trace.
+    let trace = "T1|call(inc)\nT1|commit(inc)\nT1|event(log_panic)\nT1|call(get)\nT1|return(get, 1)\n";
+    folder.write("fine.std", trace);
+    let (code, found) = json(&folder, &["--model", "counter", "fine.std"]);
+    assert_eq!(code, Some(0), "{found:#}");
+}
+
 /// Views that differ only while an operation is under way.
 #[test]
 fn views_at_rest() {

@@ -23,7 +23,7 @@ impl Default for Limits {
 pub enum Exhausted {
     /// Memory for remembered states.
     Memory,
-    /// Time.
+    /// Time, or steps.
     Time,
 }
 
@@ -40,20 +40,25 @@ impl fmt::Display for Exhausted {
 pub(crate) struct Budget {
     memory: usize,
     deadline: Option<Instant>,
-    ticks: u32,
+    steps: u64,
 }
 
 impl Budget {
     pub(crate) fn new(limits: Limits) -> Budget {
-        Budget { memory: limits.memory, deadline: limits.deadline, ticks: 0 }
+        Budget { memory: limits.memory, deadline: limits.deadline, steps: u64::MAX }
+    }
+
+    /// No more steps than these, in all that is done with it.
+    pub(crate) fn with_steps(self, steps: u64) -> Budget {
+        Budget { steps, ..self }
     }
 
     /// One step, and so many bytes more.
     pub(crate) fn spend(&mut self, bytes: usize) -> Result<(), Exhausted> {
         self.memory = self.memory.checked_sub(bytes).ok_or(Exhausted::Memory)?;
-        self.ticks = self.ticks.wrapping_add(1);
+        self.steps = self.steps.checked_sub(1).ok_or(Exhausted::Time)?;
         // The clock is asked now and then: it costs more than a step.
-        if self.ticks.is_multiple_of(1024) && self.deadline.is_some_and(|deadline| Instant::now() > deadline)
+        if self.steps.is_multiple_of(1024) && self.deadline.is_some_and(|deadline| Instant::now() > deadline)
         {
             return Err(Exhausted::Time);
         }

@@ -1,9 +1,12 @@
 //! Why a history has no linearization: where it fails, what can be explained until there, and a smaller history that fails as well.
 
-use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
-use super::budget::Limits;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::budget::{Budget, Limits};
 use super::input::Input;
+use super::partition::Groups;
 use super::settled::settled;
 use super::{Method, Verdict, Violation, decide};
 use crate::history::{History, NEVER};
@@ -39,7 +42,8 @@ pub fn explain<S: Specification>(
 ) -> Result<Explanation, WrongCall> {
     // The verdict is known; to explain it is worth less.
     let limits = Limits { memory: limits.memory.min(1 << 26), ..limits };
-    let first = first_violation(spec, history, violation, limits)?;
+    let budget = || Budget::new(limits).with_steps(MOST_STEPS);
+    let first = first_violation(spec, history, violation, &mut budget())?;
     let timeline = history.timeline();
     let unplaced = first.map(|first| timeline[first as usize].0);
     let end = first.map_or(NEVER, |first| first + 1);
@@ -50,7 +54,7 @@ pub fn explain<S: Specification>(
         let before = history.prefix(first);
         let places: Vec<usize> = (0..history.ops().len()).filter(|op| history.call(*op) < first).collect();
         let input = Input::new(spec, &before)?;
-        if let Verdict::Linearizable { order: Some(order) } = decide(&input, limits, Method::Search) {
+        if let Verdict::Linearizable { order: Some(order) } = decide(&input, &mut budget(), Method::Search) {
             let own = places.iter().position(|op| *op == unplaced);
             expected = own.map(|own| results(&input, &order, own)).unwrap_or_default();
             longest = Some(order.iter().map(|op| places[*op]).collect());
@@ -60,8 +64,13 @@ pub fn explain<S: Specification>(
         let overlaps = |op: &usize| *op != own && !history.precedes(own, *op) && !history.precedes(*op, own);
         (0..history.ops().len()).filter(|op| until(*op) && overlaps(op)).collect()
     });
-    let minimal =
-        minimise(spec, history, (0..history.ops().len()).filter(|op| until(*op)).collect(), end, limits)?;
+    let minimal = minimise(
+        spec,
+        history,
+        (0..history.ops().len()).filter(|op| until(*op)).collect(),
+        end,
+        &mut budget(),
+    )?;
     Ok(Explanation {
         first,
         unplaced,
@@ -102,11 +111,11 @@ fn first_violation<S: Specification>(
     spec: &S,
     history: &History,
     violation: &Violation,
-    limits: Limits,
+    budget: &mut Budget,
 ) -> Result<Option<u32>, WrongCall> {
-    let fails = |end: u32| -> Result<Option<bool>, WrongCall> {
+    let mut fails = |end: u32| -> Result<Option<bool>, WrongCall> {
         let prefix = history.prefix(end);
-        Ok(decide(&Input::new(spec, &prefix)?, limits, Method::Fastest).is_linearizable().map(|fine| !fine))
+        Ok(decide(&Input::new(spec, &prefix)?, budget, Method::Fastest).is_linearizable().map(|fine| !fine))
     };
     let mut low = violation.stuck.unwrap_or(0);
     let mut step = if violation.stuck.is_some() { 1 } else { history.events() };
@@ -126,8 +135,11 @@ fn first_violation<S: Specification>(
     Ok(Some(high - 1))
 }
 
-/// Histories with more operations are not made smaller one by one: it would take too long.
-const MOST_MINIMISED: usize = 2_000;
+/// All searches for one part of an explanation together take no more steps: some seconds.
+const MOST_STEPS: u64 = 4_000_000;
+
+/// Histories of so many operations, all together, are checked to find a smaller one that fails.
+const MOST_CHECKED: usize = 20_000_000;
 
 /// Leaves out what the specification allows to leave out, as long as the rest has no linearization.
 fn minimise<S: Specification>(
@@ -135,27 +147,31 @@ fn minimise<S: Specification>(
     history: &History,
     mut ops: Vec<usize>,
     end: u32,
-    limits: Limits,
+    budget: &mut Budget,
 ) -> Result<Vec<usize>, WrongCall> {
-    if ops.len() > MOST_MINIMISED {
-        return Ok(ops);
-    }
-    let prefix = |ops: &[usize]| {
-        let kept = history.only(|op| ops.binary_search(&op).is_ok());
-        // The same end, counted in events that are left.
-        let last =
-            ops.iter().flat_map(|op| [history.call(*op), history.returned(*op)]).filter(|event| *event < end);
-        kept.prefix(last.count() as u32)
-    };
-    let fails = |ops: &[usize]| -> Result<bool, WrongCall> {
+    let prefix = |ops: &[usize]| history.part(ops.iter().copied(), end);
+    let mut fails = |ops: &[usize]| -> Result<bool, WrongCall> {
         let history = prefix(ops);
         let input = Input::new(spec, &history)?;
-        Ok(decide(&input, limits, Method::Fastest).is_linearizable() == Some(false))
+        Ok(decide(&input, budget, Method::Fastest).is_linearizable() == Some(false))
     };
-    for unit in units(spec, history, &ops, end)? {
-        let rest: Vec<usize> = ops.iter().copied().filter(|op| !unit.contains(op)).collect();
-        if rest.len() < ops.len() && fails(&rest)? {
+    // All at once, if that is possible; otherwise the halves, and so on.
+    let units = units(spec, history, &ops, end)?;
+    let mut left = MOST_CHECKED;
+    let mut ranges = vec![(0, units.len())];
+    while let Some((from, to)) = ranges.pop() {
+        let gone: FxHashSet<usize> = units[from..to].iter().flatten().copied().collect();
+        let rest: Vec<usize> = ops.iter().copied().filter(|op| !gone.contains(op)).collect();
+        if rest.len() == ops.len() {
+            continue;
+        }
+        let Some(still) = left.checked_sub(ops.len()) else { break };
+        left = still;
+        if fails(&rest)? {
             ops = rest;
+        } else if to - from > 1 {
+            let middle = from.midpoint(to);
+            ranges.extend([(middle, to), (from, middle)]);
         }
     }
     // Of what is left, only what came after the object was as at the beginning for the last time.
@@ -179,9 +195,9 @@ fn units<S: Specification>(
     end: u32,
 ) -> Result<Vec<Vec<usize>>, WrongCall> {
     let mut alone: Vec<Vec<usize>> = Vec::new();
-    // Values that go together, with the operations that name them; a group with one that cannot go stays.
-    let mut group_of: FxHashMap<Value, usize> = FxHashMap::default();
-    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut groups = Groups::of(history.ops().len());
+    let mut named: FxHashMap<Value, usize> = FxHashMap::default();
+    let mut members = Vec::new();
     for &op in ops {
         let operation = &history.ops()[op];
         let meaning = spec.decode(&operation.method, &operation.args)?;
@@ -194,22 +210,20 @@ fn units<S: Specification>(
             Removal::With(values) => values,
             Removal::Never => continue,
         };
-        let Some(first) = values.first() else { continue };
-        let into = *group_of.entry(first.clone()).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[into].push(op);
-        for value in &values[1..] {
-            if let Some(from) = group_of.insert(value.clone(), into).filter(|from| *from != into) {
-                let moved = std::mem::take(&mut groups[from]);
-                groups[into].extend(moved);
-                group_of.values_mut().filter(|group| **group == from).for_each(|group| *group = into);
-            }
+        if !values.is_empty() {
+            members.push(op);
+        }
+        for value in values {
+            let other = *named.entry(value).or_insert(op);
+            groups.join(op, other);
         }
     }
-    groups.retain(|group| !group.is_empty());
-    groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
-    groups.extend(alone);
-    Ok(groups)
+    let mut of_leader: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for op in members {
+        of_leader.entry(groups.leader(op)).or_default().push(op);
+    }
+    let mut units: Vec<Vec<usize>> = of_leader.into_values().collect();
+    units.sort_unstable_by_key(|unit| (Reverse(unit.len()), unit.first().copied()));
+    units.extend(alone);
+    Ok(units)
 }

@@ -1,8 +1,9 @@
 //! Linearizability: is there an order of the operations, each between its call and its return, that the specification allows?
 //!
 //! [`check`] splits a history into independent parts ([`Specification::keys`]), decides each by a near-linear procedure where there is one
-//! (`distinct/`), and searches otherwise (`search`). [`explain`] tells of a history that has no linearization where it fails
-//! and which operations are to blame. [`check_sequential`] asks for sequential consistency instead, which only keeps each client's order.
+//! (`distinct/`), and searches otherwise (`search`), unless some value cannot have been there (`supply`). [`explain`] tells of a history that
+//! has no linearization where it fails and which operations are to blame. [`check_sequential`] asks for sequential consistency instead, which
+//! only keeps each client's order.
 //!
 //! An operation without a return may have taken effect, at any time after its call and with any result, or not.
 
@@ -15,6 +16,7 @@ mod search;
 mod sequential;
 mod settled;
 mod states;
+mod supply;
 
 pub use budget::{Exhausted, Limits};
 pub use explain::{Explanation, explain};
@@ -65,7 +67,7 @@ pub struct Violation {
 
 /// Decides whether a history is linearizable.
 pub fn check<S: Specification>(spec: &S, history: &History, limits: Limits) -> Result<Verdict, WrongCall> {
-    Ok(decide(&Input::new(spec, history)?, limits, Method::Fastest))
+    Ok(decide(&Input::new(spec, history)?, &mut Budget::new(limits), Method::Fastest))
 }
 
 /// The same by searching only, which also gives the order.
@@ -74,7 +76,7 @@ pub fn check_by_search<S: Specification>(
     history: &History,
     limits: Limits,
 ) -> Result<Verdict, WrongCall> {
-    Ok(decide(&Input::new(spec, history)?, limits, Method::Search))
+    Ok(decide(&Input::new(spec, history)?, &mut Budget::new(limits), Method::Search))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,14 +85,13 @@ enum Method {
     Search,
 }
 
-fn decide<S: Specification>(input: &Input<'_, S>, limits: Limits, method: Method) -> Verdict {
-    let mut budget = Budget::new(limits);
+fn decide<S: Specification>(input: &Input<'_, S>, budget: &mut Budget, method: Method) -> Verdict {
     let mut violation: Option<Violation> = None;
     let mut undecided = None;
     let mut orders: Option<Vec<Vec<usize>>> = Some(Vec::new());
     for part in partition::partition(input) {
         let answer = match method {
-            Method::Fastest => distinct::decide(input, &part),
+            Method::Fastest => without_search(input, &part),
             Method::Search => Answer::Unknown,
         };
         let found = match answer {
@@ -99,7 +100,7 @@ fn decide<S: Specification>(input: &Input<'_, S>, limits: Limits, method: Method
                 continue;
             }
             Answer::Not { ops, why } => Violation { stuck: None, cause: Some((ops, why)) },
-            Answer::Unknown => match search::search(input, &part, &mut budget) {
+            Answer::Unknown => match search::search(input, &part, budget) {
                 Ok(Found::Order(order)) => {
                     if let Some(orders) = &mut orders {
                         orders.push(order);
@@ -122,6 +123,17 @@ fn decide<S: Specification>(input: &Input<'_, S>, limits: Limits, method: Method
         (Some(violation), _) => Verdict::Violation(violation),
         (None, Some(exhausted)) => Verdict::Undecided(exhausted),
         (None, None) => Verdict::Linearizable { order: orders.map(|orders| merged(input, orders)) },
+    }
+}
+
+/// What can be said of these operations without trying orders.
+fn without_search<S: Specification>(input: &Input<'_, S>, ops: &[usize]) -> Answer {
+    match distinct::decide(input, ops) {
+        Answer::Unknown => match supply::unsupplied(input, ops) {
+            Some((ops, why)) => Answer::Not { ops, why },
+            None => Answer::Unknown,
+        },
+        answer => answer,
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn partition<S: Specification>(input: &Input<'_, S>) -> Vec<Vec<usize
     let count = input.ops.len();
     let mut in_order: Vec<usize> = (0..count).collect();
     in_order.sort_unstable_by_key(|op| input.call(*op));
-    let mut groups = Groups { leader: (0..count).collect() };
+    let mut groups = Groups::of(count);
     let mut first_with: FxHashMap<Value, usize> = FxHashMap::default();
     for op in 0..count {
         let Some(keys) = input.spec.keys(&input.ops[op]) else { return vec![in_order] };
@@ -33,12 +33,18 @@ pub(crate) fn partition<S: Specification>(input: &Input<'_, S>) -> Vec<Vec<usize
 }
 
 /// Disjoint sets of operations.
-struct Groups {
+pub(super) struct Groups {
     leader: Vec<usize>,
 }
 
 impl Groups {
-    fn leader(&mut self, of: usize) -> usize {
+    /// Each alone.
+    pub(super) fn of(count: usize) -> Groups {
+        Groups { leader: (0..count).collect() }
+    }
+
+    /// One of the set, the same for all in it.
+    pub(super) fn leader(&mut self, of: usize) -> usize {
         let mut at = of;
         while self.leader[at] != at {
             self.leader[at] = self.leader[self.leader[at]];
@@ -47,7 +53,8 @@ impl Groups {
         at
     }
 
-    fn join(&mut self, a: usize, b: usize) {
+    /// Makes one set of two.
+    pub(super) fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.leader(a), self.leader(b));
         self.leader[a.max(b)] = a.min(b);
     }

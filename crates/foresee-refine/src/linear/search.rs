@@ -9,6 +9,8 @@
 //!   such as writing the value that is there: it may be needed later.)
 //! - *A node is small.* It is the return that is waited for, the state, and which of the operations that are under way have taken effect.
 //!   States are numbers, and steps between them are computed once ([`States`]).
+//! - *Of operations that mean the same and have the same result, the one that returns first goes first.* In a linearization in which another of
+//!   them takes effect while it is under way too, the two can change places. So equal writes of many clients are one choice, not many.
 //! - *Operations of unknown outcome are interchangeable* if they mean the same, and none of them must take effect. A node is
 //!   not better than one with the same rest that has used no more of any kind; so only the smallest are gone on from. All moves that are
 //!   possible from a node are possible from one that dominates it, and lead to nodes that dominate: nothing is lost by it.
@@ -16,13 +18,14 @@
 //! Cost: exponential in the number of operations that overlap, in the worst case; the problem is NP-complete. Memory is bounded by the
 //! budget, and what does not fit is undecided.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::budget::{Budget, Exhausted};
 use super::input::Input;
 use super::states::{OpKind, StateId, States};
-use crate::history::NEVER;
 use crate::spec::Specification;
 
 /// What a search found.
@@ -112,6 +115,8 @@ struct Search<'a, S: Specification> {
     /// The operations that have not taken effect, as a list in the order of calls.
     next: Vec<u32>,
     previous: Vec<u32>,
+    /// What could take effect next, by kind and return; only used while moves are looked for.
+    candidates: Vec<(OpKind, u32, u32)>,
     met: FxHashMap<Node, SmallVec<[Used; 1]>>,
     bytes: usize,
     furthest: u32,
@@ -172,6 +177,7 @@ impl<'a, S: Specification> Search<'a, S> {
             // The last entry is the head of the list and its end.
             next: (0..end).map(|nth| nth + 1).chain([0]).collect(),
             previous: (0..=end).map(|nth| if nth == 0 { end } else { nth - 1 }).collect(),
+            candidates: Vec::new(),
             met: FxHashMap::default(),
             bytes: 0,
             furthest: 0,
@@ -267,7 +273,8 @@ impl<'a, S: Specification> Search<'a, S> {
         }
         met.retain(|before| !dominates(&frame.used, before));
         met.push(frame.used.clone());
-        let bytes = 128 + 8 * frame.done.len() + 8 * frame.used.len();
+        // A table that grows has its old and its new entries at the same time: three times what they take.
+        let bytes = 240 + 8 * frame.done.len() + 8 * frame.used.len();
         self.bytes += bytes;
         budget.spend(bytes)?;
         Ok(true)
@@ -287,20 +294,21 @@ impl<'a, S: Specification> Search<'a, S> {
                 }
             }
         }
-        let first = frame.moves.len();
+        self.candidates.clear();
         let mut nth = self.next[self.completed.len()];
         while nth < called {
-            let kind = self.completed[nth as usize].kind;
+            let Completed { kind, nth_return, .. } = self.completed[nth as usize];
+            self.candidates.push((kind, nth_return, nth));
+            nth = self.next[nth as usize];
+        }
+        self.candidates.sort_unstable();
+        self.candidates.dedup_by_key(|(kind, ..)| *kind);
+        self.candidates.sort_unstable_by_key(|(_, nth_return, _)| Reverse(*nth_return));
+        for &(kind, _, nth) in &self.candidates {
             if let Some(&to) = self.states.steps(frame.state, kind, budget)?.first() {
                 frame.moves.push((Move::Op(nth), to));
             }
-            nth = self.next[nth as usize];
         }
-        let nth_return = |step: &(Move, StateId)| match step.0 {
-            Move::Op(nth) => self.completed[nth as usize].nth_return,
-            Move::Pending(_) => NEVER,
-        };
-        frame.moves[first..].sort_unstable_by_key(|step| std::cmp::Reverse(nth_return(step)));
         Ok(())
     }
 

@@ -77,7 +77,7 @@ fn search<S: Specification>(
         if is_done {
             return Ok(Some(order));
         }
-        let bytes = 64 + 4 * clients.len();
+        let bytes = 96 + 4 * clients.len();
         if !moves.is_empty() && met.insert(node.clone()) {
             budget.spend(2 * bytes)?;
             stack.push(Frame { node, order: order.len(), moves });

@@ -15,6 +15,9 @@ pub(crate) type StateId = u32;
 /// Operations with the same arguments and result do the same: they are one kind.
 pub(crate) type OpKind = u32;
 
+/// What it takes to remember where a kind of operation leads, while tables grow.
+const BYTES_OF_STEPS: usize = 112;
+
 /// Where a kind of operation leads from a state: nowhere, or to one state if the result is known, to several if not.
 pub(crate) type Steps = SmallVec<[StateId; 1]>;
 
@@ -22,7 +25,9 @@ pub(crate) struct States<'a, S: Specification> {
     input: &'a Input<'a, S>,
     states: Vec<Rc<S::State>>,
     ids: FxHashMap<Rc<S::State>, StateId>,
-    steps: FxHashMap<(StateId, OpKind), Steps>,
+    /// Where each kind of operation leads, as a place in `all_steps`.
+    known: FxHashMap<(StateId, OpKind), u32>,
+    all_steps: Vec<Steps>,
     /// The kind of each operation, and one operation of each kind.
     kinds: FxHashMap<usize, OpKind>,
     examples: Vec<usize>,
@@ -43,7 +48,8 @@ impl<'a, S: Specification> States<'a, S> {
         }
         let initial = Rc::new(input.spec.initial());
         let ids = FxHashMap::from_iter([(initial.clone(), 0)]);
-        States { input, states: vec![initial], ids, steps: FxHashMap::default(), kinds, examples, bytes: 0 }
+        let (states, known) = (vec![initial], FxHashMap::default());
+        States { input, states, ids, known, all_steps: Vec::new(), kinds, examples, bytes: 0 }
     }
 
     pub(crate) fn kind(&self, op: usize) -> OpKind {
@@ -62,13 +68,16 @@ impl<'a, S: Specification> States<'a, S> {
         kind: OpKind,
         budget: &mut Budget,
     ) -> Result<&Steps, Exhausted> {
-        if !self.steps.contains_key(&(from, kind)) {
-            let steps = self.compute(from, kind, budget)?;
-            budget.spend(64)?;
-            self.bytes += 64;
-            self.steps.insert((from, kind), steps);
+        if let Some(place) = self.known.get(&(from, kind)) {
+            return Ok(&self.all_steps[*place as usize]);
         }
-        Ok(&self.steps[&(from, kind)])
+        let steps = self.compute(from, kind, budget)?;
+        budget.spend(BYTES_OF_STEPS)?;
+        self.bytes += BYTES_OF_STEPS;
+        let place = self.all_steps.len();
+        self.known.insert((from, kind), place as u32);
+        self.all_steps.push(steps);
+        Ok(&self.all_steps[place])
     }
 
     fn compute(&mut self, from: StateId, kind: OpKind, budget: &mut Budget) -> Result<Steps, Exhausted> {
@@ -96,7 +105,7 @@ impl<'a, S: Specification> States<'a, S> {
         if let Some(id) = self.ids.get(&state) {
             return Ok(*id);
         }
-        let bytes = 96 + self.input.spec.weight(&state);
+        let bytes = 128 + self.input.spec.weight(&state);
         budget.spend(bytes)?;
         self.bytes += bytes;
         let (id, state) = (self.states.len() as StateId, Rc::new(state));

@@ -115,7 +115,7 @@ pub(super) fn removal(access: Access) -> Removal {
         Access::Put(value) | Access::Take(value) => Removal::With(smallvec![value]),
         Access::See(value) => Removal::Alone(smallvec![value]),
         Access::SeeNothing | Access::Nothing => Removal::Alone(smallvec![]),
-        Access::TakeUnknown | Access::Other => Removal::Never,
+        Access::TakeUnknown | Access::Replace { .. } | Access::MayPut(_) | Access::Other => Removal::Never,
     }
 }
 

@@ -85,6 +85,10 @@ impl Specification for Register {
             (RegisterOp::Write(value), Some(ok)) if ok.is_text("ok") => Access::Put(value.clone()),
             (RegisterOp::Read, None) => Access::Nothing,
             (RegisterOp::Read, Some(value)) => Access::See(value.clone()),
+            (RegisterOp::Cas(_, new), None) => Access::MayPut(new.clone()),
+            (RegisterOp::Cas(old, new), Some(Value::Bool(true))) => {
+                Access::Replace { old: old.clone(), new: new.clone() }
+            }
             _ => Access::Other,
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use smallvec::smallvec;
 
-use crate::spec::{Keys, Outcome, Specification, Touched, Viewed, WrongCall};
+use crate::spec::{Access, Keys, Outcome, Specification, Touched, Viewed, WrongCall};
 use crate::value::Value;
 
 /// A set.
@@ -80,6 +80,18 @@ impl Specification for Set {
 
     fn keys(&self, op: &SetOp) -> Option<Keys> {
         Some(smallvec![op.element.clone()])
+    }
+
+    fn access(&self, op: &SetOp, ret: Option<&Value>) -> Access {
+        let value = op.element.clone();
+        match (op.does, ret) {
+            (SetAction::Add, None) => Access::MayPut(value),
+            (SetAction::Add, Some(Value::Bool(true))) => Access::Put(value),
+            (SetAction::Remove, Some(Value::Bool(true))) => Access::Take(value),
+            (SetAction::Contains, Some(Value::Bool(true))) => Access::See(value),
+            (SetAction::Add, Some(Value::Bool(false))) => Access::See(value),
+            _ => Access::Other,
+        }
     }
 
     fn weight(&self, state: &Self::State) -> usize {

@@ -199,9 +199,10 @@ impl Parser<'_> {
             "false" => Value::Bool(false),
             "" => return Err(self.wrong(format!("unexpected `{}`", self.peek().unwrap_or_default()))),
             number if number.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit()) => {
+                // Other numbers, of which histories have many beside their operations, are their text.
                 match number.trim_end_matches('N').parse() {
                     Ok(number) => Value::Int(number),
-                    Err(_) => return Err(self.wrong(format!("{number} is not a whole number of 64 bits"))),
+                    Err(_) => Value::from(number),
                 }
             }
             symbol => Value::from(symbol),

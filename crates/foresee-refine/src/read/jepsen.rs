@@ -2,6 +2,11 @@
 //!
 //! `:fail` says that the operation had no effect: it is left out, except a compare-and-set, which failed as the value was another.
 //! `:info` says that nobody knows: such an operation never returns.
+//!
+//! Jepsen tests many registers at once by operations whose values are pairs of a key and a value (`jepsen.independent`): a read is invoked with
+//! `[key nil]`. Each key is a history of its own then.
+
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -51,8 +56,59 @@ pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
     Ok(entries)
 }
 
+/// Makes histories of these entries: one, or one for each key.
+pub(super) fn histories(entries: Vec<Entry>, model: Option<Model>) -> Result<Vec<Case>, ReadError> {
+    if !is_independent(&entries) {
+        return Ok(vec![history(entries, model, None)?]);
+    }
+    let by_key = by_key(entries)?;
+    by_key.into_iter().map(|(key, entries)| history(entries, model, Some(key.to_string()))).collect()
+}
+
+/// Whether values are pairs of a key and a value: if there are reads, and all of them ask for the value of a key.
+fn is_independent(entries: &[Entry]) -> bool {
+    let invoked = || entries.iter().filter(|entry| entry.kind == Kind::Invoke);
+    let has_key = |entry: &Entry| {
+        pair(&entry.value).is_some_and(|(_, value)| entry.f != "read" || *value == Value::Null)
+    };
+    invoked().any(|entry| entry.f == "read") && invoked().all(has_key)
+}
+
+fn pair(value: &Value) -> Option<(&Value, &Value)> {
+    let Value::List(both) = value else { return None };
+    match &both[..] {
+        [key, value] => Some((key, value)),
+        _ => None,
+    }
+}
+
+/// The entries of each key, without it. What ends an operation is about the key of that operation.
+fn by_key(entries: Vec<Entry>) -> Result<BTreeMap<Value, Vec<Entry>>, ReadError> {
+    let mut open: FxHashMap<i64, Value> = FxHashMap::default();
+    let mut keys: BTreeMap<Value, Vec<Entry>> = BTreeMap::new();
+    for mut entry in entries {
+        let own = pair(&entry.value).map(|(key, value)| (key.clone(), value.clone()));
+        let key = match (entry.kind, &own) {
+            (Kind::Invoke, Some((key, _))) => {
+                open.insert(entry.process, key.clone());
+                Some(key.clone())
+            }
+            _ => open.remove(&entry.process),
+        };
+        let Some(key) = key else {
+            let what = format!("process {} has no operation that could end", entry.process);
+            return Err(ReadError::Line { line: entry.line, what });
+        };
+        if let Some((_, value)) = own.filter(|(own, _)| *own == key) {
+            entry.value = value;
+        }
+        keys.entry(key).or_default().push(entry);
+    }
+    Ok(keys)
+}
+
 /// Makes a history of these entries.
-pub(super) fn history(entries: Vec<Entry>, model: Option<Model>) -> Result<Case, ReadError> {
+fn history(entries: Vec<Entry>, model: Option<Model>, id: Option<String>) -> Result<Case, ReadError> {
     let model = model.or_else(|| guess(&entries)).ok_or(ReadError::NoModel)?;
     let mut ops: Vec<Option<Operation>> = Vec::new();
     let mut open: FxHashMap<i64, usize> = FxHashMap::default();
@@ -89,7 +145,7 @@ pub(super) fn history(entries: Vec<Entry>, model: Option<Model>) -> Result<Case,
         }
     }
     let history = History::new(ops.into_iter().flatten().collect())?;
-    Ok(Case { id: None, subject: Subject::History { model, initial: Value::Null, history } })
+    Ok(Case { id, subject: Subject::History { model, initial: Value::Null, history } })
 }
 
 /// What an invocation calls.

@@ -168,13 +168,14 @@ fn event(part: Part<'_>, what: &str, built: &mut LogBuilder) -> Result<Event, Re
     let action = match part.text("op")? {
         "call" => Action::Call { method: part.text("method")?.into(), args: part.values("args")?.into() },
         "return" => Action::Return { method: part.text("method")?.into(), ret: part.value("ret")? },
+        "panic" => Action::Panic,
         "commit" => Action::Commit,
         "write" => Action::Write { target: part.text("target")?.into(), value: part.value("value")? },
         "replay" => Action::Replay { entry: part.text("target")?.into(), value: part.value("value")? },
         "commit_begin" => Action::BlockBegin,
         "commit_end" => Action::BlockEnd,
         other => {
-            let expected = "call, return, commit, write, replay, commit_begin or commit_end";
+            let expected = "call, return, panic, commit, write, replay, commit_begin or commit_end";
             return Err(part.wrong(format!("{what}: no `op` is called `{other}`; expected {expected}")));
         }
     };

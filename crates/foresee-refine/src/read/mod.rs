@@ -31,10 +31,10 @@ pub fn read(bytes: &[u8], model: Option<Model>) -> Result<Vec<Case>, ReadError> 
     } else if start.starts_with(['{', '[', '(', '#', ';']) && after_bracket.starts_with([':', ';', '#'])
         || start.starts_with([';', '(', '#'])
     {
-        jepsen::history(edn::operations(text)?, model).map(|case| vec![case])
+        jepsen::histories(edn::operations(text)?, model)
     } else if start.starts_with(['{', '[']) {
         json::read(text, model)
     } else {
-        jepsen::history(jepsen::lines(text)?, model).map(|case| vec![case])
+        jepsen::histories(jepsen::lines(text)?, model)
     }
 }

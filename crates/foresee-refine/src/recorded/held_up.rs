@@ -6,7 +6,7 @@
 use foresee_trace::{EventId, Execution, LockId, Mode, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::operations::OperationLog;
+use super::operations::Words;
 
 /// So many words of other threads after the moment at which it stops, the thread goes on at the latest.
 pub(super) const WINDOW: usize = 48;
@@ -40,9 +40,9 @@ impl Needs {
 }
 
 /// The moments at which a thread may be held up: before a word, before it takes a lock, before an access to memory.
-pub(super) fn moments(execution: &Execution) -> Vec<EventId> {
+pub(super) fn moments(execution: &Execution, words: &Words) -> Vec<EventId> {
     let matters = |&id: &EventId| {
-        OperationLog::has(execution, id)
+        words.has(execution, id)
             || matches!(execution.op(id), Op::Acquire { .. } | Op::Request { .. })
             || execution.access(id).is_some()
     };
@@ -52,15 +52,16 @@ pub(super) fn moments(execution: &Execution) -> Vec<EventId> {
 /// The places up to which a thread that stops at a moment may be held up: words of others after it, in the order of a run.
 pub(super) fn ends(
     execution: &Execution,
+    words: &Words,
     base: impl Iterator<Item = EventId>,
     stop: EventId,
 ) -> Vec<EventId> {
     let own = execution.thread(stop);
     let later = base.skip_while(|id| *id != stop).skip(1);
-    let words = later.filter(|id| execution.thread(*id) != own && OperationLog::has(execution, *id));
+    let others = later.filter(|id| execution.thread(*id) != own && words.has(execution, *id));
     // Nobody can tell that a block has begun.
     let matters = |id: &EventId| !matches!(execution.op(*id), Op::CommitBegin { .. });
-    words.take(WINDOW).filter(matters).collect()
+    others.take(WINDOW).filter(matters).collect()
 }
 
 /// The run in which the thread of `stop` does not go on before it until `end` has happened. All of the rest follows, in the order of `base`, which is the

@@ -1,7 +1,8 @@
 //! Operations of programs that foresee recorded: refinement of the observed run, and of runs that did not happen.
 //!
 //! A trace has the words `call`, `return`, `commit`, `commit_begin` and `commit_end` where the program says them (`foresee.h`, or the crate `foresee`), and logged writes
-//! as named events ([`recorded_words`](crate::recorded_words)). [`OperationLog`] makes a [`Log`](crate::log::Log) of them, in the order of a schedule.
+//! as named events ([`recorded_words`](crate::recorded_words)). What instrumentation recorded with its value counts as well, if the variable has the
+//! name of one of the structure (`size`, `A[3].valid`; see `FORESEE_WATCH_AS`, `watch!`): 0 and 1 are then false and true. [`OperationLog`] makes a [`Log`](crate::log::Log) of them, in the order of a schedule.
 //!
 //! **Prediction.** A correct reordering of the observed run is a run of the same program, in which every operation in it does what it did: it reads
 //! the same values, so it takes the same path, commits where it did and gives back what it gave back. So the log of the reordered words is the log
@@ -21,5 +22,5 @@ mod held_up;
 mod operations;
 mod predict;
 
-pub use operations::OperationLog;
+pub use operations::{OperationLog, Words};
 pub use predict::PredictedRefinement;

@@ -1,10 +1,60 @@
 //! From the words of a trace to a log.
 
-use foresee_trace::{Arg, EventId, Execution, Names, Op};
+use foresee_trace::{Arg, EventId, Execution, Mem, Names, Op, signed};
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 
 use crate::log::{Action, Event, Log};
-use crate::recorded_words::{LOG_INTERNAL, LOG_REPLAY, LOG_WRITE};
+use crate::named::Structure;
+use crate::recorded_words::{LOG_INTERNAL, LOG_PANIC, LOG_REPLAY, LOG_WRITE};
 use crate::value::Value;
+
+/// Which events of a trace are words of a log: operations, what is said to be written, and writes that were recorded with their value, of variables
+/// that have the name of one of the structure.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    support: FxHashMap<Mem, SmolStr>,
+}
+
+impl Words {
+    /// The words of a trace, for a structure.
+    pub fn of(execution: &Execution, structure: Structure) -> Words {
+        let names = execution.names();
+        let known = names.symbols().iter().map(|symbol| (symbol.mem, names.str(symbol.name)));
+        let own = known.filter(|(_, name)| structure.has_variable(name));
+        Words { support: own.map(|(mem, name)| (mem, name.into())).collect() }
+    }
+
+    /// Whether the event is one.
+    pub(super) fn has(&self, execution: &Execution, id: EventId) -> bool {
+        match execution.op(id) {
+            Op::Call { .. }
+            | Op::Return { .. }
+            | Op::Commit { .. }
+            | Op::CommitBegin { .. }
+            | Op::CommitEnd { .. } => true,
+            Op::Named { name, .. } => {
+                [LOG_WRITE, LOG_REPLAY, LOG_PANIC].contains(&execution.names().str(name))
+            }
+            op => !self.support.is_empty() && self.write(op).is_some(),
+        }
+    }
+
+    /// A write of one of the structure's variables, if its value is known.
+    fn write(&self, op: Op<'_>) -> Option<Action> {
+        let (mem, bits) = match op {
+            Op::Write { mem, value } | Op::Store { mem, value, .. } => (mem, value?),
+            Op::Rmw { mem, values, .. } => (mem, values?.1),
+            _ => return None,
+        };
+        let target = self.support.get(&mem)?.clone();
+        Some(Action::Write { target, value: Value::Int(signed(bits, mem.size)) })
+    }
+
+    fn action(&self, names: &Names, op: Op<'_>) -> Option<Action> {
+        action(names, op).or_else(|| self.write(op))
+    }
+}
 
 /// The log of a schedule.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +67,11 @@ pub struct OperationLog {
 
 impl OperationLog {
     /// The log of these events, in this order. Threads have the numbers that they have in the trace.
-    pub fn of(execution: &Execution, schedule: impl IntoIterator<Item = EventId>) -> OperationLog {
+    pub fn of(
+        execution: &Execution,
+        words: &Words,
+        schedule: impl IntoIterator<Item = EventId>,
+    ) -> OperationLog {
         let names = execution.names();
         let mut made = OperationLog::default();
         for thread in 0..execution.thread_count() {
@@ -33,7 +87,7 @@ impl OperationLog {
         }
         for id in schedule {
             let thread = execution.thread(id);
-            if let Some(action) = action(names, execution.op(id)) {
+            if let Some(action) = words.action(names, execution.op(id)) {
                 made.log.events.push(Event { thread: thread.0, action });
                 made.events.push(id);
             }
@@ -43,28 +97,22 @@ impl OperationLog {
 
     /// Where the commit of an operation probably belongs that has none, from its call to its return: the first release of a lock after the last
     /// write that was logged, or if none was, after the last write to memory.
-    pub fn commit_place(execution: &Execution, call: EventId, returned: EventId) -> Option<EventId> {
+    pub fn commit_place(
+        execution: &Execution,
+        words: &Words,
+        call: EventId,
+        returned: EventId,
+    ) -> Option<EventId> {
         let thread = execution.thread(call);
         let own = || execution.ids().skip(call.index()).take_while(|id| *id <= returned);
         let own = || own().filter(|id| execution.thread(*id) == thread);
-        let is_logged =
-            |id: &EventId| matches!(action(execution.names(), execution.op(*id)), Some(Action::Write { .. }));
+        let is_logged = |id: &EventId| {
+            let action = words.action(execution.names(), execution.op(*id));
+            matches!(action, Some(Action::Write { .. } | Action::Replay { .. }))
+        };
         let is_write = |id: &EventId| execution.access(*id).is_some_and(|(_, access)| access.writes);
         let last = own().filter(is_logged).last().or_else(|| own().filter(is_write).last())?;
         own().find(|id| *id > last && matches!(execution.op(*id), Op::Release { .. }))
-    }
-
-    /// Whether the event is a word of such a log.
-    pub(super) fn has(execution: &Execution, id: EventId) -> bool {
-        match execution.op(id) {
-            Op::Call { .. }
-            | Op::Return { .. }
-            | Op::Commit { .. }
-            | Op::CommitBegin { .. }
-            | Op::CommitEnd { .. } => true,
-            Op::Named { name, .. } => [LOG_WRITE, LOG_REPLAY].contains(&execution.names().str(name)),
-            _ => false,
-        }
     }
 }
 
@@ -84,6 +132,7 @@ fn action(names: &Names, op: Op<'_>) -> Option<Action> {
         Op::Named { name, args: [Arg::Str(target), new] } if names.str(name) == LOG_WRITE => {
             Action::Write { target: names.str(*target).into(), value: value(new) }
         }
+        Op::Named { name, .. } if names.str(name) == LOG_PANIC => Action::Panic,
         Op::Named { name, args: [Arg::Str(entry), with] } if names.str(name) == LOG_REPLAY => {
             Action::Replay { entry: names.str(*entry).into(), value: value(with) }
         }

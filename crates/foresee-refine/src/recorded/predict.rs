@@ -10,7 +10,7 @@ use foresee_witness::judge::{Finding, Place, Proposal};
 use rustc_hash::{FxHashSet, FxHasher};
 
 use super::held_up::{self, Needs};
-use super::operations::OperationLog;
+use super::operations::{OperationLog, Words};
 use crate::linear::Limits;
 use crate::log::Log;
 use crate::named::{self, Structure};
@@ -36,8 +36,13 @@ impl PredictedRefinement {
     }
 
     /// The first violation in the log of a schedule, by the event of the trace at which it is established, and whom to blame.
-    fn violation(&self, execution: &Execution, schedule: &[EventId]) -> Option<(EventId, Judgement)> {
-        let OperationLog { log, events } = OperationLog::of(execution, schedule.iter().copied());
+    fn violation(
+        &self,
+        execution: &Execution,
+        words: &Words,
+        schedule: &[EventId],
+    ) -> Option<(EventId, Judgement)> {
+        let OperationLog { log, events } = OperationLog::of(execution, words, schedule.iter().copied());
         let (violation, judgement) = first_violation(self.structure, &log)?;
         Some((*events.get(violation.first)?, judgement))
     }
@@ -52,23 +57,26 @@ fn first_violation(structure: Structure, log: &Log) -> Option<(Violation, Judgem
 
 impl WholeEngine for PredictedRefinement {
     fn has_work(&self, job: &Job<'_>) -> bool {
-        job.execution.ids().any(|id| OperationLog::has(job.execution, id))
+        let words = Words::default();
+        job.execution.ids().any(|id| words.has(job.execution, id))
     }
 
     fn run(&self, job: &Job<'_>) -> Outcome {
         let execution = job.execution;
         let mut outcome = Outcome::default();
+        let words = Words::of(execution, self.structure);
         // What happened needs no prediction.
-        if self.violation(execution, &execution.ids().collect::<Vec<_>>()).is_some() {
+        if self.violation(execution, &words, &execution.ids().collect::<Vec<_>>()).is_some() {
             return outcome;
         }
         let deadline = job.budget.deadline.or_else(|| Instant::now().checked_add(UNLESS_TOLD));
         let budget = Budget { deadline, ..job.budget };
         let needs = Needs::of(execution);
-        let moments = held_up::moments(execution);
+        let moments = held_up::moments(execution, &words);
         let mut search = Search {
             job,
             checker: Checker::new(execution),
+            words: &words,
             right: FxHashSet::default(),
             commit_points: None,
             bases: Vec::new(),
@@ -79,7 +87,7 @@ impl WholeEngine for PredictedRefinement {
                 outcome.undecided += 1;
                 break;
             }
-            for end in held_up::ends(execution, execution.ids().skip(stop.index()), stop) {
+            for end in held_up::ends(execution, &words, execution.ids().skip(stop.index()), stop) {
                 let Some(run) = held_up::run(execution, &needs, execution.ids(), stop, end) else { continue };
                 if let Some(finding) = self.look(&mut search, run) {
                     outcome.findings.push(finding);
@@ -94,7 +102,7 @@ impl WholeEngine for PredictedRefinement {
                 if budget.is_exhausted() {
                     break;
                 }
-                for end in held_up::ends(execution, base.iter().copied(), stop) {
+                for end in held_up::ends(execution, &words, base.iter().copied(), stop) {
                     let run = held_up::run(execution, &needs, base.iter().copied(), stop, end);
                     if let Some(finding) = run.and_then(|run| self.look(&mut search, run)) {
                         outcome.findings.push(finding);
@@ -118,6 +126,7 @@ const MOST_BASES: usize = 200;
 struct Search<'a> {
     job: &'a Job<'a>,
     checker: Checker<'a>,
+    words: &'a Words,
     /// Runs whose words are right in their order.
     right: FxHashSet<u64>,
     /// A violation that is one of commit points, perhaps.
@@ -131,12 +140,13 @@ impl PredictedRefinement {
     /// A finding, if this run is wrong, can be, and not only its commit points are to blame.
     fn look(&self, search: &mut Search<'_>, run: Vec<EventId>) -> Option<Finding> {
         let execution = search.job.execution;
-        let words = fingerprint(execution, &run);
-        if search.right.contains(&words) {
+        let words = search.words;
+        let said = fingerprint(execution, words, &run);
+        if search.right.contains(&said) {
             return None;
         }
-        let Some((at, judgement)) = self.violation(execution, &run) else {
-            search.right.insert(words);
+        let Some((at, judgement)) = self.violation(execution, words, &run) else {
+            search.right.insert(said);
             if search.keeps_bases && search.bases.len() < MOST_BASES {
                 search.bases.push(run);
             }
@@ -148,9 +158,9 @@ impl PredictedRefinement {
         }
         // Only up to the violation: what would come after it need not be possible.
         let length = run.iter().position(|id| *id == at).map_or(run.len(), |place| place + 1);
-        let run = self.shortest(execution, &search.checker, &run, length)?;
+        let run = self.shortest(search, &run, length)?;
         let violated = |execution: &Execution, schedule: &[EventId]| {
-            self.violation(execution, schedule).is_some_and(|(found, _)| found == at)
+            self.violation(execution, words, schedule).is_some_and(|(found, _)| found == at)
         };
         let proposal = Proposal {
             engine: "refine",
@@ -171,13 +181,8 @@ impl PredictedRefinement {
 
     /// A schedule that the checker accepts and that shows the violation: the run up to the return of the operation that is wrong, or just up to the
     /// violation, or all of it, as the result of another operation may matter.
-    fn shortest(
-        &self,
-        execution: &Execution,
-        checker: &Checker<'_>,
-        run: &[EventId],
-        length: usize,
-    ) -> Option<Vec<EventId>> {
+    fn shortest(&self, search: &Search<'_>, run: &[EventId], length: usize) -> Option<Vec<EventId>> {
+        let execution = search.job.execution;
         let at = run.get(length - 1)?;
         // The result of an operation that committed is looked up ahead in the log: its return must be there.
         let mut until = length;
@@ -191,15 +196,16 @@ impl PredictedRefinement {
         let rest = run[length..until].iter().filter(|id| execution.thread(**id) == own);
         let alone: Vec<EventId> = run[..length].iter().chain(rest).copied().collect();
         [&alone[..], &run[..until], &run[..length], run].into_iter().find_map(|schedule| {
-            let shows = self.violation(execution, schedule).is_some_and(|(found, _)| found == *at);
-            (shows && checker.check_schedule(schedule).is_ok()).then(|| schedule.to_vec())
+            let shows =
+                self.violation(execution, search.words, schedule).is_some_and(|(found, _)| found == *at);
+            (shows && search.checker.check_schedule(schedule).is_ok()).then(|| schedule.to_vec())
         })
     }
 }
 
 /// The words of a run in their order, as a number.
-fn fingerprint(execution: &Execution, run: &[EventId]) -> u64 {
+fn fingerprint(execution: &Execution, words: &Words, run: &[EventId]) -> u64 {
     let mut hasher = FxHasher::default();
-    run.iter().filter(|id| OperationLog::has(execution, **id)).for_each(|id| id.0.hash(&mut hasher));
+    run.iter().filter(|id| words.has(execution, **id)).for_each(|id| id.0.hash(&mut hasher));
     hasher.finish()
 }

@@ -6,7 +6,8 @@
 //!
 //! The criterion is conflict serialisability, over logged writes: two writes of the same variable by different threads must keep their order. Each
 //! block, and each write outside of blocks, is a *unit*; a unit comes after those that wrote before it what it writes. A block that comes after
-//! itself is not atomic. Reads are not logged: what a block has read and another changed meanwhile is not seen here. (In a recorded program all accesses
+//! itself is not atomic. Reads are not logged: what a block has read and another changed meanwhile is not seen here. Neither is what a coarse
+//! entry writes, if only its replica knows. (In a recorded program all accesses
 //! are known, and the engine for atomic blocks looks at them.)
 //!
 //! Cost: for each write the last unit that wrote the variable, and a walk over units that overlap.
@@ -14,6 +15,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+use super::replica::writes_of;
 use crate::log::{Action, Event, Log, ThreadId};
 
 /// A commit block that is not one step.
@@ -39,6 +41,10 @@ pub struct Blocks {
     open: FxHashMap<ThreadId, Unit>,
     /// The units that each comes after, as far as they may still matter: those that overlap an open block.
     after: FxHashMap<Unit, FxHashSet<Unit>>,
+    /// Units that some other comes after.
+    before: FxHashSet<Unit>,
+    /// When there are so many units, it is looked for those that do not matter any more.
+    many: usize,
     /// The last unit that wrote a variable while a block was open, and the event.
     last: FxHashMap<SmolStr, (Unit, usize)>,
     broken: Option<BrokenBlock>,
@@ -58,10 +64,12 @@ impl Blocks {
                 self.open.remove(&event.thread);
                 self.forget();
             }
-            Action::Write { target, .. } | Action::Replay { entry: target, .. }
-                if !self.open.is_empty() && self.broken.is_none() =>
-            {
-                self.write(index, event.thread, target);
+            _ if self.open.is_empty() || self.broken.is_some() => {}
+            Action::Write { target, .. } => self.write(index, event.thread, target),
+            Action::Replay { value, .. } => {
+                for (target, _) in writes_of(value).into_iter().flatten() {
+                    self.write(index, event.thread, target);
+                }
             }
             _ => {}
         }
@@ -78,10 +86,11 @@ impl Blocks {
         if let Some((other, between)) = self.last.insert(target.clone(), (own, index))
             && other != own
         {
-            if block.is_some() && self.comes_after(other, own) {
+            if block.is_some() && self.before.contains(&own) && self.comes_after(other, own) {
                 self.broken = Some(BrokenBlock { begin: own, write: index, between, target: target.clone() });
             }
             self.after.entry(own).or_default().insert(other);
+            self.before.insert(other);
         }
     }
 
@@ -104,17 +113,33 @@ impl Blocks {
 
     /// What comes after no open block never will: nothing is put before a unit that has ended.
     fn forget(&mut self) {
-        let open: FxHashSet<Unit> = self.open.values().copied().collect();
-        if open.is_empty() {
+        if self.open.is_empty() {
             self.after.clear();
+            self.before.clear();
             self.last.clear();
-        } else if self.after.len() > 4 * open.len() + 16 {
-            let matters =
-                |unit: &Unit| open.contains(unit) || open.iter().any(|block| self.comes_after(*unit, *block));
-            let gone: FxHashSet<Unit> = self.after.keys().copied().filter(|unit| !matters(unit)).collect();
-            self.after.retain(|unit, _| !gone.contains(unit));
-            self.last.retain(|_, (unit, _)| self.after.contains_key(unit));
+        } else if self.after.len() > self.many {
+            let matter = self.after_open_blocks();
+            self.after.retain(|unit, _| matter.contains(unit));
+            self.after.values_mut().for_each(|others| others.retain(|other| matter.contains(other)));
+            self.before.retain(|unit| matter.contains(unit));
+            self.last.retain(|_, (unit, _)| matter.contains(unit));
+            self.many = 2 * self.after.len() + 64;
         }
+    }
+
+    /// The open blocks, and all units that come after one.
+    fn after_open_blocks(&self) -> FxHashSet<Unit> {
+        let mut followers: FxHashMap<Unit, Vec<Unit>> = FxHashMap::default();
+        for (unit, others) in &self.after {
+            others.iter().for_each(|other| followers.entry(*other).or_default().push(*unit));
+        }
+        let mut found: FxHashSet<Unit> = self.open.values().copied().collect();
+        let mut left: Vec<Unit> = found.iter().copied().collect();
+        while let Some(unit) = left.pop() {
+            let next = followers.get(&unit).into_iter().flatten();
+            left.extend(next.filter(|unit| found.insert(**unit)));
+        }
+        found
     }
 }
 

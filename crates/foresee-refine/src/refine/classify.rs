@@ -119,7 +119,7 @@ fn with_blocks(log: &Log) -> Log {
                 // The rest of its own block.
                 events.extend(own_is_open.then(|| block(Action::BlockBegin)));
             }
-            Action::Return { .. } => {
+            Action::Return { .. } | Action::Panic => {
                 events.extend(std::mem::take(is_open).then(|| block(Action::BlockEnd)));
                 events.push(event.clone());
             }
@@ -148,7 +148,7 @@ fn later_commit<S: Viewed, R: Replica + Default>(
     let mut places = Vec::new();
     for (index, event) in own {
         match event.action {
-            Action::Return { .. } => {
+            Action::Return { .. } | Action::Panic => {
                 places.push(index);
                 break;
             }

@@ -11,8 +11,8 @@
 //!   and finds less, and later (section 5.1).
 //! - [`broken_block`]: whether commit blocks are one step, on which views rest.
 //!
-//! A log may end while operations are under way. One that has committed may have had any result, and the log is right if some choice makes it
-//! right: there is a `World` for each, up to some number. If there would be more, and none of those that are kept makes it right, that is undecided
+//! A log may end while operations are under way, and operations may panic. One that has committed may have had any result, and the log is right if
+//! some choice makes it right: there is a `World` for each, up to some number. If there would be more, and none of those that are kept makes it right, that is undecided
 //! ([`RefineError::TooManyResults`]).
 //!
 //! Cost: one pass; at each commit the step of the specification, the parts that changed, and the observers under way.
@@ -27,7 +27,7 @@ mod world;
 pub use blocks::{Blocks, BrokenBlock, broken_block};
 pub use checker::{Checker, Mode};
 pub use classify::{Judgement, judge};
-pub use replica::{Replica, Unsupported, WrongWrite};
+pub use replica::{Replica, Unsupported, WrongWrite, writes_of};
 pub use violation::{Difference, Kind, RefineError, Violation};
 
 use crate::log::Log;

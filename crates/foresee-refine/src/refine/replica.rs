@@ -1,5 +1,7 @@
 //! The state of an implementation, rebuilt from its logged writes, as far as its view needs it.
 
+use smol_str::SmolStr;
+
 use crate::value::Value;
 
 /// What the writes of a structure mean. The programmer's abstraction function, with the state it works on.
@@ -10,9 +12,12 @@ pub trait Replica {
     /// Repeats a write.
     fn write(&mut self, target: &str, value: &Value) -> Result<(), WrongWrite>;
 
-    /// Repeats several writes that were logged as one entry.
-    fn replay(&mut self, entry: &str, _value: &Value) -> Result<(), WrongWrite> {
-        Err(WrongWrite::new(entry, "an entry that this structure can replay"))
+    /// Repeats several writes that were logged as one entry: whatever the structure means by it, such as the parts of an object that was serialised.
+    /// Without more said it is a list of variables with their values ([`writes_of`]).
+    fn replay(&mut self, entry: &str, value: &Value) -> Result<(), WrongWrite> {
+        let writes = writes_of(value);
+        let writes = writes.ok_or_else(|| WrongWrite::new(entry, "a list of variables with their values"))?;
+        writes.into_iter().try_for_each(|(target, value)| self.write(target, value))
     }
 
     /// The parts of the view that may have changed since this was asked last.
@@ -27,6 +32,20 @@ pub trait Replica {
     /// An invariant of the structure that does not hold now.
     fn broken(&self) -> Option<String> {
         None
+    }
+}
+
+/// The writes in the value of a coarse entry, if it is a list of pairs of a variable and its value.
+pub fn writes_of(value: &Value) -> Option<Vec<(&SmolStr, &Value)>> {
+    let Value::List(items) = value else { return None };
+    items.iter().map(write_of).collect()
+}
+
+fn write_of(item: &Value) -> Option<(&SmolStr, &Value)> {
+    let Value::List(pair) = item else { return None };
+    match &pair[..] {
+        [Value::Text(target), value] => Some((target, value)),
+        _ => None,
     }
 }
 

@@ -58,10 +58,15 @@ impl Replica for CacheReplica {
         let Target { name, indices, field: "" } = Target::of(target) else { return Err(wrong()) };
         let Some(key) = indices.first().map(SmolStr::new) else { return Err(wrong()) };
         let handle = self.handles.entry(key.clone()).or_default();
+        let flag = match value {
+            Value::Bool(it) => Some(*it),
+            Value::Int(it) => Some(*it != 0),
+            _ => None,
+        };
         match (name, &indices[1..], value) {
-            ("cached", [], Value::Bool(it)) => handle.cached = *it,
-            ("clean", [], Value::Bool(it)) => handle.clean = *it,
-            ("dirty", [], Value::Bool(it)) => handle.dirty = *it,
+            ("cached", [], _) => handle.cached = flag.ok_or_else(wrong)?,
+            ("clean", [], _) => handle.clean = flag.ok_or_else(wrong)?,
+            ("dirty", [], _) => handle.dirty = flag.ok_or_else(wrong)?,
             ("entry" | "chunk", [index], value) => {
                 let index = index.parse().map_err(|_| wrong())?;
                 let bytes = if name == "entry" { &mut handle.entry } else { &mut handle.chunk };

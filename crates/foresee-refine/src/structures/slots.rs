@@ -38,6 +38,7 @@ impl Replica for SlotsReplica {
         match (field, value) {
             ("elt", element) => slot.element = element.clone(),
             ("valid", Value::Bool(valid)) => slot.is_valid = *valid,
+            ("valid", Value::Int(valid)) => slot.is_valid = *valid != 0,
             ("valid", Value::Null) => slot.is_valid = false,
             _ => return Err(wrong(target)),
         }

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use foresee_refine::Value;
-use foresee_refine::recorded_words::{LOG_INTERNAL, LOG_WRITE};
+use foresee_refine::recorded_words::{LOG_INTERNAL, LOG_PANIC, LOG_WRITE};
 
 use crate::how::private::{Text, arg_int, arg_str, commit_end, event};
 
@@ -19,23 +19,38 @@ std::thread_local! {
 #[must_use]
 pub struct Operation {
     is_outermost: bool,
+    /// Whether the trace has its call, and not its end.
+    is_open: bool,
 }
 
 impl Operation {
     /// It has begun.
     pub fn begun() -> Operation {
-        Operation { is_outermost: DEPTH.replace(DEPTH.get() + 1) == 0 }
+        Operation { is_outermost: DEPTH.replace(DEPTH.get() + 1) == 0, is_open: false }
     }
 
     /// Whether no other one of this thread was under way.
     pub fn is_outermost(&self) -> bool {
         self.is_outermost
     }
+
+    /// Its call is in the trace.
+    pub fn is_called(&mut self) {
+        self.is_open = true;
+    }
+
+    /// Its return is.
+    pub fn has_returned(mut self) {
+        self.is_open = false;
+    }
 }
 
 impl Drop for Operation {
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get().saturating_sub(1));
+        if self.is_open {
+            event(Text::new(LOG_PANIC));
+        }
     }
 }
 
@@ -83,10 +98,11 @@ pub(super) fn internal_thread() {
 #[macro_export]
 macro_rules! __recorded_call {
     ($operation:ident $name:literal [$($arg:ident),*]) => {
-        let $operation = $crate::refine::private::Operation::begun();
+        let mut $operation = $crate::refine::private::Operation::begun();
         if $operation.is_outermost() {
             $($crate::refine::private::argument(&$crate::refine::private::value(&$arg));)*
             $crate::private::call($crate::private::Text::new($name));
+            $operation.is_called();
         }
     };
 }
@@ -99,7 +115,7 @@ macro_rules! __recorded_return {
             $crate::refine::private::argument(&$crate::refine::private::value(&$result));
             $crate::private::returned($crate::private::Text::new($name));
         }
-        drop($operation);
+        $operation.has_returned();
     };
 }
 

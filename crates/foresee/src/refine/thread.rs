@@ -25,10 +25,7 @@ pub enum MethodKind {
 
 struct ThreadLog {
     shared: Arc<Shared>,
-    thread: Thread,
     id: ThreadId,
-    /// How many of its methods have panicked. What it does after that is logged as what another thread does: of those methods nobody knows the end.
-    panics: usize,
     buffer: Arc<Buffer>,
     /// How many logged methods are under way, each called by the one before. Only the outermost is logged.
     depth: usize,
@@ -60,11 +57,10 @@ pub(super) fn attach(shared: Arc<Shared>, thread: Thread) -> Attached {
         CURRENT.with_borrow(Option::is_none),
         "this thread is attached already; it logs for one recorder at a time"
     );
-    let (id, buffer) = (shared.add_thread(thread.clone()), shared.add_buffer());
+    let (id, buffer) = (shared.add_thread(thread), shared.add_buffer());
     let random = u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let commits = Vec::new();
-    let log =
-        ThreadLog { shared, thread, id, panics: 0, buffer, depth: 0, commits, last_write: None, random };
+    let log = ThreadLog { shared, id, buffer, depth: 0, commits, last_write: None, random };
     CURRENT.set(Some(Box::new(log)));
     Attached { not_send: PhantomData }
 }
@@ -72,13 +68,6 @@ pub(super) fn attach(shared: Arc<Shared>, thread: Thread) -> Attached {
 impl ThreadLog {
     fn push(&mut self, action: Action) {
         self.shared.push(&self.buffer, self.id, action);
-    }
-
-    /// The method under way has panicked, and never returns.
-    fn begin_anew(&mut self) {
-        self.panics += 1;
-        let name = format!("{}+{}", self.thread.name, self.panics).into();
-        self.id = self.shared.add_thread(Thread { name, ..self.thread });
     }
 
     /// Whether the thread should let others run now.
@@ -184,14 +173,14 @@ impl Call {
 }
 
 impl Drop for Call {
-    /// A method that panics does not return.
+    /// A method that panics does not return, and whoever waits for its result is told.
     fn drop(&mut self) {
         if self.is_attached {
             CURRENT.with_borrow_mut(|current| {
                 if let Some(log) = current {
                     log.depth = log.depth.saturating_sub(1);
                     if log.depth == 0 && !self.has_returned {
-                        log.begin_anew();
+                        log.push(Action::Panic);
                     }
                 }
             });

@@ -1,5 +1,7 @@
 //! Checks one history or log, and makes a finding of what is wrong with it.
 
+use std::collections::HashMap;
+
 use foresee_refine::history::NEVER;
 use foresee_refine::linear::{Explanation, Limits, Verdict};
 use foresee_refine::log::{Action, Log};
@@ -239,7 +241,7 @@ fn of_block(case: &Case, structure: Structure, log: &Log, block: &BrokenBlock) -
         model: structure.name().to_owned(),
         violation: "block-not-atomic".to_owned(),
         blame: Judgement::Annotations.name().to_owned(),
-        operation: call.map(|(call, _)| placed(log, call)),
+        operation: call.map(|(call, _)| Operations::of(log).placed(call)),
         notes: vec![format!(
             "{other} wrote `{}` (event {}) after a part of the block that begins at event {}, and before the rest",
             block.target, block.between, block.begin
@@ -259,7 +261,8 @@ fn of_log(
     judgement: &Judgement,
     limits: Limits,
 ) -> Finding {
-    let placed = |call: usize| placed(log, call);
+    let operations = Operations::of(log);
+    let placed = |call: usize| operations.placed(call);
     let all = |calls: &[usize]| {
         let end = &calls[calls.len().saturating_sub(LONGEST_ORDER)..];
         end.iter().map(|call| placed(*call)).collect::<Vec<_>>()
@@ -307,10 +310,10 @@ fn of_log(
             })
             .collect(),
         notes,
-        overlapping: violation.call.map_or(Vec::new(), |call| overlapping(log, call)),
+        overlapping: violation.call.map_or(Vec::new(), |call| operations.overlapping(call)),
         order: all(&violation.order),
         other_order,
-        minimal: minimal(structure, log, violation, judgement, limits),
+        minimal: minimal(structure, &operations, violation, judgement, limits),
     };
     let thread = log.events.get(violation.first).map_or("", |event| &log.threads[event.thread as usize].name);
     let what = violation.call.map_or_else(|| thread.to_owned(), |call| placed(call).operation);
@@ -345,55 +348,72 @@ fn describe(kind: Kind, judgement: &Judgement) -> &'static str {
     }
 }
 
-fn placed(log: &Log, call: usize) -> PlacedOperation {
-    let event = &log.events[call];
-    let thread = log.threads[event.thread as usize].name.to_string();
-    let mut own =
-        log.events.iter().enumerate().skip(call + 1).filter(|(_, other)| other.thread == event.thread);
-    let returned = own.find_map(|(index, other)| match &other.action {
-        Action::Return { ret, .. } => Some(Some((index, ret))),
-        Action::Call { .. } => Some(None),
-        _ => None,
-    });
-    let returned = returned.flatten();
-    let operation = match (&event.action, &returned) {
-        (Action::Call { method, args }, returned) => {
-            let args: Vec<String> = args.iter().map(ToString::to_string).collect();
-            let ret = returned.map_or("?".to_owned(), |(_, ret)| ret.to_string());
-            format!("{method}({}) → {ret}", args.join(", "))
-        }
-        (action, _) => describe_action(action).1,
-    };
-    PlacedOperation {
-        call: call as u64,
-        returned: returned.map(|(index, _)| index as u64),
-        thread,
-        operation,
-    }
+/// The operations of a log, with the event of each return.
+struct Operations<'a> {
+    log: &'a Log,
+    returned: HashMap<usize, usize>,
 }
 
-fn overlapping(log: &Log, call: usize) -> Vec<PlacedOperation> {
-    let own = placed(log, call);
-    let calls = log.events.iter().enumerate().filter(|(index, event)| {
-        *index != call
-            && matches!(event.action, Action::Call { .. })
-            && event.thread != log.events[call].thread
-    });
-    let end = own.returned.unwrap_or(u64::MAX);
-    let candidates = calls.filter(|(index, _)| (*index as u64) < end).map(|(index, _)| placed(log, index));
-    candidates.filter(|other| other.returned.is_none_or(|returned| returned > own.call)).collect()
+impl<'a> Operations<'a> {
+    fn of(log: &'a Log) -> Operations<'a> {
+        let (mut open, mut returned) = (HashMap::new(), HashMap::new());
+        for (index, event) in log.events.iter().enumerate() {
+            match event.action {
+                Action::Call { .. } => drop(open.insert(event.thread, index)),
+                Action::Return { .. } => {
+                    returned.extend(open.remove(&event.thread).map(|call| (call, index)));
+                }
+                Action::Panic => drop(open.remove(&event.thread)),
+                _ => {}
+            }
+        }
+        Operations { log, returned }
+    }
+
+    fn placed(&self, call: usize) -> PlacedOperation {
+        let event = &self.log.events[call];
+        let returned = self.returned.get(&call);
+        let operation = match &event.action {
+            Action::Call { method, args } => {
+                let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+                let ret = match returned.map(|index| &self.log.events[*index].action) {
+                    Some(Action::Return { ret, .. }) => ret.to_string(),
+                    _ => "?".to_owned(),
+                };
+                format!("{method}({}) → {ret}", args.join(", "))
+            }
+            action => describe_action(action).1,
+        };
+        PlacedOperation {
+            call: call as u64,
+            returned: returned.map(|index| *index as u64),
+            thread: self.log.threads[event.thread as usize].name.to_string(),
+            operation,
+        }
+    }
+
+    fn overlapping(&self, call: usize) -> Vec<PlacedOperation> {
+        let end = self.returned.get(&call).copied().unwrap_or(usize::MAX);
+        let until = self.log.events.iter().enumerate().take_while(|(index, _)| *index < end);
+        let others = until.filter(|(index, event)| {
+            matches!(event.action, Action::Call { .. })
+                && event.thread != self.log.events[call].thread
+                && self.returned.get(index).is_none_or(|returned| *returned > call)
+        });
+        others.map(|(index, _)| self.placed(index)).collect()
+    }
 }
 
 /// The smallest part of the history that has no order, where it is the structure that gave a wrong result.
 fn minimal(
     structure: Structure,
-    log: &Log,
+    operations: &Operations<'_>,
     violation: &Violation,
     judgement: &Judgement,
     limits: Limits,
 ) -> Vec<PlacedOperation> {
     let (true, Judgement::Structure, Ok((history, calls))) =
-        (violation.kind.is_about_order(), judgement, log.history())
+        (violation.kind.is_about_order(), judgement, operations.log.history())
     else {
         return Vec::new();
     };
@@ -404,13 +424,14 @@ fn minimal(
         return Vec::new();
     };
     let told = named::explain(model, &initial, &history, &wrong, limits);
-    told.map(|told| told.minimal.iter().map(|op| placed(log, calls[*op])).collect()).unwrap_or_default()
+    told.map(|told| told.minimal.iter().map(|op| operations.placed(calls[*op])).collect()).unwrap_or_default()
 }
 
 fn describe_action(action: &Action) -> (&'static str, String) {
     match action {
         Action::Call { method, .. } => ("call", method.to_string()),
         Action::Return { method, ret } => ("return", format!("{method} → {ret}")),
+        Action::Panic => ("panic", String::new()),
         Action::Commit => ("commit", String::new()),
         Action::Write { target, value } => ("write", format!("{target} = {value}")),
         Action::Replay { entry, value } => ("replay", format!("{entry} {value}")),

@@ -159,7 +159,7 @@ fn collect<S: Specification>(
             Access::SeeNothing => rest.empty.push(span),
             Access::TakeUnknown => rest.any_taken.push(span),
             Access::Nothing => {}
-            Access::Other => return Ok(None),
+            Access::Replace { .. } | Access::MayPut(_) | Access::Other => return Ok(None),
         }
     }
     let find = |value: &Value, span: &Span| match by_value.get(value) {

@@ -122,6 +122,10 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
                 thread.ahead.push_back(Ahead::Return { method: method.clone(), ret: ret.clone() });
                 Step::Return
             }
+            Action::Panic => {
+                thread.ahead.push_back(Ahead::Panic);
+                Step::Panic
+            }
             Action::Commit => Step::Commit,
             Action::BlockBegin => Step::BlockBegin,
             Action::BlockEnd => Step::BlockEnd,
@@ -175,6 +179,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
                 self.call(index, thread, method, op, is_observer);
             }
             Step::Return => self.returns(index, thread),
+            Step::Panic => self.panics(index, thread),
             Step::Commit => self.commit(index, thread)?,
             Step::Write(write) => {
                 if let Some(execution) = &mut self.state(thread).execution {
@@ -265,6 +270,17 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             }
         }
         self.at_rest(index, Some(call));
+    }
+
+    /// The operation under way is over. What its commit did was found out when it was known that there is no result; an observer without one is not
+    /// judged.
+    fn panics(&mut self, index: usize, thread: ThreadId) {
+        let state = self.state(thread);
+        state.ahead.pop_front();
+        match state.execution.take() {
+            Some(execution) => self.at_rest(index, Some(execution.call)),
+            None => self.report_event(index),
+        }
     }
 
     fn commit(&mut self, index: usize, thread: ThreadId) -> Result<(), RefineError> {

@@ -44,6 +44,7 @@ pub(super) enum Step<Op> {
     },
     /// What returns is the first thing ahead.
     Return,
+    Panic,
     Commit,
     Write(Action),
     BlockBegin,
@@ -54,6 +55,7 @@ pub(super) enum Step<Op> {
 pub(super) enum Ahead {
     Call,
     Return { method: SmolStr, ret: Value },
+    Panic,
 }
 
 pub(super) struct ThreadState<Op> {
@@ -73,6 +75,6 @@ impl<Op> ThreadState<Op> {
 pub(super) fn result_ahead(ahead: &VecDeque<Ahead>, method: &str) -> Option<Value> {
     match ahead.front() {
         Some(Ahead::Return { method: own, ret }) if **own == *method => Some(ret.clone()),
-        Some(Ahead::Return { .. } | Ahead::Call) | None => None,
+        Some(Ahead::Return { .. } | Ahead::Call | Ahead::Panic) | None => None,
     }
 }
