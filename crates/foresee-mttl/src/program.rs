@@ -11,6 +11,8 @@ use foresee_monitor::mttl::{Expr, Formula, Local, Quantifier, Term, Who};
 use foresee_monitor::property::{MttlBody, Property};
 use thiserror::Error;
 
+use crate::code::Code;
+use crate::knowledge::VariableEntry;
 use crate::table::{Host, Node, Quantified, Rule, Table, Whole, Whose, inputs};
 
 /// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
@@ -49,6 +51,8 @@ pub struct SharedName {
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     pub(crate) nodes: Vec<Node>,
+    /// How each node is worked out.
+    pub(crate) code: Vec<Code>,
     pub(crate) tables: Vec<Table>,
     /// The tables that others look up.
     pub(crate) public: Vec<u32>,
@@ -57,6 +61,9 @@ pub struct Program {
     groups: Vec<Who>,
     locals: Vec<Local>,
     variables: Vec<SharedName>,
+    /// What everything is at first.
+    pub(crate) initial_locals: Vec<i64>,
+    pub(crate) initial_variables: Vec<VariableEntry>,
 }
 
 impl Program {
@@ -74,6 +81,10 @@ impl Program {
             program.tables[table as usize].is_whole = true;
             program.wholes.push(Whole { whose: owner, table });
         }
+        program.initial_locals = program.locals.iter().map(|local| local.initial).collect();
+        let value = |variable: &SharedName| variable.initial.unwrap_or(0);
+        program.initial_variables =
+            program.variables.iter().map(|of| VariableEntry { seq: 0, value: value(of) }).collect();
         let widest = program.tables.iter().map(|table| table.free.len()).max().unwrap_or(0);
         if widest > MOST_FREE {
             return Err(ProgramError::TooManyChoices(widest));
@@ -112,11 +123,6 @@ impl Program {
     /// Whether formulas speak of the values of shared variables, and not only of accesses to them.
     pub fn asks_for_values(&self) -> bool {
         self.nodes.iter().any(|node| matches!(node, Node::Variable(_)))
-    }
-
-    /// The initial value of a shared variable.
-    pub(crate) fn initial(&self, variable: u32) -> i64 {
-        self.variables[variable as usize].initial.unwrap_or(0)
     }
 
     fn whose(&mut self, who: &Who) -> Whose {
@@ -158,6 +164,7 @@ type Built = Result<(u32, Free), ProgramError>;
 
 impl Builder<'_> {
     fn node(&mut self, node: Node) -> u32 {
+        self.program.code.push(Code::new(&self.program.code, node));
         self.program.nodes.push(node);
         self.program.nodes.len() as u32 - 1
     }

@@ -44,6 +44,22 @@ pub(crate) enum Node {
     Quantified(Quantified),
 }
 
+impl Node {
+    /// Whether it is nothing but true or false.
+    pub(crate) fn is_truth(&self) -> bool {
+        matches!(
+            self,
+            Node::Read(_)
+                | Node::Written(_)
+                | Node::Not(_)
+                | Node::Holds(_)
+                | Node::Join(..)
+                | Node::Compare(..)
+                | Node::Quantified(_)
+        )
+    }
+}
+
 /// Something about some or all threads that are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quantified {

@@ -14,12 +14,12 @@ use smallvec::SmallVec;
 
 use crate::Value;
 use crate::changes::Changes;
-use crate::evaluate::{State, is_true};
+use crate::evaluate::{State, Tables as _, is_true};
 use crate::knowledge::{Knowledge, VariableEntry};
 use crate::layout::NOBODY_CHOSEN;
-use crate::mine::Mine;
+use crate::mine::{Mine, MyFormula};
 use crate::program::Program;
-use crate::threads::{Slot, Threads};
+use crate::threads::{Existing, Slot, Threads};
 use crate::trail::Trail as _;
 use crate::variable::{Accessed, Variable};
 use crate::vector::Vector;
@@ -41,12 +41,15 @@ pub struct ThreadMonitor<V: Vector> {
     pub(crate) begins: Vec<u32>,
     /// The tables that are of use to this thread.
     pub(crate) mine: Vec<Mine>,
+    /// The formulas that it checks.
+    pub(crate) formulas: Vec<MyFormula>,
     /// The values of all tables in this state.
     pub(crate) now: Vec<Cell<Value>>,
     /// So many of them, the first, are what others may ask.
     pub(crate) public: usize,
     /// Of `previously`: the value of its operand in this state.
     pub(crate) memory: Vec<Cell<Value>>,
+    pub(crate) existing: Existing,
     /// What has changed since the tables were filled in.
     pub(crate) changes: Changes,
     /// Formulas that do not hold, by number.
@@ -59,8 +62,7 @@ impl<V: Vector> ThreadMonitor<V> {
     /// A thread that nobody forked.
     pub fn root(program: &Program, threads: &Threads, me: Slot) -> ThreadMonitor<V> {
         let mut knowledge = V::default();
-        let initial = |variable| VariableEntry { seq: 0, value: program.initial(variable) };
-        knowledge.change().variables = (0..program.variables().len() as u32).map(initial).collect();
+        knowledge.change().variables = SmallVec::from_slice(&program.initial_variables);
         ThreadMonitor::new(program, threads, me, knowledge)
     }
 
@@ -77,14 +79,16 @@ impl<V: Vector> ThreadMonitor<V> {
             knowledge,
             spares: V::Spares::default(),
             changes_made: 0,
-            locals: program.locals().iter().map(|local| local.initial).collect(),
+            locals: program.initial_locals.clone(),
             accessed: Accessed::default(),
             laid_out: 0,
             begins: Vec::new(),
             mine: Vec::new(),
+            formulas: Vec::new(),
             now: Vec::new(),
             public: 0,
             memory: Vec::new(),
+            existing: Existing::default(),
             changes: Changes::default(),
             violated: SmallVec::new(),
             is_news: false,
@@ -291,16 +295,18 @@ impl<V: Vector> ThreadMonitor<V> {
     fn evaluate(&mut self, program: &Program, threads: &Threads, event: u64) -> bool {
         let is_news = self.fill_in(program, threads, event);
         if is_news {
-            let fails = |formula: &u32| {
-                let whole = program.wholes[*formula as usize];
-                let value = || self.now[self.begins[whole.table as usize] as usize].get();
-                threads.is_meant(self.me, whole.whose) && !is_true(value())
-            };
-            let violated: SmallVec<[u32; 4]> = (0..program.wholes.len() as u32).filter(fails).collect();
-            self.is_news |= violated != self.violated;
-            self.violated = violated;
+            self.look_at_formulas();
         }
         is_news
+    }
+
+    #[inline(never)]
+    fn look_at_formulas(&mut self) {
+        let fails = |formula: &&MyFormula| !is_true(self.now[formula.at as usize].get());
+        let failing = self.formulas.iter().filter(fails);
+        let violated: SmallVec<[u32; 4]> = failing.map(|formula| formula.number).collect();
+        self.is_news |= violated != self.violated;
+        self.violated = violated;
     }
 
     pub(crate) fn state<'a>(&'a self, program: &'a Program, threads: &'a Threads) -> State<'a, V::Trail> {
@@ -314,6 +320,7 @@ impl<V: Vector> ThreadMonitor<V> {
             reads,
             writes,
             laid_out: self.laid_out,
+            existing: &self.existing,
             begins: &self.begins,
             now: &self.now,
         }

@@ -68,26 +68,15 @@ impl ThreadSet {
     /// All that are in it.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = Slot> {
-        slots(self.0.len(), |at| self.0[at])
+        (0..).zip(&self.0).flat_map(|(at, word)| {
+            let mut rest = *word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(at * 64 + bit)
+            })
+        })
     }
-}
-
-/// The threads whose bits are set in so many words.
-#[inline]
-pub(crate) fn slots(words: usize, word: impl Fn(usize) -> u64) -> impl Iterator<Item = Slot> {
-    let (mut at, mut rest) = (0, if words == 0 { 0 } else { word(0) });
-    std::iter::from_fn(move || {
-        while rest == 0 {
-            at += 1;
-            if at >= words {
-                return None;
-            }
-            rest = word(at);
-        }
-        let slot = at as Slot * 64 + rest.trailing_zeros();
-        rest &= rest - 1;
-        Some(slot)
-    })
 }
 
 /// All threads that monitors know of.
@@ -181,6 +170,31 @@ impl Threads {
             Whose::Named(name) => self.named(name) == Some(slot),
             Whose::Group(group) => self.belongs(slot, group),
         }
+    }
+}
+
+/// Who exists, as far as a thread knows: all, and those of each group. It is worked out when the thread learns of somebody, for all quantifiers until then.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Existing {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Existing {
+    pub(crate) fn find_out(&mut self, threads: &Threads, me: Slot, known: &ThreadSet) {
+        self.words = threads.words();
+        self.bits.clear();
+        for among in std::iter::once(None).chain((0..threads.groups.len() as u32).map(Some)) {
+            let words = (0..self.words).map(|at| threads.existing(at, me, known.word(at), among));
+            self.bits.extend(words);
+        }
+    }
+
+    /// Those of a group, if one is given, as bits of a word.
+    #[inline]
+    pub(crate) fn word(&self, at: usize, among: Option<u32>) -> u64 {
+        let row = among.map_or(0, |group| group as usize + 1);
+        self.bits.get(row * self.words + at).copied().unwrap_or(0)
     }
 }
 
