@@ -87,7 +87,7 @@ impl<V: Vector> ThreadMonitor<V> {
         own.trail = Trail::<V>::begin(event);
     }
 
-    /// Lays the tables out for more threads: what is new has the past of a stranger.
+    /// Lays the tables out for all threads there are now: what is new has the past of a stranger.
     pub(crate) fn lay_out(&mut self, program: &Program, known: &Threads) {
         let threads = known.count();
         let mut begins = vec![0; program.tables.len()];
@@ -114,6 +114,7 @@ impl<V: Vector> ThreadMonitor<V> {
         self.mine = mine(program, known, self.me, &begins);
         self.formulas = formulas(program, known, self.me, &begins);
         (self.begins, self.now, self.memory, self.laid_out) = (begins, now, memory, threads);
+        self.version = known.version();
         self.changes.all(Followers::new(program, &self.mine));
     }
 }

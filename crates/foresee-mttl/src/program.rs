@@ -61,6 +61,7 @@ pub struct Program {
     groups: Vec<Who>,
     locals: Vec<Local>,
     variables: Vec<SharedName>,
+    are_names_late: bool,
     /// What everything is at first.
     pub(crate) initial_locals: Vec<i64>,
     pub(crate) initial_variables: Vec<VariableEntry>,
@@ -71,7 +72,21 @@ impl Program {
     pub fn new<'b>(
         bodies: impl IntoIterator<Item = (&'b Property, &'b MttlBody)>,
     ) -> Result<Program, ProgramError> {
-        let mut program = Program::default();
+        Program::default().with(bodies)
+    }
+
+    /// The same where threads get their names when they run already ([`Threads::name`](crate::Threads::name)): all threads keep what only those of some name are asked for.
+    pub fn with_late_names<'b>(
+        bodies: impl IntoIterator<Item = (&'b Property, &'b MttlBody)>,
+    ) -> Result<Program, ProgramError> {
+        Program { are_names_late: true, ..Program::default() }.with(bodies)
+    }
+
+    fn with<'b>(
+        self,
+        bodies: impl IntoIterator<Item = (&'b Property, &'b MttlBody)>,
+    ) -> Result<Program, ProgramError> {
+        let mut program = self;
         for (property, body) in bodies {
             let owner = program.whose(&property.threads[body.mttl.owner as usize].who);
             let mut builder = Builder { program: &mut program, property, bound: vec![owner] };
@@ -118,6 +133,13 @@ impl Program {
     /// The shared variables that formulas mention.
     pub fn variables(&self) -> &[SharedName] {
         &self.variables
+    }
+
+    /// Variables for which no spec says what they are at first are this, as far as it is known.
+    pub fn begin_with(&mut self, value: impl Fn(&SharedName) -> Option<i64>) {
+        for (entry, variable) in self.initial_variables.iter_mut().zip(&self.variables) {
+            entry.value = variable.initial.or_else(|| value(variable)).unwrap_or(0);
+        }
     }
 
     /// Whether formulas speak of the values of shared variables, and not only of accesses to them.
@@ -182,7 +204,7 @@ impl Builder<'_> {
             rule,
             free,
             own,
-            whose: at.whose,
+            whose: if self.program.are_names_late { Whose::Everyone } else { at.whose },
             public: None,
             is_whole: false,
             inputs,

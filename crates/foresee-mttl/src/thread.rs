@@ -35,8 +35,9 @@ pub struct ThreadMonitor<V: Vector> {
     pub(crate) changes_made: u64,
     pub(crate) locals: Vec<i64>,
     accessed: Accessed,
-    /// For how many threads the tables are laid out.
+    /// For how many threads the tables are laid out, and when.
     pub(crate) laid_out: u32,
+    pub(crate) version: u32,
     /// Where each table begins.
     pub(crate) begins: Vec<u32>,
     /// The tables that are of use to this thread.
@@ -82,6 +83,7 @@ impl<V: Vector> ThreadMonitor<V> {
             locals: program.initial_locals.clone(),
             accessed: Accessed::default(),
             laid_out: 0,
+            version: 0,
             begins: Vec::new(),
             mine: Vec::new(),
             formulas: Vec::new(),
@@ -275,7 +277,7 @@ impl<V: Vector> ThreadMonitor<V> {
     /// Whether an event that does this to variables leaves the thread's state as it is, if nothing is learned at it.
     #[inline]
     pub fn is_as_before(&self, threads: &Threads, accessed: Accessed) -> bool {
-        accessed == self.accessed && self.laid_out == threads.count() && !self.changes.is_any()
+        accessed == self.accessed && self.version == threads.version() && !self.changes.is_any()
     }
 
     fn change_state(&mut self, program: &Program, threads: &Threads, accessed: Accessed, event: u64) -> bool {
@@ -285,7 +287,7 @@ impl<V: Vector> ThreadMonitor<V> {
             self.changes.accesses(reads, writes);
             self.accessed = accessed;
         }
-        if self.laid_out != threads.count() {
+        if self.version != threads.version() {
             self.lay_out(program, threads);
         }
         self.changes.is_any() && self.evaluate(program, threads, event)

@@ -30,6 +30,13 @@ impl ThreadSet {
         self.0[word] != before
     }
 
+    /// The thread is not in it any more.
+    fn remove(&mut self, slot: Slot) {
+        if let Some(word) = self.0.get_mut(slot as usize / 64) {
+            *word &= !(1 << (slot % 64));
+        }
+    }
+
     /// Whether the thread is in it.
     #[inline]
     pub fn contains(&self, slot: Slot) -> bool {
@@ -83,6 +90,8 @@ impl ThreadSet {
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
     count: u32,
+    /// How often somebody was added or named.
+    version: u32,
     /// Those nobody forked: everybody knows that they exist.
     roots: ThreadSet,
     /// The first thread of each name that a formula mentions.
@@ -105,17 +114,33 @@ impl Threads {
         if !forked {
             self.roots.insert(slot);
         }
+        self.name(program, slot, name);
+        slot
+    }
+
+    /// The thread is called this from now on, and by no other name. For a program with late names, if the thread has run before.
+    pub fn name(&mut self, program: &Program, slot: Slot, name: &str) {
+        self.version += 1;
         for (meant, wanted) in self.named.iter_mut().zip(program.named()) {
-            if meant.is_none() && wanted == name {
-                *meant = Some(slot);
+            if wanted == name {
+                meant.get_or_insert(slot);
+            } else if *meant == Some(slot) {
+                *meant = None;
             }
         }
         for (members, who) in self.groups.iter_mut().zip(program.groups()) {
             if who.includes(name) {
                 members.insert(slot);
+            } else {
+                members.remove(slot);
             }
         }
-        slot
+    }
+
+    /// Another one whenever somebody was added or named.
+    #[inline]
+    pub(crate) fn version(&self) -> u32 {
+        self.version
     }
 
     /// How many there are.
