@@ -223,6 +223,9 @@ pub(crate) fn run(sizes: &[u64], events: u64) {
         "\n{:<40} {grown:>9.0} KiB   0 KiB",
         format!("memory grown over the last 90% of {events} events")
     );
+    if let Err(why) = crate::instrumented::run(sizes) {
+        eprintln!("fully instrumented: {why}");
+    }
 }
 
 /// Processor nanoseconds of a write by so many threads at once, of which each has a cell of its own.
