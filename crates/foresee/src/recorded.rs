@@ -66,7 +66,10 @@ mod closures {
         location: &'static Location<'static>,
     }
 
-    weak! { on_violation(Text<'_>, extern "C-unwind" fn(*const c_char, &'static Registered), &'static Registered) => "foresee_on_violation" }
+    weak! {
+        #[allow(unreachable_pub)]
+        on_violation(Text<'_>, extern "C-unwind" fn(*const c_char, &'static Registered), &'static Registered) => "foresee_on_violation"
+    }
 
     static ALL: Mutex<BTreeMap<String, &'static Registered>> = Mutex::new(BTreeMap::new());
 
