@@ -393,6 +393,13 @@ fn what_is_looked_at_is_said() {
     let refused = folder.foresee(&["spec", "check", "bad.rv"]);
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("`j` is bound by no quantifier\n   ┌─ bad.rv:1:"), "{}", refused.stderr);
+    let (vars, values): (Vec<_>, Vec<_>) = (0..65).map(|n| (format!("v{n}"), format!("v{n} >= 0"))).unzip();
+    let (vars, values) = (vars.join(", "), values.join(" && "));
+    folder.write(
+        "many.rv",
+        format!("property P {{ thread i; var {vars}: int; mttl: @i({values}) @violation {{ count; }} }}\n"),
+    );
+    folder.foresee(&["spec", "check", "many.rv"]).one_message(2, &["many.rv", "at most 64 can be followed"]);
 }
 
 #[test]
