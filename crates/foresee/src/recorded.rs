@@ -45,10 +45,7 @@ pub fn name_lock<T: ?Sized>(lock: &T, name: &str) {
     private::name_lock(private::ObjectMemory::new(lock), private::Text::new(name));
 }
 
-/// Tells the recorder that a closure is registered under this name: properties that it monitors itself (`foresee run --spec`) call it, too.
-#[cfg(feature = "monitor")]
-pub(crate) use closures::register;
-
+/// Tells the recorder of closures that are registered: properties that it monitors itself (`foresee run --spec`) call them, too.
 #[cfg(feature = "monitor")]
 mod closures {
     use core::ffi::{CStr, c_char};
@@ -58,7 +55,7 @@ mod closures {
     use std::sync::{Mutex, PoisonError};
 
     use super::private::Text;
-    use crate::monitor::{Verdict, call, thread_name};
+    use crate::monitor::{Informed, Verdict, call, thread_name};
 
     /// What the recorder hands back when a closure is to be called.
     pub(crate) struct Registered {
@@ -73,7 +70,9 @@ mod closures {
 
     static ALL: Mutex<BTreeMap<String, &'static Registered>> = Mutex::new(BTreeMap::new());
 
-    pub(crate) fn register(name: &str, location: &'static Location<'static>) {
+    inventory::submit! { Informed(register) }
+
+    fn register(name: &str, location: &'static Location<'static>) {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         // It is for as long as the program is: the recorder may call at any time.
         let registered = *all

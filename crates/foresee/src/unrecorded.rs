@@ -23,11 +23,6 @@ pub fn happens_before<T>(_token: &T) {}
 #[inline(always)]
 pub fn happens_after<T>(_token: &T) {}
 
-/// Nobody else calls closures that are registered.
-#[cfg(feature = "monitor")]
-#[inline(always)]
-pub(crate) fn register(_name: &str, _location: &'static core::panic::Location<'static>) {}
-
 /// Nothing is needed behind the macros.
 #[doc(hidden)]
 pub mod private {}

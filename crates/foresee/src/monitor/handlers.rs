@@ -98,8 +98,13 @@ static NAMED: RwLock<BTreeMap<String, Named>> = RwLock::new(BTreeMap::new());
 pub fn on(name: impl Into<String>, closure: impl Fn(&Verdict<'_>) + Send + Sync + 'static) {
     let name = name.into();
     name_it(name.clone(), Named::Closure(Arc::new(closure)));
-    crate::how::register(&name, Location::caller());
+    inventory::iter::<Informed>.into_iter().for_each(|informed| (informed.0)(&name, Location::caller()));
 }
+
+/// Somebody who wants to know under which names closures are registered, and where.
+pub(crate) struct Informed(pub(crate) fn(&str, &'static Location<'static>));
+
+inventory::collect!(Informed);
 
 fn name_it(name: String, named: Named) {
     NAMED.write().unwrap_or_else(PoisonError::into_inner).insert(name, named);
