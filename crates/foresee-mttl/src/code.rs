@@ -10,10 +10,65 @@ use foresee_monitor::mttl::Function;
 use foresee_monitor::operator::Binary;
 
 use crate::Value;
-use crate::evaluate::{View, is_true, truth};
-use crate::layout::Choice;
-use crate::table::{Node, Quantified};
-use crate::threads::{Slot, bit};
+use crate::table::{Choice, Host, Node, Quantified};
+
+/// A thread, by number.
+type Slot = u32;
+
+pub(crate) fn is_true(value: Value) -> bool {
+    value.is_some_and(|value| value != 0)
+}
+
+pub(crate) fn truth(value: bool) -> Value {
+    Some(i64::from(value))
+}
+
+/// A state, as formulas see it.
+pub(crate) struct View<'a> {
+    /// Whose state it is.
+    pub(crate) me: Slot,
+    pub(crate) locals: &'a [i64],
+    /// Which variables this event reads and writes, as bits.
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+    pub(crate) tables: &'a dyn Tables,
+}
+
+/// What else there is in a state.
+pub(crate) trait Tables {
+    /// What a table says of this state.
+    fn here(&self, table: u32, choice: &Choice) -> Value;
+    /// What a table says of the latest known state of a thread.
+    fn at(&self, slot: Slot, table: u32, choice: &Choice) -> Value;
+    /// The value of a shared variable.
+    fn variable(&self, variable: u32) -> i64;
+    /// The thread of a name; nobody has its number if it is not known.
+    fn named(&self, name: u32) -> Slot;
+    /// Who exists in this state, as bits of a word; only those of a group, if one is given.
+    fn existing(&self, at: usize, among: Option<u32>) -> u64;
+    /// How many words those are.
+    fn words(&self) -> usize;
+    /// The thread itself, if it is none of those.
+    fn stranger(&self, among: Option<u32>) -> Option<Slot>;
+}
+
+impl View<'_> {
+    /// The thread that is meant.
+    #[inline]
+    pub(crate) fn slot(&self, host: Host, choice: &Choice) -> Slot {
+        match host {
+            Host::Own => self.me,
+            Host::Bound(bound) => choice[bound as usize],
+            Host::Named(name) => self.tables.named(name),
+        }
+    }
+}
+
+/// The bit of a thread, if it is in this word.
+#[inline]
+pub(crate) fn thread_bit(slot: Slot, at: usize) -> u64 {
+    u64::from(slot as usize / 64 == at) << (slot % 64)
+}
 
 type Truth = Arc<dyn Fn(&View<'_>, &Choice) -> bool + Send + Sync>;
 type Work = Arc<dyn Fn(&View<'_>, &Choice) -> Value + Send + Sync>;
@@ -74,7 +129,7 @@ impl Code {
         match node {
             Node::Number(number) => Code::Number(number),
             Node::Local(local) => Code::Local(local),
-            Node::Variable(variable) => Code::of_value(move |state, _| Some(state.variable(variable))),
+            Node::Variable(variable) => Code::of_value(move |state, _| Some(state.tables.variable(variable))),
             Node::Read(variable) => Code::of_truth(move |state, _| state.reads >> variable & 1 == 1),
             Node::Written(variable) => Code::of_truth(move |state, _| state.writes >> variable & 1 == 1),
             Node::Table(table) => Code::of_value(move |state, choice| state.tables.here(table, choice)),
@@ -182,8 +237,8 @@ pub(crate) fn first(
 ) -> Option<Slot> {
     let Quantified { among, except, .. } = *quantified;
     let except = except.map(|host| state.slot(host, choice));
-    for at in 0..state.words() {
-        let mut rest = state.existing(at, among) & !except.map_or(0, |except| bit(except, at));
+    for at in 0..state.tables.words() {
+        let mut rest = state.tables.existing(at, among) & !except.map_or(0, |except| thread_bit(except, at));
         while rest != 0 {
             let slot = at as Slot * 64 + rest.trailing_zeros();
             if is_meant(slot) {
@@ -192,7 +247,7 @@ pub(crate) fn first(
             rest &= rest - 1;
         }
     }
-    state.stranger(among).filter(|stranger| except != Some(*stranger) && is_meant(*stranger))
+    state.tables.stranger(among).filter(|stranger| except != Some(*stranger) && is_meant(*stranger))
 }
 
 #[inline]

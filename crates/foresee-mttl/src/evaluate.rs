@@ -3,81 +3,13 @@
 use std::cell::Cell;
 
 use crate::Value;
-use crate::knowledge::{Knowledge, VariableEntry};
+use crate::code::{Tables, View, truth};
+use crate::knowledge::Knowledge;
 use crate::layout::{Choice, place, size};
 use crate::program::Program;
-use crate::table::{Host, Rule, Table};
+use crate::table::{Rule, Table};
 use crate::threads::{Existing, Slot, Threads};
 use crate::trail::Trail;
-
-pub(crate) fn is_true(value: Value) -> bool {
-    value.is_some_and(|value| value != 0)
-}
-
-pub(crate) fn truth(value: bool) -> Value {
-    Some(i64::from(value))
-}
-
-/// A state, as formulas see it.
-pub(crate) struct View<'a> {
-    /// Whose state it is.
-    pub(crate) me: Slot,
-    pub(crate) locals: &'a [i64],
-    variables: &'a [VariableEntry],
-    /// Which variables this event reads and writes, as bits.
-    pub(crate) reads: u64,
-    pub(crate) writes: u64,
-    threads: &'a Threads,
-    /// Who exists in it, if anybody is known beside those whom everybody knows.
-    existing: Option<&'a Existing>,
-    pub(crate) tables: &'a dyn Tables,
-}
-
-/// The tables of a state.
-pub(crate) trait Tables {
-    /// What a table says of this state.
-    fn here(&self, table: u32, choice: &Choice) -> Value;
-    /// What a table says of the latest known state of a thread.
-    fn at(&self, slot: Slot, table: u32, choice: &Choice) -> Value;
-}
-
-impl View<'_> {
-    #[inline]
-    pub(crate) fn variable(&self, variable: u32) -> i64 {
-        self.variables.get(variable as usize).map_or(0, |entry| entry.value)
-    }
-
-    /// The thread that is meant; nobody has its number if it is not known.
-    #[inline]
-    pub(crate) fn slot(&self, host: Host, choice: &Choice) -> Slot {
-        match host {
-            Host::Own => self.me,
-            Host::Bound(bound) => choice[bound as usize],
-            Host::Named(name) => self.threads.named(name).unwrap_or(NOBODY - name),
-        }
-    }
-
-    /// Who exists in this state, as bits of a word; only those of a group, if one is given.
-    #[inline]
-    pub(crate) fn existing(&self, at: usize, among: Option<u32>) -> u64 {
-        match self.existing {
-            Some(existing) => existing.word(at, among),
-            None => self.threads.existing(at, self.me, 0, among),
-        }
-    }
-
-    /// How many words those are.
-    #[inline]
-    pub(crate) fn words(&self) -> usize {
-        self.threads.words()
-    }
-
-    /// The thread itself, if it is none of those: one that has not come yet knows itself, too; it belongs to no group.
-    #[inline]
-    pub(crate) fn stranger(&self, among: Option<u32>) -> Option<Slot> {
-        (self.me >= self.threads.count() && among.is_none()).then_some(self.me)
-    }
-}
 
 /// A state of a thread, as far as tables were filled in for it.
 pub(crate) struct State<'a, T> {
@@ -98,16 +30,7 @@ pub(crate) struct State<'a, T> {
 impl<T: Trail> State<'_, T> {
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        View {
-            me: self.me,
-            locals: self.locals,
-            variables: &self.knowledge.variables,
-            reads: self.reads,
-            writes: self.writes,
-            threads: self.threads,
-            existing: Some(self.existing),
-            tables: self,
-        }
+        View { me: self.me, locals: self.locals, reads: self.reads, writes: self.writes, tables: self }
     }
 
     /// Whether something holds in this state.
@@ -127,6 +50,26 @@ impl<T: Trail> State<'_, T> {
 }
 
 impl<T: Trail> Tables for State<'_, T> {
+    fn variable(&self, variable: u32) -> i64 {
+        self.knowledge.variable(variable).value
+    }
+
+    fn named(&self, name: u32) -> Slot {
+        named(self.threads, name)
+    }
+
+    fn existing(&self, at: usize, among: Option<u32>) -> u64 {
+        self.existing.word(at, among)
+    }
+
+    fn words(&self) -> usize {
+        self.threads.words()
+    }
+
+    fn stranger(&self, _: Option<u32>) -> Option<Slot> {
+        None
+    }
+
     #[inline]
     fn here(&self, table: u32, choice: &Choice) -> Value {
         let free = &self.program.tables[table as usize].free;
@@ -161,6 +104,27 @@ struct UnknownState<'a> {
 }
 
 impl Tables for UnknownState<'_> {
+    fn variable(&self, variable: u32) -> i64 {
+        self.all.program.initial_values.get(variable as usize).copied().unwrap_or(0)
+    }
+
+    fn named(&self, name: u32) -> Slot {
+        named(self.all.threads, name)
+    }
+
+    fn existing(&self, at: usize, among: Option<u32>) -> u64 {
+        self.all.threads.existing(at, self.me, 0, among)
+    }
+
+    fn words(&self) -> usize {
+        self.all.threads.words()
+    }
+
+    /// One that has not come yet knows itself, too; it belongs to no group.
+    fn stranger(&self, among: Option<u32>) -> Option<Slot> {
+        (self.me >= self.all.threads.count() && among.is_none()).then_some(self.me)
+    }
+
     fn here(&self, table: u32, choice: &Choice) -> Value {
         self.all.at(self.me, table, choice)
     }
@@ -172,10 +136,9 @@ impl Tables for UnknownState<'_> {
 
 impl Unknown<'_> {
     fn at(&self, me: Slot, table: u32, choice: &Choice) -> Value {
-        let Unknown { program, threads } = *self;
+        let program = self.program;
         let tables = &UnknownState { all: self, me };
-        let (locals, variables) = (&program.initial_locals[..], &program.initial_variables[..]);
-        let view = &View { me, locals, variables, reads: 0, writes: 0, threads, existing: None, tables };
+        let view = &View { me, locals: &program.initial_locals, reads: 0, writes: 0, tables };
         let table = &program.tables[table as usize];
         let choice = &own_choice(table, me, choice);
         let code = |node: u32| &program.code[node as usize];
@@ -201,6 +164,10 @@ pub(crate) fn own_choice(table: &Table, me: Slot, choice: &Choice) -> Choice {
 
 /// The first of the numbers of named threads that have not come yet; strangers have others.
 const NOBODY: Slot = Slot::MAX - 0x1000;
+
+fn named(threads: &Threads, name: u32) -> Slot {
+    threads.named(name).unwrap_or(NOBODY - name)
+}
 
 /// Where a public table begins among the values of an entry that was made for so many threads.
 #[cold]

@@ -4,7 +4,8 @@ use std::cell::Cell;
 
 use crate::Value;
 use crate::changes::{Followers, table_bit};
-use crate::evaluate::{State, is_true, truth};
+use crate::code::{is_true, truth};
+use crate::evaluate::State;
 use crate::layout::{self, Choice, NOBODY_CHOSEN};
 use crate::mine::{Fill, LOOKS_BACK, Marks, PUBLIC, WHOLE, formulas, mine};
 use crate::program::Program;

@@ -12,11 +12,7 @@ use foresee_monitor::property::{MttlBody, Property};
 use thiserror::Error;
 
 use crate::code::Code;
-use crate::knowledge::VariableEntry;
-use crate::table::{Host, Node, Quantified, Rule, Table, Whole, Whose, inputs};
-
-/// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
-pub(crate) const MOST_BOUND: usize = 5;
+use crate::table::{Host, MOST_BOUND, Node, Quantified, Rule, Table, Whole, Whose, inputs};
 
 /// A table has a value for each choice of at most so many threads.
 const MOST_FREE: usize = 3;
@@ -64,7 +60,7 @@ pub struct Program {
     are_names_late: bool,
     /// What everything is at first.
     pub(crate) initial_locals: Vec<i64>,
-    pub(crate) initial_variables: Vec<VariableEntry>,
+    pub(crate) initial_values: Vec<i64>,
 }
 
 impl Program {
@@ -97,9 +93,7 @@ impl Program {
             program.wholes.push(Whole { whose: owner, table });
         }
         program.initial_locals = program.locals.iter().map(|local| local.initial).collect();
-        let value = |variable: &SharedName| variable.initial.unwrap_or(0);
-        program.initial_variables =
-            program.variables.iter().map(|of| VariableEntry { seq: 0, value: value(of) }).collect();
+        program.begin_with(|_| None);
         let widest = program.tables.iter().map(|table| table.free.len()).max().unwrap_or(0);
         if widest > MOST_FREE {
             return Err(ProgramError::TooManyChoices(widest));
@@ -137,9 +131,8 @@ impl Program {
 
     /// Variables for which no spec says what they are at first are this, as far as it is known.
     pub fn begin_with(&mut self, value: impl Fn(&SharedName) -> Option<i64>) {
-        for (entry, variable) in self.initial_variables.iter_mut().zip(&self.variables) {
-            entry.value = variable.initial.or_else(|| value(variable)).unwrap_or(0);
-        }
+        let first = |variable: &SharedName| variable.initial.or_else(|| value(variable)).unwrap_or(0);
+        self.initial_values = self.variables.iter().map(first).collect();
     }
 
     /// Whether formulas speak of the values of shared variables, and not only of accesses to them.

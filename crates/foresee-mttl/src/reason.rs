@@ -1,11 +1,11 @@
 //! What a violated formula rests on: which threads it asked about, and how their states became known.
 
 use crate::Value;
-use crate::code::first;
-use crate::evaluate::{State, Tables as _, own_choice};
+use crate::code::{Tables as _, first};
+use crate::evaluate::{State, own_choice};
 use crate::layout::Choice;
-use crate::program::{MOST_BOUND, Program};
-use crate::table::{Node, Quantified, Rule};
+use crate::program::Program;
+use crate::table::{MOST_BOUND, Node, Quantified, Rule};
 use crate::thread::ThreadMonitor;
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail;

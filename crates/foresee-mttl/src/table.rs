@@ -3,6 +3,12 @@
 use foresee_monitor::mttl::Function;
 use foresee_monitor::operator::Binary;
 
+/// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
+pub(crate) const MOST_BOUND: usize = 5;
+
+/// Which thread each bound name stands for.
+pub(crate) type Choice = [u32; MOST_BOUND];
+
 /// Whose states a part of a formula is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {

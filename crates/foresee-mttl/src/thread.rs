@@ -14,7 +14,8 @@ use smallvec::SmallVec;
 
 use crate::Value;
 use crate::changes::Changes;
-use crate::evaluate::{State, Tables as _, is_true};
+use crate::code::{Tables as _, is_true};
+use crate::evaluate::State;
 use crate::knowledge::{Knowledge, VariableEntry};
 use crate::layout::NOBODY_CHOSEN;
 use crate::mine::{Mine, MyFormula};
@@ -63,7 +64,8 @@ impl<V: Vector> ThreadMonitor<V> {
     /// A thread that nobody forked.
     pub fn root(program: &Program, threads: &Threads, me: Slot) -> ThreadMonitor<V> {
         let mut knowledge = V::default();
-        knowledge.change().variables = SmallVec::from_slice(&program.initial_variables);
+        knowledge.change().variables =
+            program.initial_values.iter().map(|value| VariableEntry { seq: 0, value: *value }).collect();
         ThreadMonitor::new(program, threads, me, knowledge)
     }
 

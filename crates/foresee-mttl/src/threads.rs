@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::code::thread_bit;
 use crate::program::Program;
 use crate::table::Whose;
 
@@ -158,7 +159,7 @@ impl Threads {
     /// Those who exist, as far as one of them knows, as bits of a word: it, those whom it knows, those whom nobody forked. Only those of a group, if one is given.
     #[inline]
     pub(crate) fn existing(&self, at: usize, me: Slot, known: u64, among: Option<u32>) -> u64 {
-        let all = self.roots.word(at) | known | bit(me, at);
+        let all = self.roots.word(at) | known | thread_bit(me, at);
         let meant = match among {
             Some(group) => self.groups.get(group as usize).map_or(0, |members| members.word(at)),
             None => u64::MAX,
@@ -221,12 +222,6 @@ impl Existing {
         let row = among.map_or(0, |group| group as usize + 1);
         self.bits.get(row * self.words + at).copied().unwrap_or(0)
     }
-}
-
-/// The bit of a thread, if it is in this word.
-#[inline]
-pub(crate) fn bit(slot: Slot, at: usize) -> u64 {
-    u64::from(slot as usize / 64 == at) << (slot % 64)
 }
 
 /// The bits of threads that there are in a word.
