@@ -6,14 +6,13 @@
 //!
 //! The paper has 3.4 times for some 2,000 transactions of its bank in Java, and 1.8 to 5 times for its programs. *Bare* programs do nothing but events, of a few nanoseconds each
 //! where nothing is monitored: that shows the cost of the monitors, and hardly that of a program. What bounds it there: five locks are taken and given back in a bare transaction, and nothing else is done;
-//! monitored, it is eight events, of which two change the thread's state, so that formulas are worked out twice and three variables get the thread's new entry. Time is that of the processor, for all threads together, as others share the machine; short
-//! runs, for which that is not exact enough, by the clock.
+//! monitored, it is eight events, of which two change the thread's state, so that formulas are worked out twice and three variables get the thread's new entry. Time is that of the processor, for all threads together, as others share the machine.
 
 use std::hint::black_box;
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Barrier, Mutex, PoisonError};
 
 use foresee::{Lock, Shared};
+use rustix::time::{ClockId, clock_gettime};
 
 foresee::monitor! {
     property AtomicInvocations {
@@ -124,20 +123,15 @@ impl Work for MonitoredRace {
     }
 }
 
-/// Seconds of processor time of the calling thread so far.
-fn own_processor_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    stat.split(' ').next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
-}
-
-/// So many rounds are too few for the processor's time.
-const FEW: u64 = 100_000;
-
-/// Seconds that something takes the calling thread.
-fn seconds(rounds: u64, what: impl FnOnce()) -> f64 {
-    let (clock, processor) = (Instant::now(), own_processor_seconds());
+/// Seconds of processor time that something takes the calling thread.
+fn seconds(what: impl FnOnce()) -> f64 {
+    let now = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    };
+    let before = now();
     what();
-    if rounds <= FEW { clock.elapsed().as_secs_f64() } else { own_processor_seconds() - processor }
+    now() - before
 }
 
 /// Seconds of two threads of this name together, for so many rounds.
@@ -145,7 +139,7 @@ fn two_threads(work: &'static dyn Work, name: &str, rounds: u64, writes_journal:
     let thread = move |number: u64| {
         move || {
             let mut journal = String::new();
-            seconds(rounds, || {
+            seconds(|| {
                 for round in 1..=rounds / 2 {
                     work.round(round);
                     if writes_journal {
@@ -229,6 +223,9 @@ pub(crate) fn run(sizes: &[u64], events: u64) {
         "\n{:<40} {grown:>9.0} KiB   0 KiB",
         format!("memory grown over the last 90% of {events} events")
     );
+    if let Err(why) = crate::instrumented::run(sizes) {
+        eprintln!("fully instrumented: {why}");
+    }
 }
 
 /// Processor nanoseconds of a write by so many threads at once, of which each has a cell of its own.
@@ -237,7 +234,7 @@ fn many_threads(threads: u64, each: u64) -> f64 {
     let thread = move |number: u64| {
         move || {
             let cell = &CELLS[number as usize % CELLS.len()];
-            seconds(each, || (0..each).for_each(|n| cell.set(black_box(n))))
+            seconds(|| (0..each).for_each(|n| cell.set(black_box(n))))
         }
     };
     let started: Vec<_> = (0..threads)
@@ -249,15 +246,23 @@ fn many_threads(threads: u64, each: u64) -> f64 {
 
 /// By how many KiB this process has grown after the first tenth of so many events: eight for each transaction.
 fn growth(events: u64) -> f64 {
+    // What the process has written to: pages of its code come and go, and `statm` may be some hundred KiB late.
     let resident = || {
-        let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-        statm.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(0.0) * 4.0
+        let rollup = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
+        let written = rollup.lines().find_map(|line| line.strip_prefix("Anonymous:"));
+        written.and_then(|kib| kib.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(f64::NAN)
     };
     let transactions = events / 8;
+    // What a thread has for itself is there when it has begun.
+    static HAVE_BEGUN: Barrier = Barrier::new(2);
     let teller = move || {
         let round = |number| MonitoredBank.round(number);
         (1..=transactions / 20).for_each(round);
+        // Asking takes memory, too, the first time.
+        resident();
+        HAVE_BEGUN.wait();
         let before = resident();
+        HAVE_BEGUN.wait();
         (transactions / 20..=transactions / 2).for_each(round);
         resident() - before
     };
@@ -272,7 +277,7 @@ fn accesses() {
     static CELL: Shared<u64> = Shared::new(0);
     static PLAIN_CELL: Mutex<u64> = Mutex::new(0);
     fn nanoseconds(run: impl Fn(u64)) -> f64 {
-        let once = || seconds(COUNT, || (0..COUNT).for_each(&run));
+        let once = || seconds(|| (0..COUNT).for_each(&run));
         (0..5).map(|_| once()).fold(f64::INFINITY, f64::min) * 1e9 / COUNT as f64
     }
     let measured = foresee::spawn_named("accessing-1", || {

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod corpus;
+mod instrumented;
 mod knowledge;
 mod lattice;
 mod monitor;

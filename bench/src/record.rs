@@ -106,13 +106,7 @@ impl Builds {
         let us = std::env::current_exe()?;
         let profile = us.parent().ok_or("this program is nowhere")?;
         let work = profile.with_file_name("record");
-        let mut tool = Command::new("cargo");
-        tool.args(["build", "--quiet", "-p", "cargo-foresee", "-p", "foresee-rt"]).current_dir(own);
-        if !cfg!(debug_assertions) {
-            tool.arg("--release");
-        }
-        succeed(&mut tool)?;
-        let tool = profile.join("cargo-foresee");
+        let tool = tool()?;
 
         let build = |cargo: &Path, way: &str, flags: &str| {
             let mut build = Command::new(cargo);
@@ -194,7 +188,19 @@ impl Builds {
     }
 }
 
-fn succeed(command: &mut Command) -> Result<(), Failed> {
+/// `cargo-foresee` itself, built as this program is, with the runtime beside it.
+pub(crate) fn tool() -> Result<PathBuf, Failed> {
+    let us = std::env::current_exe()?;
+    let mut tool = Command::new("cargo");
+    tool.args(["build", "--quiet", "-p", "cargo-foresee", "-p", "foresee-rt"]);
+    if !cfg!(debug_assertions) {
+        tool.arg("--release");
+    }
+    succeed(tool.current_dir(env!("CARGO_MANIFEST_DIR")))?;
+    Ok(us.with_file_name("cargo-foresee"))
+}
+
+pub(crate) fn succeed(command: &mut Command) -> Result<(), Failed> {
     let status = command.status()?;
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}").into()) }
 }

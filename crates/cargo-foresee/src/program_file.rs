@@ -34,11 +34,11 @@ pub(crate) fn watched(program: &OsStr, names: &[String], variables: &[String]) -
     watched_statics::addresses(&image, names, variables).map_err(named)
 }
 
-/// Where the statics of these names are, each with its name, as far as they are there.
-pub(crate) fn named(program: &OsStr, variables: &[String]) -> Result<String, CliError> {
+/// The same with the name of each.
+pub(crate) fn named(program: &OsStr, names: &[String], variables: &[String]) -> Result<String, CliError> {
     let image = read(program)?;
     let named = |why| CliError::Usage(format!("{}: {why}", image.path().display()));
-    watched_statics::named_addresses(&image, variables).map_err(named)
+    watched_statics::named_addresses(&image, names, variables).map_err(named)
 }
 
 /// Symbols of a recorded program, with what the settings say of its functions. A file of code that cannot be read is reported once: a

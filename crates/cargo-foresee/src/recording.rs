@@ -59,9 +59,8 @@ const USUAL_EXIT_WAIT: Duration = Duration::from_secs(1);
 /// The variable that tells the runtime to record what reads see.
 const VALUES_VARIABLE: &str = "FORESEE_VALUES";
 
-/// The variables by which the runtime knows what to monitor in the process, and where the variables are that it is about.
+/// The variable by which the runtime knows what to monitor in the process.
 const KNOWLEDGE_VARIABLE: &str = "FORESEE_KNOWLEDGE";
-const PLACES_VARIABLE: &str = "FORESEE_KNOWLEDGE_VARIABLES";
 
 /// What the raw trace is called.
 const RAW_NAME: &str = "raw";
@@ -286,11 +285,12 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
     if !program.watch.is_empty() || !program.variables.is_empty() {
         let addresses = program_file::watched(command.get_program(), program.watch, program.variables)?;
         command.env(watched_statics::VARIABLE, addresses);
+        let names = program_file::named(command.get_program(), program.watch, program.variables)?;
+        command.env(watched_statics::NAMES_VARIABLE, names);
     }
     if !program.inside.is_empty() {
         let paths: Vec<OsString> = program.inside.iter().map(|path| path.clone().into_os_string()).collect();
         command.env(KNOWLEDGE_VARIABLE, paths.join(OsStr::new("\n")));
-        command.env(PLACES_VARIABLE, program_file::named(command.get_program(), program.variables)?);
     }
     let most = program.extent.max_size.or(program.extent.keep_last.is_none().then_some(USUAL_SIZE));
     if let Some(bytes) = most {

@@ -1,97 +1,139 @@
-//! What a table depends on, and what has changed since it was filled in: the others are left as they are.
+//! What has changed in a thread since its tables were filled in, and which of them follow from it: the others are left as they are.
 //!
 //! Equal states in a row make no difference to any operator but `previously`, which sees the state before: tables that use it are filled in again until nothing
 //! changes. Everything else follows from the thread's locals, the values of shared variables, the accesses of the event, and what is known of other threads.
-//! Variables have a bit each; with more than 64 of a kind some share one, which costs a little and changes nothing.
+//!
+//! A thread's tables have a bit each, in their order; with more than 64 some share one, which costs a little and changes nothing. Which tables follow from which local or
+//! variable is worked out once, when they are laid out ([`Followers`]): then a change is an `or`.
 
+use crate::mine::Mine;
+use crate::program::Program;
 use crate::table::{Inputs, bit};
 use crate::threads::{Slot, ThreadSet};
+
+/// The tables of a thread that follow from something, as bits.
+type Tables = u64;
+
+/// The bit of a thread's table.
+#[inline]
+pub(crate) fn table_bit(place: usize) -> Tables {
+    1 << (place % 64)
+}
+
+/// Which tables of a thread follow from what.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Followers {
+    locals: Vec<Tables>,
+    variables: Vec<Tables>,
+    reads: Vec<Tables>,
+    writes: Vec<Tables>,
+    others: Tables,
+    looks_back: Tables,
+}
+
+impl Followers {
+    pub(crate) fn new(program: &Program, mine: &[Mine]) -> Followers {
+        let those = |follows: &dyn Fn(&Inputs) -> bool| {
+            let places = mine.iter().enumerate().filter(|(_, mine)| follows(&mine.inputs));
+            places.fold(0, |tables, (place, _)| tables | table_bit(place))
+        };
+        let each = |count: usize, inputs: fn(&Inputs) -> u64| -> Vec<Tables> {
+            (0..count as u32).map(|number| those(&|of| inputs(of) & bit(number) != 0)).collect()
+        };
+        let (locals, variables) = (program.locals().len(), program.variables().len());
+        Followers {
+            locals: each(locals, |of| of.locals),
+            variables: each(variables, |of| of.variables),
+            reads: each(variables, |of| of.reads),
+            writes: each(variables, |of| of.writes),
+            others: those(&|of| of.others),
+            looks_back: those(&|of| of.looks_back),
+        }
+    }
+}
+
+/// The tables that follow from any of these.
+#[inline]
+fn of_any(followers: &[Tables], mut numbers: u64) -> Tables {
+    let mut tables = 0;
+    while numbers != 0 {
+        tables |= followers.get(numbers.trailing_zeros() as usize).copied().unwrap_or(0);
+        numbers &= numbers - 1;
+    }
+    tables
+}
 
 /// What has changed in a thread since its tables were filled in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
-    is_any: bool,
-    locals: u64,
-    variables: u64,
-    reads: u64,
-    writes: u64,
+    followers: Followers,
+    /// Those that follow from what has changed in the thread itself.
+    own: Tables,
+    /// Those that follow from others, as something is known of more threads, or later.
+    others: Tables,
     /// Of whom a later state is known.
     pub(crate) threads: ThreadSet,
-    /// Something is known of more threads, or later.
-    others: bool,
     /// Everything, for all that is known.
     all: bool,
-    /// Tables that look back may change again.
-    unsettled: bool,
 }
 
 impl Changes {
     /// Whether any table may be in need of another look.
     #[inline]
     pub(crate) fn is_any(&self) -> bool {
-        self.is_any
+        self.own | self.others != 0
     }
 
     /// Whether all that was filled in counts for nothing.
+    #[inline]
     pub(crate) fn is_all(&self) -> bool {
         self.all
     }
 
+    /// The tables that may have changed because of the thread itself, and because of others.
     #[inline]
-    pub(crate) fn local(&mut self, local: u32) {
-        self.is_any = true;
-        self.locals |= bit(local);
+    pub(crate) fn tables(&self) -> (Tables, Tables) {
+        (self.own, self.others)
     }
 
-    pub(crate) fn variables(&mut self, bits: u64) {
-        self.is_any |= bits != 0;
-        self.variables |= bits;
+    #[inline]
+    pub(crate) fn local(&mut self, local: u32) {
+        self.own |= self.followers.locals[local as usize];
+    }
+
+    /// Variables, as bits.
+    #[inline]
+    pub(crate) fn variables(&mut self, variables: u64) {
+        self.own |= of_any(&self.followers.variables, variables);
     }
 
     /// The bits of accesses that are not as they were.
+    #[inline]
     pub(crate) fn accesses(&mut self, reads: u64, writes: u64) {
-        self.is_any = true;
-        (self.reads, self.writes) = (self.reads | reads, self.writes | writes);
+        self.own |= of_any(&self.followers.reads, reads) | of_any(&self.followers.writes, writes);
     }
 
     pub(crate) fn thread(&mut self, slot: Slot) {
-        (self.is_any, self.others) = (true, true);
+        self.existence();
         self.threads.insert(slot);
     }
 
     /// Somebody more is known to exist.
     pub(crate) fn existence(&mut self) {
-        (self.is_any, self.others) = (true, true);
+        self.others = self.followers.others;
     }
 
-    /// There are other threads than before.
-    pub(crate) fn all(&mut self) {
-        (self.is_any, self.all) = (true, true);
-    }
-
-    /// Whether a table with these inputs is as it was.
-    #[inline]
-    pub(crate) fn leaves(&self, inputs: &Inputs) -> bool {
-        !(self.others && inputs.others) && self.leaves_own(inputs)
-    }
-
-    /// The same, as far as it is about the thread's own state.
-    #[inline]
-    pub(crate) fn leaves_own(&self, inputs: &Inputs) -> bool {
-        let changed = self.locals & inputs.locals
-            | self.variables & inputs.variables
-            | self.reads & inputs.reads
-            | self.writes & inputs.writes;
-        changed == 0 && !self.all && !(self.unsettled && inputs.looks_back)
+    /// There are other threads than before, and so other tables.
+    pub(crate) fn all(&mut self, followers: Followers) {
+        self.followers = followers;
+        (self.own, self.all) = (Tables::MAX, true);
     }
 
     /// All tables are filled in; `unsettled`: those that look back may still change.
     #[inline]
     pub(crate) fn done(&mut self, unsettled: bool) {
-        let Changes { is_any, locals, variables, reads, writes, threads, others, all, .. } = self;
-        threads.clear();
-        (*locals, *variables, *reads, *writes) = (0, 0, 0, 0);
-        (*is_any, *others, *all) = (unsettled, false, false);
-        self.unsettled = unsettled;
+        self.own = if unsettled { self.followers.looks_back } else { 0 };
+        self.threads.clear();
+        (self.others, self.all) = (0, false);
     }
 }

@@ -3,9 +3,11 @@
 use std::cell::Cell;
 
 use crate::Value;
-use crate::evaluate::{Look, State, is_true, truth};
+use crate::changes::{Followers, table_bit};
+use crate::code::{is_true, truth};
+use crate::evaluate::State;
 use crate::layout::{self, Choice, NOBODY_CHOSEN};
-use crate::mine::{Fill, mine};
+use crate::mine::{Fill, LOOKS_BACK, Marks, PUBLIC, WHOLE, formulas, mine};
 use crate::program::Program;
 use crate::table::Rule;
 use crate::thread::ThreadMonitor;
@@ -14,17 +16,6 @@ use crate::trail::Trail as _;
 use crate::vector::Vector;
 
 type Trail<V> = <V as Vector>::Trail;
-
-/// What came of filling in tables.
-#[derive(Default)]
-struct Filled {
-    /// Values that others may ask for.
-    is_public: bool,
-    /// The value of a whole formula.
-    is_whole: bool,
-    /// Values that follow from the state before, or will.
-    looks_back: bool,
-}
 
 /// Sets a value; whether it is another.
 #[inline]
@@ -36,6 +27,7 @@ impl<V: Vector> ThreadMonitor<V> {
     /// The state before the first event: temporal operators begin with it, and nobody else knows of it.
     pub(crate) fn begin(&mut self, program: &Program, threads: &Threads) {
         self.lay_out(program, threads);
+        self.existing.find_out(threads, self.me, &self.knowledge.get().known);
         let (state, memory) = (self.state(program, threads), &self.memory[..]);
         for mine in &self.mine {
             state.fill_in(memory, mine.number, true);
@@ -44,39 +36,44 @@ impl<V: Vector> ThreadMonitor<V> {
 
     /// Fills in the tables that may have changed. Whether there may be another verdict.
     pub(crate) fn fill_in(&mut self, program: &Program, threads: &Threads, event: u64) -> bool {
-        let mut filled = Filled::default();
+        let mut filled = Marks::default();
         let is_new = self.changes.is_all();
+        let (changed_here, changed_there) = self.changes.tables();
+        let changed = changed_here | changed_there;
+        if is_new || changed_there != 0 {
+            self.existing.find_out(threads, self.me, &self.knowledge.get().known);
+        }
         let (state, memory) = (self.state(program, threads), &self.memory[..]);
-        for mine in &self.mine {
-            if self.changes.leaves(&mine.inputs) {
+        let (view, code) = (state.view(), &program.code[..]);
+        for (place, mine) in self.mine.iter().enumerate() {
+            if changed & table_bit(place) == 0 {
                 continue;
             }
             let at = mine.begin as usize;
-            let is_different = match mine.fill {
-                Fill::Local(local) => is_set(&self.now[at], Some(self.locals[local as usize])),
-                Fill::Node(node, own) => {
-                    let mut choice = NOBODY_CHOSEN;
-                    own.into_iter().for_each(|own| choice[own as usize] = self.me);
-                    is_set(&self.now[at], state.value(node, &choice))
+            let is_different = match &mine.fill {
+                Fill::Local(local) => is_set(&self.now[at], Some(self.locals[*local as usize])),
+                Fill::Truth(node, choice) => {
+                    is_set(&self.now[at], truth(code[*node as usize].holds(&view, choice)))
                 }
+                Fill::Node(node, choice) => is_set(&self.now[at], code[*node as usize].value(&view, choice)),
                 Fill::Each { of, own } if !is_new => {
-                    let is_own = !self.changes.leaves_own(&mine.inputs)
-                        && is_set(&self.now[at + self.me as usize], self.now[own as usize].get());
-                    state.fill_in_each(memory, mine.number, of, &self.changes.threads) || is_own
+                    let is_own = changed_here & table_bit(place) != 0
+                        && is_set(&self.now[at + self.me as usize], self.now[*own as usize].get());
+                    let are_others = changed_there & table_bit(place) != 0
+                        && state.fill_in_each(memory, mine.number, *of, &self.changes.threads);
+                    is_own || are_others
                 }
                 Fill::Each { .. } | Fill::Rule => state.fill_in(memory, mine.number, false),
             };
             if is_different {
-                filled.is_public |= mine.is_public;
-                filled.is_whole |= mine.is_whole;
-                filled.looks_back |= mine.inputs.looks_back;
+                filled.add(mine.marks);
             }
         }
-        if filled.is_public || is_new {
+        if filled.has(PUBLIC) || is_new {
             self.publish_own(event);
         }
-        self.changes.done(filled.looks_back);
-        filled.is_whole || is_new
+        self.changes.done(filled.has(LOOKS_BACK));
+        filled.has(WHOLE) || is_new
     }
 
     /// Puts what others may ask into its own entry.
@@ -91,7 +88,7 @@ impl<V: Vector> ThreadMonitor<V> {
         own.trail = Trail::<V>::begin(event);
     }
 
-    /// Lays the tables out for more threads: what is new has the past of a stranger.
+    /// Lays the tables out for all threads there are now: what is new has the past of a stranger.
     pub(crate) fn lay_out(&mut self, program: &Program, known: &Threads) {
         let threads = known.count();
         let mut begins = vec![0; program.tables.len()];
@@ -116,8 +113,10 @@ impl<V: Vector> ThreadMonitor<V> {
             }
         }
         self.mine = mine(program, known, self.me, &begins);
+        self.formulas = formulas(program, known, self.me, &begins);
         (self.begins, self.now, self.memory, self.laid_out) = (begins, now, memory, threads);
-        self.changes.all();
+        self.version = known.version();
+        self.changes.all(Followers::new(program, &self.mine));
     }
 }
 

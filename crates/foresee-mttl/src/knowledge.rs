@@ -187,7 +187,7 @@ impl<T: Trail> Clone for Entry<T> {
     fn clone_from(&mut self, other: &Self) {
         let Entry { seq, threads, values, trail } = other;
         (self.seq, self.threads) = (*seq, *threads);
-        self.set_values(values.iter().copied());
+        self.values.clone_from(values);
         self.trail.clone_from(trail);
     }
 }

@@ -5,12 +5,9 @@
 //! or one for each way in which several may be the same or different, which is k *strangers* at most. A choice is a number with k digits to the base
 //! `threads + k`: threads first, then strangers. Strangers are numbered in the order in which the choice mentions them.
 
-use crate::program::MOST_BOUND;
-use crate::table::Table;
+pub(crate) use crate::table::Choice;
+use crate::table::{MOST_BOUND, Table};
 use crate::threads::{Slot, Threads};
-
-/// Which thread each bound name stands for.
-pub(crate) type Choice = [Slot; MOST_BOUND];
 
 /// Strangers have numbers that no thread has: the first, and down from there.
 const FIRST_STRANGER: Slot = Slot::MAX;

@@ -20,7 +20,7 @@
 //! | [`trail`] | the events that carried knowledge from thread to thread |
 //! | [`reason`] | what a violated formula rests on |
 //! | [`memory`] | memory as shared variables |
-//! | `layout`, `evaluate` | tables with an entry for each choice of threads, and their rules |
+//! | `layout`, `evaluate` | tables with an entry for each choice of threads, and their rules; `code`: what stands between tables, as closures |
 //! | `changes` | which tables an event leaves as they are |
 //!
 //! The crate knows neither traces nor the runtime: whoever drives it says what a thread does (an access and its variable, a lock, a fork), in an
@@ -36,6 +36,7 @@
 //!   that changes nothing costs nothing, and variables that are used meanwhile can share one vector.
 
 mod changes;
+mod code;
 mod evaluate;
 mod filling;
 pub mod knowledge;

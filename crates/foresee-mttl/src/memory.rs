@@ -141,7 +141,7 @@ fn last(mem: Bytes) -> u64 {
 mod tests {
     use std::rc::Rc;
 
-    use super::*;
+    use super::{Bytes, blocks};
     use crate::{Knowledge, NoTrail};
 
     #[test]
@@ -153,34 +153,31 @@ mod tests {
         assert_eq!(of(u64::MAX, 1), [(u64::MAX / 8, 0x80)]);
     }
 
+    type Memory = super::Memory<Rc<Knowledge<NoTrail>>>;
+
+    /// How many variables of these bytes were known, and how many there are then.
+    fn touch(memory: &mut Memory, addr: u64, size: u64) -> (u32, u32) {
+        let mem = Bytes { addr, size };
+        let (mut known, mut all) = (0, 0);
+        memory.known(mem, |_| known += 1);
+        memory.all(mem, |_| all += 1);
+        (known, all)
+    }
+
     #[test]
     fn variables_split_where_accesses_do() {
-        let mut memory = Memory::<Rc<Knowledge<NoTrail>>>::default();
-        let mut touch = |addr, size| {
-            let mem = Bytes { addr, size };
-            let (mut known, mut all) = (0, 0);
-            memory.known(mem, |_| known += 1);
-            memory.all(mem, |_| all += 1);
-            (known, all)
-        };
-        assert_eq!(touch(0, 4), (0, 1));
-        assert_eq!(touch(4, 4), (0, 1));
-        assert_eq!(touch(0, 8), (2, 2));
-        assert_eq!(touch(2, 4), (2, 2));
-        assert_eq!(touch(0, 8), (4, 4));
+        let mut memory = Memory::default();
+        assert_eq!(touch(&mut memory, 0, 4), (0, 1));
+        assert_eq!(touch(&mut memory, 4, 4), (0, 1));
+        assert_eq!(touch(&mut memory, 0, 8), (2, 2));
+        assert_eq!(touch(&mut memory, 2, 4), (2, 2));
+        assert_eq!(touch(&mut memory, 0, 8), (4, 4));
         for (addr, size, is_single) in
             [(0, 2, true), (2, 2, true), (0, 4, false), (6, 4, false), (8, 4, true)]
         {
             assert_eq!(memory.single(Bytes { addr, size }).is_some(), is_single);
         }
-        let mut touch = |addr, size| {
-            let mem = Bytes { addr, size };
-            let (mut known, mut all) = (0, 0);
-            memory.known(mem, |_| known += 1);
-            memory.all(mem, |_| all += 1);
-            (known, all)
-        };
-        assert_eq!(touch(8, 8), (1, 2));
+        assert_eq!(touch(&mut memory, 8, 8), (1, 2));
         // All of 0..8 is split at 2, 4 and 6; the two bytes in the middle are forgotten, then all that is near.
         for (addr, size, left) in [(3, 2, 4), (0, 1 << 20, 0)] {
             memory.forget(Bytes { addr, size });

@@ -11,10 +11,8 @@ use foresee_monitor::mttl::{Expr, Formula, Local, Quantifier, Term, Who};
 use foresee_monitor::property::{MttlBody, Property};
 use thiserror::Error;
 
-use crate::table::{Host, Node, Quantified, Rule, Table, Whole, Whose, inputs};
-
-/// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
-pub(crate) const MOST_BOUND: usize = 5;
+use crate::code::Code;
+use crate::table::{Host, MOST_BOUND, Node, Quantified, Rule, Table, Whole, Whose, inputs};
 
 /// A table has a value for each choice of at most so many threads.
 const MOST_FREE: usize = 3;
@@ -49,6 +47,8 @@ pub struct SharedName {
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     pub(crate) nodes: Vec<Node>,
+    /// How each node is worked out.
+    pub(crate) code: Vec<Code>,
     pub(crate) tables: Vec<Table>,
     /// The tables that others look up.
     pub(crate) public: Vec<u32>,
@@ -57,6 +57,10 @@ pub struct Program {
     groups: Vec<Who>,
     locals: Vec<Local>,
     variables: Vec<SharedName>,
+    are_names_late: bool,
+    /// What everything is at first.
+    pub(crate) initial_locals: Vec<i64>,
+    pub(crate) initial_values: Vec<i64>,
 }
 
 impl Program {
@@ -64,7 +68,21 @@ impl Program {
     pub fn new<'b>(
         bodies: impl IntoIterator<Item = (&'b Property, &'b MttlBody)>,
     ) -> Result<Program, ProgramError> {
-        let mut program = Program::default();
+        Program::default().with(bodies)
+    }
+
+    /// The same where threads get their names when they run already ([`Threads::name`](crate::Threads::name)): all threads keep what only those of some name are asked for.
+    pub fn with_late_names<'b>(
+        bodies: impl IntoIterator<Item = (&'b Property, &'b MttlBody)>,
+    ) -> Result<Program, ProgramError> {
+        Program { are_names_late: true, ..Program::default() }.with(bodies)
+    }
+
+    fn with<'b>(
+        self,
+        bodies: impl IntoIterator<Item = (&'b Property, &'b MttlBody)>,
+    ) -> Result<Program, ProgramError> {
+        let mut program = self;
         for (property, body) in bodies {
             let owner = program.whose(&property.threads[body.mttl.owner as usize].who);
             let mut builder = Builder { program: &mut program, property, bound: vec![owner] };
@@ -74,6 +92,8 @@ impl Program {
             program.tables[table as usize].is_whole = true;
             program.wholes.push(Whole { whose: owner, table });
         }
+        program.initial_locals = program.locals.iter().map(|local| local.initial).collect();
+        program.begin_with(|_| None);
         let widest = program.tables.iter().map(|table| table.free.len()).max().unwrap_or(0);
         if widest > MOST_FREE {
             return Err(ProgramError::TooManyChoices(widest));
@@ -109,14 +129,15 @@ impl Program {
         &self.variables
     }
 
+    /// Variables for which no spec says what they are at first are this, as far as it is known.
+    pub fn begin_with(&mut self, value: impl Fn(&SharedName) -> Option<i64>) {
+        let first = |variable: &SharedName| variable.initial.or_else(|| value(variable)).unwrap_or(0);
+        self.initial_values = self.variables.iter().map(first).collect();
+    }
+
     /// Whether formulas speak of the values of shared variables, and not only of accesses to them.
     pub fn asks_for_values(&self) -> bool {
         self.nodes.iter().any(|node| matches!(node, Node::Variable(_)))
-    }
-
-    /// The initial value of a shared variable.
-    pub(crate) fn initial(&self, variable: u32) -> i64 {
-        self.variables[variable as usize].initial.unwrap_or(0)
     }
 
     fn whose(&mut self, who: &Who) -> Whose {
@@ -158,6 +179,7 @@ type Built = Result<(u32, Free), ProgramError>;
 
 impl Builder<'_> {
     fn node(&mut self, node: Node) -> u32 {
+        self.program.code.push(Code::new(&self.program.code, node));
         self.program.nodes.push(node);
         self.program.nodes.len() as u32 - 1
     }
@@ -175,7 +197,7 @@ impl Builder<'_> {
             rule,
             free,
             own,
-            whose: at.whose,
+            whose: if self.program.are_names_late { Whose::Everyone } else { at.whose },
             public: None,
             is_whole: false,
             inputs,

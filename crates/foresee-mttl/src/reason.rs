@@ -1,10 +1,11 @@
 //! What a violated formula rests on: which threads it asked about, and how their states became known.
 
 use crate::Value;
-use crate::evaluate::{Look, State, own_choice};
+use crate::code::{Tables as _, first};
+use crate::evaluate::{State, own_choice};
 use crate::layout::Choice;
-use crate::program::{MOST_BOUND, Program};
-use crate::table::{Node, Quantified, Rule};
+use crate::program::Program;
+use crate::table::{MOST_BOUND, Node, Quantified, Rule};
 use crate::thread::ThreadMonitor;
 use crate::threads::{Slot, Threads};
 use crate::trail::Trail;
@@ -83,7 +84,7 @@ fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut 
         }
         Node::Table(table) => look_table(state, table, choice, found),
         Node::At(host, table) => {
-            let slot = state.slot(host, choice);
+            let slot = state.view().slot(host, choice);
             if slot == state.me {
                 return look_table(state, table, choice, found);
             }
@@ -102,13 +103,16 @@ fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut 
                 choice[binds as usize] = slot;
                 choice
             };
-            let decides = |slot: &Slot| state.holds(inner, &with(*slot)) != all;
-            match state.domain(&quantified, choice).find(decides) {
+            let decides = |slot| state.holds(inner, &with(slot)) != all;
+            match first(&state.view(), &quantified, choice, decides) {
                 Some(slot) => look(state, inner, &with(slot), found),
                 None => {
-                    for slot in state.domain(&quantified, choice).take(MOST) {
+                    let mut looked_at = 0;
+                    first(&state.view(), &quantified, choice, |slot| {
                         look(state, inner, &with(slot), found);
-                    }
+                        looked_at += 1;
+                        looked_at == MOST
+                    });
                 }
             }
         }

@@ -3,6 +3,12 @@
 use foresee_monitor::mttl::Function;
 use foresee_monitor::operator::Binary;
 
+/// At most so many threads are bound in a formula: that it belongs to, and those of quantifiers.
+pub(crate) const MOST_BOUND: usize = 5;
+
+/// Which thread each bound name stands for.
+pub(crate) type Choice = [u32; MOST_BOUND];
+
 /// Whose states a part of a formula is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
@@ -42,6 +48,22 @@ pub(crate) enum Node {
     /// What this table says of the latest known state of a thread.
     At(Host, u32),
     Quantified(Quantified),
+}
+
+impl Node {
+    /// Whether it is nothing but true or false.
+    pub(crate) fn is_truth(&self) -> bool {
+        matches!(
+            self,
+            Node::Read(_)
+                | Node::Written(_)
+                | Node::Not(_)
+                | Node::Holds(_)
+                | Node::Join(..)
+                | Node::Compare(..)
+                | Node::Quantified(_)
+        )
+    }
 }
 
 /// Something about some or all threads that are known.

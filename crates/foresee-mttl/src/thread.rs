@@ -14,12 +14,13 @@ use smallvec::SmallVec;
 
 use crate::Value;
 use crate::changes::Changes;
-use crate::evaluate::{State, is_true};
+use crate::code::{Tables as _, is_true};
+use crate::evaluate::State;
 use crate::knowledge::{Knowledge, VariableEntry};
 use crate::layout::NOBODY_CHOSEN;
-use crate::mine::Mine;
+use crate::mine::{Mine, MyFormula};
 use crate::program::Program;
-use crate::threads::{Slot, Threads};
+use crate::threads::{Existing, Slot, Threads};
 use crate::trail::Trail as _;
 use crate::variable::{Accessed, Variable};
 use crate::vector::Vector;
@@ -35,18 +36,22 @@ pub struct ThreadMonitor<V: Vector> {
     pub(crate) changes_made: u64,
     pub(crate) locals: Vec<i64>,
     accessed: Accessed,
-    /// For how many threads the tables are laid out.
+    /// For how many threads the tables are laid out, and when.
     pub(crate) laid_out: u32,
+    pub(crate) version: u32,
     /// Where each table begins.
     pub(crate) begins: Vec<u32>,
     /// The tables that are of use to this thread.
     pub(crate) mine: Vec<Mine>,
+    /// The formulas that it checks.
+    pub(crate) formulas: Vec<MyFormula>,
     /// The values of all tables in this state.
     pub(crate) now: Vec<Cell<Value>>,
     /// So many of them, the first, are what others may ask.
     pub(crate) public: usize,
     /// Of `previously`: the value of its operand in this state.
     pub(crate) memory: Vec<Cell<Value>>,
+    pub(crate) existing: Existing,
     /// What has changed since the tables were filled in.
     pub(crate) changes: Changes,
     /// Formulas that do not hold, by number.
@@ -59,8 +64,8 @@ impl<V: Vector> ThreadMonitor<V> {
     /// A thread that nobody forked.
     pub fn root(program: &Program, threads: &Threads, me: Slot) -> ThreadMonitor<V> {
         let mut knowledge = V::default();
-        let initial = |variable| VariableEntry { seq: 0, value: program.initial(variable) };
-        knowledge.change().variables = (0..program.variables().len() as u32).map(initial).collect();
+        knowledge.change().variables =
+            program.initial_values.iter().map(|value| VariableEntry { seq: 0, value: *value }).collect();
         ThreadMonitor::new(program, threads, me, knowledge)
     }
 
@@ -77,14 +82,17 @@ impl<V: Vector> ThreadMonitor<V> {
             knowledge,
             spares: V::Spares::default(),
             changes_made: 0,
-            locals: program.locals().iter().map(|local| local.initial).collect(),
+            locals: program.initial_locals.clone(),
             accessed: Accessed::default(),
             laid_out: 0,
+            version: 0,
             begins: Vec::new(),
             mine: Vec::new(),
+            formulas: Vec::new(),
             now: Vec::new(),
             public: 0,
             memory: Vec::new(),
+            existing: Existing::default(),
             changes: Changes::default(),
             violated: SmallVec::new(),
             is_news: false,
@@ -271,7 +279,7 @@ impl<V: Vector> ThreadMonitor<V> {
     /// Whether an event that does this to variables leaves the thread's state as it is, if nothing is learned at it.
     #[inline]
     pub fn is_as_before(&self, threads: &Threads, accessed: Accessed) -> bool {
-        accessed == self.accessed && self.laid_out == threads.count() && !self.changes.is_any()
+        accessed == self.accessed && self.version == threads.version() && !self.changes.is_any()
     }
 
     fn change_state(&mut self, program: &Program, threads: &Threads, accessed: Accessed, event: u64) -> bool {
@@ -281,7 +289,7 @@ impl<V: Vector> ThreadMonitor<V> {
             self.changes.accesses(reads, writes);
             self.accessed = accessed;
         }
-        if self.laid_out != threads.count() {
+        if self.version != threads.version() {
             self.lay_out(program, threads);
         }
         self.changes.is_any() && self.evaluate(program, threads, event)
@@ -291,16 +299,18 @@ impl<V: Vector> ThreadMonitor<V> {
     fn evaluate(&mut self, program: &Program, threads: &Threads, event: u64) -> bool {
         let is_news = self.fill_in(program, threads, event);
         if is_news {
-            let fails = |formula: &u32| {
-                let whole = program.wholes[*formula as usize];
-                let value = || self.now[self.begins[whole.table as usize] as usize].get();
-                threads.is_meant(self.me, whole.whose) && !is_true(value())
-            };
-            let violated: SmallVec<[u32; 4]> = (0..program.wholes.len() as u32).filter(fails).collect();
-            self.is_news |= violated != self.violated;
-            self.violated = violated;
+            self.look_at_formulas();
         }
         is_news
+    }
+
+    #[inline(never)]
+    fn look_at_formulas(&mut self) {
+        let fails = |formula: &&MyFormula| !is_true(self.now[formula.at as usize].get());
+        let failing = self.formulas.iter().filter(fails);
+        let violated: SmallVec<[u32; 4]> = failing.map(|formula| formula.number).collect();
+        self.is_news |= violated != self.violated;
+        self.violated = violated;
     }
 
     pub(crate) fn state<'a>(&'a self, program: &'a Program, threads: &'a Threads) -> State<'a, V::Trail> {
@@ -314,6 +324,7 @@ impl<V: Vector> ThreadMonitor<V> {
             reads,
             writes,
             laid_out: self.laid_out,
+            existing: &self.existing,
             begins: &self.begins,
             now: &self.now,
         }

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::code::thread_bit;
 use crate::program::Program;
 use crate::table::Whose;
 
@@ -28,6 +29,13 @@ impl ThreadSet {
         let before = self.0[word];
         self.0[word] |= 1 << (slot % 64);
         self.0[word] != before
+    }
+
+    /// The thread is not in it any more.
+    fn remove(&mut self, slot: Slot) {
+        if let Some(word) = self.0.get_mut(slot as usize / 64) {
+            *word &= !(1 << (slot % 64));
+        }
     }
 
     /// Whether the thread is in it.
@@ -68,32 +76,23 @@ impl ThreadSet {
     /// All that are in it.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = Slot> {
-        slots(self.0.len(), |at| self.0[at])
+        (0..).zip(&self.0).flat_map(|(at, word)| {
+            let mut rest = *word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(at * 64 + bit)
+            })
+        })
     }
-}
-
-/// The threads whose bits are set in so many words.
-#[inline]
-pub(crate) fn slots(words: usize, word: impl Fn(usize) -> u64) -> impl Iterator<Item = Slot> {
-    let (mut at, mut rest) = (0, if words == 0 { 0 } else { word(0) });
-    std::iter::from_fn(move || {
-        while rest == 0 {
-            at += 1;
-            if at >= words {
-                return None;
-            }
-            rest = word(at);
-        }
-        let slot = at as Slot * 64 + rest.trailing_zeros();
-        rest &= rest - 1;
-        Some(slot)
-    })
 }
 
 /// All threads that monitors know of.
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
     count: u32,
+    /// How often somebody was added or named.
+    version: u32,
     /// Those nobody forked: everybody knows that they exist.
     roots: ThreadSet,
     /// The first thread of each name that a formula mentions.
@@ -116,17 +115,33 @@ impl Threads {
         if !forked {
             self.roots.insert(slot);
         }
+        self.name(program, slot, name);
+        slot
+    }
+
+    /// The thread is called this from now on, and by no other name. For a program with late names, if the thread has run before.
+    pub fn name(&mut self, program: &Program, slot: Slot, name: &str) {
+        self.version += 1;
         for (meant, wanted) in self.named.iter_mut().zip(program.named()) {
-            if meant.is_none() && wanted == name {
-                *meant = Some(slot);
+            if wanted == name {
+                meant.get_or_insert(slot);
+            } else if *meant == Some(slot) {
+                *meant = None;
             }
         }
         for (members, who) in self.groups.iter_mut().zip(program.groups()) {
             if who.includes(name) {
                 members.insert(slot);
+            } else {
+                members.remove(slot);
             }
         }
-        slot
+    }
+
+    /// Another one whenever somebody was added or named.
+    #[inline]
+    pub(crate) fn version(&self) -> u32 {
+        self.version
     }
 
     /// How many there are.
@@ -144,7 +159,7 @@ impl Threads {
     /// Those who exist, as far as one of them knows, as bits of a word: it, those whom it knows, those whom nobody forked. Only those of a group, if one is given.
     #[inline]
     pub(crate) fn existing(&self, at: usize, me: Slot, known: u64, among: Option<u32>) -> u64 {
-        let all = self.roots.word(at) | known | bit(me, at);
+        let all = self.roots.word(at) | known | thread_bit(me, at);
         let meant = match among {
             Some(group) => self.groups.get(group as usize).map_or(0, |members| members.word(at)),
             None => u64::MAX,
@@ -184,10 +199,29 @@ impl Threads {
     }
 }
 
-/// The bit of a thread, if it is in this word.
-#[inline]
-pub(crate) fn bit(slot: Slot, at: usize) -> u64 {
-    u64::from(slot as usize / 64 == at) << (slot % 64)
+/// Who exists, as far as a thread knows: all, and those of each group. It is worked out when the thread learns of somebody, for all quantifiers until then.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Existing {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Existing {
+    pub(crate) fn find_out(&mut self, threads: &Threads, me: Slot, known: &ThreadSet) {
+        self.words = threads.words();
+        self.bits.clear();
+        for among in std::iter::once(None).chain((0..threads.groups.len() as u32).map(Some)) {
+            let words = (0..self.words).map(|at| threads.existing(at, me, known.word(at), among));
+            self.bits.extend(words);
+        }
+    }
+
+    /// Those of a group, if one is given, as bits of a word.
+    #[inline]
+    pub(crate) fn word(&self, at: usize, among: Option<u32>) -> u64 {
+        let row = among.map_or(0, |group| group as usize + 1);
+        self.bits.get(row * self.words + at).copied().unwrap_or(0)
+    }
 }
 
 /// The bits of threads that there are in a word.

@@ -16,7 +16,7 @@ use foresee_oracle::{Random, for_each_seed};
 
 use support::Computation;
 use support::algorithm::{Algorithm, Hear};
-use support::generate::{DECLARED, computation, formula};
+use support::generate::{DECLARED, computation, computation_of, formula};
 use support::semantics::{Semantics, When};
 
 fn property(formula: &str) -> Property {
@@ -54,7 +54,7 @@ fn theorem_3_the_verdict_at_an_event_is_the_definitions() {
         let property = property(&text);
         let expected = defined(&Semantics::new(&property, &computation), &property, computation.events.len());
         let order: Vec<usize> = (0..computation.events.len()).collect();
-        for hear in [Hear::First, Hear::AtFork] {
+        for hear in [Hear::First, Hear::AtFork, Hear::Named] {
             let shared = found::<Rc<Knowledge<Way>>>(&property, &computation, hear, &order);
             assert_eq!(shared, expected, "{text} {hear:?}\n{computation:#?}");
             let in_place = found::<Knowledge<NoTrail>>(&property, &computation, hear, &order);
@@ -66,6 +66,46 @@ fn theorem_3_the_verdict_at_an_event_is_the_definitions() {
         verdicts.iter().all(|count| *count > 1000) || std::env::var("FORESEE_TEST_SEED").is_ok(),
         "{verdicts:?}"
     );
+}
+
+/// Several formulas at once, and more threads: all verdicts of all formulas.
+fn check_many(random: &mut Random, threads: usize, formulas: usize, events: usize) {
+    let texts: Vec<String> = (0..formulas).map(|_| formula(random)).collect();
+    let bodies: String =
+        (0..).zip(&texts).map(|(nth, text): (usize, _)| format!("mttl f{nth}: {text} ")).collect();
+    let spec = format!("property P {{ {DECLARED} {bodies} @violation {{ count; }} }}");
+    let compiled = compile(&spec).unwrap_or_else(|problems| panic!("{spec}: {problems:#?}"));
+    let property = &compiled.properties[0];
+    let computation = computation_of(random, threads, events);
+    let semantics = Semantics::new(property, &computation);
+    let hear = random.pick(&[Hear::First, Hear::AtFork, Hear::Named]).unwrap();
+    let mut shared: Algorithm<'_, Rc<Knowledge<Way>>> = Algorithm::new(property, &computation, hear);
+    let mut in_place: Algorithm<'_, Knowledge<NoTrail>> = Algorithm::new(property, &computation, hear);
+    for event in 0..computation.events.len() {
+        shared.event(event);
+        in_place.event(event);
+        let thread = computation.events[event].0;
+        for (nth, text) in (0..).zip(&texts) {
+            let expected = semantics.verdict(&property.mttl[nth as usize], event);
+            let found = [shared.verdict(thread, nth), in_place.verdict(thread, nth)];
+            assert_eq!(found, [expected; 2], "{text} at {event}, {hear:?}\n{computation:#?}");
+        }
+    }
+}
+
+#[test]
+fn many_threads_and_formulas_at_once() {
+    for_each_seed(1_500, |seed| {
+        let mut random = Random::new(seed ^ 0x3333_0000);
+        let (threads, formulas) = (3 + random.below(7), 1 + random.below(6));
+        check_many(&mut random, threads, formulas, 40);
+    });
+    // More threads, and more tables, than a word has bits.
+    for_each_seed(24, |seed| {
+        let mut random = Random::new(seed ^ 0x7777_0000);
+        let (threads, formulas) = (62 + random.below(8), 1 + random.below(30));
+        check_many(&mut random, threads, formulas, 90);
+    });
 }
 
 /// Everything below an `@`, with its thread: inner ones first.

@@ -17,7 +17,7 @@
 //! | `recorder` | from operations to records in the trace |
 //! | `knowledge` | properties about what threads know, monitored in the process |
 //! | `entry_points`, `real_functions` | how we are called, and how we call what we stand in front of |
-//! | `program`, `environment`, `message` | the program's image, the driver's variables, messages to the user |
+//! | `program`, `variables`, `environment`, `message` | the program's image, those of its variables that properties speak of, the driver's variables, messages to the user |
 //!
 //! Modules import each other in one direction: those who notice an operation use the recorder, never the other way round.
 //!
@@ -93,3 +93,4 @@ mod rust_std;
 mod sdk;
 mod spinning;
 mod start;
+mod variables;

@@ -12,6 +12,9 @@ use crate::image::{Image, ImageError, statics};
 /// The variable by which the runtime knows what to watch.
 pub const VARIABLE: &str = "FORESEE_WATCH";
 
+/// The variable by which it knows what watched statics are called: the trace says what each was at first.
+pub const NAMES_VARIABLE: &str = "FORESEE_VARIABLES";
+
 /// Why statics cannot be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
@@ -65,14 +68,19 @@ pub fn addresses(image: &Image, names: &[String], variables: &[String]) -> Resul
     Ok(places.join(","))
 }
 
-/// Where the variables of these names are, as `name=address:size`, as far as they are there.
-pub fn named_addresses(image: &Image, names: &[String]) -> Result<String, WatchError> {
+/// The same statics as `name=address:size`: variables by the name that the spec has for them, others by their own.
+pub fn named_addresses(image: &Image, names: &[String], variables: &[String]) -> Result<String, WatchError> {
     let statics = statics(&image.elf()?);
+    let place = |name: &str, symbol: &DataSymbol| format!("{name}={:x}:{:x}", symbol.addr, symbol.size);
     let mut places = Vec::new();
-    for name in names {
-        let found = variable(&statics, name)?;
-        places.extend(found.map(|symbol| format!("{name}={:x}:{:x}", symbol.addr, symbol.size)));
+    for name in variables {
+        places.extend(variable(&statics, name)?.map(|symbol| place(name, symbol)));
     }
+    let patterns: Vec<VariablePattern> = names.iter().map(|name| VariablePattern::new(name)).collect();
+    let is_meant = |symbol: &&DataSymbol| {
+        !symbol.name.contains([',', '=']) && patterns.iter().any(|pattern| pattern.matches(&symbol.name))
+    };
+    places.extend(statics.iter().filter(is_meant).map(|symbol| place(&symbol.name, symbol)));
     Ok(places.join(","))
 }
 

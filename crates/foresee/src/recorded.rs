@@ -45,6 +45,58 @@ pub fn name_lock<T: ?Sized>(lock: &T, name: &str) {
     private::name_lock(private::ObjectMemory::new(lock), private::Text::new(name));
 }
 
+/// Tells the recorder of closures that are registered: properties that it monitors itself (`foresee run --spec`) call them, too.
+#[cfg(feature = "monitor")]
+mod closures {
+    use core::ffi::{CStr, c_char};
+    use core::panic::Location;
+    use std::collections::BTreeMap;
+    use std::prelude::rust_2024::*;
+    use std::sync::{Mutex, PoisonError};
+
+    use super::private::Text;
+    use crate::monitor::{Informed, Verdict, call, thread_name};
+
+    /// What the recorder hands back when a closure is to be called.
+    pub(crate) struct Registered {
+        name: String,
+        location: &'static Location<'static>,
+    }
+
+    weak! {
+        #[allow(unreachable_pub)]
+        on_violation(Text<'_>, extern "C-unwind" fn(*const c_char, &'static Registered), &'static Registered) => "foresee_on_violation"
+    }
+
+    static ALL: Mutex<BTreeMap<String, &'static Registered>> = Mutex::new(BTreeMap::new());
+
+    inventory::submit! { Informed(register) }
+
+    fn register(name: &str, location: &'static Location<'static>) {
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        // It is for as long as the program is: the recorder may call at any time.
+        let registered = *all
+            .entry(name.to_owned())
+            .or_insert_with(|| Box::leak(Box::new(Registered { name: name.to_owned(), location })));
+        drop(all);
+        on_violation(Text::new(name), recover, registered);
+    }
+
+    extern "C-unwind" fn recover(property: *const c_char, registered: &'static Registered) {
+        // SAFETY: the recorder gives the name of the property, a text that ends in a zero byte and that it keeps.
+        let property = unsafe { CStr::from_ptr(property) }.to_string_lossy();
+        let verdict = Verdict {
+            property: &property,
+            body: None,
+            category: "violation",
+            thread: &thread_name(),
+            location: registered.location,
+            bindings: Vec::new(),
+        };
+        call(&registered.name, &verdict);
+    }
+}
+
 /// What the macros call.
 #[doc(hidden)]
 #[allow(missing_docs)]

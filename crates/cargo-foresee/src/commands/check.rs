@@ -15,8 +15,8 @@ use foresee_lattice::knowledge;
 use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
 use foresee_monitor::property::{Action, Property};
-use foresee_trace::raw::VALUES_COMPARED;
-use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust};
+use foresee_trace::raw::{INITIAL_VALUE_OF, VALUES_COMPARED};
+use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust, VariablePattern};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::blind::BlindSections;
@@ -216,11 +216,16 @@ fn check(
     if !shows_progress {
         input.hide_progress();
     }
+    let goes_further = |input: &mut Input<'_>| {
+        Ok::<_, CliError>((goes_on || !interrupt::interrupted().load(Ordering::Relaxed)) && input.advance()?)
+    };
+    // What is known of the run is known when its first event is there.
+    let mut is_event = goes_further(&mut input)?;
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
     let options = Options {
         atomic: AtomicFunctions::new(&settings.atomic),
-        properties: properties.clone(),
+        properties: with_initial_values(properties, input.source().facts()),
         trace: name.to_owned(),
         prediction: prediction(settings),
     };
@@ -233,7 +238,7 @@ fn check(
     let mut index = 0;
     let (mut out_of_time, mut out_of_memory) = (false, false);
     let meter = Meter::new(memory(settings));
-    while (goes_on || !interrupt::interrupted().load(Ordering::Relaxed)) && input.advance()? {
+    while is_event {
         // What was read until then is the beginning of the run, and can be checked like any other.
         out_of_time = !goes_on
             && index % LOOK_AT_CLOCK == 0
@@ -252,6 +257,7 @@ fn check(
             let names = input.source().names();
             analysis.news().for_each(|places| announce(&places, names, suppressions));
         }
+        is_event = goes_further(&mut input)?;
     }
     if let Some(ended) = ended {
         started = ended.get().unwrap_or_else(Instant::now);
@@ -303,6 +309,22 @@ fn check(
     report.stats.seconds = started.elapsed().as_secs_f64();
     let code = exit_code(&report, settings);
     Ok((report, code))
+}
+
+/// The properties, with what the trace says of the first values of their variables, where they do not say it themselves.
+fn with_initial_values(properties: &[Property], facts: &Facts) -> Vec<Property> {
+    let facts: Vec<(&str, i64)> = facts
+        .iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix(INITIAL_VALUE_OF)?, value.parse().ok()?)))
+        .collect();
+    let mut properties = properties.to_vec();
+    for var in properties.iter_mut().flat_map(|property| &mut property.vars) {
+        let pattern = VariablePattern::new(&var.name);
+        let whole = facts.iter().find(|(name, _)| pattern.is_whole(name));
+        let known = whole.or_else(|| facts.iter().find(|(name, _)| pattern.matches(name)));
+        var.initial = var.initial.or(known.map(|(_, value)| *value));
+    }
+    properties
 }
 
 /// What the engines did, for the report.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use foresee_lattice::knowledge;
 use foresee_monitor::graph::{Graph, dot, svg};
 
 use crate::cli::{SpecCommand, SpecFmtArgs, SpecGraphArgs};
@@ -20,6 +21,8 @@ pub(crate) fn run(command: &SpecCommand) -> Result<ExitCode, CliError> {
 fn check(files: &[PathBuf]) -> Result<ExitCode, CliError> {
     for path in files {
         let compiled = specs::load(path, specs::Warnings::Printed)?;
+        knowledge::program(&compiled.properties)
+            .map_err(|why| CliError::Usage(format!("{}: {why}", path.display())))?;
         let names: Vec<&str> = compiled.properties.iter().map(|property| property.name.as_str()).collect();
         stdout::print(&format!("{}: {}\n", path.display(), names.join(", ")))?;
     }

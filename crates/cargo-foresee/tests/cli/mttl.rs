@@ -146,17 +146,117 @@ fn values_of_shared_variables_are_known_in_the_process_before_the_next_event() {
 }
 
 #[test]
-fn what_is_left_to_the_trace_is_said() {
+fn threads_by_name_are_monitored_in_the_process_from_when_they_have_it() {
     let folder = Folder::new();
-    folder.build("prog.c", "int X; int main(void) { X = 7; return 0; }\n");
+    folder.build(
+        "prog.c",
+        "#define _GNU_SOURCE\n#include <foresee.h>\n#include <pthread.h>\n#include <stdio.h>\n\
+         static void busy(const char *property, void *unused) {\n\
+         char name[16]; pthread_getname_np(pthread_self(), name, sizeof name); printf(\"%s %s\\n\", property, name); (void)unused; }\n\
+         static void *work(void *name) { pthread_setname_np(pthread_self(), name); FORESEE_LOCAL(load, 9); FORESEE_LOCAL(load, 0); return 0; }\n\
+         int main(void) { FORESEE_ON_VIOLATION(\"busy\", busy, 0); FORESEE_LOCAL(load, 9);\n\
+         const char *names[] = { \"worker-1\", \"boss\", \"worker-2\" };\n\
+         for (int i = 0; i < 3; i++) { pthread_t t; pthread_create(&t, 0, work, (void *)names[i]); pthread_join(t, 0); }\n\
+         return 0; }\n",
+    );
     folder.write(
         "named.rv",
-        "property Named { thread i: \"worker-*\"; var X: int; mttl: @i(X < 5) @violation { report \"large\"; recover \"x\"; } }\n",
+        "property Workers { thread w: \"worker-*\"; local load: int = 0; mttl: @w(load < 5) @violation { report \"busy\"; recover \"busy\"; } }\n\
+         property Boss { thread boss: \"boss\"; local load: int = 0; mttl: @boss(load < 5) @violation { report \"busy\"; recover \"busy\"; } }\n",
     );
-    let run = folder.foresee(&["run", "--engine", "mttl", "--spec", "named.rv", "--", "./prog"]);
-    let part = "Named is not monitored in the process, only in the trace: it speaks of threads by name";
-    assert!(run.stderr.contains(part), "{}", run.stderr);
-    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let run = folder.foresee(&[
+        "run",
+        "--engine",
+        "mttl",
+        "--spec",
+        "named.rv",
+        "--format",
+        "json",
+        "--output",
+        "found.json",
+        "--",
+        "./prog",
+    ]);
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (Some(66), "Workers worker-1\nBoss boss\nWorkers worker-2\n"),
+        "{}",
+        run.stderr
+    );
+    // Over the trace it is the same.
+    let found: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path("found.json")).unwrap()).unwrap();
+    let properties: Vec<&str> = found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| found["property"].as_str().unwrap())
+        .collect();
+    assert_eq!(properties, ["Workers", "Boss"], "each place once: {found:#}");
+}
+
+#[test]
+fn the_child_of_a_fork_is_monitored_as_a_run_of_its_own() {
+    let folder = Folder::new();
+    folder.build(
+        "prog.c",
+        "#include <foresee.h>\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\nint X = 3;\n\
+         static __attribute__((noinline)) void set(int x) { X = x; }\n\
+         static void large(const char *property, void *who) { printf(\"%s %s %d\\n\", property, (char *)who, X); fflush(stdout); }\n\
+         int main(void) { FORESEE_ON_VIOLATION(\"large\", large, \"parent\"); set(4);\n\
+         if (fork() == 0) { FORESEE_ON_VIOLATION(\"large\", large, \"child\"); set(2); set(7); set(1); _exit(0); }\n\
+         wait(0); set(8); set(1); return 0; }\n",
+    );
+    folder.write(
+        "values.rv",
+        "property Large { thread i; var X: int; mttl: @i(X < 5 && X != 0) @violation { recover \"large\"; } }\n",
+    );
+    let run = folder.foresee(&["run", "--engine", "mttl", "--spec", "values.rv", "--", "./prog"]);
+    assert_eq!(run.stdout, "Large child 7\nLarge parent 8\n", "{}", run.stderr);
+}
+
+#[test]
+fn variables_begin_with_what_the_program_says() {
+    let folder = Folder::new();
+    folder.build(
+        "prog.c",
+        "#include <stdio.h>\nint X = 5;\nshort Y = -3;\nlong Z;\nvolatile int OTHER;\n\
+         int main(void) { OTHER = 1; X = 6; Y = -2; Z = 1; OTHER = 2; return 0; }\n",
+    );
+    folder.write(
+        "values.rv",
+        "property Begins { thread i; var X, Y, Z: int; mttl: @i(X >= 5 && Y <= -2 && Z >= 0) @violation { report \"no\"; } }\n\
+         property Told { thread i; var X: int = 4; mttl: @i(X >= 5) @violation { report \"no\"; } }\n\
+         property Past { var X, Y: int; ptltl: X >= 5 && Y <= -2 @violation { report \"no\"; } }\n",
+    );
+    let args =
+        ["run", "--engine", "mttl,property", "--spec", "values.rv", "--format", "json", "--", "./prog"];
+    assert_eq!(violated(&folder.foresee(&args)), ["Told"]);
+    // The same for statics that are watched, and a spec that comes later.
+    folder
+        .foresee(&["record", "--watch", "X", "--watch", "Y", "--watch", "Z", "-o", "run.ft", "--", "./prog"])
+        .success();
+    let args = ["check", "run.ft", "--engine", "mttl,property", "--spec", "values.rv", "--format", "json"];
+    assert_eq!(violated(&folder.foresee(&args)), ["Told"]);
+}
+
+#[test]
+fn a_recovery_may_be_left_by_a_jump() {
+    let folder = Folder::new();
+    folder.build(
+        "prog.c",
+        "#include <foresee.h>\n#include <setjmp.h>\n#include <stdio.h>\nstatic jmp_buf back;\n\
+         static void leave(const char *property, void *unused) { printf(\"%s\\n\", property); (void)unused; longjmp(back, 1); }\n\
+         int main(void) { FORESEE_ON_VIOLATION(\"leave\", leave, 0);\n\
+         for (volatile int i = 0; i < 2; i++) { if (setjmp(back) == 0) { FORESEE_LOCAL(bad, 1); printf(\"went on\\n\"); } FORESEE_LOCAL(bad, 0); }\n\
+         return 0; }\n",
+    );
+    folder.write(
+        "bad.rv",
+        "property Bad { thread i; local bad: bool = false; mttl: @i(!bad) @violation { recover \"leave\"; } }\n",
+    );
+    let run = folder.foresee(&["run", "--engine", "mttl", "--spec", "bad.rv", "--", "./prog"]);
+    assert_eq!(run.stdout, "Bad\nBad\n", "{}", run.stderr);
 }
 
 #[test]
@@ -168,6 +268,65 @@ fn programs_in_rust_break_them_and_keep_them_too() {
     assert_eq!((broken.code, violated(&broken)), (Some(66), vec!["AtomicBlock".to_owned()]));
     let kept = check(&folder, "atomicity.rv", "prog", "kept", &["--format", "json"]);
     assert_eq!((kept.code, violated(&kept)), (Some(0), vec![]), "{}", kept.stdout);
+}
+
+#[test]
+fn closures_of_programs_in_rust_are_called_at_the_violating_event() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sdk = root.join("crates/foresee");
+    folder.write(
+        "Cargo.toml",
+        format!(
+            "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
+             foresee = {{ path = {sdk:?} }}\n[workspace]\n"
+        ),
+    );
+    // The versions that this workspace has, which are here.
+    std::fs::copy(root.join("Cargo.lock"), folder.path("Cargo.lock")).unwrap();
+    folder.write(
+        "src/main.rs",
+        r#"
+fn named(name: &str, work: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().name(name.into()).spawn(work).unwrap().join().unwrap();
+}
+
+fn main() {
+    foresee::on_violation("leave", |verdict| {
+        println!("{} {} {}", verdict.property, verdict.category, verdict.thread);
+        // It violates again, which is handled when this is through.
+        foresee::local!(depth = 1);
+    });
+    foresee::on_violation("panics", |_| panic!("no way out"));
+    named("other", || foresee::local!(bad = true));
+    named("worker-1", || {
+        foresee::local!(bad = true);
+        println!("after it");
+        foresee::local!(bad = false);
+        foresee::local!(depth = 0);
+        foresee::local!(worse = true);
+        foresee::local!(bad = true);
+    });
+}
+"#,
+    );
+    folder.write(
+        "bad.rv",
+        "property Bad { thread w: \"worker-*\"; local bad: bool = false; mttl: @w(!bad) @violation { recover \"leave\"; } }\n\
+         property Deep { thread w: \"worker-*\"; local depth: int = 0; mttl: @w(depth == 0) @violation { recover \"leave\"; } }\n\
+         property Worse { thread w: \"worker-*\"; local worse: bool = false; mttl: @w(!worse) @violation { recover \"panics\"; } }\n",
+    );
+    folder.foresee(&["cargo", "build", "--quiet", "--offline"]).success();
+    let program = "target/foresee/x86_64-unknown-linux-gnu/debug/app";
+    let run = folder.foresee(&["run", "--engine", "mttl", "--spec", "bad.rv", "--", program]);
+    let expected = "Bad violation worker-1\nDeep violation worker-1\nafter it\nBad violation worker-1\nDeep violation worker-1\n";
+    assert_eq!(run.stdout, expected, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("the handler `panics` of Worse (violation) panicked: no way out"),
+        "{}",
+        run.stderr
+    );
 }
 
 /// The paper's run: critical() with an unrelated z and y in between.
@@ -234,6 +393,13 @@ fn what_is_looked_at_is_said() {
     let refused = folder.foresee(&["spec", "check", "bad.rv"]);
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("`j` is bound by no quantifier\n   ┌─ bad.rv:1:"), "{}", refused.stderr);
+    let (vars, values): (Vec<_>, Vec<_>) = (0..65).map(|n| (format!("v{n}"), format!("v{n} >= 0"))).unzip();
+    let (vars, values) = (vars.join(", "), values.join(" && "));
+    folder.write(
+        "many.rv",
+        format!("property P {{ thread i; var {vars}: int; mttl: @i({values}) @violation {{ count; }} }}\n"),
+    );
+    folder.foresee(&["spec", "check", "many.rv"]).one_message(2, &["many.rv", "at most 64 can be followed"]);
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub(crate) enum Hear {
     First,
     /// When it is forked.
     AtFork,
+    /// When it is forked, and of its name after that.
+    Named,
 }
 
 pub(crate) struct Algorithm<'a, V: Vector> {
@@ -22,6 +24,7 @@ pub(crate) struct Algorithm<'a, V: Vector> {
     pub(crate) threads: Threads,
     property: &'a Property,
     computation: &'a Computation,
+    hear: Hear,
     pub(crate) slots: Vec<Option<Slot>>,
     pub(crate) monitors: Vec<Option<ThreadMonitor<V>>>,
     variables: HashMap<usize, Variable<V>>,
@@ -30,7 +33,10 @@ pub(crate) struct Algorithm<'a, V: Vector> {
 
 impl<'a, V: Vector> Algorithm<'a, V> {
     pub(crate) fn new(property: &'a Property, computation: &'a Computation, hear: Hear) -> Self {
-        let program = Program::new(property.mttl.iter().map(|body| (property, body))).unwrap();
+        let bodies = property.mttl.iter().map(|body| (property, body));
+        let program =
+            if hear == Hear::Named { Program::with_late_names(bodies) } else { Program::new(bodies) };
+        let program = program.unwrap();
         let threads = Threads::new(&program);
         let count = computation.threads;
         let mut all = Algorithm {
@@ -38,6 +44,7 @@ impl<'a, V: Vector> Algorithm<'a, V> {
             threads,
             property,
             computation,
+            hear,
             slots: vec![None; count],
             monitors: (0..count).map(|_| None).collect(),
             variables: HashMap::new(),
@@ -56,9 +63,17 @@ impl<'a, V: Vector> Algorithm<'a, V> {
     }
 
     fn add(&mut self, thread: usize) -> Slot {
-        let forked = self.computation.is_forked(thread);
-        let add = || self.threads.add(&self.program, &format!("t{}", thread + 1), forked);
-        *self.slots[thread].get_or_insert_with(add)
+        if let Some(slot) = self.slots[thread] {
+            return slot;
+        }
+        let (name, forked) = (format!("t{}", thread + 1), self.computation.is_forked(thread));
+        let first = if self.hear == Hear::Named { "" } else { &name };
+        let slot = self.threads.add(&self.program, first, forked);
+        if self.hear == Hear::Named {
+            self.threads.name(&self.program, slot, &name);
+        }
+        self.slots[thread] = Some(slot);
+        slot
     }
 
     /// The number that the program has for a variable of the property, if a formula mentions it.
@@ -80,7 +95,7 @@ impl<'a, V: Vector> Algorithm<'a, V> {
             self.monitors[thread].as_mut().unwrap().meet(slot);
         }
         let named = match op {
-            Op::Read(x) | Op::Write(x, _) => self.variable(x),
+            Op::Read(x) | Op::Write(x, _) | Op::Update(x, _) => self.variable(x),
             Op::Local(local, _) => self.local(local),
             _ => None,
         };
@@ -91,11 +106,13 @@ impl<'a, V: Vector> Algorithm<'a, V> {
                 let accessed = named.map_or(Accessed::default(), |x| Accessed::default().reading(x));
                 monitor.read(program, threads, self.variables.entry(x).or_default(), accessed, at);
             }
-            Op::Write(x, value) => {
+            Op::Write(x, value) | Op::Update(x, value) => {
                 let variable = self.variables.entry(x).or_default();
                 monitor.learn_all(variable, at);
                 named.into_iter().for_each(|x| monitor.set(x, value));
-                let accessed = named.map_or(Accessed::default(), |x| Accessed::default().writing(x));
+                let reads = named.filter(|_| matches!(op, Op::Update(..)));
+                let accessed = reads.map_or(Accessed::default(), |x| Accessed::default().reading(x));
+                let accessed = named.map_or(accessed, |x| accessed.writing(x));
                 monitor.write(program, threads, variable, accessed, at);
             }
             Op::Lock(lock) => {
@@ -118,8 +135,12 @@ impl<'a, V: Vector> Algorithm<'a, V> {
             let slot = self.slots[child].unwrap();
             self.monitors[child] = Some(ThreadMonitor::forked(program, threads, slot, monitor.knowledge()));
         }
-        let verdict = monitor.verdict(program, threads, 0);
         self.monitors[thread] = Some(monitor);
-        verdict
+        self.verdict(thread, 0)
+    }
+
+    /// Whether a formula holds in the present state of a thread, if it is that thread's.
+    pub(crate) fn verdict(&self, thread: usize, formula: u32) -> Option<bool> {
+        self.monitors[thread].as_ref().unwrap().verdict(&self.program, &self.threads, formula)
     }
 }

@@ -10,6 +10,11 @@ pub(crate) const DECLARED: &str = "thread i, j, k; thread odd: \"t*1\"; thread t
 /// A computation that threads can do: nobody acts before being forked, or after being joined or ended.
 pub(crate) fn computation(random: &mut Random, most: usize) -> Computation {
     let threads = 3 + random.below(2);
+    computation_of(random, threads, most)
+}
+
+/// The same for so many threads.
+pub(crate) fn computation_of(random: &mut Random, threads: usize, most: usize) -> Computation {
     let mut events = Vec::new();
     let mut alive = vec![false; threads];
     let mut over = vec![false; threads];
@@ -25,6 +30,7 @@ pub(crate) fn computation(random: &mut Random, most: usize) -> Computation {
             10..=12 => Op::Local(0, random.below(3) as i64),
             13..=14 => Op::Local(1, random.below(2) as i64),
             15 => Op::Lock(random.below(2)),
+            16 if random.percent(50) => Op::Update(random.below(2), random.below(4) as i64),
             16 => Op::Internal,
             17 | 18 if !forkable.is_empty() => Op::Fork(forkable.swap_remove(random.below(forkable.len()))),
             19 if acting.len() > 1 => {

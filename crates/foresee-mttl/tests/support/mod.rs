@@ -11,6 +11,8 @@ pub(crate) mod semantics;
 pub(crate) enum Op {
     Read(usize),
     Write(usize, i64),
+    /// An atomic operation that reads and writes.
+    Update(usize, i64),
     Local(usize, i64),
     /// Taking, giving back or waiting with a lock.
     Lock(usize),

@@ -42,9 +42,11 @@ impl<'a> Semantics<'a> {
             cut[at] = true;
             for (earlier, &(other, done)) in events[..at].iter().enumerate() {
                 let touches = match (done, op) {
-                    (Op::Write(x, _), Op::Write(y, _) | Op::Read(y)) | (Op::Read(x), Op::Write(y, _)) => {
-                        x == y
-                    }
+                    (
+                        Op::Write(x, _) | Op::Update(x, _),
+                        Op::Write(y, _) | Op::Update(y, _) | Op::Read(y),
+                    )
+                    | (Op::Read(x), Op::Write(y, _) | Op::Update(y, _)) => x == y,
                     (Op::Lock(x), Op::Lock(y)) => x == y,
                     _ => false,
                 };
@@ -130,7 +132,7 @@ impl<'a> Semantics<'a> {
 
     pub(crate) fn variable(&self, variable: usize, state: State) -> i64 {
         let written = |&event: &usize| match self.computation.events[event].1 {
-            Op::Write(x, value) if x == variable => Some(value),
+            Op::Write(x, value) | Op::Update(x, value) if x == variable => Some(value),
             _ => None,
         };
         let initial = self.property.vars[variable].initial.unwrap_or(0);
@@ -167,11 +169,12 @@ impl<'a> Semantics<'a> {
                 }
             }
             Formula::Read(x) => {
-                matches!(state.1, When::After(event) if self.computation.events[event].1 == Op::Read(*x as usize))
+                let op = |event: usize| self.computation.events[event].1;
+                matches!(state.1, When::After(event) if matches!(op(event), Op::Read(y) | Op::Update(y, _) if y == *x as usize))
             }
             Formula::Write(x) => {
                 let op = |event: usize| self.computation.events[event].1;
-                matches!(state.1, When::After(event) if matches!(op(event), Op::Write(y, _) if y == *x as usize))
+                matches!(state.1, When::After(event) if matches!(op(event), Op::Write(y, _) | Op::Update(y, _) if y == *x as usize))
             }
             Formula::Not(inner) => !holds(inner, state),
             Formula::Join(operator, left, right) => {

@@ -21,7 +21,10 @@
 //! next, which is before anything that could order it before another thread's access. So it is also then that recovery is called: before the thread's next event, and after the write. A write whose value
 //! cannot be told from that of another thread, in a race, or in a copy of many bytes, leaves the known value as it was, as over the trace. Atomic operations have their values at once.
 //!
-//! **Limits.** Threads get their names late: formulas that speak of threads by name (but `main`), are left to the trace, and the user is told. The child of a fork is not monitored.
+//! **Names.** Threads get their names when they run already, so a formula about threads by name counts a thread among them from the moment that it has the name; over the trace it is one of them from the beginning. What differs is
+//! what others say of it in between, when it has done nothing yet, or next to nothing.
+//!
+//! **Forks.** The child of a fork is a run of its own, as it has a trace of its own: its only thread is a first one, nobody knows anything, and variables are at first what the parent had made of them.
 
 mod news;
 mod recovery;
@@ -31,5 +34,5 @@ mod steps;
 mod world;
 
 pub(crate) use recovery::{recover, register};
-pub(crate) use steps::{access, assign, atomic, record, waits_for_value, written};
-pub(crate) use world::start;
+pub(crate) use steps::{access, assign, atomic, name, record, waits_for_value, written};
+pub(crate) use world::{start, start_in_child};

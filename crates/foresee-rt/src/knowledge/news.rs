@@ -12,6 +12,11 @@ pub(super) fn note(formula: u32) {
     NEWS.with(|news| news.fetch_or(1 << formula, Relaxed));
 }
 
+/// Nothing has ceased to hold.
+pub(super) fn forget() {
+    NEWS.with(|news| news.store(0, Relaxed));
+}
+
 /// Whether there is any.
 #[inline]
 pub(super) fn is_any() -> bool {

@@ -11,8 +11,8 @@ use super::world::world;
 type Recovery = extern "C-unwind" fn(*const c_char, *mut c_void);
 
 thread_local! {
-    /// This thread is in a function that was called from here.
-    static IS_RECOVERING: Cell<bool> = const { Cell::new(false) };
+    /// Where on its stack this thread calls a function from here, or 0. A function may also be left by a jump or an exception: what is not below that place any more is not in it.
+    static RECOVERING_AT: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The program says what is to be called for `recover` and `call` actions of this name.
@@ -28,18 +28,24 @@ pub(crate) fn register(name: &[u8], function: usize, argument: usize) {
 /// Does what is to be done on violations that this thread has found, if any. What is violated meanwhile is handled after it.
 #[inline]
 pub(crate) fn recover() {
-    if news::is_any() && !IS_RECOVERING.get() {
+    if news::is_any() {
         recover_all();
     }
 }
 
 #[cold]
+#[inline(never)]
 fn recover_all() {
-    IS_RECOVERING.set(true);
+    let here = Cell::new(0_u8);
+    let place = std::ptr::from_ref(std::hint::black_box(&here)) as usize;
+    if place < RECOVERING_AT.get() {
+        return;
+    }
+    RECOVERING_AT.set(place);
     while let Some(formula) = news::take() {
         handle(formula);
     }
-    IS_RECOVERING.set(false);
+    RECOVERING_AT.set(0);
 }
 
 fn handle(formula: u32) {

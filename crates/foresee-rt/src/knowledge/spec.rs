@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
 use foresee_monitor::property::{Action, MttlBody, Property};
 use foresee_mttl::{Bytes, Program};
 
+use crate::environment;
 use crate::message::say;
-use crate::{environment, program};
+use crate::variables::{self, Variable};
 
 /// News of formulas are bits.
 const MOST_FORMULAS: usize = 64;
@@ -49,7 +50,7 @@ impl Registered {
 
 /// A spec that can be monitored here.
 pub(super) struct Spec {
-    pub(super) program: Program,
+    program: Program,
     pub(super) formulas: Vec<Formula>,
     /// The variables that formulas speak of, where they are.
     pub(super) variables: Vec<(Bytes, u32)>,
@@ -61,12 +62,26 @@ pub(super) fn read() -> Option<Spec> {
     let properties: Vec<Property> = paths.lines().flat_map(properties).collect();
     let bodies =
         properties.iter().flat_map(|property| property.mttl.iter().map(move |body| (property, body)));
-    let meant: Vec<(&Property, &MttlBody)> =
-        bodies.filter(|(property, body)| is_possible(property, body)).take(MOST_FORMULAS).collect();
-    let program = Program::new(meant.iter().copied()).ok().filter(|program| program.formulas() > 0)?;
+    let all: Vec<(&Property, &MttlBody)> = bodies.collect();
+    if all.len() > MOST_FORMULAS {
+        say(&[b"foresee: too many formulas: only the first 64 are monitored in the process\n"]);
+    }
+    let meant = &all[..all.len().min(MOST_FORMULAS)];
+    let program =
+        Program::with_late_names(meant.iter().copied()).ok().filter(|program| program.formulas() > 0)?;
     let formulas = meant.iter().map(|(property, body)| formula(property, body)).collect();
-    let variables = variables(&program);
+    let variables = places(&program);
     Some(Spec { program, formulas, variables })
+}
+
+impl Spec {
+    /// The formulas, for a run that begins now: variables are what they are.
+    pub(super) fn program(&self) -> Program {
+        let mut program = self.program.clone();
+        let now = |name: &str| variables::all().iter().find(|variable| variable.name == name)?.value();
+        program.begin_with(|variable| now(&variable.name));
+        program
+    }
 }
 
 /// The properties of a file.
@@ -79,20 +94,6 @@ fn properties(path: &str) -> Vec<Property> {
             Vec::new()
         }
     }
-}
-
-/// Whether a formula can be monitored here; the user is told if not.
-fn is_possible(property: &Property, body: &MttlBody) -> bool {
-    let Ok(alone) = Program::new([(property, body)]) else { return false };
-    if alone.named().iter().all(|name| name == MAIN) && alone.groups().is_empty() {
-        return true;
-    }
-    say(&[
-        b"foresee: ",
-        property.name.as_bytes(),
-        b" is not monitored in the process, only in the trace: it speaks of threads by name\n",
-    ]);
-    false
 }
 
 /// The name of the first thread.
@@ -111,21 +112,11 @@ fn formula(property: &Property, body: &MttlBody) -> Formula {
     Formula { property: CString::new(property.name.as_str()).unwrap_or_default(), actions }
 }
 
-/// Where the variables of formulas are: `FORESEE_KNOWLEDGE_VARIABLES` has them as `name=address:size`, as the program's file has them.
-fn variables(spec: &Program) -> Vec<(Bytes, u32)> {
-    let listed = environment::text(c"FORESEE_KNOWLEDGE_VARIABLES");
-    let listed = listed.and_then(|listed| listed.to_str().ok()).unwrap_or_default();
-    let variable = |item: &str| {
-        let (name, place) = item.split_once('=')?;
-        let (addr, size) = program::place_of(place)?;
-        let meant = spec.variables().iter().position(|variable| variable.name == name)?;
-        Some((Bytes { addr, size }, meant as u32))
+/// Where the variables of formulas are.
+fn places(spec: &Program) -> Vec<(Bytes, u32)> {
+    let place = |variable: &Variable| {
+        let meant = spec.variables().iter().position(|of| of.name == variable.name)?;
+        Some((Bytes { addr: variable.addr, size: variable.size }, meant as u32))
     };
-    listed.split(',').filter_map(variable).collect()
-}
-
-/// These bits of so many bytes, as a number with a sign.
-pub(super) fn signed(bits: u64, size: u64) -> i64 {
-    let unused = 64 - 8 * size.clamp(1, 8);
-    ((bits << unused) as i64) >> unused
+    variables::all().iter().filter_map(place).collect()
 }

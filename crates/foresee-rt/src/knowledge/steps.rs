@@ -4,9 +4,9 @@ use foresee_format::{AS_HELD, SHARED, Tag};
 use foresee_mttl::{Accessed, Bytes, Memory, ThreadMonitor};
 use smallvec::SmallVec;
 
-use super::spec::signed;
 use super::spin::Held;
 use super::world::{HeldLock, Me, PARTS, Part, Remembered, Vector, World, world};
+use crate::variables::signed;
 
 /// Memory belongs to a part by lines of so many bytes.
 const LINE: u64 = 64;
@@ -37,7 +37,7 @@ pub(crate) fn access(thread: u32, is_write: bool, addr: u64, size: u64) {
 
 /// Whether an access of a watched variable is a step only when its value is known, which is when the thread enters the runtime next.
 pub(crate) fn waits_for_value(is_write: bool) -> bool {
-    is_write && world().is_some_and(|world| world.spec.program.asks_for_values())
+    is_write && world().is_some_and(|world| world.program.asks_for_values())
 }
 
 /// A thread has written a watched variable, with this value if it is known.
@@ -57,7 +57,7 @@ pub(crate) fn atomic(thread: u32, reads: bool, value: Option<u64>, addr: u64, si
 /// A thread assigns a variable of its own.
 pub(crate) fn assign(thread: u32, name: &[u8], value: u64) {
     let Some(world) = world() else { return };
-    let program = &world.spec.program;
+    let program = &world.program;
     world.act(thread, |me| {
         came_back(world, thread, me);
         for (local, number) in program.locals().iter().zip(0..) {
@@ -68,6 +68,13 @@ pub(crate) fn assign(thread: u32, name: &[u8], value: u64) {
         }
         me.monitor.internal(program, &me.threads, 0);
     });
+}
+
+/// A thread is called this from now on.
+pub(crate) fn name(thread: u32, name: &[u8]) {
+    if let Some(world) = world() {
+        world.name(thread, &String::from_utf8_lossy(name));
+    }
 }
 
 /// Something else was recorded.
@@ -98,7 +105,7 @@ pub(crate) fn record(thread: u32, tag: Tag, detail: u8, words: &[u64]) {
 fn internal(world: &World, thread: u32) {
     world.act(thread, |me| {
         came_back(world, thread, me);
-        me.monitor.internal(&world.spec.program, &me.threads, 0);
+        me.monitor.internal(&world.program, &me.threads, 0);
     });
 }
 
@@ -157,7 +164,7 @@ fn touch_line(world: &World, me: &mut Me, does: Does, bytes: Bytes, accessed: Ac
         false => monitor.learn_public(variable, 0),
     }
     set(world, monitor, bytes, sets);
-    monitor.step(&world.spec.program, threads, accessed, 0);
+    monitor.step(&world.program, threads, accessed, 0);
     let is_changed = match does.writes {
         true => variable.is_written(monitor.knowledge(), 0),
         false => variable.is_read(monitor.knowledge(), 0),
@@ -186,7 +193,7 @@ fn touch_lines(world: &World, me: &mut Me, does: Does, bytes: Bytes, accessed: A
         });
     }
     set(world, &mut me.monitor, bytes, does.value);
-    me.monitor.step(&world.spec.program, &me.threads, accessed, 0);
+    me.monitor.step(&world.program, &me.threads, accessed, 0);
     for (part, bytes) in lines {
         held[at(part)].all(bytes, |variable| {
             match does.writes {
@@ -237,7 +244,7 @@ fn forget_in(part: &Part, bytes: Bytes) {
 fn lock(world: &World, me: &mut Me, lock: u64, mode: u8) {
     let mut objects = world.objects[part(lock)].lock();
     let variable = objects.locks.entry(lock).or_default();
-    let (program, accessed) = (&world.spec.program, Accessed::default());
+    let (program, accessed) = (&world.program, Accessed::default());
     match mode {
         SHARED => me.monitor.read(program, &me.threads, variable, accessed, 0),
         _ => me.monitor.write(program, &me.threads, variable, accessed, 0),
@@ -250,7 +257,7 @@ fn acquire(world: &World, thread: u32, addr: u64, mode: u8) {
         match me.held.iter_mut().find(|held| held.lock == addr) {
             Some(held) => {
                 held.times += 1;
-                me.monitor.internal(&world.spec.program, &me.threads, 0);
+                me.monitor.internal(&world.program, &me.threads, 0);
             }
             None => {
                 me.held.push(HeldLock { lock: addr, times: 1, mode });
@@ -267,7 +274,7 @@ fn release(world: &World, thread: u32, addr: u64, mode: u8) {
         match at.map(|at| (at, &mut me.held[at])) {
             Some((_, held)) if held.times > 1 => {
                 held.times -= 1;
-                me.monitor.internal(&world.spec.program, &me.threads, 0);
+                me.monitor.internal(&world.program, &me.threads, 0);
             }
             Some((at, held)) => {
                 let mode = if mode == AS_HELD { held.mode } else { mode };
@@ -282,7 +289,7 @@ fn release(world: &World, thread: u32, addr: u64, mode: u8) {
 /// The lock is given up before; from now on, notifies are for this thread, too.
 fn wait(world: &World, thread: u32, cond: u64) {
     world.act(thread, |me| {
-        me.monitor.internal(&world.spec.program, &me.threads, 0);
+        me.monitor.internal(&world.program, &me.threads, 0);
         me.waiting = Some(cond);
         let mut objects = world.objects[part(cond)].lock();
         objects.waiting.entry(cond).or_default().enlist(thread.into());
@@ -293,7 +300,7 @@ fn wait(world: &World, thread: u32, cond: u64) {
 fn notify(world: &World, thread: u32, cond: u64) {
     world.act(thread, |me| {
         came_back(world, thread, me);
-        me.monitor.internal(&world.spec.program, &me.threads, 0);
+        me.monitor.internal(&world.program, &me.threads, 0);
         let mut objects = world.objects[part(cond)].lock();
         if let Some(waiting) = objects.waiting.get_mut(&cond) {
             waiting.notify(me.monitor.knowledge());

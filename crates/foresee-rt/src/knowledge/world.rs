@@ -5,7 +5,7 @@ use std::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use foresee_mttl::{Knowledge, Memory, NoTrail, ThreadMonitor, Threads, Variable, Waiters};
+use foresee_mttl::{Knowledge, Memory, NoTrail, Program, ThreadMonitor, Threads, Variable, Waiters};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -95,7 +95,8 @@ pub(super) struct Objects {
 
 /// All of it.
 pub(super) struct World {
-    pub(super) spec: Spec,
+    pub(super) spec: &'static Spec,
+    pub(super) program: Program,
     threads: Spin<Arc<Threads>>,
     /// How often a thread was added.
     version: AtomicU32,
@@ -115,10 +116,22 @@ pub(super) fn world() -> Option<&'static World> {
 
 /// Whether there is something to monitor. To be called once, before the program's own code.
 pub(crate) fn start() -> bool {
-    let Some(spec) = spec::read() else { return false };
-    let threads = Spin::new(Arc::new(Threads::new(&spec.program)));
+    // It is for as long as the program is.
+    spec::read().is_some_and(|spec| begin(Box::leak(Box::new(spec))))
+}
+
+/// The child of a fork is a run of its own, in which nobody knows anything: whether there is something to monitor. What other threads of the parent held is left behind.
+pub(crate) fn start_in_child() -> bool {
+    news::forget();
+    world().is_some_and(|parents| begin(parents.spec))
+}
+
+fn begin(spec: &'static Spec) -> bool {
+    let program = spec.program();
+    let threads = Spin::new(Arc::new(Threads::new(&program)));
     let world = World {
         spec,
+        program,
         threads,
         version: AtomicU32::new(0),
         monitors: (0..MOST_THREADS).map(|_| Spin::new(None)).collect(),
@@ -132,13 +145,25 @@ pub(crate) fn start() -> bool {
 impl World {
     /// Notes one more thread.
     fn add(&self, thread: u32, forked: bool) -> (u32, Arc<Threads>) {
+        // As the trace calls those that have no name, or not yet.
+        let name = if thread == 0 { spec::MAIN.to_owned() } else { format!("T{thread}") };
+        self.change_threads(|threads| threads.add(&self.program, &name, forked))
+    }
+
+    fn change_threads<R>(&self, change: impl FnOnce(&mut Threads) -> R) -> (R, Arc<Threads>) {
         let mut threads = self.threads.lock();
-        let mut more = Threads::clone(&threads);
-        let name = if thread == 0 { spec::MAIN } else { "" };
-        let slot = more.add(&self.spec.program, name, forked);
-        *threads = Arc::new(more);
+        let mut changed = Threads::clone(&threads);
+        let result = change(&mut changed);
+        *threads = Arc::new(changed);
         self.version.fetch_add(1, Release);
-        (slot, Arc::clone(&threads))
+        (result, Arc::clone(&threads))
+    }
+
+    /// The thread is called this from now on.
+    pub(super) fn name(&self, thread: u32, name: &str) {
+        let Some(place) = self.monitors.get(thread as usize) else { return };
+        let slot = place.lock().get_or_insert_with(|| self.root(thread)).monitor.slot();
+        self.change_threads(|threads| threads.name(&self.program, slot, name));
     }
 
     fn me(&self, monitor: ThreadMonitor<Vector>, threads: Arc<Threads>) -> Box<Me> {
@@ -150,7 +175,7 @@ impl World {
     /// A thread that nobody forked, as far as is known.
     fn root(&self, thread: u32) -> Box<Me> {
         let (slot, threads) = self.add(thread, false);
-        self.me(ThreadMonitor::root(&self.spec.program, &threads, slot), threads)
+        self.me(ThreadMonitor::root(&self.program, &threads, slot), threads)
     }
 
     /// The thread does something. What has ceased to hold then is noted for when the runtime is left.
@@ -177,8 +202,8 @@ impl World {
         let (slot, _) = self.add(child, true);
         self.act(thread, |me| {
             me.monitor.meet(slot);
-            me.monitor.internal(&self.spec.program, &me.threads, 0);
-            let begins = ThreadMonitor::forked(&self.spec.program, &me.threads, slot, me.monitor.knowledge());
+            me.monitor.internal(&self.program, &me.threads, 0);
+            let begins = ThreadMonitor::forked(&self.program, &me.threads, slot, me.monitor.knowledge());
             match self.monitors.get(child as usize) {
                 Some(place) => *place.lock() = Some(self.me(begins, Arc::clone(&me.threads))),
                 None => say(&[b"foresee: too many threads to monitor all of them in the process\n"]),
@@ -191,7 +216,7 @@ impl World {
         let ended = self.monitors.get(child as usize).and_then(|place| place.lock().take());
         self.act(thread, |me| {
             ended.iter().for_each(|ended| me.monitor.join(&ended.monitor, 0));
-            me.monitor.internal(&self.spec.program, &me.threads, 0);
+            me.monitor.internal(&self.program, &me.threads, 0);
         });
     }
 }

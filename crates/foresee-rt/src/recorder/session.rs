@@ -5,13 +5,13 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-use foresee_format::{RunFlags, TEXT_FACTS, TEXT_MAPS};
+use foresee_format::{INITIAL_VALUE_OF, RunFlags, TEXT_FACTS, TEXT_MAPS};
 
 use super::new_file::{self, Name};
 use super::order::{self, Clock};
 use super::{branches, code_filter, ring, seen_values, side_files, status, trace_file, watched};
 use crate::message::say;
-use crate::{environment, knowledge, program};
+use crate::{environment, knowledge, program, variables};
 
 const PATH_LEN: usize = libc::PATH_MAX as usize;
 /// The name that was given for the trace. It is kept, as the program may change its environment before it forks.
@@ -43,7 +43,7 @@ pub(crate) fn start_in_child() {
         *byte = slot.load(Relaxed);
     }
     if let Ok(path) = CStr::from_bytes_until_nul(&path) {
-        begin(path, new_file::create_for_this_process(path), false);
+        begin(path, new_file::create_for_this_process(path), knowledge::start_in_child());
     }
 }
 
@@ -91,7 +91,7 @@ fn flags(clock: Clock) -> RunFlags {
         .with_if(RunFlags::KEYS_ARE_TIMES, clock == Clock::Time)
 }
 
-/// Writes facts about the process, for people: they appear in `foresee trace info`.
+/// Writes facts about the process: they appear in `foresee trace info`, and properties have the first values of variables from them.
 fn write_facts() {
     let mut facts = Vec::new();
     let mut fact = |name: &str, value: &[u8]| {
@@ -109,6 +109,11 @@ fn write_facts() {
     fact("pid", std::process::id().to_string().as_bytes());
     if let Ok(time) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
         fact("time", time.as_secs().to_string().as_bytes());
+    }
+    for variable in variables::all() {
+        if let Some(value) = variable.value() {
+            fact(&[INITIAL_VALUE_OF, &variable.name].concat(), value.to_string().as_bytes());
+        }
     }
     trace_file::write_text(TEXT_FACTS, 0, &facts);
 }

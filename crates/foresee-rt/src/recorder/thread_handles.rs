@@ -3,10 +3,12 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use foresee_format::MAX_THREADS;
+use foresee_format::{MAX_THREADS, NAME_LEN};
 use libc::{c_char, pthread_t};
 
-use super::trace_file;
+use super::thread::always;
+use super::{status, trace_file};
+use crate::knowledge;
 
 /// The handle of each thread, by the thread's number. A handle may be used again: the last thread that has it counts.
 static HANDLES: [AtomicU64; MAX_THREADS as usize] = [const { AtomicU64::new(0) }; MAX_THREADS as usize];
@@ -64,7 +66,11 @@ pub(crate) unsafe fn name(handle: pthread_t, name: *const c_char) {
         && !name.is_null()
     {
         // SAFETY: it is not null, so it ends in a zero byte, as the caller vouches.
-        trace_file::name_thread(thread, unsafe { CStr::from_ptr(name) }.to_bytes());
+        let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+        trace_file::name_thread(thread, name);
+        if status::monitored() {
+            always(|_| knowledge::name(thread, &name[..name.len().min(NAME_LEN as usize)]));
+        }
     }
 }
 

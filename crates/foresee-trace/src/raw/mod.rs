@@ -22,6 +22,7 @@ mod symbols;
 mod ties;
 mod unseen_writes;
 
+pub use foresee_format::INITIAL_VALUE_OF;
 pub use libraries::is_library_function;
 pub use lock_table::{Hold, LockTable, Role, Success};
 pub use merging::has_begun;

@@ -33,7 +33,7 @@ pub struct Verdict<'a> {
     pub category: &'a str,
     /// The thread that did the event.
     pub thread: &'a str,
-    /// Where the event was done.
+    /// Where the event was done; where the closure was registered, if the recorder of a recorded program calls it, which does not know that.
     pub location: &'static Location<'static>,
     /// The parameters that have values, with these: addresses, numbers, or what an [`ObjectId`](crate::ObjectId) stands for.
     pub bindings: Vec<(&'a str, u64)>,
@@ -94,9 +94,17 @@ static NAMED: RwLock<BTreeMap<String, Named>> = RwLock::new(BTreeMap::new());
 /// close_once::file_close(3);
 /// assert_eq!(TWICE.load(Ordering::Relaxed), 1);
 /// ```
+#[track_caller]
 pub fn on(name: impl Into<String>, closure: impl Fn(&Verdict<'_>) + Send + Sync + 'static) {
-    name_it(name.into(), Named::Closure(Arc::new(closure)));
+    let name = name.into();
+    name_it(name.clone(), Named::Closure(Arc::new(closure)));
+    inventory::iter::<Informed>.into_iter().for_each(|informed| (informed.0)(&name, Location::caller()));
 }
+
+/// Somebody who wants to know under which names closures are registered, and where.
+pub(crate) struct Informed(pub(crate) fn(&str, &'static Location<'static>));
+
+inventory::collect!(Informed);
 
 fn name_it(name: String, named: Named) {
     NAMED.write().unwrap_or_else(PoisonError::into_inner).insert(name, named);
@@ -231,7 +239,8 @@ fn filled(text: &str, verdict: &Verdict<'_>, params: &[String]) -> String {
     message
 }
 
-fn call(name: &str, verdict: &Verdict<'_>) {
+/// Calls what is registered under this name.
+pub(crate) fn call(name: &str, verdict: &Verdict<'_>) {
     let Verdict { property, category, .. } = verdict;
     // Not held while the closure runs: it may register others.
     let named = NAMED.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();

@@ -40,8 +40,12 @@ mod thread;
 pub use ends::{end_program, release};
 pub use foresee_monitor::formalism::raw::RawMonitor;
 pub use handlers::{Count, Verdict, on};
+#[cfg(all(foresee, target_arch = "x86_64", target_os = "linux"))]
+pub(crate) use handlers::{Informed, call};
 pub use registry::{Monitor, counts};
 pub use tables::register_raw;
+#[cfg(all(foresee, target_arch = "x86_64", target_os = "linux"))]
+pub(crate) use thread::thread_name;
 
 /// What expanded macros name.
 #[doc(hidden)]

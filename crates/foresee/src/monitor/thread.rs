@@ -21,7 +21,7 @@ pub(super) fn thread_number() -> u64 {
 }
 
 /// Its name, or its number.
-pub(super) fn thread_name() -> String {
+pub(crate) fn thread_name() -> String {
     let current = std::thread::current();
     current.name().map_or_else(|| format!("thread {}", thread_number()), ToOwned::to_owned)
 }

@@ -24,7 +24,8 @@ thread_local! {
 /// Registers what `recover "name"` does: on the thread that finds the violation, before its next step. It may release resources, roll back, end the thread or
 /// the program. One that panics harms nobody, and is not called again; events that it does itself are handled when it is through.
 ///
-/// The same as [`on`](crate::on).
+/// The same as [`on`](crate::on). In a program that foresee records, properties of `foresee run --spec` call it, too.
+#[track_caller]
 pub fn on_violation(name: impl Into<String>, recover: impl Fn(&Verdict<'_>) + Send + Sync + 'static) {
     on(name, recover);
 }

@@ -1,0 +1,263 @@
+//! Formulas as closures: each part of a formula is a function of a state that calls the functions of its own parts.
+//!
+//! That is what makes a formula cheap to work out at every event: what is to be done was decided when the program was built, and numbers, locals and truth values that need no work
+//! are taken in place. Operators have one definition, here, for all kinds of states.
+
+use std::fmt;
+use std::sync::Arc;
+
+use foresee_monitor::mttl::Function;
+use foresee_monitor::operator::Binary;
+
+use crate::Value;
+use crate::table::{Choice, Host, Node, Quantified};
+
+/// A thread, by number.
+type Slot = u32;
+
+pub(crate) fn is_true(value: Value) -> bool {
+    value.is_some_and(|value| value != 0)
+}
+
+pub(crate) fn truth(value: bool) -> Value {
+    Some(i64::from(value))
+}
+
+/// A state, as formulas see it.
+pub(crate) struct View<'a> {
+    /// Whose state it is.
+    pub(crate) me: Slot,
+    pub(crate) locals: &'a [i64],
+    /// Which variables this event reads and writes, as bits.
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+    pub(crate) tables: &'a dyn Tables,
+}
+
+/// What else there is in a state.
+pub(crate) trait Tables {
+    /// What a table says of this state.
+    fn here(&self, table: u32, choice: &Choice) -> Value;
+    /// What a table says of the latest known state of a thread.
+    fn at(&self, slot: Slot, table: u32, choice: &Choice) -> Value;
+    /// The value of a shared variable.
+    fn variable(&self, variable: u32) -> i64;
+    /// The thread of a name; nobody has its number if it is not known.
+    fn named(&self, name: u32) -> Slot;
+    /// Who exists in this state, as bits of a word; only those of a group, if one is given.
+    fn existing(&self, at: usize, among: Option<u32>) -> u64;
+    /// How many words those are.
+    fn words(&self) -> usize;
+    /// The thread itself, if it is none of those.
+    fn stranger(&self, among: Option<u32>) -> Option<Slot>;
+}
+
+impl View<'_> {
+    /// The thread that is meant.
+    #[inline]
+    pub(crate) fn slot(&self, host: Host, choice: &Choice) -> Slot {
+        match host {
+            Host::Own => self.me,
+            Host::Bound(bound) => choice[bound as usize],
+            Host::Named(name) => self.tables.named(name),
+        }
+    }
+}
+
+/// The bit of a thread, if it is in this word.
+#[inline]
+pub(crate) fn thread_bit(slot: Slot, at: usize) -> u64 {
+    u64::from(slot as usize / 64 == at) << (slot % 64)
+}
+
+type Truth = Arc<dyn Fn(&View<'_>, &Choice) -> bool + Send + Sync>;
+type Work = Arc<dyn Fn(&View<'_>, &Choice) -> Value + Send + Sync>;
+
+/// How something is worked out in a state, for a choice of threads.
+#[derive(Clone)]
+pub(crate) enum Code {
+    Number(i64),
+    Local(u32),
+    Work(Work),
+    Truth(Truth),
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Code::Number(number) => write!(f, "{number}"),
+            Code::Local(local) => write!(f, "local {local}"),
+            Code::Work(_) | Code::Truth(_) => f.write_str("a function"),
+        }
+    }
+}
+
+impl Code {
+    /// Whether it holds.
+    #[inline]
+    pub(crate) fn holds(&self, state: &View<'_>, choice: &Choice) -> bool {
+        match self {
+            Code::Truth(holds) => holds(state, choice),
+            Code::Work(value) => is_true(value(state, choice)),
+            Code::Local(local) => state.locals[*local as usize] != 0,
+            Code::Number(number) => *number != 0,
+        }
+    }
+
+    /// Its value.
+    #[inline]
+    pub(crate) fn value(&self, state: &View<'_>, choice: &Choice) -> Value {
+        match self {
+            Code::Local(local) => Some(state.locals[*local as usize]),
+            Code::Number(number) => Some(*number),
+            Code::Work(value) => value(state, choice),
+            Code::Truth(holds) => truth(holds(state, choice)),
+        }
+    }
+
+    fn of_truth(holds: impl Fn(&View<'_>, &Choice) -> bool + Send + Sync + 'static) -> Code {
+        Code::Truth(Arc::new(holds))
+    }
+
+    fn of_value(value: impl Fn(&View<'_>, &Choice) -> Value + Send + Sync + 'static) -> Code {
+        Code::Work(Arc::new(value))
+    }
+
+    /// The code of a node, of which all parts have theirs.
+    pub(crate) fn new(parts: &[Code], node: Node) -> Code {
+        let part = |node: u32| parts[node as usize].clone();
+        match node {
+            Node::Number(number) => Code::Number(number),
+            Node::Local(local) => Code::Local(local),
+            Node::Variable(variable) => Code::of_value(move |state, _| Some(state.tables.variable(variable))),
+            Node::Read(variable) => Code::of_truth(move |state, _| state.reads >> variable & 1 == 1),
+            Node::Written(variable) => Code::of_truth(move |state, _| state.writes >> variable & 1 == 1),
+            Node::Table(table) => Code::of_value(move |state, choice| state.tables.here(table, choice)),
+            Node::At(host, table) => {
+                Code::of_value(move |state, choice| state.tables.at(state.slot(host, choice), table, choice))
+            }
+            Node::Holds(inner) => {
+                let inner = part(inner);
+                Code::of_truth(move |state, choice| inner.holds(state, choice))
+            }
+            Node::Not(inner) => {
+                let inner = part(inner);
+                Code::of_truth(move |state, choice| !inner.holds(state, choice))
+            }
+            Node::Minus(inner) => {
+                let inner = part(inner);
+                Code::of_value(move |state, choice| inner.value(state, choice).map(i64::wrapping_neg))
+            }
+            Node::Join(operator, left, right) => Code::joined(operator, part(left), part(right)),
+            Node::Compare(operator, left, right) => match operator {
+                Binary::Eq => Code::compared(part(left), part(right), |left, right| left == right),
+                Binary::Ne => Code::compared(part(left), part(right), |left, right| left != right),
+                Binary::Lt => Code::compared(part(left), part(right), |left, right| left < right),
+                Binary::Le => Code::compared(part(left), part(right), |left, right| left <= right),
+                Binary::Gt => Code::compared(part(left), part(right), |left, right| left > right),
+                Binary::Ge => Code::compared(part(left), part(right), |left, right| left >= right),
+                // What is no comparison holds nowhere.
+                _ => Code::of_truth(|_, _| false),
+            },
+            Node::Arithmetic(operator, left, right) => {
+                let (left, right) = (part(left), part(right));
+                Code::of_value(move |state, choice| {
+                    calculated(operator, left.value(state, choice)?, right.value(state, choice)?)
+                })
+            }
+            Node::Function(function, left, right) => {
+                let (left, right) = (part(left), part(right));
+                Code::of_value(move |state, choice| {
+                    let left = left.value(state, choice)?;
+                    Some(match function {
+                        Function::Abs => left.wrapping_abs(),
+                        Function::Min => left.min(right.value(state, choice)?),
+                        Function::Max => left.max(right.value(state, choice)?),
+                    })
+                })
+            }
+            Node::Quantified(quantified) => Code::quantified(quantified, part(quantified.inner)),
+        }
+    }
+
+    /// A comparison. Most are of a local, and many with a number.
+    fn compared(left: Code, right: Code, is_so: impl Fn(i64, i64) -> bool + Send + Sync + 'static) -> Code {
+        match (left, right) {
+            (Code::Local(left), Code::Number(right)) => {
+                Code::of_truth(move |state, _| is_so(state.locals[left as usize], right))
+            }
+            (Code::Local(left), Code::Work(right)) => Code::of_truth(move |state, choice| {
+                right(state, choice).is_some_and(|right| is_so(state.locals[left as usize], right))
+            }),
+            (left, right) => Code::of_truth(move |state, choice| {
+                match (left.value(state, choice), right.value(state, choice)) {
+                    (Some(left), Some(right)) => is_so(left, right),
+                    _ => false,
+                }
+            }),
+        }
+    }
+
+    fn joined(operator: Binary, left: Code, right: Code) -> Code {
+        match operator {
+            Binary::And => {
+                Code::of_truth(move |state, choice| left.holds(state, choice) && right.holds(state, choice))
+            }
+            Binary::Or => {
+                Code::of_truth(move |state, choice| left.holds(state, choice) || right.holds(state, choice))
+            }
+            Binary::Implies => {
+                Code::of_truth(move |state, choice| !left.holds(state, choice) || right.holds(state, choice))
+            }
+            // What is no connective is none that the language has.
+            _ => Code::of_truth(move |state, choice| left.holds(state, choice) == right.holds(state, choice)),
+        }
+    }
+
+    fn quantified(quantified: Quantified, inner: Code) -> Code {
+        let Quantified { all, binds, .. } = quantified;
+        Code::of_truth(move |state, choice| {
+            let mut with = *choice;
+            let decides = |slot| {
+                with[binds as usize] = slot;
+                inner.holds(state, &with) != all
+            };
+            first(state, &quantified, choice, decides).is_some() != all
+        })
+    }
+}
+
+/// The first of those whom a quantifier ranges over that is looked for.
+#[inline]
+pub(crate) fn first(
+    state: &View<'_>,
+    quantified: &Quantified,
+    choice: &Choice,
+    mut is_meant: impl FnMut(Slot) -> bool,
+) -> Option<Slot> {
+    let Quantified { among, except, .. } = *quantified;
+    let except = except.map(|host| state.slot(host, choice));
+    for at in 0..state.tables.words() {
+        let mut rest = state.tables.existing(at, among) & !except.map_or(0, |except| thread_bit(except, at));
+        while rest != 0 {
+            let slot = at as Slot * 64 + rest.trailing_zeros();
+            if is_meant(slot) {
+                return Some(slot);
+            }
+            rest &= rest - 1;
+        }
+    }
+    state.tables.stranger(among).filter(|stranger| except != Some(*stranger) && is_meant(*stranger))
+}
+
+#[inline]
+fn calculated(operator: Binary, left: i64, right: i64) -> Value {
+    match operator {
+        Binary::Add => Some(left.wrapping_add(right)),
+        Binary::Sub => Some(left.wrapping_sub(right)),
+        Binary::Mul => Some(left.wrapping_mul(right)),
+        Binary::Div if right != 0 => Some(left.wrapping_div(right)),
+        Binary::Rem if right != 0 => Some(left.wrapping_rem(right)),
+        _ => None,
+    }
+}

@@ -1,0 +1,56 @@
+//! The program's variables that properties speak of, by name: where they are, and what they are at the beginning.
+//!
+//! `FORESEE_VARIABLES` lists them as `name=address:size`, as the program's file has them. What each is before anything of the program has run is a fact of the
+//! trace, so that a property need not be told; in the child of a fork, which is a run of its own, it is what the parent had made of it.
+
+use std::sync::OnceLock;
+
+use crate::{environment, program};
+
+/// A static of the program.
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) addr: u64,
+    pub(crate) size: u64,
+}
+
+static VARIABLES: OnceLock<Vec<Variable>> = OnceLock::new();
+
+/// Learns of them, before the program can change its environment.
+pub(crate) fn start() {
+    let listed = environment::text(c"FORESEE_VARIABLES");
+    let listed = listed.and_then(|listed| listed.to_str().ok()).unwrap_or_default();
+    let variable = |item: &str| {
+        let (name, place) = item.split_once('=')?;
+        let (addr, size) = program::place_of(place)?;
+        Some(Variable { name: name.to_owned(), addr, size })
+    };
+    VARIABLES.get_or_init(|| listed.split(',').filter_map(variable).collect());
+}
+
+/// All of them.
+pub(crate) fn all() -> &'static [Variable] {
+    VARIABLES.get().map_or(&[], Vec::as_slice)
+}
+
+impl Variable {
+    /// What it is now, if it is a number.
+    pub(crate) fn value(&self) -> Option<i64> {
+        if !matches!(self.size, 1 | 2 | 4 | 8) {
+            return None;
+        }
+        let bits = (0..self.size).fold(0, |value, i| {
+            // SAFETY: the driver has the address and the size from the program's own file: these bytes are the program's data, mapped as long as it runs. They are read by
+            // volatile loads of one byte, whatever else happens to them.
+            let byte = unsafe { ((self.addr + i) as *const u8).read_volatile() };
+            value | u64::from(byte) << (8 * i)
+        });
+        Some(signed(bits, self.size))
+    }
+}
+
+/// These bits of so many bytes, as a number with a sign.
+pub(crate) fn signed(bits: u64, size: u64) -> i64 {
+    let unused = 64 - 8 * size.clamp(1, 8);
+    ((bits << unused) as i64) >> unused
+}
