@@ -65,7 +65,8 @@ fn at_once<T: Sync>(work: &[T], count: usize, each: impl Fn(&T) + Sync) {
     });
 }
 
-const GROUPS: [&str; 13] = [
+const GROUPS: [&str; 14] = [
+    ASSEMBLY,
     "atomics",
     "attempts",
     "channels",
@@ -85,9 +86,12 @@ const GROUPS: [&str; 13] = [
 /// predicted by their having been locks before is a candidate, if anything is.
 const HANDED_OVER: &str = "handed_over";
 
+/// The group that synchronises by assembly: what that may have ordered is in doubt.
+const ASSEMBLY: &str = "assembly";
+
 /// Whether a finding with this certainty in a correct program of this group is a false alarm.
 fn is_alarm(group: &str, certainty: &str) -> bool {
-    group != HANDED_OVER || certainty != "candidate"
+    ![HANDED_OVER, ASSEMBLY].contains(&group) || certainty != "candidate"
 }
 
 /// Nothing is found, and nothing is in doubt.

@@ -12,6 +12,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `allocator` | `__rust_alloc` and the like: sizes and callers of the memory that Rust code asks for |
+//! | `hooks` | what is called when a thread panics |
 //! | `locks` | locks that are taken already, for which threads wait in the library |
 //! | `once` | `Once`, and so `OnceLock` and `LazyLock` |
 //! | `park` | `thread::park` |
@@ -22,6 +23,7 @@
 //! | `unseen_atomics` | records of atomic operations that the library does itself |
 
 mod allocator;
+mod hooks;
 mod locks;
 mod once;
 mod park;

@@ -143,7 +143,7 @@ impl ProgramCode {
         let mut blind: FxHashMap<usize, BlindCode> = FxHashMap::default();
         for Uncovered { at, may_order } in uncovered(&code, &flow, variables, kind) {
             let what = format!("{name} (an access that its compiler does not record)");
-            let orders = may_order && self.has_assembly(file, &flow.instructions);
+            let orders = may_order && self.has_assembly(file);
             blind.insert(at, BlindCode { code: what, orders });
         }
         for (at, one) in flow.instructions.iter().enumerate() {
@@ -182,13 +182,9 @@ impl ProgramCode {
     }
 
     /// Whether instrumented code has instructions that order threads. These are of assembly, as compilers make calls of atomics. Then
-    /// other instructions may be atomic loads and stores in assembly, which look like any other: of the same file, or, in Rust, where
-    /// hardly anybody writes assembly, of the same function. (A hint to the processor that a thread spins orders nothing, and most are
-    /// beside atomics that are seen.)
-    fn has_assembly(&mut self, file: FileId, instructions: &[Instruction]) -> bool {
-        if self.code(file).is_rust() {
-            return instructions.iter().any(synchronises);
-        }
+    /// other instructions of the same file may be atomic loads and stores in assembly, which look like any other. (A hint to the processor that a
+    /// thread spins orders nothing, and most are beside atomics that are seen.)
+    fn has_assembly(&mut self, file: FileId) -> bool {
         if let Some(known) = self.files[file.0].has_assembly {
             return known;
         }
@@ -213,6 +209,10 @@ impl ProgramCode {
                 let callee = callee(self.code(file), instructions, at);
                 let call = match &callee {
                     Callee::Unknown => Call::Unknown,
+                    // Only assembly calls what is within its own function.
+                    &Callee::Here(address) if own.get(&address).is_some_and(|&to| to > 0) => {
+                        call_of(Effect::Orders, "assembly")
+                    }
                     // A function that is there for one system call says so in its name.
                     Callee::Import(name)
                         if name == "syscall"

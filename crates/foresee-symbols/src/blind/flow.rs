@@ -54,10 +54,10 @@ pub(super) fn decode(code: &FileCode, function: FunctionStart) -> Vec<Instructio
     decoded.filter(|one| !one.is_invalid()).collect()
 }
 
-/// Whether an instruction calls, or ends the function by a jump to another.
+/// Whether an instruction calls, or ends the function by a jump to another. A system call is none: it leads nowhere in the program.
 pub(super) fn is_call(one: &Instruction, instructions: &BTreeMap<u64, usize>) -> bool {
     match one.flow_control() {
-        FlowControl::Call | FlowControl::IndirectCall => true,
+        FlowControl::Call | FlowControl::IndirectCall => one.mnemonic() == Mnemonic::Call,
         FlowControl::IndirectBranch => one.is_ip_rel_memory_operand(),
         FlowControl::UnconditionalBranch => !instructions.contains_key(&one.near_branch_target()),
         _ => false,

@@ -5,6 +5,7 @@ use libc::c_int;
 use crate::c_library::channels::{FileIdentity, forks, gives, gives_to_log, learns, learns_about};
 use crate::c_library::names;
 use crate::c_library::process::child_changed;
+use crate::recorder::edges::{acquire_edge, both_edges};
 
 /// Something is written to a descriptor at once.
 pub(super) struct Giving(pub(super) c_int);
@@ -12,6 +13,51 @@ pub(super) struct Giving(pub(super) c_int);
 impl Giving {
     pub(super) fn begin(self, pc: u64) {
         gives(self.0, pc);
+    }
+}
+
+/// An address is taken, which somebody may have given up just before.
+pub(super) struct Binding(pub(super) c_int);
+
+impl Binding {
+    pub(super) fn begin(self, pc: u64) -> Learnt {
+        gives(self.0, pc);
+        Learnt(self.0, pc)
+    }
+}
+
+/// Stands for the environment of the process. Whoever may change it while others look has an order for that: a lock of Rust's library, or one
+/// of the program's.
+static ENVIRONMENT: u8 = 0;
+
+fn environment() -> u64 {
+    (&raw const ENVIRONMENT) as u64
+}
+
+/// The environment is changed.
+pub(super) struct ChangingEnvironment;
+
+impl ChangingEnvironment {
+    pub(super) fn begin(self, pc: u64) {
+        both_edges(environment(), pc);
+    }
+}
+
+/// Something is looked for in the environment.
+pub(super) struct AskingEnvironment;
+
+impl AskingEnvironment {
+    pub(super) fn begin(self, pc: u64) -> Asked {
+        Asked(pc)
+    }
+}
+
+/// The call has ended.
+pub(super) struct Asked(u64);
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        acquire_edge(environment(), self.0);
     }
 }
 

@@ -5,7 +5,7 @@ use libc::{
     tm,
 };
 
-use super::orders::{Giving, RunningChild};
+use super::orders::{AskingEnvironment, Binding, ChangingEnvironment, Giving, RunningChild};
 use super::table::*;
 use crate::c_library::sleeping::Sleeping;
 use crate::real_functions::{Real, call_real};
@@ -104,7 +104,7 @@ effects! {
         ];
     setsockopt(fd: c_int, level: c_int, name: c_int, from: Bytes, len: socklen_t) -> c_int,
         before [reads(from, len as usize)], after |_| [];
-    bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int, within Giving(fd),
+    bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int, within Binding(fd),
         before [reads(address, len as usize)], after |_| [];
 
     qsort(array: *mut c_void, count: size_t, size: size_t, compare: Bytes) -> (),
@@ -113,6 +113,13 @@ effects! {
         before [reads(array, count.saturating_mul(size))], after |_| [writes(array, count.saturating_mul(size))];
     a64l(text: Text) -> c_long, before [reads(text, size_within(text, 6))], after |_| [];
     mblen(text: Text, most: size_t) -> c_int, before [], after |len| [reads(text, if len > 0 { len as usize } else { 0 })];
+    getenv(name: Text) -> *mut c_char, within AskingEnvironment, before [reads_text(name)], after |_| [];
+    secure_getenv(name: Text) -> *mut c_char, within AskingEnvironment, before [reads_text(name)], after |_| [];
+    setenv(name: Text, value: Text, replaces: c_int) -> c_int, within ChangingEnvironment,
+        before [reads_text(name), reads_text(value)], after |_| [];
+    unsetenv(name: Text) -> c_int, within ChangingEnvironment, before [reads_text(name)], after |_| [];
+    putenv(text: *mut c_char) -> c_int, within ChangingEnvironment, before [reads_text(text)], after |_| [];
+    clearenv() -> c_int, within ChangingEnvironment, before [], after |_| [];
     inotify_rm_watch(fd: c_int, watch: c_int) -> c_int, within Giving(fd), before [], after |_| [];
     backtrace_symbols_fd(addresses: Bytes, count: c_int, fd: c_int) -> (), within Giving(fd),
         before [reads(addresses, 8 * count.max(0) as usize)], after |_| [];

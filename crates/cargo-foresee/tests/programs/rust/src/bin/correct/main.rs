@@ -2,6 +2,7 @@
 //!
 //! `correct GROUP` runs a group, `correct GROUP NAME` one program of it.
 
+mod assembly;
 mod atomics;
 mod attempts;
 mod channels;
@@ -20,6 +21,7 @@ mod waiting;
 type Program = (&'static str, fn());
 
 const GROUPS: &[(&str, &[Program])] = &[
+    ("assembly", assembly::ALL),
     ("atomics", atomics::ALL),
     ("attempts", attempts::ALL),
     ("channels", channels::ALL),
@@ -49,6 +51,10 @@ impl<T: Copy> Plain<T> {
     #[inline(never)]
     pub(crate) fn set(&self, value: T) {
         unsafe { *self.0.get() = value }
+    }
+
+    pub(crate) fn address(&self) -> *mut T {
+        self.0.get()
     }
 
     #[inline(never)]

@@ -4,12 +4,76 @@ use std::io::{Read, Write, pipe};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use crate::{Plain, Program};
 
-pub(crate) const ALL: &[Program] =
-    &[("pipes", pipes), ("unix", unix), ("tcp", tcp), ("udp", udp), ("commands", commands), ("files", files)];
+pub(crate) const ALL: &[Program] = &[
+    ("pipes", pipes),
+    ("unix", unix),
+    ("tcp", tcp),
+    ("udp", udp),
+    ("commands", commands),
+    ("files", files),
+    ("addresses", addresses),
+    ("environment", environment),
+    ("hook", hook),
+];
+
+/// An address can be taken only once its owner has given it up.
+fn addresses() {
+    let owner = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = owner.local_addr().unwrap();
+    let value = Plain::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            value.set(1);
+            drop(owner);
+        });
+        scope.spawn(|| {
+            while TcpListener::bind(address).is_err() {
+                thread::yield_now();
+            }
+            assert_eq!(value.get(), 1);
+        });
+    });
+}
+
+/// The library has a lock for the environment.
+fn environment() {
+    let value = Plain::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            value.set(1);
+            // SAFETY: only Rust's library uses the environment here.
+            unsafe { std::env::set_var("IS_READY", "1") };
+        });
+        scope.spawn(|| {
+            while std::env::var_os("IS_READY").is_none() {
+                thread::yield_now();
+            }
+            assert_eq!(value.get(), 1);
+        });
+    });
+}
+
+/// And one for what is called when a thread panics.
+fn hook() {
+    let is_set = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_set.load(Relaxed) {
+                thread::yield_now();
+            }
+            std::panic::catch_unwind(|| panic!("as it should")).unwrap_err();
+        });
+        let names = vec![String::from("first"), String::from("second")];
+        std::panic::set_hook(Box::new(move |_| assert_eq!(names[1], "second")));
+        is_set.store(true, Relaxed);
+    });
+    std::panic::set_hook(Box::new(|_| ()));
+}
 
 fn handed_over(mut from: impl Write + Send, mut to: impl Read + Send) {
     let value = Plain::new(0);
