@@ -313,13 +313,15 @@ fn refine_with<S: Viewed, R: Replica + Default>(
         };
         violation.map(judge).transpose()
     };
+    let io = judged(Mode::Io)?;
     let mut view = structure.has_view().then(|| judged(views)).transpose()?;
-    // A log without any write may be one of results alone: then a view that differs says nothing.
+    // A log without any write may be one of results alone: then what only the view objects to says nothing, be it a difference or a
+    // result that the view had ruled out.
     if let Some(Some((violation, _))) = &view
-        && violation.kind == refine::Kind::View
         && !log.has_writes()
+        && io.as_ref().map(|(violation, _)| violation.first) != Some(violation.first)
     {
         view = None;
     }
-    Ok(Refinement { io: judged(Mode::Io)?, view, block: refine::broken_block(log) })
+    Ok(Refinement { io, view, block: refine::broken_block(log) })
 }

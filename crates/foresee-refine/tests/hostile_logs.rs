@@ -157,3 +157,10 @@ fn strings_of_edn_have_characters_by_number() {
         assert!(read(text.as_bytes(), None).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn what_ends_is_what_was_begun() {
+    let edn = "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :read, :value 1}";
+    let said = read(edn.as_bytes(), None).unwrap_err().to_string();
+    assert!(said.contains("begun `write`, and `read` ends"), "{said}");
+}

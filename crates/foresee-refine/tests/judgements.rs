@@ -172,3 +172,11 @@ fn blocks_are_one_step_by_definition() {
         assert!(verdicts.iter().all(|count| *count > 1_000), "{verdicts:?}");
     }
 }
+
+/// Without any write there is no view: that a result is not known rules nothing out.
+#[test]
+fn a_log_of_results_alone_has_no_view() {
+    let log = "a call insert [3]\na commit\nb call lookup [3]\nb return lookup true";
+    let Refinement { io, view, .. } = check(log);
+    assert_eq!((io, view), (None, None));
+}

@@ -111,7 +111,7 @@ fn by_key(entries: Vec<Entry>) -> Result<BTreeMap<Value, Vec<Entry>>, ReadError>
 fn history(entries: Vec<Entry>, model: Option<Model>, id: Option<String>) -> Result<Case, ReadError> {
     let model = model.or_else(|| guess(&entries)).ok_or(ReadError::NoModel)?;
     let mut ops: Vec<Option<Operation>> = Vec::new();
-    let mut open: FxHashMap<i64, usize> = FxHashMap::default();
+    let mut open: FxHashMap<i64, (usize, &str)> = FxHashMap::default();
     // A process of which an operation never ended begins anew under another name.
     let mut lives: FxHashMap<i64, u32> = FxHashMap::default();
     for (nth, entry) in entries.iter().enumerate() {
@@ -122,7 +122,7 @@ fn history(entries: Vec<Entry>, model: Option<Model>, id: Option<String>) -> Res
             let life = lives.entry(entry.process).or_default();
             let client =
                 if *life == 0 { entry.process.to_string() } else { format!("{}+{life}", entry.process) };
-            if open.insert(entry.process, ops.len()).is_some() {
+            if open.insert(entry.process, (ops.len(), &entry.f)).is_some() {
                 return Err(wrong(format!(
                     "process {} has not returned from its last operation",
                     entry.process
@@ -133,8 +133,12 @@ fn history(entries: Vec<Entry>, model: Option<Model>, id: Option<String>) -> Res
             continue;
         }
         let place = open.remove(&entry.process);
-        let place = place
+        let (place, invoked) = place
             .ok_or_else(|| wrong(format!("process {} has no operation that could end", entry.process)))?;
+        if entry.f != invoked {
+            let (process, ended) = (entry.process, &entry.f);
+            return Err(wrong(format!("process {process} has begun `{invoked}`, and `{ended}` ends")));
+        }
         let Some(op) = &mut ops[place] else { continue };
         let method = op.method.to_string();
         match entry.kind {
