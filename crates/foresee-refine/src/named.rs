@@ -306,7 +306,7 @@ fn refine_with<S: Viewed, R: Replica + Default>(
     limits: Limits,
 ) -> Result<Refinement, RefineError> {
     let judged = |mode| {
-        let violation = refine::check(spec, R::default(), log, mode)?;
+        let violation = refine::check_until(spec, R::default(), log, mode, limits.deadline)?;
         let judge = |violation: refine::Violation| {
             let judgement = refine::judge::<S, R>(spec, log, &violation, limits)?;
             Ok((violation, judgement))

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
 use foresee_refine::Value;
 use foresee_refine::linear::Limits;
@@ -163,4 +164,14 @@ fn what_ends_is_what_was_begun() {
     let edn = "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :read, :value 1}";
     let said = read(edn.as_bytes(), None).unwrap_err().to_string();
     assert!(said.contains("begun `write`, and `read` ends"), "{said}");
+}
+
+#[test]
+fn very_many_results_that_nobody_knows_take_no_more_time_than_there_is() {
+    let log = log_of("multiset", &unfinished_inserts(3_500));
+    let limits = Limits { deadline: Some(Instant::now() + Duration::from_millis(300)), ..Limits::default() };
+    let began = Instant::now();
+    let answer = refine(Structure::Multiset, &log, limits);
+    assert!(matches!(answer, Err(RefineError::OutOfTime { .. })), "{answer:?}");
+    assert!(began.elapsed() < Duration::from_secs(20));
 }

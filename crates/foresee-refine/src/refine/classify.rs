@@ -62,7 +62,9 @@ pub fn judge<S: Viewed, R: Replica + Default>(
     let is_at_commit = matches!(log.events.get(violation.first), Some(Event { action: Action::Commit, .. }));
     if violation.kind == Kind::View && is_at_commit && log.events.len() <= LONGEST {
         return match other_annotations::<S, R>(spec, log, violation) {
-            Err(RefineError::TooManyResults { .. }) => Ok(Judgement::Undecided),
+            Err(RefineError::TooManyResults { .. } | RefineError::OutOfTime { .. }) => {
+                Ok(Judgement::Undecided)
+            }
             other => Ok(other?.unwrap_or(Judgement::Structure)),
         };
     }

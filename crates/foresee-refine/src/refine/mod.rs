@@ -30,6 +30,8 @@ pub use classify::{Judgement, judge};
 pub use replica::{Replica, Unsupported, WrongWrite, writes_of};
 pub use violation::{Difference, Kind, RefineError, Violation};
 
+use std::time::Instant;
+
 use crate::log::Log;
 use crate::spec::Viewed;
 
@@ -40,7 +42,18 @@ pub fn check<S: Viewed, R: Replica>(
     log: &Log,
     mode: Mode,
 ) -> Result<Option<Violation>, RefineError> {
-    let mut checker = Checker::new(spec, replica, mode);
+    check_until(spec, replica, log, mode, None)
+}
+
+/// The same, given up at a moment ([`RefineError::OutOfTime`]).
+pub fn check_until<S: Viewed, R: Replica>(
+    spec: &S,
+    replica: R,
+    log: &Log,
+    mode: Mode,
+    deadline: Option<Instant>,
+) -> Result<Option<Violation>, RefineError> {
+    let mut checker = Checker::new(spec, replica, mode).until(deadline);
     for event in &log.events {
         let is_internal = log.threads.get(event.thread as usize).is_some_and(|thread| thread.is_internal);
         checker.push(event, is_internal)?;

@@ -129,4 +129,10 @@ pub enum RefineError {
         /// Where the last one that was tried failed.
         event: usize,
     },
+    /// The time was over.
+    #[error("event {event}: undecided: the time was over")]
+    OutOfTime {
+        /// How far the check came.
+        event: usize,
+    },
 }

@@ -184,7 +184,7 @@ fn log_case(
 ) -> Result<Checked, CaseError> {
     let events = log.events.len() as u64;
     let found = match named::refine_at(structure, log, views, limits) {
-        Err(RefineError::TooManyResults { .. }) => {
+        Err(RefineError::TooManyResults { .. } | RefineError::OutOfTime { .. }) => {
             let verdict = CaseVerdict {
                 id: case.id.clone(),
                 model: structure.name().to_owned(),

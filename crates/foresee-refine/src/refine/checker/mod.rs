@@ -6,6 +6,7 @@ mod threads;
 mod views;
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -55,6 +56,8 @@ pub struct Checker<'s, S: Viewed, R: Replica> {
     order: Vec<usize>,
     is_finished: bool,
     violation: Option<Violation>,
+    /// When to give up.
+    deadline: Option<Instant>,
 }
 
 /// More worlds are not kept. The log is right if one of those that are kept makes it right; if none does, it is not known.
@@ -89,7 +92,14 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             order: Vec::new(),
             is_finished: false,
             violation: None,
+            deadline: None,
         }
+    }
+
+    /// Gives up at this moment, if the log is not checked by then ([`RefineError::OutOfTime`]).
+    #[must_use]
+    pub fn until(self, deadline: Option<Instant>) -> Self {
+        Checker { deadline, ..self }
     }
 
     /// The violation, if there was one.
@@ -149,6 +159,9 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             && let Some((thread, step)) = self.waiting.pop_front()
         {
             self.next += 1;
+            if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                return Err(RefineError::OutOfTime { event: self.next - 1 });
+            }
             self.process(self.next - 1, thread, step)?;
         }
         match &self.violation {
