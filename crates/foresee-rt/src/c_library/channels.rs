@@ -356,9 +356,14 @@ pub(crate) fn changes_files(pc: u64) {
     }
 }
 
-fn relay_of(channel: u64) -> &'static AtomicU64 {
+/// The place of a channel in a table of so many; others may have the same.
+pub(super) fn place_of<T, const SIZE: usize>(channel: u64, table: &[T; SIZE]) -> &T {
     let hash = channel.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
-    &RELAYS[hash as usize % RELAYS.len()]
+    &table[hash as usize % SIZE]
+}
+
+fn relay_of(channel: u64) -> &'static AtomicU64 {
+    place_of(channel, &RELAYS)
 }
 
 /// From now on, what is given to `from` is given to `to`; and so is what was given to it before.

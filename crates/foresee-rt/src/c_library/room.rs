@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use libc::{c_int, c_void};
 
-use super::channels::{OF_SOCKETS, can_be_full, channel, give_to, is_counter, of_ipc};
+use super::channels::{OF_SOCKETS, can_be_full, channel, give_to, is_counter, of_ipc, place_of};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::acquire_edge;
 use crate::recorder::thread::are_many;
@@ -33,7 +33,7 @@ static GIVEN: [AtomicU64; 1 << 10] = [const { AtomicU64::new(0) }; 1 << 10];
 /// All sockets are one channel, but each has room of its own.
 fn given(fd: c_int, channel: u64) -> &'static AtomicU64 {
     let which = if channel == OF_SOCKETS { channel | fd as u64 } else { channel };
-    &GIVEN[(which.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize]
+    place_of(which, &GIVEN)
 }
 
 /// What stands for the room of a channel.

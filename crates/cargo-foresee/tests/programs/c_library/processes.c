@@ -1,9 +1,7 @@
-// Other processes, and queues that are full or removed, hand over from thread to thread.
+// Other processes, and queues of System V that are full or removed, hand over from thread to thread.
 #include "programs.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <mqueue.h>
 #include <signal.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
@@ -119,28 +117,6 @@ static void shared_conditions(void) {
     CHECK(seen == 1);
 }
 
-static mqd_t queue;
-
-static void *receive(void *unused) {
-    char message[8];
-    usleep(WHILE_OTHERS_RUN);
-    data = 1;
-    CHECK(mq_receive(queue, message, sizeof message, 0) == 1);
-    return unused;
-}
-
-static void full_queue(void) {
-    struct mq_attr size = {.mq_maxmsg = 1, .mq_msgsize = 8};
-    char name[40];
-    sprintf(name, "/foresee-%d", getpid());
-    queue = mq_open(name, O_CREAT | O_RDWR, 0600, &size);
-    CHECK(queue >= 0 && mq_unlink(name) == 0 && mq_send(queue, "a", 1, 0) == 0);
-    pthread_t receiving = start(receive, 0);
-    CHECK(mq_send(queue, "b", 1, 0) == 0);
-    CHECK(data == 1);
-    finish(receiving);
-}
-
 static struct {
     long kind;
     char text[8000];
@@ -188,7 +164,6 @@ int main(int count, char **words) {
         {"child_ends", child_ends},
         {"by_shell", by_shell},
         {"shared_conditions", shared_conditions},
-        {"full_queue", full_queue},
         {"full_of_messages", full_of_messages},
         {"removed_messages", removed_messages},
         {"wrong_signal", wrong_signal},

@@ -82,14 +82,32 @@ static void *receive(void *unused) {
     return unused;
 }
 
-static void drained_queue(void) {
+// A queue that holds one message, and has it.
+static void fill_queue(void) {
     struct mq_attr size = {.mq_maxmsg = 1, .mq_msgsize = 8};
     char name[40];
-    sprintf(name, "/foresee-room-%d", getpid());
+    sprintf(name, "/foresee-%d", getpid());
     queue = mq_open(name, O_CREAT | O_RDWR, 0600, &size);
     CHECK(queue >= 0 && mq_unlink(name) == 0 && mq_send(queue, "a", 1, 0) == 0);
+}
+
+static void drained_queue(void) {
+    fill_queue();
     pthread_t receiving = start(receive, 0);
     usleep(WHILE_OTHERS_RUN);
+    CHECK(mq_send(queue, "b", 1, 0) == 0);
+    CHECK(data == 1);
+    finish(receiving);
+}
+
+static void *receive_later(void *unused) {
+    usleep(WHILE_OTHERS_RUN);
+    return receive(unused);
+}
+
+static void full_queue(void) {
+    fill_queue();
+    pthread_t receiving = start(receive_later, 0);
     CHECK(mq_send(queue, "b", 1, 0) == 0);
     CHECK(data == 1);
     finish(receiving);
@@ -207,6 +225,7 @@ int main(int count, char **words) {
         {"drained_sockets", drained_sockets},
         {"drained_counter", drained_counter},
         {"drained_queue", drained_queue},
+        {"full_queue", full_queue},
         {"drained_by_stream", drained_by_stream},
         {"told_by_epoll", told_by_epoll},
         {"wrong_room", wrong_room},
