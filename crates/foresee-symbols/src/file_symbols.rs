@@ -157,7 +157,8 @@ impl Symbolizer for FileSymbols {
         let from = from.wrapping_sub(bias);
         let to = match to {
             Position::At(address) => Position::At(address.wrapping_sub(bias)),
-            Position::Called | Position::Anywhere | Position::Exit => to,
+            Position::FreedAt(address) => Position::FreedAt(address.wrapping_sub(bias)),
+            Position::Within | Position::CalledBack | Position::Anywhere | Position::Exit => to,
         };
         let function = self.code.instrumented(file, from)?;
         self.code.between(file, function, from, to)

@@ -35,6 +35,9 @@ const CORRECT: &[&str] = &[
     "mapped_file",
     "new_handler",
     "shared_text",
+    "shared_text last",
+    "shared_outside",
+    "shared_outside last",
     "shared_locale",
     "child_memory",
 ];
@@ -56,7 +59,9 @@ fn build(folder: &Folder, compiler: &str, level: &str) {
 }
 
 fn findings(folder: &Folder, which: &str) -> Vec<Value> {
-    let Outcome { stdout, stderr, .. } = folder.foresee(&["run", "--format", "json", "--", "./prog", which]);
+    let run = ["run", "--format", "json", "--", "./prog"];
+    let arguments: Vec<&str> = run.into_iter().chain(which.split_whitespace()).collect();
+    let Outcome { stdout, stderr, .. } = folder.foresee(&arguments);
     let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|_| panic!("{which}: {stderr}{stdout}"));
     report["findings"].as_array().unwrap().clone()
 }

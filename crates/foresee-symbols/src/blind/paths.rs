@@ -43,7 +43,7 @@ impl FunctionCode {
     fn between(&self, from: u64, to: Position, paths: Paths) -> Option<Option<BlindCode>> {
         let first = self.flow.at(from)?;
         let ends = self.ends(to);
-        let is_called = to == Position::Called;
+        let is_called = matches!(to, Position::Within | Position::CalledBack);
         let stops =
             |at: usize| !is_called && ends.contains(&at) || paths == Paths::Eventless && self.is_event(at);
         let from_first =
@@ -68,10 +68,11 @@ impl FunctionCode {
             behind[at]
                 || from_first[at]
                     && to_ends[at]
-                    && (is_called || !ends.contains(&at) || self.is_blind_call(at))
+                    && (is_called || !ends.contains(&at) || self.is_blind_call(at, to))
         });
         // Code of the system that calls back orders nothing, if it was called by a computed address: what does is named.
-        let is_harmless = |at: &usize| is_called && matches!(self.calls.get(at), Some(Call::Unknown));
+        let is_harmless =
+            |at: &usize| to == Position::CalledBack && matches!(self.calls.get(at), Some(Call::Unknown));
         Some(most_telling(passed.filter(|at| !is_harmless(at)).filter_map(|at| self.blind.get(&at))))
     }
 
@@ -79,9 +80,11 @@ impl FunctionCode {
     fn ends(&self, to: Position) -> Vec<usize> {
         let calls = self.calls.iter();
         let comes = |at: usize, call: &Call| match to {
-            Position::At(address) => self.flow.instructions[at].next_ip() == address,
+            Position::At(address) | Position::FreedAt(address) => {
+                self.flow.instructions[at].next_ip() == address
+            }
             // One that calls back is none that is an event.
-            Position::Called => !self.is_event(at),
+            Position::Within | Position::CalledBack => !self.is_event(at),
             Position::Anywhere => false,
             Position::Exit => *call == Call::Leaves,
         };
@@ -93,14 +96,20 @@ impl FunctionCode {
         let ends = self.ends(to);
         let is_known =
             |at: &usize| matches!(self.calls.get(at), Some(Call::Nothing | Call::Event | Call::Blind(_)));
-        let is_one = to == Position::At(from) && self.flow.leaps.is_empty() && ends.iter().all(is_known);
+        let is_same = to == Position::At(from) || to == Position::FreedAt(from);
+        let is_one = is_same && self.flow.leaps.is_empty() && ends.iter().all(is_known);
         is_one.then(|| most_telling(ends.iter().filter_map(|at| self.blind.get(at))))
     }
 
     /// Whether this calls a function that is known not to be instrumented: if there is an event at its return, the function has come
-    /// to its end by a jump to another, which made it.
-    fn is_blind_call(&self, at: usize) -> bool {
-        matches!(self.calls.get(&at), Some(Call::Blind(_)))
+    /// to its end by a jump to another, which made it. One that is not known and freed something may have done so as the last that
+    /// had it.
+    fn is_blind_call(&self, at: usize, to: Position) -> bool {
+        match self.calls.get(&at) {
+            Some(Call::Blind(_)) => true,
+            Some(Call::Unknown) => matches!(to, Position::FreedAt(_)),
+            _ => false,
+        }
     }
 
     fn is_event(&self, at: usize) -> bool {

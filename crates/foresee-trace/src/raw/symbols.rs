@@ -93,8 +93,12 @@ pub enum Recording {
 pub enum Position {
     /// The call that returns to this address.
     At(u64),
-    /// Within a function that it has called and that records nothing itself.
-    Called,
+    /// The same, and what returns there has freed memory.
+    FreedAt(u64),
+    /// Within a function that it has called and that records nothing itself, at a record of the runtime's.
+    Within,
+    /// The same, where an instrumented function is called back.
+    CalledBack,
     /// Somewhere: where it was before is not known either.
     Anywhere,
     /// Its end.

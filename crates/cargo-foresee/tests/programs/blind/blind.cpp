@@ -19,7 +19,14 @@
 #include <thread>
 #include <unistd.h>
 
+struct Shared {
+    virtual void take() = 0;
+    virtual void drop() = 0;
+    virtual char *text() = 0;
+};
+
 extern "C" {
+Shared *outside_shared();
 void outside_write(int *);
 int outside_read(const int *);
 void outside_put();
@@ -132,6 +139,8 @@ std::locale::id Marked::id;
 
 int main(int, char **argv) {
     std::string which = argv[1];
+    // Whether the main thread is the last that has a share.
+    bool is_last = argv[2];
     if (which == "own_buffer") {
         output = fopen("/dev/null", "w");
         setvbuf(output, buffer, _IOFBF, sizeof buffer);
@@ -194,8 +203,19 @@ int main(int, char **argv) {
         auto *first = new std::runtime_error("a text that all copies share");
         auto use = [](std::runtime_error copy) { if (std::strlen(copy.what()) < 10) abort(); };
         std::thread one(use, *first), other(use, *first);
+        if (is_last) later();
         delete first;
         one.join();
+        other.join();
+    }
+    // So do those who hold an object of code outside.
+    if (which == "shared_outside") {
+        Shared *first = outside_shared();
+        auto use = [=] { if (first->text()[0] != 's') abort(); first->drop(); };
+        first->take();
+        std::thread other(use);
+        if (is_last) later();
+        use();
         other.join();
     }
     // Copies of a locale share its facets, and the last one destroys them.

@@ -23,3 +23,17 @@ extern "C" int outside_get() {
 static int flag;
 extern "C" void outside_signal() { __atomic_store_n(&flag, 1, __ATOMIC_RELEASE); }
 extern "C" int outside_signalled() { return __atomic_load_n(&flag, __ATOMIC_ACQUIRE); }
+// Counts who shares it, and is freed by the last, whose call ends by a jump to the one that frees.
+struct Shared {
+    virtual void take() = 0;
+    virtual void drop() = 0;
+    virtual char *text() = 0;
+};
+struct Counted : Shared {
+    int users = 1;
+    char bytes[40] = "shared";
+    void take() override { __atomic_add_fetch(&users, 1, __ATOMIC_RELAXED); }
+    void drop() override { if (__atomic_sub_fetch(&users, 1, __ATOMIC_ACQ_REL) == 0) ::operator delete(this); }
+    char *text() override { return bytes; }
+};
+extern "C" Shared *outside_shared() { return new Counted; }

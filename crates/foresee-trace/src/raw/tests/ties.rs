@@ -30,9 +30,9 @@ impl Symbolizer for OneFunction {
 
     fn blind(&mut self, _modules: &[Module], _from: u64, to: Position) -> Option<BlindCode> {
         let is_blind = match to {
-            Position::At(pc) => pc & BLIND != 0,
+            Position::At(pc) | Position::FreedAt(pc) => pc & BLIND != 0,
             Position::Anywhere => true,
-            Position::Called | Position::Exit => false,
+            Position::Within | Position::CalledBack | Position::Exit => false,
         };
         is_blind.then(|| BlindCode { code: "unknown".to_owned(), orders: true })
     }

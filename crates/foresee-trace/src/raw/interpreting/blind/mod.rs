@@ -25,9 +25,11 @@ use crate::raw::merging::Record;
 use crate::raw::symbols::{Position, Recording};
 
 /// Whether code of the system that makes such a record has to be known by what calls it: it may do more than that between this and what else
-/// synchronises, such as what a lock of its own is for.
+/// synchronises, such as what a lock of its own is for. What it frees may have been shared by what it counts.
 fn is_by_others(tag: Tag) -> bool {
-    use Tag::{Acquire, Enter, Failed, Fence, Fork, Join, Load, Notify, Release, Request, Rmw, Store, Wait};
+    use Tag::{
+        Acquire, Enter, Failed, Fence, Fork, Free, Join, Load, Notify, Release, Request, Rmw, Store, Wait,
+    };
     matches!(
         tag,
         Acquire
@@ -35,6 +37,7 @@ fn is_by_others(tag: Tag) -> bool {
             | Failed
             | Fence
             | Fork
+            | Free
             | Join
             | Load
             | Notify
@@ -181,16 +184,17 @@ impl BlindWalk {
             // Its caller runs, or is called back by, something that records nothing itself.
             (tag, Some(site)) if site.recording == Recording::System && is_by_others(tag) => {
                 let call = self.threads[at].calls.last().map(|call| call.at.get());
-                call.and_then(|from| self.between(from, Position::Called, naming))
+                let to = if tag == Tag::Enter { Position::CalledBack } else { Position::Within };
+                call.and_then(|from| self.between(from, to, naming))
             }
             (Tag::Unseen, Some(site)) => {
-                let before = self.come(at, pc, site, naming).filter(|&(_, orders)| orders);
+                let before = self.come(at, record.tag, pc, site, naming).filter(|&(_, orders)| orders);
                 before.or_else(|| {
                     let what = *Unseen::ALL.get(usize::from(record.detail))?;
                     Some((naming.intern(what.name()), what.orders()))
                 })
             }
-            (_, Some(site)) => self.come(at, pc, site, naming),
+            (_, Some(site)) => self.come(at, record.tag, pc, site, naming),
             (_, None) => None,
         }
     }
@@ -275,7 +279,7 @@ impl BlindWalk {
     }
 
     /// What is blind before a position in the innermost call of a thread, or where it makes a record from elsewhere.
-    fn come(&mut self, at: usize, pc: u64, site: &CallSite, naming: &mut Naming) -> Option<Blind> {
+    fn come(&mut self, at: usize, tag: Tag, pc: u64, site: &CallSite, naming: &mut Naming) -> Option<Blind> {
         if let Recording::Blind(blind) = &site.recording {
             return Some((naming.intern(&blind.code), blind.orders));
         }
@@ -284,7 +288,8 @@ impl BlindWalk {
         }
         let call = self.threads[at].calls.last().filter(|call| call.function == site.instrumented);
         let Some(call) = call else { return self.between(pc, Position::Anywhere, naming) };
-        self.between(call.at.get(), Position::At(pc), naming)
+        let to = if tag == Tag::Free { Position::FreedAt(pc) } else { Position::At(pc) };
+        self.between(call.at.get(), to, naming)
     }
 
     fn between(&mut self, from: u64, to: Position, naming: &mut Naming) -> Option<Blind> {
