@@ -8,7 +8,7 @@
 //! under the lock of its slot alone: between the two, others see half of a pair. The run itself is fine, as the threads hardly ever meet;
 //! foresee finds the run in which one comes in between.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -91,9 +91,15 @@ fn main() {
     };
     let slots: Vec<Mutex<Slot>> = (0..8).map(slot).collect();
     let (anns, bobs) = slots.split_at(4);
+    // A scope that sees Ann's thread end before it starts Bob's has him wait for her, in this run and in all that follow from it.
+    let morning = Barrier::new(2);
     thread::scope(|scope| {
-        scope.spawn(|| Half { slots: anns, has_bug }.insert_pair(5, 7));
         scope.spawn(|| {
+            morning.wait();
+            Half { slots: anns, has_bug }.insert_pair(5, 7)
+        });
+        scope.spawn(|| {
+            morning.wait();
             thread::sleep(Duration::from_millis(100)); // Bob has his coffee first
             Half { slots: bobs, has_bug }.insert(3)
         });
