@@ -103,6 +103,16 @@ impl<'a> Ideal<'a> {
         }
     }
 
+    /// Whether a thread must have ended before another can begin. Forgets everything.
+    pub fn ends_before(&mut self, thread: ThreadId, other: ThreadId) -> bool {
+        self.clear();
+        let Some(first) = self.order.events(other, 0, u32::MAX).next() else { return false };
+        self.raise(other, first.0);
+        let is_possible = self.close();
+        let rest = self.order.events(thread, self.bound(thread), u32::MAX).next();
+        !is_possible || rest.is_none()
+    }
+
     /// How many rounds all closing so far took: a measure of work that depends on the execution only.
     pub fn rounds(&self) -> u64 {
         self.rounds

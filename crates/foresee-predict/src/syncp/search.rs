@@ -1,6 +1,6 @@
 //! The search through one cell after the other.
 
-use foresee_trace::{Access, EventId};
+use foresee_trace::{Access, EventId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::accesses::{Accesses, Class, Entry};
@@ -35,6 +35,8 @@ pub(super) struct Search<'a> {
     /// Pairs of places that need no search (any more).
     settled: FxHashMap<(Place, Place), bool>,
     excluding: FxHashMap<(LocksetId, LocksetId), bool>,
+    /// Whether one of two threads must have ended before the other begins.
+    apart: FxHashMap<(ThreadId, ThreadId), bool>,
     pub(super) races: Vec<Race>,
     pub(super) undecided: u64,
 }
@@ -67,6 +69,7 @@ impl<'a> Search<'a> {
             ideal,
             settled: FxHashMap::default(),
             excluding: FxHashMap::default(),
+            apart: FxHashMap::default(),
             races: Vec::new(),
             undecided: 0,
         }
@@ -129,6 +132,16 @@ impl<'a> Search<'a> {
         *self.excluding.entry((a.min(b), a.max(b))).or_insert_with(|| locksets.exclude(a, b))
     }
 
+    /// Whether accesses of two classes never race: of one thread, under a common lock, or of threads that never live together.
+    fn are_apart(&mut self, a: &Class, b: &Class) -> bool {
+        if a.thread == b.thread || self.exclude(a.lockset, b.lockset) {
+            return true;
+        }
+        let ideal = &mut self.ideal;
+        *(self.apart.entry((a.thread.min(b.thread), a.thread.max(b.thread))))
+            .or_insert_with_key(|&(a, b)| ideal.ends_before(a, b) || ideal.ends_before(b, a))
+    }
+
     /// Tries accesses that are near each other, for each pair of sites the most promising ones.
     fn try_neighbours(&mut self, entries: &[Entry], open: &mut FxHashSet<(u32, u32)>) {
         for Neighbours { sites, first, second, .. } in self.neighbours(entries, open) {
@@ -154,7 +167,7 @@ impl<'a> Search<'a> {
             for &first in entries[i.saturating_sub(LOOK_BACK)..i].iter().rev() {
                 let (a, b) = (self.accesses.class(first), self.accesses.class(second));
                 let sites = (a.site.min(b.site), a.site.max(b.site));
-                if a.thread == b.thread || !open.contains(&sites) || self.exclude(a.lockset, b.lockset) {
+                if !open.contains(&sites) || self.are_apart(a, b) {
                     continue;
                 }
                 let gap = u64::from(second.event.0 - first.event.0);
@@ -210,7 +223,7 @@ impl<'a> Search<'a> {
         for (i, a) in at(first).enumerate() {
             for b in at(second).skip(if first == second { i + 1 } else { 0 }) {
                 let (ours, theirs) = (a.class, b.class);
-                if ours.thread == theirs.thread || self.exclude(ours.lockset, theirs.lockset) {
+                if self.are_apart(ours, theirs) {
                     continue;
                 }
                 tried += 1;
