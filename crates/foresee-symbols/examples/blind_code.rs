@@ -11,12 +11,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use foresee_trace::raw::Orders;
+
 fn main() -> Result<(), foresee_symbols::ImageError> {
     let files: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let mut counts: BTreeMap<(bool, String), usize> = BTreeMap::new();
     for place in foresee_symbols::blind_code(&files)? {
         println!("{:#x} in {}: {}", place.address, place.function, place.what.code);
-        *counts.entry((place.what.orders, place.what.code)).or_default() += 1;
+        *counts.entry((place.what.orders != Orders::Nothing, place.what.code)).or_default() += 1;
     }
     println!("\nBy what is not seen; those marked with * may order threads:");
     let mut counts: Vec<_> =

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use foresee_trace::raw::{BlindCode, Recording};
+use foresee_trace::raw::{BlindCode, Orders, Recording};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -98,7 +98,7 @@ impl ProgramCode {
             return if system {
                 Recording::System
             } else {
-                Recording::Blind(BlindCode { code, orders: true })
+                Recording::Blind(BlindCode { code, orders: Orders::Atomics })
             };
         };
         match self.kind(file, function, 0) {
@@ -106,8 +106,7 @@ impl ProgramCode {
             FunctionKind::Runtime => Recording::System,
             FunctionKind::Plain(_) if self.has_known_effects(file) => Recording::System,
             FunctionKind::Plain(effect) => {
-                let (code, orders) = (self.code(file).name(function), effect == Effect::Orders);
-                Recording::Blind(BlindCode { code, orders })
+                Recording::Blind(BlindCode { code: self.code(file).name(function), orders: orders(effect) })
             }
         }
     }
@@ -143,13 +142,14 @@ impl ProgramCode {
         let mut blind: FxHashMap<usize, BlindCode> = FxHashMap::default();
         for Uncovered { at, may_order } in uncovered(&code, &flow, variables, kind) {
             let what = format!("{name} (an access that its compiler does not record)");
-            let orders = may_order && self.has_assembly(file);
+            let orders = if may_order && self.has_assembly(file) { Orders::Atomics } else { Orders::Nothing };
             blind.insert(at, BlindCode { code: what, orders });
         }
         for (at, one) in flow.instructions.iter().enumerate() {
             if synchronises(one) {
                 let what = format!("{name} (an instruction that synchronises, in assembly)");
-                blind.insert(at, BlindCode { code: what, orders: true });
+                let orders = if calls_system(one) { Orders::Own } else { Orders::Atomics };
+                blind.insert(at, BlindCode { code: what, orders });
             }
             match calls.get(&at) {
                 Some(Call::Blind(what)) => drop(blind.insert(at, what.clone())),
@@ -211,7 +211,7 @@ impl ProgramCode {
                     Callee::Unknown => Call::Unknown,
                     // Only assembly calls what is within its own function.
                     &Callee::Here(address) if own.get(&address).is_some_and(|&to| to > 0) => {
-                        call_of(Effect::Orders, "assembly")
+                        call_of(Effect::Atomics, "assembly")
                     }
                     // A function that is there for one system call says so in its name.
                     Callee::Import(name)
@@ -268,7 +268,7 @@ impl ProgramCode {
                 let known = self.effects.own(&name).or_else(|| self.effects.of(&name).filter(|_| is_listed));
                 match (exporter, known) {
                     (_, Some(effect)) => return call_of(effect, &name),
-                    (None, None) => return call_of(Effect::Orders, &name),
+                    (None, None) => return call_of(Effect::Atomics, &name),
                     (Some(found), None) => found,
                 }
             }
@@ -326,7 +326,7 @@ impl ProgramCode {
         self.kinds.insert((file, start), FunctionKind::Plain(Effect::Nothing));
         let effect = known.unwrap_or_else(|| match self.decoded(file, &code, &instructions, depth) {
             // The runtime stands in front of what orders threads in Rust's library, or the table names it.
-            Effect::Orders if is_rust_library(&name) => Effect::Memory,
+            Effect::Orders | Effect::Atomics if is_rust_library(&name) => Effect::Memory,
             effect => effect,
         });
         self.kinds.insert((file, start), FunctionKind::Plain(effect));
@@ -351,19 +351,22 @@ impl ProgramCode {
     /// What a function without instrumentation does, by its code.
     fn decoded(&mut self, file: FileId, code: &FileCode, instructions: &[Instruction], depth: u32) -> Effect {
         if depth > DEPTH || instructions.is_empty() {
-            return Effect::Orders;
+            return Effect::Atomics;
         }
         let calls = self.calls(file, instructions, depth + 1);
         if instructions.iter().any(synchronises) {
-            return Effect::Orders;
+            return Effect::Atomics;
         }
         let mut effect = Effect::Nothing;
         for call in calls.values() {
-            match call {
-                Call::Blind(BlindCode { orders: true, .. }) | Call::Unknown => return Effect::Orders,
-                Call::Blind(_) => effect = Effect::Memory,
-                _ => {}
-            }
+            effect = match (call, effect) {
+                (Call::Blind(BlindCode { orders: Orders::Atomics, .. }) | Call::Unknown, _) => {
+                    return Effect::Atomics;
+                }
+                (Call::Blind(BlindCode { orders: Orders::Own, .. }), _) => Effect::Orders,
+                (Call::Blind(_), Effect::Nothing) => Effect::Memory,
+                _ => effect,
+            };
         }
         // An atomic load or store looks like any other, so what accesses memory may order threads.
         let returns = |at: usize| match calls.get(&at) {
@@ -372,7 +375,7 @@ impl ProgramCode {
         };
         let flow = Flow::of(instructions.to_vec(), code, returns);
         let is_seen = flow.leaps.is_empty() && uncovered(code, &flow, &[], |_| CallKind::Other).is_empty();
-        if is_seen { effect } else { Effect::Orders }
+        if is_seen { effect } else { Effect::Atomics }
     }
 
     /// Whether a file is part of the system, of which the table knows what matters.
@@ -401,13 +404,14 @@ impl ProgramCode {
             return Some(Effect::Memory);
         }
         // A library of somebody else may do anything.
-        Some(Effect::Orders)
+        Some(Effect::Atomics)
     }
 }
 
 /// What a function is that is called by a computed address and is not instrumented. In Rust, where all else is, it is one of Rust's library.
 fn unknown(code: &FileCode) -> BlindCode {
-    BlindCode { code: UNKNOWN.to_owned(), orders: !code.is_rust() }
+    let orders = if code.is_rust() { Orders::Nothing } else { Orders::Atomics };
+    BlindCode { code: UNKNOWN.to_owned(), orders }
 }
 
 /// What a call of a function with this effect is.
@@ -415,8 +419,18 @@ fn call_of(effect: Effect, name: &str) -> Call {
     match effect {
         Effect::Nothing => Call::Nothing,
         Effect::NeverReturns => Call::NeverReturns,
-        Effect::Memory => Call::Blind(BlindCode { code: name.to_owned(), orders: false }),
-        Effect::Orders => Call::Blind(BlindCode { code: name.to_owned(), orders: true }),
+        Effect::Memory | Effect::Orders | Effect::Atomics => {
+            Call::Blind(BlindCode { code: name.to_owned(), orders: orders(effect) })
+        }
+    }
+}
+
+/// How a function with this effect orders threads.
+fn orders(effect: Effect) -> Orders {
+    match effect {
+        Effect::Nothing | Effect::NeverReturns | Effect::Memory => Orders::Nothing,
+        Effect::Orders => Orders::Own,
+        Effect::Atomics => Orders::Atomics,
     }
 }
 
@@ -448,7 +462,10 @@ fn file_name(path: &str) -> &str {
 fn synchronises(one: &Instruction) -> bool {
     let exchanges = one.mnemonic() == Mnemonic::Xchg
         && (one.op0_kind() == OpKind::Memory || one.op1_kind() == OpKind::Memory);
-    one.has_lock_prefix()
-        || exchanges
-        || matches!(one.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter | Mnemonic::Int | Mnemonic::Mfence)
+    one.has_lock_prefix() || exchanges || one.mnemonic() == Mnemonic::Mfence || calls_system(one)
+}
+
+/// Whether an instruction calls the kernel.
+fn calls_system(one: &Instruction) -> bool {
+    matches!(one.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter | Mnemonic::Int)
 }

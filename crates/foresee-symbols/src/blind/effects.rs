@@ -13,8 +13,10 @@ pub enum Effect {
     NeverReturns,
     /// It reads or writes memory that threads may share.
     Memory,
-    /// It may also make a thread wait for another.
+    /// It may also make a thread wait for another, by what only such functions use.
     Orders,
+    /// It may do so by any atomic.
+    Atomics,
 }
 
 impl Effect {

@@ -131,6 +131,5 @@ impl FunctionCode {
 /// Of several pieces of blind code one that stands for all: what may order threads, if there is any.
 fn most_telling<'a>(mut code: impl Iterator<Item = &'a BlindCode>) -> Option<BlindCode> {
     let first = code.next()?;
-    let telling = if first.orders { None } else { code.find(|code| code.orders) };
-    Some(telling.unwrap_or(first).clone())
+    Some(code.fold(first, |most, one| if one.orders > most.orders { one } else { most }).clone())
 }

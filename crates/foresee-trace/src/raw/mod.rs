@@ -14,6 +14,7 @@ mod gaps;
 mod interpreting;
 mod libraries;
 mod lock_table;
+mod meetings;
 mod merging;
 mod modules;
 mod raw_files;
@@ -30,7 +31,8 @@ pub use modules::Module;
 pub use raw_files::{is_side_file, join};
 pub use reader::{RawReader, VALUES_COMPARED};
 pub use symbols::{
-    BlindCode, Call, Code, DataSymbol, NoSymbols, Origin, Position, Recording, SourceLocation, Symbolizer,
+    BlindCode, Call, Code, DataSymbol, NoSymbols, Orders, Origin, Position, Recording, SourceLocation,
+    Symbolizer,
 };
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::following::Follower;
 use super::gaps::gaps;
 use super::interpreting::Interpreter;
 use super::lock_table::LockTable;
+use super::meetings::Meetings;
 use super::merging::{Growth, Merger, Record, has_begun};
 use super::raw_files::RawFiles;
 use super::symbols::Symbolizer;
@@ -36,6 +37,7 @@ pub struct RawReader {
     /// If reads are recorded with what they saw.
     unseen_writes: Option<Box<UnseenWrites>>,
     ties: Ties,
+    meetings: Meetings,
     /// Whether blind code ran at moments that nobody knows.
     has_unknown_moments: bool,
     /// The events of the record that was taken last, and how many of them are delivered.
@@ -99,6 +101,7 @@ impl RawReader {
             continuation: Continuation::NONE,
             unseen_writes: None,
             ties: Ties::default(),
+            meetings: Meetings::default(),
             has_unknown_moments: false,
             pending: Vec::new(),
             passed: 0,
@@ -189,6 +192,9 @@ impl RawReader {
         }
         let Some((stream, thread, record)) = self.merger.certain() else { return false };
         let Some(event) = self.interpreter.plain(thread, record) else { return false };
+        if !self.meetings.passes(&event) {
+            return false;
+        }
         if let Some(unseen) = &mut self.unseen_writes {
             unseen.record(thread, record, self.delivered, Some(event.loc));
         }
@@ -358,6 +364,7 @@ impl EventSource for RawReader {
             if !self.fill()? {
                 break;
             }
+            self.interpreter.meet(&mut self.meetings, &mut self.pending);
         }
         self.merger.set_delivered(self.delivered);
         if let Some(unseen) = self.unseen_writes.as_ref().filter(|_| self.follower.is_none()) {

@@ -73,7 +73,18 @@ pub struct BlindCode {
     /// Which code: a function, and what it does.
     pub code: String,
     /// Whether it may also have ordered threads.
-    pub orders: bool,
+    pub orders: Orders,
+}
+
+/// How code that is not recorded may order threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Orders {
+    /// It does not.
+    Nothing,
+    /// By what only code of its own kind uses: a lock or an atomic of a library, the kernel.
+    Own,
+    /// By any atomic, of the program's too.
+    Atomics,
 }
 
 /// Whether code records what it does.

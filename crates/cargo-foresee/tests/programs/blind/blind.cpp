@@ -33,6 +33,7 @@ void outside_put();
 int outside_get();
 void outside_signal();
 int outside_signalled();
+void outside_wait(int *);
 }
 
 static int data;
@@ -197,6 +198,29 @@ int main(int, char **argv) {
         while (std::get_new_handler() != handler) std::this_thread::yield();
         if (data != 42) abort();
         setter.join();
+    }
+    // The program's own atomic, which code outside waits for.
+    if (which == "waits_outside") {
+        static int flag;
+        std::thread reader([] { outside_wait(&flag); if (data != 42) abort(); });
+        data = 42;
+        __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+        reader.join();
+    }
+    // One counts down in assembly, the other does not.
+    if (which == "beside_assembly") {
+        static int left = 2, done[2];
+        auto last = [] { if (done[0]++ + done[1]++ != 2) abort(); };
+        std::thread one([=] { done[0] = 1; if (__atomic_sub_fetch(&left, 1, __ATOMIC_ACQ_REL) == 0) last(); });
+        std::thread other([=] {
+            unsigned char is_last;
+            if (is_last) later();
+            done[1] = 1;
+            asm volatile("lock decl %0; sete %1" : "+m"(left), "=q"(is_last) :: "memory");
+            if (is_last) last();
+        });
+        one.join();
+        other.join();
     }
     // Copies share the text, and the last one frees it.
     if (which == "shared_text") {

@@ -23,6 +23,8 @@ extern "C" int outside_get() {
 static int flag;
 extern "C" void outside_signal() { __atomic_store_n(&flag, 1, __ATOMIC_RELEASE); }
 extern "C" int outside_signalled() { return __atomic_load_n(&flag, __ATOMIC_ACQUIRE); }
+// Waits for an atomic of the caller's.
+extern "C" void outside_wait(int *flag) { while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) { } }
 // Counts who shares it, and is freed by the last, whose call ends by a jump to the one that frees.
 struct Shared {
     virtual void take() = 0;

@@ -5,6 +5,7 @@ use foresee_format::Tag;
 use super::{Interpreter, Record};
 use crate::event::{Event, Op};
 use crate::ids::{LocId, StrId};
+use crate::raw::meetings::{ATOMICS, Meetings};
 
 impl Interpreter {
     /// Whether what a thread may do to order threads before its next record is to be reported
@@ -42,6 +43,13 @@ impl Interpreter {
         let site = self.site_of(record);
         let code = self.blind.behind(thread, record, site.as_deref(), &mut self.naming)?;
         Some(self.ordering(thread, code))
+    }
+
+    /// Adds to events that come next what threads do to atomics that blind code may use.
+    pub(crate) fn meet(&mut self, meetings: &mut Meetings, events: &mut Vec<Event<'static>>) {
+        let ends = events.iter().any(|event| event.op == Op::ThreadEnd);
+        let end = ends.then(|| self.naming.intern(ATOMICS));
+        meetings.add(events, |code| self.naming.uses_atomics(code), end);
     }
 
     fn ordering(&mut self, thread: u64, code: StrId) -> Event<'static> {

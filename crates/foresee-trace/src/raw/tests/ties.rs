@@ -6,7 +6,7 @@
 
 use super::follow::Program;
 use super::*;
-use crate::raw::{BlindCode, Code, DataSymbol, Module, Position, Recording};
+use crate::raw::{BlindCode, Code, DataSymbol, Module, Orders, Position, Recording};
 
 /// In the address of a call: blind code runs before it.
 pub(super) const BLIND: u64 = 1 << 20;
@@ -34,7 +34,7 @@ impl Symbolizer for OneFunction {
             Position::Anywhere => true,
             Position::Within | Position::CalledBack | Position::Exit => false,
         };
-        is_blind.then(|| BlindCode { code: "unknown".to_owned(), orders: true })
+        is_blind.then(|| BlindCode { code: "unknown".to_owned(), orders: Orders::Own })
     }
 }
 

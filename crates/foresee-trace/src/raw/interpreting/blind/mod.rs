@@ -281,7 +281,7 @@ impl BlindWalk {
     /// What is blind before a position in the innermost call of a thread, or where it makes a record from elsewhere.
     fn come(&mut self, at: usize, tag: Tag, pc: u64, site: &CallSite, naming: &mut Naming) -> Option<Blind> {
         if let Recording::Blind(blind) = &site.recording {
-            return Some((naming.intern(&blind.code), blind.orders));
+            return Some(naming.blind_code(blind));
         }
         if site.instrumented == 0 {
             return None;

@@ -21,7 +21,7 @@ use crate::name_matching::function_path;
 use crate::names::Names;
 use crate::raw::libraries::{is_library_path, lock_type};
 use crate::raw::lock_table::LockTable;
-use crate::raw::symbols::{Call, Position, Symbolizer};
+use crate::raw::symbols::{BlindCode, Call, Orders, Position, Symbolizer};
 
 /// All names of a raw trace as they become known.
 pub(crate) struct Naming {
@@ -40,6 +40,8 @@ pub(crate) struct Naming {
     pub(crate) plain_memory: PlainMemory,
     /// Memory that others have, too: few pieces.
     shared: Vec<Mem>,
+    /// Blind code that may use any atomic.
+    uses_atomics: FxHashSet<StrId>,
 }
 
 impl Naming {
@@ -55,6 +57,7 @@ impl Naming {
             looked_up: FxHashSet::default(),
             plain_memory: PlainMemory::default(),
             shared: Vec::new(),
+            uses_atomics: FxHashSet::default(),
         }
     }
 
@@ -182,7 +185,21 @@ impl Naming {
     /// What ran between two positions of a function without being recorded, and whether it may have ordered threads.
     pub(crate) fn blind(&mut self, from: u64, to: Position) -> Option<(StrId, bool)> {
         let blind = self.program.blind(from, to)?;
-        Some((self.names.intern(&blind.code), blind.orders))
+        Some(self.blind_code(&blind))
+    }
+
+    /// Whether blind code of this name may use any atomic.
+    pub(crate) fn uses_atomics(&self, code: StrId) -> bool {
+        self.uses_atomics.contains(&code)
+    }
+
+    /// The name of blind code, and whether it may order threads.
+    pub(crate) fn blind_code(&mut self, blind: &BlindCode) -> (StrId, bool) {
+        let code = self.names.intern(&blind.code);
+        if blind.orders == Orders::Atomics {
+            self.uses_atomics.insert(code);
+        }
+        (code, blind.orders != Orders::Nothing)
     }
 
     /// All about the call that returns to `pc`.
