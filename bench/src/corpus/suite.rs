@@ -35,7 +35,10 @@ pub(crate) struct Suite {
     /// For the compiler; `$source` is where the package is.
     flags: String,
     /// A C file beside the entry with functions that the tests call; it is not instrumented.
-    helper: String,
+    helper: Option<String>,
+    /// Words of the suite's own in the lines to run, each with what it stands for.
+    #[serde(default)]
+    words: Vec<(String, String)>,
     /// For foresee: `.config/foresee.toml`.
     settings: String,
     /// Findings where the tests expect none, which are right.
@@ -107,17 +110,23 @@ impl Suite {
         let place = folder.join("programs");
         fs::create_dir_all(place.join(".config"))?;
         fs::write(place.join(".config/foresee.toml"), &self.settings)?;
-        let helper = place.join("helper.o");
-        let compile = format!("cc -O1 -c {} -o {}", entries.join(&self.helper).display(), helper.display());
-        if !debian.shell(&place, &compile, &[], log)?.success() {
-            return Err(format!("{}: cannot be built", self.helper).into());
-        }
-        let flags =
-            format!("{} {}", helper.display(), self.flags.replace("$source", &source.to_string_lossy()));
+        let object = match &self.helper {
+            None => String::new(),
+            Some(helper) => {
+                let object = place.join("helper.o");
+                let (from, to) = (entries.join(helper), object.display());
+                let compile = format!("cc -O1 -c {} -o {to}", from.display());
+                if !debian.shell(&place, &compile, &[], log)?.success() {
+                    return Err(format!("{helper}: cannot be built").into());
+                }
+                to.to_string()
+            }
+        };
+        let flags = format!("{object} {}", self.flags.replace("$source", &source.to_string_lossy()));
         let mut outcome = Outcome::default();
         for (name, file) in self.files(&source)? {
             if reason(&self.left_out, &name).is_none() {
-                self.one(&name, &Test::read(&file, &place, &flags)?, debian, &mut outcome, log)?;
+                self.one(&name, &Test::read(&file, &place, &flags, &self.words)?, debian, &mut outcome, log)?;
             }
         }
         Ok(outcome)
@@ -205,8 +214,9 @@ struct Test {
 }
 
 impl Test {
-    fn read(file: &Path, programs: &Path, flags: &str) -> Result<Test, Failed> {
+    fn read(file: &Path, programs: &Path, flags: &str, words: &[(String, String)]) -> Result<Test, Failed> {
         let text = String::from_utf8_lossy(&fs::read(file)?).into_owned();
+        let text = words.iter().fold(text, |text, (word, what)| text.replace(word, what));
         let place = programs.join(file.file_name().unwrap_or_default());
         fs::create_dir_all(&place)?;
         let fill = |line: &str| {

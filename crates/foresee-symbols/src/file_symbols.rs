@@ -164,6 +164,10 @@ impl Symbolizer for FileSymbols {
         self.code.between(file, function, from, to)
     }
 
+    fn has_atomics_in_assembly(&mut self) -> bool {
+        self.code.has_atomics_in_assembly()
+    }
+
     fn unseen(&self) -> Option<&'static str> {
         let mut known = self.files.values().flatten();
         let any = known.any(|file| file.prebuilt.has_unseen_atomics());

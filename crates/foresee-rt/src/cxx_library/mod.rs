@@ -1,4 +1,4 @@
-//! Functions of libstdc++ that programs call for their containers, in place of which ours are called, or in front of which ours stand.
+//! Functions of libstdc++ and libc++ that programs call for their containers, in place of which ours are called, or in front of which ours stand.
 //!
 //! Most of a container is in headers, and so instrumented with the program. A few functions are in the library, which is not: a map's insertion
 //! would change nodes unseen, and no critical section with one could be moved in a prediction. So what these functions access is
@@ -10,6 +10,7 @@
 //! | `trees` | red-black trees: `map`, `set` and their kin. Done here, access by access, as which nodes are touched is nothing that could be told from outside |
 //! | `lists` | links of `list`. Done here, too |
 //! | `locales` | copies of a `locale`, and the global one: counted here, as the last to go is ordered after all others |
+//! | `llvm` | owners of what `shared_ptr` shares, and barriers, in libc++ |
 //! | `hashing` | when a hash table grows, and hashes of bytes: the library's function, and what it accesses |
 //! | `texts` | `string`: the same |
 //!
@@ -20,6 +21,7 @@
 mod accesses;
 mod hashing;
 mod lists;
+mod llvm;
 mod locales;
 mod texts;
 mod trees;

@@ -37,7 +37,16 @@ pub(crate) struct ProgramCode {
 struct LoadedCode {
     name: String,
     code: Rc<FileCode>,
-    has_assembly: Option<bool>,
+    assembly: Option<Assembly>,
+}
+
+/// The instructions of assembly in instrumented code that order threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Assembly {
+    None,
+    /// They call the kernel.
+    SystemCalls,
+    Atomics,
 }
 
 /// What calling a function is.
@@ -67,7 +76,7 @@ impl ProgramCode {
             return Some(FileId(at));
         }
         let code = Rc::new(read()?);
-        self.files.push(LoadedCode { name: name.to_owned(), code, has_assembly: None });
+        self.files.push(LoadedCode { name: name.to_owned(), code, assembly: None });
         // What was not found before may be there now.
         self.kinds.clear();
         self.functions.clear();
@@ -142,7 +151,11 @@ impl ProgramCode {
         let mut blind: FxHashMap<usize, BlindCode> = FxHashMap::default();
         for Uncovered { at, may_order } in uncovered(&code, &flow, variables, kind) {
             let what = format!("{name} (an access that its compiler does not record)");
-            let orders = if may_order && self.has_assembly(file) { Orders::Atomics } else { Orders::Nothing };
+            let orders = if may_order && self.assembly(file) > Assembly::None {
+                Orders::Atomics
+            } else {
+                Orders::Nothing
+            };
             blind.insert(at, BlindCode { code: what, orders });
         }
         for (at, one) in flow.instructions.iter().enumerate() {
@@ -181,19 +194,33 @@ impl ProgramCode {
         keeps_arguments(&symbol) || !file.is_some_and(|file| self.is_system(file))
     }
 
-    /// Whether instrumented code has instructions that order threads. These are of assembly, as compilers make calls of atomics. Then
+    /// Which instructions of instrumented code order threads. These are of assembly, as compilers make calls of atomics. Then
     /// other instructions of the same file may be atomic loads and stores in assembly, which look like any other. (A hint to the processor that a
     /// thread spins orders nothing, and most are beside atomics that are seen.)
-    fn has_assembly(&mut self, file: FileId) -> bool {
-        if let Some(known) = self.files[file.0].has_assembly {
+    fn assembly(&mut self, file: FileId) -> Assembly {
+        if let Some(known) = self.files[file.0].assembly {
             return known;
         }
         let code = Rc::clone(self.code(file));
-        let found = code.starts().into_iter().any(|start| {
-            self.kind(file, start, 0) == FunctionKind::Instrumented
-                && decode(&code, start).iter().any(synchronises)
-        });
-        *self.files[file.0].has_assembly.insert(found)
+        let mut found = Assembly::None;
+        for start in code.starts() {
+            let instructions = decode(&code, start);
+            let own = instructions.iter().filter(|one| synchronises(one));
+            let own =
+                own.map(|one| if calls_system(one) { Assembly::SystemCalls } else { Assembly::Atomics });
+            let most = own.max().unwrap_or(Assembly::None);
+            if most > found && !code.is_runtime(start) && self.records_entry(file, &instructions) {
+                found = most;
+            }
+        }
+        *self.files[file.0].assembly.insert(found)
+    }
+
+    /// Whether instrumented code of the program has atomics in assembly.
+    pub(crate) fn has_atomics_in_assembly(&mut self) -> bool {
+        let own = |file: &FileId| self.code(*file).is_instrumented();
+        let files: Vec<FileId> = (0..self.files.len()).map(FileId).filter(own).collect();
+        files.into_iter().any(|file| self.assembly(file) == Assembly::Atomics)
     }
 
     /// What all calls of these instructions do.
@@ -410,7 +437,7 @@ impl ProgramCode {
 
 /// What a function is that is called by a computed address and is not instrumented. In Rust, where all else is, it is one of Rust's library.
 fn unknown(code: &FileCode) -> BlindCode {
-    let orders = if code.is_rust() { Orders::Nothing } else { Orders::Atomics };
+    let orders = if code.is_rust() { Orders::Nothing } else { Orders::Own };
     BlindCode { code: UNKNOWN.to_owned(), orders }
 }
 

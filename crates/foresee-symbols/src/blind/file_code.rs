@@ -201,6 +201,14 @@ impl FileCode {
         self.frame_variables.get_or_init(read).in_function(start.0)
     }
 
+    /// Whether it has code with instrumentation.
+    pub(super) fn is_instrumented(&self) -> bool {
+        const ENTRY: &str = "__tsan_func_entry";
+        let imports =
+            || self.slots.values().any(|slot| matches!(slot, Callee::Import(name) if name == ENTRY));
+        self.functions.values().any(|function| &*function.name == ENTRY) || imports()
+    }
+
     /// The function of this name that other files can call.
     pub(super) fn export(&self, name: &str) -> Option<u64> {
         self.exports.get(name).copied()

@@ -5,10 +5,10 @@
 //! threads do to atomics counts as blind code that orders, too, at the moments at which it matters: before other threads run code of that
 //! kind, and before the first atomic after it. It is told as more events of the same kind, of the threads that have used atomics.
 //!
-//! What a thread that ends has done to atomics may matter to code that runs later: such a thread counts as having met it when it ends.
+//! What a thread that ends has done to atomics may matter to code that runs later. In a program with atomics in assembly, such a thread counts as having met it when it
+//! ends. (That costs predictions, so it is not done where only a library may run such code.)
 //!
-//! **Cost.** Nothing for who uses no atomics; an event for each thread that ends and has; and otherwise as many events as there are changes between
-//! such code and atomics of others.
+//! **Cost.** Nothing for who uses no atomics, and otherwise as many events as there are changes between such code and atomics of others.
 
 use crate::event::{Event, Op};
 use crate::ids::{LocId, StrId, ThreadId};
@@ -49,7 +49,7 @@ impl Meetings {
     }
 
     /// Adds what there is to tell to events that come next. `is_such` says whether code may use atomics, `end` is what to call those of a
-    /// thread that ends, if one does.
+    /// thread that ends, if that counts.
     pub(super) fn add(
         &mut self,
         events: &mut Vec<Event<'static>>,

@@ -140,6 +140,11 @@ pub trait Symbolizer {
         None
     }
 
+    /// Whether code that is built with instrumentation has atomics in assembly.
+    fn has_atomics_in_assembly(&mut self) -> bool {
+        false
+    }
+
     /// Whether it finds names at all.
     fn knows_names(&self) -> bool {
         true

@@ -48,7 +48,7 @@ impl Interpreter {
     /// Adds to events that come next what threads do to atomics that blind code may use.
     pub(crate) fn meet(&mut self, meetings: &mut Meetings, events: &mut Vec<Event<'static>>) {
         let ends = events.iter().any(|event| event.op == Op::ThreadEnd);
-        let end = ends.then(|| self.naming.intern(ATOMICS));
+        let end = (ends && self.naming.has_assembly()).then(|| self.naming.intern(ATOMICS));
         meetings.add(events, |code| self.naming.uses_atomics(code), end);
     }
 

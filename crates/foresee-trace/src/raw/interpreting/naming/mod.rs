@@ -42,6 +42,8 @@ pub(crate) struct Naming {
     shared: Vec<Mem>,
     /// Blind code that may use any atomic.
     uses_atomics: FxHashSet<StrId>,
+    /// Whether the program has atomics in assembly, once it was asked for.
+    has_assembly: Option<bool>,
 }
 
 impl Naming {
@@ -58,6 +60,7 @@ impl Naming {
             plain_memory: PlainMemory::default(),
             shared: Vec::new(),
             uses_atomics: FxHashSet::default(),
+            has_assembly: None,
         }
     }
 
@@ -81,6 +84,7 @@ impl Naming {
         if self.program.remap(maps) {
             self.sites.forget();
             self.calls.clear();
+            self.has_assembly = None;
         }
         self.plain_memory.remap();
     }
@@ -186,6 +190,11 @@ impl Naming {
     pub(crate) fn blind(&mut self, from: u64, to: Position) -> Option<(StrId, bool)> {
         let blind = self.program.blind(from, to)?;
         Some(self.blind_code(&blind))
+    }
+
+    /// Whether the program has atomics in assembly.
+    pub(crate) fn has_assembly(&mut self) -> bool {
+        *self.has_assembly.get_or_insert_with(|| self.program.symbolizer.has_atomics_in_assembly())
     }
 
     /// Whether blind code of this name may use any atomic.
