@@ -39,7 +39,8 @@ extern "C-unwind" fn release_weak(owners: *mut Owners, pc: u64) {
 
 /// Whether the caller is the last.
 extern "C-unwind" fn arrive(barrier: *mut c_void, phase: u8, pc: u64) -> bool {
-    static REAL: Real = Real::new(c"_ZNSt3__131__arrive_barrier_algorithm_baseEPNS_24__barrier_algorithm_baseEh");
+    static REAL: Real =
+        Real::new(c"_ZNSt3__131__arrive_barrier_algorithm_baseEPNS_24__barrier_algorithm_baseEh");
     release_edge(barrier as u64, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the library's function.
     let is_last = unsafe { call_real!(REAL, (*mut c_void, u8) -> bool, barrier, phase) };

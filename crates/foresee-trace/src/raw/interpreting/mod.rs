@@ -31,6 +31,7 @@ mod operations;
 mod orders;
 mod plain_memory;
 mod plain_values;
+mod quirks;
 mod unseen_starts;
 
 use std::rc::Rc;
@@ -122,6 +123,7 @@ impl Interpreter {
         let is_plain = site.is_counted.get()
             && !may_be_channel
             && site.origin == Origin::Program
+            && site.quirk.is_none()
             && mem.size > 0
             && !self.branches.are_recorded
             && self.naming.plain_memory.is_surely_plain(mem);
@@ -284,6 +286,7 @@ impl Interpreter {
             }
             op => op,
         };
+        let op = site.quirk.map_or(op, |quirk| quirk.meant(op));
         let op = self.atomic_values.explained(op, |mem| self.naming.memory(mem));
         let op = self.plain_values.explained(op);
         match op {

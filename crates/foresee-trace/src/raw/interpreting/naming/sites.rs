@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::super::quirks::Quirk;
 use super::program::Program;
 use crate::ids::{LocId, StrId};
 use crate::name_matching::function_path;
@@ -33,6 +34,7 @@ pub(crate) struct CallSite {
     pub(crate) krate: Option<StrId>,
     /// Whether that is code of a channel.
     pub(crate) is_channel: bool,
+    pub(crate) quirk: Option<Quirk>,
     /// The function itself.
     pub(crate) function: StrId,
     /// What the function itself does to locks.
@@ -136,6 +138,7 @@ impl CallSites {
             is_counted,
             krate,
             is_channel,
+            quirk: Quirk::of(&paths),
             function,
             entry,
             origin,

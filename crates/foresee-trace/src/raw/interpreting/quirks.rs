@@ -1,0 +1,48 @@
+//! Code of well-known headers that says less than it means.
+//!
+//! By the letter, such code races, in every program that uses it, and its author cannot mend it. It is compiled into the
+//! program, so there is no library whose functions could be named. What it does is taken for what it means.
+
+use crate::event::{Op, Order};
+
+/// What code means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quirk {
+    /// Plain accesses are meant as relaxed atomics: a cache that every thread fills in with the same.
+    MeansAtomic,
+    /// A relaxed update is meant to release: it unlocks.
+    MeansRelease,
+}
+
+/// Functions with a quirk, wherever they are inlined; their paths without arguments of templates.
+const QUIRKS: [(&str, Quirk); 3] = [
+    // `_M_narrow`, `_M_narrow_ok` and `_M_widen` of the classic locale, which regular expressions use; GCC's bug 77704.
+    ("std::ctype::narrow", Quirk::MeansAtomic),
+    ("std::ctype::widen", Quirk::MeansAtomic),
+    // `atomic<shared_ptr>::load` of libstdc++ 12 gives its lock back so.
+    ("std::_Sp_atomic::_Atomic_count::unlock", Quirk::MeansRelease),
+];
+
+impl Quirk {
+    /// The quirk of code in these functions, by their paths, innermost first.
+    pub(crate) fn of(paths: &[String]) -> Option<Quirk> {
+        let of = |path: &String| QUIRKS.iter().find(|(function, _)| path == function);
+        paths.iter().find_map(of).map(|&(_, quirk)| quirk)
+    }
+
+    /// An operation as it is meant.
+    pub(crate) fn meant(self, op: Op<'static>) -> Op<'static> {
+        match (self, op) {
+            (Quirk::MeansAtomic, Op::Read { mem, .. }) if mem.size <= 8 => {
+                Op::Load { mem, order: Order::Relaxed, value: None }
+            }
+            (Quirk::MeansAtomic, Op::Write { mem, .. }) if mem.size <= 8 => {
+                Op::Store { mem, order: Order::Relaxed, value: None }
+            }
+            (Quirk::MeansRelease, Op::Rmw { mem, order: Order::Relaxed, values }) => {
+                Op::Rmw { mem, order: Order::Release, values }
+            }
+            (_, op) => op,
+        }
+    }
+}
