@@ -90,6 +90,30 @@ fn what_is_not_seen_is_no_alarm() {
     }
 }
 
+/// What is in `libraries.cpp`.
+const IN_LIBRARIES: &[&str] =
+    &["weak_owner", "asks_whether_it_lives", "barrier", "facet", "folders", "expressions", "atomic_owner"];
+
+#[test]
+fn orders_within_the_cxx_library_are_no_alarm() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    let source = format!("{SOURCES}/libraries.cpp");
+    for (compiler, library) in [("g++", None), ("clang++", None), ("clang++", Some("-stdlib=libc++"))] {
+        for level in ["-O0", "-O2"] {
+            let mut compile =
+                folder.command(&["c++", "-std=c++20", level, &source, "-o", "prog", "-pthread"]);
+            let compiled = compile.args(library).env("FORESEE_CXX", compiler).output().unwrap();
+            assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+            for which in IN_LIBRARIES {
+                let found = findings(&folder, which);
+                let is_candidate = |one: &Value| one["certainty"] == "candidate";
+                assert!(found.iter().all(is_candidate), "{compiler} {library:?} {level} {which}: {found:#?}");
+            }
+        }
+    }
+}
+
 /// Two threads race, and both access memory unseen before and after; the file has one instruction more.
 const ONE_INSTRUCTION: &str = r#"#include <atomic>
 #include <thread>
