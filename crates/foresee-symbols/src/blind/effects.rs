@@ -58,6 +58,7 @@ impl Default for Effects {
                 Some("never returns") => effect = Effect::NeverReturns,
                 Some("memory") => effect = Effect::Memory,
                 Some("orders") => effect = Effect::Orders,
+                Some("atomics") => effect = Effect::Atomics,
                 Some(_) => effect = Effect::Nothing,
                 None => {
                     let listed = line.split(',').map(str::trim).filter(|name| !name.is_empty());

@@ -3,6 +3,7 @@
 #include <barrier>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <locale>
 #include <memory>
@@ -88,6 +89,32 @@ static void expressions() {
     other.join();
 }
 
+// Texts of the old kind are shared by their copies.
+static void text() {
+    auto *first = new std::string("long enough for the heap, and shared");
+    std::thread uses([copy = *first]() mutable {
+        const std::string &text = copy;
+        for (char c : text) if (c == 0) abort();
+        copy.append("!");
+    });
+    later();
+    delete first;
+    uses.join();
+}
+
+// The last who knows an exception destroys it.
+static void exception() {
+    std::exception_ptr first;
+    try { throw Noted(); } catch (...) { first = std::current_exception(); }
+    std::thread uses([copy = first]() mutable {
+        try { std::rethrow_exception(copy); } catch (Noted &noted) { if (noted.state != 1) abort(); }
+        copy = nullptr;
+    });
+    later();
+    first = nullptr;
+    uses.join();
+}
+
 static void atomic_owner() {
 #ifdef __cpp_lib_atomic_shared_ptr
     static std::atomic<std::shared_ptr<int>> owner{std::make_shared<int>(1)};
@@ -106,5 +133,7 @@ int main(int, char **argv) {
     if (which == "facet") facet();
     if (which == "folders") folders();
     if (which == "expressions") expressions();
+    if (which == "text") text();
+    if (which == "exception") exception();
     if (which == "atomic_owner") atomic_owner();
 }
