@@ -2,6 +2,7 @@
 #include "programs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <wchar.h>
@@ -16,7 +17,13 @@ static void *make_names(void *how) {
     case 3: CHECK(link("old", "new") == 0); break;
     case 4: CHECK(close(open("new", O_CREAT | O_EXCL | O_WRONLY, 0600)) == 0); break;
     case 5: CHECK(unlink("old") == 0); break;
-    case 6: CHECK(fclose(fopen("new", "w")) == 0); break;
+    case 6: {
+        // The other tries whether it may make a folder of this name, and takes it away again.
+        FILE *made;
+        while (!(made = fopen("new", "w"))) CHECK(errno == EISDIR);
+        CHECK(fclose(made) == 0);
+        break;
+    }
     case 7: CHECK(close(creat("./new", 0600)) == 0); break;
     case 8: CHECK(truncate("old", 10) == 0); break;
     default: CHECK(chmod("old", 0640) == 0); break;
