@@ -10,7 +10,7 @@
 //! 2. The accesses of the other cells are listed in the observed order. Neighbours of different threads are tried first:
 //!    where there is a race, this finds it early, with a short witness.
 //! 3. For pairs of places still open, the accesses are grouped by thread, place, kind and lockset. For two groups whose
-//!    locksets do not exclude each other, two pointers move on in step with a growing ideal: an access that is
+//!    locksets do not exclude each other, and whose threads can live at the same time, two pointers move on in step with a growing ideal: an access that is
 //!    inside stays inside, whatever the other pointer does. So two groups cost the sum of their lengths, not the
 //!    product, and no pair of accesses is lost.
 //!

@@ -12,6 +12,8 @@ use foresee_witness::judge::{FindingKind, Place};
 
 /// So many pairs of groups of one cell are tried for a pair of places.
 pub const MAX_GROUP_PAIRS: usize = 100_000;
+/// Of so many pairs of threads it is kept whether they ever live together.
+const MAX_THREAD_PAIRS: usize = 1 << 20;
 /// How far back in the list of a cell an access looks for a racing neighbour.
 const LOOK_BACK: usize = 4;
 /// So many neighbours are tried for a pair of sites before the complete search takes over.
@@ -137,9 +139,17 @@ impl<'a> Search<'a> {
         if a.thread == b.thread || self.exclude(a.lockset, b.lockset) {
             return true;
         }
-        let ideal = &mut self.ideal;
-        *(self.apart.entry((a.thread.min(b.thread), a.thread.max(b.thread))))
-            .or_insert_with_key(|&(a, b)| ideal.ends_before(a, b) || ideal.ends_before(b, a))
+        let (a, b) = (a.thread.min(b.thread), a.thread.max(b.thread));
+        if let Some(&known) = self.apart.get(&(a, b)) {
+            return known;
+        }
+        // Who is not known to be apart is tried, which is bounded in time and number.
+        if self.apart.len() >= MAX_THREAD_PAIRS || self.job.budget.is_exhausted() {
+            return false;
+        }
+        let are_apart = self.ideal.ends_before(a, b) || self.ideal.ends_before(b, a);
+        self.apart.insert((a, b), are_apart);
+        are_apart
     }
 
     /// Tries accesses that are near each other, for each pair of sites the most promising ones.
