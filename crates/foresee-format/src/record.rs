@@ -39,7 +39,7 @@ records! {
     Read = 1, 3;
     /// As `Read`.
     Write = 2, 3;
-    /// pc, address, size.
+    /// pc, address, size; detail: [`ON_BEHALF`], or 0.
     ReadRange = 3, 4;
     /// As `ReadRange`.
     WriteRange = 4, 4;
@@ -181,12 +181,14 @@ pub enum Unseen {
     StreamState = 2,
     /// The loader's lock, and what libraries do when they are loaded and unloaded.
     Loader = 3,
+    /// What is formatted while a thread panics, by the program or by Rust's library for itself.
+    Panic = 4,
 }
 
 impl Unseen {
     /// All, in the order of their numbers.
-    pub const ALL: [Unseen; 4] =
-        [Unseen::StreamBuffer, Unseen::MappedFile, Unseen::StreamState, Unseen::Loader];
+    pub const ALL: [Unseen; 5] =
+        [Unseen::StreamBuffer, Unseen::MappedFile, Unseen::StreamState, Unseen::Loader, Unseen::Panic];
 
     /// Whether it may order threads: whoever has a file mapped may see there what is written to it, and the loader has a lock.
     pub const fn orders(self) -> bool {
@@ -200,9 +202,13 @@ impl Unseen {
             Unseen::MappedFile => "a file that is also mapped",
             Unseen::StreamState => "the state of a stream",
             Unseen::Loader => "the loader of libraries",
+            Unseen::Panic => "what a panic says",
         }
     }
 }
+
+/// In the detail of an access to a range: a function of Rust's library does it for who called it, not for itself.
+pub const ON_BEHALF: u8 = 1;
 
 /// In the detail of an atomic operation: its values are not known. An uninstrumented library did it, before or after the record.
 pub const UNKNOWN_VALUE: u8 = 0x80;

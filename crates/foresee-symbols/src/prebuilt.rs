@@ -69,7 +69,12 @@ impl Prebuilt {
                 continue;
             }
             let name = unit.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let container = CONTAINERS.iter().any(|start| name.starts_with(start));
+            // Some toolchains name units from where they were built, some by their whole paths.
+            let path = name
+                .strip_prefix(BUILT_IN)
+                .and_then(|path| path.split_once('/'))
+                .map_or(&*name, |(_, path)| path);
+            let container = CONTAINERS.iter().any(|start| path.starts_with(start));
             let origin = if container { Origin::Container } else { Origin::Foreign };
             let mut ranges = dwarf.unit_ranges(&unit)?;
             while let Some(range) = ranges.next()? {

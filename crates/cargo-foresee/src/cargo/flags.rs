@@ -22,6 +22,8 @@ const OURS: &[&str] = &[
     "-Cllvm-args=-sink-common-insts=false",
     "-Cllvm-args=-hoist-common-insts=false",
     "-Cllvm-args=-enable-tail-merge=0",
+    // What is generic in the standard library is compiled with the program, and so recorded, even where the library has it compiled.
+    "-Zshare-generics=no",
     // The runtime has a copy of the standard library, which may be another one than the program's.
     "-Clink-arg=-Wl,-z,muldefs",
     "--cfg=foresee",

@@ -17,8 +17,17 @@
 //! library; GNU ld only those of other objects, so outer functions are wrapped even where they call inner ones that
 //! are.
 //!
+//! A function that only accesses what it is given is announced, and runs as ever ([`accesses`]):
+//!
+//! ```text
+//! __wrap_<mangled>:        call foresee_std_reads         with an address and a size
+//!                          jmp __real_<mangled>
+//! ```
+//!
 //! The object and a file with the linker's arguments are kept, by a name that depends on the library and on the list
 //! below, so that the work is done once for a toolchain, and that cargo links again when either changes.
+
+mod accesses;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -33,6 +42,7 @@ use object::read::archive::ArchiveFile;
 use object::{Object as _, ObjectSymbol as _};
 use rustc_hash::FxHasher;
 
+use self::accesses::Accesses;
 use crate::error::{CliError, without_code};
 use crate::target::TARGET;
 
@@ -92,20 +102,29 @@ const CALLED: &[(&str, &[&str])] =
 
 /// The arguments for the linker of a program that `rustc` compiles; what they name is in `folder`.
 pub(crate) fn link_arguments(rustc: &Path, folder: &Path) -> Result<Vec<OsString>, CliError> {
-    let library = standard_library(rustc)?;
-    let key = key(&library)?;
+    let libraries = standard_libraries(rustc)?;
+    let key = key(&libraries)?;
     let arguments = folder.join(format!("std-{key:016x}.args"));
     if !arguments.is_file() {
-        generate(rustc, &library, folder, &arguments, key)?;
+        generate(rustc, &libraries, folder, &arguments, key)?;
     }
     let mut at_file = OsString::from("@");
     at_file.push(arguments);
     Ok(vec![at_file])
 }
 
-fn generate(rustc: &Path, library: &Path, folder: &Path, arguments: &Path, key: u64) -> Result<(), CliError> {
-    let bytes = fs::read(library).map_err(|why| cannot_read(library, &why))?;
-    let functions = functions(&bytes).map_err(|why| cannot_read(library, &why))?;
+fn generate(
+    rustc: &Path,
+    libraries: &[PathBuf],
+    folder: &Path,
+    arguments: &Path,
+    key: u64,
+) -> Result<(), CliError> {
+    let mut functions = Functions::default();
+    for library in libraries {
+        let bytes = fs::read(library).map_err(|why| cannot_read(library, &why))?;
+        functions.find(&bytes).map_err(|why| cannot_read(library, &why))?;
+    }
     let write_error = |path: &Path, why| CliError::output(path.display(), why);
     fs::create_dir_all(folder).map_err(|why| write_error(folder, why))?;
     let work = tempfile::tempdir_in(folder).map_err(|why| write_error(folder, why))?;
@@ -124,24 +143,25 @@ fn cannot_read(library: &Path, why: &dyn std::fmt::Display) -> CliError {
     CliError::Usage(format!("{}: cannot read Rust's library: {why}", library.display()))
 }
 
-/// The library that this compiler links.
-fn standard_library(rustc: &Path) -> Result<PathBuf, CliError> {
+/// The libraries that this compiler links: `std`, and what it is made of.
+fn standard_libraries(rustc: &Path) -> Result<Vec<PathBuf>, CliError> {
     let name = rustc.display();
     let asked = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
     let answer =
         asked.map_err(|why| CliError::Usage(format!("{name}: cannot run it: {}", without_code(&why))))?;
     let folder = PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim_end());
-    let mut libraries: Vec<PathBuf> = fs::read_dir(&folder)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    let library = |beginning: &str| {
+        let is_wanted = |path: &&PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-            name.starts_with("libstd-") && name.ends_with(".rlib")
-        })
-        .collect();
-    libraries.sort();
-    libraries.into_iter().next().ok_or_else(|| {
+            name.starts_with(beginning) && name.ends_with(".rlib")
+        };
+        files.iter().find(is_wanted).cloned()
+    };
+    let found: Option<Vec<PathBuf>> = ["libstd-", "liballoc-", "libcore-"].into_iter().map(library).collect();
+    found.ok_or_else(|| {
         CliError::Usage(format!(
             "{name}: has no library for {TARGET} (looked in {}); install it (rustup target add {TARGET})",
             folder.display()
@@ -150,13 +170,15 @@ fn standard_library(rustc: &Path) -> Result<PathBuf, CliError> {
 }
 
 /// Differs for libraries that differ, and for versions of this tool that catch other functions.
-fn key(library: &Path) -> Result<u64, CliError> {
-    let about = fs::metadata(library).map_err(|why| cannot_read(library, &without_code(&why)))?;
+fn key(libraries: &[PathBuf]) -> Result<u64, CliError> {
     let mut hasher = FxHasher::default();
-    library.hash(&mut hasher);
-    about.len().hash(&mut hasher);
-    about.modified().ok().hash(&mut hasher);
-    (WRAPPED, CALLED, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
+    for library in libraries {
+        let about = fs::metadata(library).map_err(|why| cannot_read(library, &without_code(&why)))?;
+        library.hash(&mut hasher);
+        about.len().hash(&mut hasher);
+        about.modified().ok().hash(&mut hasher);
+    }
+    (WRAPPED, CALLED, accesses::FUNCTIONS, accesses::FORMATTED, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
     Ok(hasher.finish())
 }
 
@@ -171,27 +193,53 @@ struct Function {
     wrapped: bool,
 }
 
-/// Finds the functions in the objects of an archive.
-fn functions(archive: &[u8]) -> Result<Vec<Function>, object::Error> {
-    let listed = |list: &[(&'static str, &'static [&'static str])], wrapped| -> Vec<_> {
-        list.iter().map(|&(name, paths)| (paths, Function { name, symbols: Vec::new(), wrapped })).collect()
-    };
-    let mut all = listed(WRAPPED, true);
-    all.extend(listed(CALLED, false));
-    for member in ArchiveFile::parse(archive)?.members() {
-        // Besides objects there is metadata.
-        let Ok(object) = object::File::parse(member?.data(archive)?) else { continue };
-        for symbol in object.symbols().filter(|symbol| symbol.is_global()) {
-            let Ok(mangled) = symbol.name() else { continue };
-            let path = path(mangled);
-            for (paths, function) in &mut all {
-                if paths.contains(&path.as_str()) && !function.symbols.iter().any(|known| known == mangled) {
-                    function.symbols.push(mangled.to_owned());
+/// The functions that were found in the libraries.
+struct Functions {
+    /// Those that the runtime has a name for, with the paths that they are looked for by.
+    named: Vec<(&'static [&'static str], Function)>,
+    /// Symbols of functions that access what they are given.
+    accessing: Vec<(String, Accesses)>,
+}
+
+impl Default for Functions {
+    fn default() -> Functions {
+        let listed = |list: &[(&'static str, &'static [&'static str])], wrapped| -> Vec<_> {
+            let function = |name| Function { name, symbols: Vec::new(), wrapped };
+            list.iter().map(|&(name, paths)| (paths, function(name))).collect()
+        };
+        let mut named = listed(WRAPPED, true);
+        named.extend(listed(CALLED, false));
+        Functions { named, accessing: Vec::new() }
+    }
+}
+
+impl Functions {
+    /// Finds functions in the objects of an archive.
+    fn find(&mut self, archive: &[u8]) -> Result<(), object::Error> {
+        for member in ArchiveFile::parse(archive)?.members() {
+            // Besides objects there is metadata.
+            let Ok(object) = object::File::parse(member?.data(archive)?) else { continue };
+            for symbol in object.symbols().filter(|symbol| symbol.is_global()) {
+                let Ok(mangled) = symbol.name() else { continue };
+                let path = path(mangled);
+                for (paths, function) in &mut self.named {
+                    if paths.contains(&path.as_str())
+                        && !function.symbols.iter().any(|known| known == mangled)
+                    {
+                        function.symbols.push(mangled.to_owned());
+                    }
                 }
+                let accesses = accesses::of(&path).filter(|_| symbol.is_definition());
+                self.accessing.extend(accesses.map(|accesses| (mangled.to_owned(), accesses)));
             }
         }
+        Ok(())
     }
-    Ok(all.into_iter().map(|(_, function)| function).filter(|found| !found.symbols.is_empty()).collect())
+
+    /// Those that the libraries have.
+    fn named(&self) -> impl Iterator<Item = &Function> {
+        self.named.iter().map(|(_, function)| function).filter(|found| !found.symbols.is_empty())
+    }
 }
 
 /// The path of a function without hashes: `<a::B>::c` in the new mangling, `a::B::c` in the old one.
@@ -200,12 +248,12 @@ fn path(mangled: &str) -> String {
 }
 
 /// A crate that is nothing but jumps. Names are quoted, as those of the old mangling hold dots and dollars.
-fn source(functions: &[Function]) -> String {
+fn source(functions: &Functions) -> String {
     let mut text = String::from("#![no_std]\ncore::arch::global_asm!(r###\"\n.text\n");
     let mut function = |name: &str, body: &str| {
         let _ = writeln!(text, ".globl \"{name}\"\n.type \"{name}\", @function\n\"{name}\":\n{body}");
     };
-    for Function { name, symbols, wrapped } in functions {
+    for Function { name, symbols, wrapped } in functions.named() {
         let real = if *wrapped { "__real_" } else { "" };
         if let Some(symbol) = symbols.first() {
             function(&format!("foresee_real_{name}"), &format!("jmp \"{real}{symbol}\""));
@@ -217,6 +265,9 @@ fn source(functions: &[Function]) -> String {
             );
             function(&format!("__wrap_{symbol}"), &body);
         }
+    }
+    for (symbol, accesses) in &functions.accessing {
+        function(&format!("__wrap_{symbol}"), &accesses.announced_before(symbol));
     }
     text.push_str("\"###, options(att_syntax, raw));\n");
     text
@@ -238,7 +289,7 @@ fn assemble(rustc: &Path, source: &str, work: &Path) -> Result<PathBuf, CliError
 }
 
 /// The linker's arguments, as gcc and clang read them from a file.
-fn response_file(functions: &[Function], object: &Path) -> String {
+fn response_file(functions: &Functions, object: &Path) -> String {
     let mut text = String::new();
     for character in object.display().to_string().chars() {
         if character.is_whitespace() || matches!(character, '\\' | '"' | '\'') {
@@ -247,7 +298,8 @@ fn response_file(functions: &[Function], object: &Path) -> String {
         text.push(character);
     }
     text.push('\n');
-    for symbol in functions.iter().filter(|found| found.wrapped).flat_map(|found| &found.symbols) {
+    let wrapped = functions.named().filter(|found| found.wrapped).flat_map(|found| &found.symbols);
+    for symbol in wrapped.chain(functions.accessing.iter().map(|(symbol, _)| symbol)) {
         let _ = writeln!(text, "-Wl,--wrap={symbol}");
     }
     text

@@ -170,15 +170,18 @@ extern "C-unwind" fn lock_part(fd: c_int, operation: c_int, len: i64, pc: u64) -
     around_file_lock(fd, pc, || unsafe { call_real!(REAL, (c_int, c_int, i64) -> c_int, fd, operation, len) })
 }
 
-/// A lock may be given back, changed or taken: what was done under the old one is known to whoever gets it.
+/// A lock may be given back, changed or taken: what was done under the old one is known to whoever gets it. Who does not get it knows
+/// that it is taken.
 pub(crate) fn around_file_lock(fd: c_int, pc: u64, operation: impl FnOnce() -> c_int) -> c_int {
     lock_files();
     gives(fd, pc);
     let result = operation();
-    if let Some(channel) = channel(fd)
-        && result >= 0
-    {
-        take_edge(channel, pc);
+    if let Some(channel) = channel(fd) {
+        if result >= 0 {
+            take_edge(channel, pc);
+        } else {
+            acquire_edge(channel, pc);
+        }
     }
     result
 }

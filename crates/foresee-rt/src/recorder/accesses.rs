@@ -1,6 +1,6 @@
 //! Accesses that are not recorded on the fast path: of watched variables, and of ranges of bytes.
 
-use foresee_format::{Tag, Unseen};
+use foresee_format::{ON_BEHALF, Tag, Unseen};
 
 use super::thread::{AccessKind, access_at_once, accessing, always, inside};
 use super::watched::{self, Access};
@@ -44,6 +44,24 @@ pub(crate) extern "C-unwind" fn write_range(addr: u64, size: u64, pc: u64) {
             }
         });
     }
+}
+
+/// Records that a function of Rust's library reads these bytes, and writes them if so, for who called it.
+pub(crate) fn access_on_behalf(writes: bool, addr: u64, size: u64, pc: u64) {
+    if size == 0 || !counts(pc) {
+        return;
+    }
+    accessing(|local| {
+        if writes {
+            watched::disturb(addr, size);
+        }
+        if !code_filter::leaves_out(pc) {
+            local.plain(Tag::ReadRange, ON_BEHALF, [pc, addr, size]);
+            if writes {
+                local.plain(Tag::WriteRange, ON_BEHALF, [pc, addr, size]);
+            }
+        }
+    });
 }
 
 /// Records that a call of instrumented code accesses so many bytes: of a block that is new, of an object of the C library, or where no

@@ -2,6 +2,7 @@
 
 use libc::c_void;
 
+use super::accesses::panics;
 use crate::entry_points::entries;
 use crate::real_functions::std_functions;
 use crate::recorder::edges::{acquire_edge, both_edges};
@@ -44,6 +45,7 @@ extern "C-unwind" fn take_hook(pc: u64) -> Hook {
 /// Does not return: the thread unwinds through here.
 extern "C-unwind" fn begin_unwind(info: *const c_void, pc: u64) {
     acquire_edge(lock(), pc);
+    panics();
     // SAFETY: calls the library's function with its caller's own argument, and its signature.
     unsafe { foresee_real_begin_unwind(info) }
 }

@@ -11,6 +11,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `accesses` | numbers and texts that are formatted, vectors that grow |
 //! | `allocator` | `__rust_alloc` and the like: sizes and callers of the memory that Rust code asks for |
 //! | `hooks` | what is called when a thread panics |
 //! | `locks` | locks that are taken already, for which threads wait in the library |
@@ -22,6 +23,7 @@
 //! | `parts` | functions of the library that are parts of others |
 //! | `unseen_atomics` | records of atomic operations that the library does itself |
 
+mod accesses;
 mod allocator;
 mod hooks;
 mod locks;

@@ -5,6 +5,7 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKi
 
 use super::coverage::Announcement;
 use super::file_code::{Callee, FileCode};
+use super::flow::Flow;
 
 /// How far back the source of a called address is looked for.
 const LOOK_BACK: usize = 40;
@@ -85,7 +86,13 @@ fn constant_in(register: Register, instructions: &[Instruction], at: usize) -> O
 pub(super) fn given_functions(code: &FileCode, instructions: &[Instruction], at: usize) -> Vec<u64> {
     let before = instructions[..at].iter().rev().take(LOOK_BACK);
     let before = before.take_while(|one| one.flow_control() == FlowControl::Next);
-    let addresses = before.filter_map(|one| match one.mnemonic() {
+    let addresses = before.filter_map(|one| taken_address(code, one));
+    addresses.filter(|&address| code.is_start(address)).collect()
+}
+
+/// The address that an instruction takes of something in the file.
+pub(super) fn taken_address(code: &FileCode, one: &Instruction) -> Option<u64> {
+    match one.mnemonic() {
         Mnemonic::Lea if one.is_ip_rel_memory_operand() => Some(one.ip_rel_memory_address()),
         Mnemonic::Mov if one.op1_kind() == OpKind::Immediate32 => Some(one.immediate32().into()),
         Mnemonic::Mov if one.op1_kind() == OpKind::Memory && one.is_ip_rel_memory_operand() => {
@@ -95,30 +102,76 @@ pub(super) fn given_functions(code: &FileCode, instructions: &[Instruction], at:
             }
         }
         _ => None,
-    });
-    addresses.filter(|&address| code.function_at(address).is_some_and(|start| start.0 == address)).collect()
+    }
 }
 
 /// The address in a register that is called, if it was put there shortly before.
 fn in_register(code: &FileCode, instructions: &[Instruction], at: usize, register: Register) -> Callee {
-    for one in instructions[..at].iter().rev().take(LOOK_BACK) {
-        if one.flow_control() != FlowControl::Next {
-            break;
-        }
-        let writes = one.op_count() > 0
-            && one.op0_kind() == OpKind::Register
-            && one.op0_register().full_register() == register;
-        if writes {
-            return match one.mnemonic() {
-                Mnemonic::Mov if one.is_ip_rel_memory_operand() => code.slot(one.ip_rel_memory_address()),
-                Mnemonic::Lea if one.is_ip_rel_memory_operand() => {
-                    through_stub(code, one.ip_rel_memory_address())
-                }
-                _ => Callee::Unknown,
-            };
-        }
+    let before = instructions[..at].iter().rev().take(LOOK_BACK);
+    let mut before = before.take_while(|one| one.flow_control() == FlowControl::Next);
+    let put = before.find(|one| is_put_into(one, register)).and_then(|one| source(code, one));
+    put.unwrap_or(Callee::Unknown)
+}
+
+/// The same, on all ways that lead to the call: compilers put what is called in a loop into a register before it.
+pub(super) fn on_all_ways(code: &FileCode, flow: &Flow, at: usize) -> Option<Callee> {
+    let one = &flow.instructions[at];
+    let is_by_register =
+        one.flow_control() == FlowControl::IndirectCall && one.op0_kind() == OpKind::Register;
+    let register = one.op0_register();
+    if !is_by_register || !PRESERVED.contains(&register) {
+        return None;
     }
-    Callee::Unknown
+    let mut found = None;
+    let mut seen = vec![false; flow.instructions.len()];
+    let mut open = flow.before(at);
+    while let Some(at) = open.pop() {
+        if std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        if is_put_into(&flow.instructions[at], register) {
+            let put = source(code, &flow.instructions[at])?;
+            if found.get_or_insert_with(|| put.clone()) != &put {
+                return None;
+            }
+            continue;
+        }
+        let before = flow.before(at);
+        if at == 0 || before.is_empty() {
+            return None;
+        }
+        open.extend(before);
+    }
+    found
+}
+
+/// Registers that calls preserve.
+const PRESERVED: [Register; 6] =
+    [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+
+fn is_put_into(one: &Instruction, register: Register) -> bool {
+    let is = |nth: u32| {
+        one.op_count() > nth
+            && one.op_kind(nth) == OpKind::Register
+            && one.op_register(nth).full_register() == register
+    };
+    match one.mnemonic() {
+        Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Push | Mnemonic::Call | Mnemonic::Jmp => false,
+        Mnemonic::Xchg | Mnemonic::Xadd => is(0) || is(1),
+        Mnemonic::Cpuid => register == Register::RBX,
+        _ => is(0),
+    }
+}
+
+/// The function whose address an instruction puts into a register.
+fn source(code: &FileCode, one: &Instruction) -> Option<Callee> {
+    match one.mnemonic() {
+        Mnemonic::Mov if one.is_ip_rel_memory_operand() => Some(code.slot(one.ip_rel_memory_address())),
+        Mnemonic::Lea if one.is_ip_rel_memory_operand() => {
+            Some(through_stub(code, one.ip_rel_memory_address()))
+        }
+        _ => None,
+    }
 }
 
 /// Stubs of the linker lead to what a slot has in it.

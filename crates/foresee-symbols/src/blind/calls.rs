@@ -6,11 +6,12 @@ use foresee_trace::raw::{BlindCode, Orders, Recording};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::callee::{Call, callee, given_functions, is_harmless_system_call};
+use super::callee::{Call, callee, given_functions, is_harmless_system_call, on_all_ways};
 use super::coverage::{CallKind, Uncovered, uncovered};
 use super::effects::{self, Effect, Effects};
 use super::file_code::{Callee, FileCode, FunctionStart};
 use super::flow::{Flow, Return, decode, is_call};
+use super::formatting::formatters;
 use super::runtime_calls::{
     calls_back, is_copy, is_cxx_library, is_entry_point, is_stateful, keeps_arguments, runtime_call,
 };
@@ -127,13 +128,18 @@ impl ProgramCode {
         }
         let code = Rc::clone(self.code(file));
         let instructions = decode(&code, start);
-        let calls = self.calls(file, &instructions, 0);
+        let mut calls = self.calls(file, &instructions, 0);
         let returns = |at: usize| match calls.get(&at) {
             Some(Call::NeverReturns) => Return::Never,
             Some(Call::Announces(_) | Call::Tool | Call::Leaves) => Return::Always,
             _ => Return::OrThrows,
         };
         let flow = Flow::of(instructions, &code, returns);
+        for (&at, call) in calls.iter_mut().filter(|(_, call)| **call == Call::Unknown) {
+            if let Some(callee) = on_all_ways(&code, &flow, at) {
+                *call = self.call(file, &callee, 0);
+            }
+        }
         // (Rust's compiler announces all accesses to what others may know.)
         let variables = if code.is_rust() { &[] } else { code.frame_variables(start) };
         let keeping: FxHashSet<usize> = if variables.is_empty() {
@@ -171,6 +177,20 @@ impl ProgramCode {
             }
             if flow.leaps.contains(&at) {
                 blind.insert(at, unknown(&code));
+            }
+            let formatters = if code.is_rust() { formatters(&code, one) } else { Vec::new() };
+            // What a panic says is read by a thread that ends, or has given up what it did.
+            let panics = || {
+                let next = (at..).find(|&at| {
+                    let one = flow.instructions.get(at);
+                    one.is_none_or(|one| one.flow_control() != FlowControl::Next)
+                });
+                next.is_some_and(|next| calls.get(&next) == Some(&Call::NeverReturns))
+            };
+            for formatter in formatters.into_iter().filter(|_| !panics()) {
+                if let Call::Blind(what) = self.call(file, &Callee::Here(formatter), 0) {
+                    blind.insert(at, what);
+                }
             }
         }
         let function = Rc::new(FunctionCode { flow, calls, blind });

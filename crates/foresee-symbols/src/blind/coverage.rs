@@ -68,8 +68,7 @@ pub(super) fn uncovered(
     variables: &[FrameVariable],
     call: impl Fn(usize) -> CallKind,
 ) -> Vec<Uncovered> {
-    let is_constant = |address| code.is_constant(address);
-    let mut interpreter = Interpreter::new(code.is_relocatable(), &is_constant);
+    let mut interpreter = Interpreter::new(code);
     let captured = Captured::new(variables, interpreter.frame());
     let mut analysis = Analysis { code, flow, call, interpreter, announcements: BTreeMap::new(), captured };
     analysis.run()

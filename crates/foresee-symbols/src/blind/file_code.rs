@@ -161,6 +161,11 @@ impl FileCode {
         is_inside.then(|| FunctionStart(self.pieces.get(&start).copied().unwrap_or(start)))
     }
 
+    /// Whether a function begins at this address.
+    pub(super) fn is_start(&self, address: u64) -> bool {
+        self.function_at(address).is_some_and(|start| start.0 == address)
+    }
+
     /// The code of a function: its first address and its bytes, for each of its pieces.
     pub(super) fn pieces(&self, start: FunctionStart) -> Vec<(u64, &[u8])> {
         let others = self.pieces.iter().filter(|&(_, &whole)| whole == start.0).map(|(&piece, _)| piece);

@@ -28,6 +28,7 @@ mod coverage;
 mod effects;
 mod file_code;
 mod flow;
+mod formatting;
 mod frame_variables;
 mod paths;
 mod runtime_calls;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use iced_x86::{Code, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::file_code::{Callee, FileCode};
 use super::values::{Place, Unknown, Value, Values};
 
 const REGISTERS: usize = 16;
@@ -54,8 +55,7 @@ pub(super) struct Interpreter<'a> {
     short: FxHashSet<Value>,
     /// What calls returned.
     results: FxHashSet<Value>,
-    /// Whether nothing changes the memory at an address of the file.
-    is_constant: &'a dyn Fn(u64) -> bool,
+    code: &'a FileCode,
     /// Where addresses in the code are relative to.
     image: Value,
     factory: InstructionInfoFactory,
@@ -67,13 +67,13 @@ fn number(register: Register) -> Option<usize> {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Of code that can be loaded anywhere, or only where its addresses say.
-    pub(super) fn new(is_relocatable: bool, is_constant: &'a dyn Fn(u64) -> bool) -> Interpreter<'a> {
+    /// Of the code of a file.
+    pub(super) fn new(code: &'a FileCode) -> Interpreter<'a> {
         let mut values = Values::default();
-        let image = if is_relocatable { values.unknown(Unknown::Image) } else { values.constant(0) };
+        let image = if code.is_relocatable() { values.unknown(Unknown::Image) } else { values.constant(0) };
         Interpreter {
             values,
-            is_constant,
+            code,
             image,
             short: FxHashSet::default(),
             results: FxHashSet::default(),
@@ -198,8 +198,14 @@ impl<'a> Interpreter<'a> {
                 }
                 // What never changes is the same whenever it is loaded.
                 let in_file = self.address_in_file(address)?;
-                let is_same = size == 8 && (self.is_constant)(in_file);
-                is_same.then(|| self.values.unknown(Unknown::Result(LOADED, vec![address])))
+                if size != 8 || !self.code.is_constant(in_file) {
+                    return None;
+                }
+                // The loader puts addresses of the file there.
+                Some(match self.code.slot(in_file) {
+                    Callee::Here(at) => self.values.plus(self.image, at.cast_signed()),
+                    _ => self.values.unknown(Unknown::Result(LOADED, vec![address])),
+                })
             }
             _ => Some(self.values.constant(immediate(one, nth)?)),
         }
@@ -266,6 +272,10 @@ impl<'a> Interpreter<'a> {
             M::Dec => {
                 let left = self.operand(state, one, 0)?;
                 self.values.plus(left, -1)
+            }
+            M::Neg => {
+                let (zero, of) = (self.values.constant(0), self.operand(state, one, 0)?);
+                self.values.sum(zero, of, -1)
             }
             M::Shl => {
                 let (left, right) = binary(self)?;
@@ -419,42 +429,69 @@ impl<'a> Interpreter<'a> {
         if others.iter().all(|other| *other == first) {
             return first.clone();
         }
-        // What is a constant apart in all of them stays so: the first of such a group is the new unknown itself, the others are a
-        // constant apart from it.
-        let mut groups: BTreeMap<Vec<(Value, i64)>, (Value, i64)> = BTreeMap::new();
-        let mut meet = |this: &mut Self, place: Place, incoming: Vec<Value>| {
-            if incoming.iter().all(|&value| value == incoming[0]) {
-                return incoming[0];
-            }
-            let split: Vec<(Value, i64)> = incoming.iter().map(|&value| this.values.split(value)).collect();
-            let base = split[0].1;
-            let key: Vec<(Value, i64)> =
-                split.iter().map(|&(varying, offset)| (varying, offset.wrapping_sub(base))).collect();
-            let in_frame = incoming.iter().all(|&value| this.values.is_in_frame(value));
-            let (together, first_base) = *groups.entry(key).or_insert_with(|| {
-                let met = Unknown::Met(block, place);
-                (if in_frame { this.values.frame(met) } else { this.values.unknown(met) }, base)
-            });
-            this.values.plus(together, base.wrapping_sub(first_base))
-        };
-        let mut registers = first.registers;
-        for (number, value) in registers.iter_mut().enumerate() {
-            *value = meet(
-                self,
-                Place::Register(number),
-                states.iter().map(|state| state.registers[number]).collect(),
-            );
-        }
-        let mut slots = BTreeMap::new();
-        for (&key, &(size, _)) in &first.slots {
-            let same =
-                |state: &&State| state.slots.get(&key).filter(|(known, _)| *known == size).map(|slot| slot.1);
+        let mut places: Vec<(Place, Vec<Value>)> = (0..REGISTERS)
+            .map(|number| {
+                (Place::Register(number), states.iter().map(|state| state.registers[number]).collect())
+            })
+            .collect();
+        for (&(varying, offset), &(size, _)) in &first.slots {
+            let same = |state: &&State| {
+                state.slots.get(&(varying, offset)).filter(|(known, _)| *known == size).map(|slot| slot.1)
+            };
             let incoming: Option<Vec<Value>> = states.iter().map(same).collect();
-            if let Some(incoming) = incoming {
-                slots.insert(key, (size, meet(self, Place::Slot(key.0, key.1), incoming)));
+            places.extend(incoming.map(|incoming| (Place::Slot(varying, offset), incoming)));
+        }
+        let mut met = State { registers: first.registers, slots: BTreeMap::new() };
+        for (place, value) in self.meet_places(block, places) {
+            match place {
+                Place::Register(number) => met.registers[number] = value,
+                Place::Slot(varying, offset) => {
+                    let size = first.slots[&(varying, offset)].0;
+                    met.slots.insert((varying, offset), (size, value));
+                }
             }
         }
-        State { registers, slots }
+        met
+    }
+
+    /// What is in places at the beginning of a block, by what comes in. What differs is a new unknown; but where all that comes in differs
+    /// from the first by the same, times a constant, as what it does elsewhere, it stays that much of the other's unknown: an
+    /// index, and the address that steps through an array with it.
+    fn meet_places(&mut self, block: usize, places: Vec<(Place, Vec<Value>)>) -> Vec<(Place, Value)> {
+        let mut met = Vec::with_capacity(places.len());
+        let mut differing = Vec::new();
+        for (place, incoming) in places {
+            if incoming.iter().all(|&value| value == incoming[0]) {
+                met.push((place, incoming[0]));
+                continue;
+            }
+            let steps: Vec<Value> =
+                incoming[1..].iter().map(|&value| self.values.sum(value, incoming[0], -1)).collect();
+            let times = self.values.divisor(&steps);
+            let steps: Vec<Value> = steps.iter().map(|&step| self.values.divided(step, times)).collect();
+            differing.push((times.unsigned_abs(), times, steps, place, incoming));
+        }
+        // The smallest step comes first: the others are multiples of it.
+        differing.sort_by_key(|&(size, ..)| size);
+        let mut groups: FxHashMap<Vec<Value>, (Value, Value, i64)> = FxHashMap::default();
+        for (_, times, steps, place, incoming) in differing {
+            let in_frame = incoming.iter().all(|&value| self.values.is_in_frame(value));
+            let of_group = groups.get(&steps).copied().and_then(|(unknown, first, one)| {
+                let times = (times.checked_rem(one) == Some(0)).then(|| times.wrapping_div(one))?;
+                let apart = self.values.sum(incoming[0], first, times.wrapping_neg());
+                Some(self.values.sum(apart, unknown, times))
+            });
+            let of_group = of_group.filter(|&value| self.values.is_in_frame(value) == in_frame);
+            let value = of_group.unwrap_or_else(|| {
+                let unknown = Unknown::Met(block, place);
+                let unknown =
+                    if in_frame { self.values.frame(unknown) } else { self.values.unknown(unknown) };
+                groups.entry(steps).or_insert((unknown, incoming[0], times));
+                unknown
+            });
+            met.push((place, value));
+        }
+        met
     }
 }
 

@@ -104,6 +104,26 @@ impl Values {
         self.intern(sum)
     }
 
+    /// The greatest number of which all these values are multiples, with the sign of the first part of the first of them; 1 if all are 0.
+    pub(super) fn divisor(&self, values: &[Value]) -> i64 {
+        let parts = || {
+            let sums = values.iter().map(|value| &self.sums[value.0 as usize]);
+            sums.flat_map(|sum| sum.terms.iter().map(|&(_, count)| count).chain([sum.constant]))
+        };
+        let greatest = parts().fold(0, |greatest, part| common_divisor(greatest, part.unsigned_abs()));
+        let greatest = i64::try_from(greatest).unwrap_or(1).max(1);
+        let is_negative = parts().find(|&part| part != 0).is_some_and(i64::is_negative);
+        if is_negative { -greatest } else { greatest }
+    }
+
+    /// The value by a number of which it is a multiple.
+    pub(super) fn divided(&mut self, value: Value, by: i64) -> Value {
+        let sum = &self.sums[value.0 as usize];
+        let terms = sum.terms.iter().map(|&(unknown, count)| (unknown, count.wrapping_div(by))).collect();
+        let constant = sum.constant.wrapping_div(by);
+        self.intern(Sum { terms, constant })
+    }
+
     fn intern(&mut self, sum: Sum) -> Value {
         if let Some(&value) = self.known.get(&sum) {
             return value;
@@ -139,6 +159,13 @@ impl Values {
         let terms = &self.sums[value.0 as usize].terms;
         terms.iter().any(|&(unknown, count)| count == 1 && self.frames[unknown as usize])
     }
+}
+
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ fn paths_have_no_hashes() {
 
 #[test]
 fn what_is_no_library_is_refused() {
-    assert!(functions(b"not an archive").is_err());
+    assert!(Functions::default().find(b"not an archive").is_err());
     let refused = link_arguments(Path::new("/no/such/rustc"), Path::new("/no")).unwrap_err();
     assert!(refused.to_string().starts_with("/no/such/rustc: cannot run it"), "{refused}");
 }
@@ -34,7 +34,7 @@ fn what_is_no_library_is_refused() {
 fn any_path_can_be_in_a_response_file() {
     let folder = tempfile::tempdir().unwrap();
     let (file, object) = (folder.path().join("args"), r#"/a b/it's "quoted" \ here.o"#);
-    fs::write(&file, response_file(&[], Path::new(object))).unwrap();
+    fs::write(&file, response_file(&Functions::default(), Path::new(object))).unwrap();
     assert_eq!(expanded(&[format!("@{}", file.display()).into()]), [object]);
 }
 

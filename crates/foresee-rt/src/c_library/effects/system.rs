@@ -5,7 +5,7 @@ use libc::{
     tm,
 };
 
-use super::orders::{AskingEnvironment, Binding, ChangingEnvironment, Giving, RunningChild};
+use super::orders::{AskingEnvironment, Binding, ChangingEnvironment, Giving, Learning, RunningChild};
 use super::table::*;
 use crate::c_library::sleeping::Sleeping;
 use crate::real_functions::{Real, call_real};
@@ -96,13 +96,13 @@ effects! {
         before [reads_object(len)], after |failed| [writes_object(len, failed == 0)];
     getpeername(fd: c_int, to: *mut sockaddr, len: *mut socklen_t) -> c_int,
         before [reads_object(len)], after |failed| [writes_object(len, failed == 0)];
-    getsockopt(fd: c_int, level: c_int, name: c_int, to: *mut c_void, len: *mut socklen_t) -> c_int,
+    getsockopt(fd: c_int, level: c_int, name: c_int, to: *mut c_void, len: *mut socklen_t) -> c_int, within Learning(fd),
         before [reads_object(len)],
         after |failed| [
             writes_object(len, failed == 0),
             writes(to, if failed == 0 { length_at(len) } else { 0 })
         ];
-    setsockopt(fd: c_int, level: c_int, name: c_int, from: Bytes, len: socklen_t) -> c_int,
+    setsockopt(fd: c_int, level: c_int, name: c_int, from: Bytes, len: socklen_t) -> c_int, within Giving(fd),
         before [reads(from, len as usize)], after |_| [];
     bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int, within Binding(fd),
         before [reads(address, len as usize)], after |_| [];

@@ -36,7 +36,7 @@ mod unseen_starts;
 
 use std::rc::Rc;
 
-use foresee_format::{AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, SHARED_MEMORY, SYNC_SPACE, Tag};
+use foresee_format::{AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, ON_BEHALF, SHARED_MEMORY, SYNC_SPACE, Tag};
 use rustc_hash::FxHashMap;
 
 use self::annotations::Annotations;
@@ -276,7 +276,7 @@ impl Interpreter {
         let Some(site) = site else { return Some((LocId::UNKNOWN, op)) };
         self.lines.count(&op, site);
         if let Some(mem) = op.mem() {
-            self.touch(&op, mem, site, record.tag == Tag::Alloc && record.detail == SHARED_MEMORY)?;
+            self.touch(&op, mem, site, record)?;
         }
         let loc = if record.tag == Tag::Enter { site.loc } else { self.locks.place(thread, site) };
         let op = match op {
@@ -385,10 +385,15 @@ impl Interpreter {
     }
 
     /// Learns what an operation on this memory says about what is there, and whether others have it; `None` if it is no event.
-    fn touch(&mut self, op: &Op<'_>, mem: Mem, site: &CallSite, is_shared: bool) -> Option<()> {
+    fn touch(&mut self, op: &Op<'_>, mem: Mem, site: &CallSite, record: &Record) -> Option<()> {
         let is_unseen = match op {
-            Op::Read { .. } | Op::Write { .. } => site.origin != Origin::Program,
-            Op::Free { .. } => site.origin == Origin::Foreign,
+            Op::Read { .. } | Op::Write { .. } => match site.origin {
+                Origin::Program => false,
+                Origin::Container => !is_on_behalf(record),
+                Origin::Foreign => true,
+            },
+            // (It may be the last owner, by what it has counted unseen.)
+            Op::Free { .. } => site.origin != Origin::Program,
             _ => false,
         };
         if mem.size == 0 || mem.end() > 1 << 64 || is_unseen {
@@ -397,6 +402,7 @@ impl Interpreter {
         match op {
             Op::Alloc { .. } => {
                 self.renew(mem, true);
+                let is_shared = record.tag == Tag::Alloc && record.detail == SHARED_MEMORY;
                 self.naming.set_shared(mem, is_shared);
             }
             Op::Free { .. } => {}
@@ -539,6 +545,11 @@ fn synchronises(op: &Op<'_>) -> bool {
             | Op::Free { .. }
             | Op::Branch
     )
+}
+
+/// Whether Rust's library accesses memory for who called it.
+fn is_on_behalf(record: &Record) -> bool {
+    matches!(record.tag, Tag::ReadRange | Tag::WriteRange) && record.detail == ON_BEHALF
 }
 
 /// Whether Rust's library takes the lock of a standard stream for itself: it gives it back unseen.

@@ -13,6 +13,8 @@ use crate::Program;
 pub(crate) const ALL: &[Program] = &[
     ("static_mut", static_mut),
     ("predicted", predicted),
+    ("beside_formatting", beside_formatting),
+    ("beside_copies", beside_copies),
     ("relaxed_publication", relaxed_publication),
     ("missing_fence", missing_fence),
     ("double_checked", double_checked),
@@ -97,6 +99,52 @@ fn predicted() {
             later();
             *LOCK.lock().unwrap() = 2;
             assert!(unsafe { *VALUE.at() } < 2); // predicted
+        },
+    );
+}
+
+/// The same where the sections do what the library has code for, on what is each thread's own.
+fn beside_formatting() {
+    static VALUE: Shared<u64> = Shared::new(0);
+    static LOCK: Mutex<()> = Mutex::new(());
+    let describe = |number: u64, names: &mut Vec<String>| {
+        let _guard = LOCK.lock().unwrap();
+        names.push(format!("{number} {:?} {:>8.2}", names.last(), number as f64));
+        names.push(number.to_string());
+        assert!(format!("{names:?}").len() > 8);
+    };
+    together(
+        || {
+            unsafe { *VALUE.at() = 1 }; // beside_formatting
+            describe(1, &mut Vec::new());
+        },
+        || {
+            later();
+            describe(2, &mut Vec::new());
+            assert!(unsafe { *VALUE.at() } < 2); // beside_formatting
+        },
+    );
+}
+
+fn beside_copies() {
+    static VALUE: Shared<u64> = Shared::new(0);
+    static LOCK: Mutex<()> = Mutex::new(());
+    let work = |text: &str| {
+        let _guard = LOCK.lock().unwrap();
+        let names: Vec<String> = text.split(", ").map(str::to_uppercase).collect();
+        let again = names.clone();
+        let found = again.iter().filter(|name| name.contains("SECOND ONE OF")).count();
+        assert!(found == 1 && std::str::from_utf8(again[0].as_bytes()).is_ok());
+    };
+    together(
+        || {
+            unsafe { *VALUE.at() = 1 }; // beside_copies
+            work("the first, the second one of all");
+        },
+        || {
+            later();
+            work("another, and the second one of the others");
+            assert!(unsafe { *VALUE.at() } < 2); // beside_copies
         },
     );
 }
