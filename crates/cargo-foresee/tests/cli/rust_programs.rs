@@ -187,6 +187,16 @@ fn what_cannot_be_seen_is_doubted_on_every_path() {
     }
 }
 
+/// Assembly makes nothing unknown where it does not run.
+#[test]
+fn what_does_not_run_hides_nothing() {
+    for built in [&*DEBUG, &*RELEASE] {
+        let found = findings(&built.run(&[], "unused_assembly", &[]));
+        let told: Vec<_> = found.iter().map(|one| (&one["kind"], &one["certainty"])).collect();
+        assert_eq!(told, [(&"deadlock".into(), &"predicted".into())]);
+    }
+}
+
 /// Where in its file a wrong program is marked by `// name`.
 fn marked(name: &str) -> BTreeSet<(String, u64)> {
     let mut found = BTreeSet::new();

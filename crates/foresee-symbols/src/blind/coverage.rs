@@ -89,20 +89,28 @@ impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
         let blocks = &self.flow.blocks;
         let mut ends: Vec<Option<Point>> = vec![None; blocks.len()];
         let mut starts: Vec<Option<Point>> = vec![None; blocks.len()];
+        // Blocks before which something has changed.
+        let mut open = vec![true; blocks.len()];
         let mut changed = true;
         for _ in 0..ROUNDS {
             if !std::mem::take(&mut changed) {
                 break;
             }
             for number in 0..blocks.len() {
+                if !std::mem::take(&mut open[number]) {
+                    continue;
+                }
                 let Some(start) = self.start(number, &ends) else { continue };
                 if starts[number].as_ref() == Some(&start) {
                     continue;
                 }
                 starts[number] = Some(start.clone());
                 let end = self.through(number, start);
-                changed |= ends[number].as_ref() != Some(&end);
-                ends[number] = Some(end);
+                if ends[number].as_ref() != Some(&end) {
+                    changed = true;
+                    ends[number] = Some(end);
+                    blocks[number].next.iter().for_each(|&next| open[next] = true);
+                }
             }
         }
         if changed {
@@ -114,11 +122,10 @@ impl<F: Fn(usize) -> CallKind> Analysis<'_, F> {
 
     fn start(&mut self, number: usize, ends: &[Option<Point>]) -> Option<Point> {
         let previous = self.flow.blocks[number].previous.iter();
-        let mut points: Vec<Point> = previous.filter_map(|&block| ends[block].clone()).collect();
-        if number == 0 {
-            let entry = Point { state: self.interpreter.entry(), announced: BTreeSet::new() };
-            points.insert(0, entry);
-        }
+        let entry = Point { state: self.interpreter.entry(), announced: BTreeSet::new() };
+        let entry = (number == 0).then_some(&entry);
+        let points: Vec<&Point> =
+            entry.into_iter().chain(previous.filter_map(|&block| ends[block].as_ref())).collect();
         let (first, others) = points.split_first()?;
         let states: Vec<&State> = points.iter().map(|point| &point.state).collect();
         let announced = others.iter().fold(first.announced.clone(), |all, other| &all & &other.announced);

@@ -11,6 +11,7 @@ use object::{
 use rustc_hash::FxHashMap;
 
 use super::frame_variables::{FrameVariable, FrameVariables};
+use super::landing_pads::LandingPads;
 use crate::demangle::demangled;
 use crate::image::Image;
 
@@ -52,6 +53,7 @@ pub(crate) struct FileCode {
     is_rust: bool,
     image: Rc<Image>,
     frame_variables: OnceCell<FrameVariables>,
+    landing_pads: OnceCell<LandingPads>,
 }
 
 struct Section {
@@ -93,6 +95,7 @@ impl FileCode {
             }),
             image: Rc::clone(image),
             frame_variables: OnceCell::new(),
+            landing_pads: OnceCell::new(),
         };
         let mut by_name: FxHashMap<String, u64> = FxHashMap::default();
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
@@ -204,6 +207,16 @@ impl FileCode {
     pub(super) fn frame_variables(&self, start: FunctionStart) -> &[FrameVariable] {
         let read = || self.image.elf().map(|file| FrameVariables::of(&file)).unwrap_or_default();
         self.frame_variables.get_or_init(read).in_function(start.0)
+    }
+
+    /// Where exceptions are caught.
+    pub(super) fn landing_pads(&self) -> &LandingPads {
+        let from = |address| {
+            let section = self.section(address)?;
+            section.bytes.get(usize::try_from(address - section.start).ok()?..)
+        };
+        let read = || self.image.elf().map(|file| LandingPads::of(&file, from)).unwrap_or_default();
+        self.landing_pads.get_or_init(read)
     }
 
     /// Whether it has code with instrumentation.

@@ -1,7 +1,7 @@
 //! The control flow of one function.
 //!
-//! A block ends at a jump, where one leads to, and after each call. What no jump leads to is where exceptions are caught, or code behind a
-//! call that does not return: both are taken to follow any call. Targets of a jump through a table are read from the tables that the
+//! A block ends at a jump, where one leads to, and after each call. Where exceptions are caught, tables say ([`landing_pads`](super::landing_pads)); where there
+//! are none, all that no jump leads to is taken to follow any call. Targets of a jump through a table are read from the tables that the
 //! function names; where there are none, it leads to everything that nothing else leads to.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 
 use super::file_code::{FileCode, FunctionStart};
+use super::landing_pads::Caught;
 
 /// How many entries of a jump table are read at most.
 const TABLE: u64 = 2048;
@@ -75,8 +76,8 @@ impl Flow {
             instructions.iter().enumerate().map(|(at, one)| (one.ip(), at)).collect();
         let mut flow = Flow { instructions, by_address, blocks: Vec::new(), leaps: Vec::new() };
         let tables = flow.table_targets(code);
-        flow.cut(&tables);
-        flow.connect(&tables, returns);
+        flow.cut(code, &tables);
+        flow.connect(code, &tables, returns);
         flow
     }
 
@@ -122,11 +123,14 @@ impl Flow {
         }
     }
 
-    fn cut(&mut self, tables: &BTreeSet<usize>) {
+    fn cut(&mut self, code: &FileCode, tables: &BTreeSet<usize>) {
         let mut first: BTreeSet<usize> = tables.clone();
         first.insert(0);
         for (at, one) in self.instructions.iter().enumerate() {
             first.extend(self.target(one));
+            if let Caught::At(pad) = self.caught(code, one) {
+                first.extend(self.at(pad));
+            }
             let goes_on = one.flow_control() == FlowControl::Next;
             let is_adjacent = self.instructions.get(at + 1).is_some_and(|next| next.ip() == one.next_ip());
             if !goes_on || !is_adjacent {
@@ -139,7 +143,7 @@ impl Flow {
             first.iter().zip(ends).map(|(&from, to)| Block { from, to, ..Block::default() }).collect();
     }
 
-    fn connect(&mut self, tables: &BTreeSet<usize>, returns: impl Fn(usize) -> Return) {
+    fn connect(&mut self, code: &FileCode, tables: &BTreeSet<usize>, returns: impl Fn(usize) -> Return) {
         let (mut edges, mut throwing, mut jumping) = (Vec::new(), Vec::new(), Vec::new());
         for (number, block) in self.blocks.iter().enumerate() {
             let last = block.to - 1;
@@ -154,7 +158,13 @@ impl Flow {
                         edges.extend(falls.map(|next| (number, next)));
                     }
                     if returns != Return::Always {
-                        throwing.push(number);
+                        match self.caught(code, one) {
+                            Caught::At(pad) => {
+                                edges.extend(self.at(pad).map(|pad| (number, self.block_of(pad))));
+                            }
+                            Caught::Elsewhere => {}
+                            Caught::Unknown => throwing.push(number),
+                        }
                     }
                 }
                 FlowControl::ConditionalBranch => {
@@ -190,6 +200,14 @@ impl Flow {
                 self.blocks[from].next.push(to);
                 self.blocks[to].previous.push(from);
             }
+        }
+    }
+
+    /// Where what an instruction throws is caught, if it is a call.
+    fn caught(&self, code: &FileCode, one: &Instruction) -> Caught {
+        match one.flow_control() {
+            FlowControl::Call | FlowControl::IndirectCall => code.landing_pads().of_call(one.ip()),
+            _ => Caught::Elsewhere,
         }
     }
 

@@ -30,6 +30,7 @@ mod file_code;
 mod flow;
 mod formatting;
 mod frame_variables;
+mod landing_pads;
 mod paths;
 mod runtime_calls;
 mod state;

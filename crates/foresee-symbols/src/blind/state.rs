@@ -465,6 +465,10 @@ impl<'a> Interpreter<'a> {
                 met.push((place, incoming[0]));
                 continue;
             }
+            if incoming.len() > COMPARED {
+                met.push((place, self.met(block, place, &incoming)));
+                continue;
+            }
             let steps: Vec<Value> =
                 incoming[1..].iter().map(|&value| self.values.sum(value, incoming[0], -1)).collect();
             let times = self.values.divisor(&steps);
@@ -475,17 +479,15 @@ impl<'a> Interpreter<'a> {
         differing.sort_by_key(|&(size, ..)| size);
         let mut groups: FxHashMap<Vec<Value>, (Value, Value, i64)> = FxHashMap::default();
         for (_, times, steps, place, incoming) in differing {
-            let in_frame = incoming.iter().all(|&value| self.values.is_in_frame(value));
             let of_group = groups.get(&steps).copied().and_then(|(unknown, first, one)| {
                 let times = (times.checked_rem(one) == Some(0)).then(|| times.wrapping_div(one))?;
                 let apart = self.values.sum(incoming[0], first, times.wrapping_neg());
                 Some(self.values.sum(apart, unknown, times))
             });
+            let in_frame = self.are_in_frame(&incoming);
             let of_group = of_group.filter(|&value| self.values.is_in_frame(value) == in_frame);
             let value = of_group.unwrap_or_else(|| {
-                let unknown = Unknown::Met(block, place);
-                let unknown =
-                    if in_frame { self.values.frame(unknown) } else { self.values.unknown(unknown) };
+                let unknown = self.met(block, place, &incoming);
                 groups.entry(steps).or_insert((unknown, incoming[0], times));
                 unknown
             });
@@ -493,7 +495,20 @@ impl<'a> Interpreter<'a> {
         }
         met
     }
+
+    fn are_in_frame(&self, values: &[Value]) -> bool {
+        values.iter().all(|&value| self.values.is_in_frame(value))
+    }
+
+    /// The unknown that stands for what comes into a place.
+    fn met(&mut self, block: usize, place: Place, incoming: &[Value]) -> Value {
+        let unknown = Unknown::Met(block, place);
+        if self.are_in_frame(incoming) { self.values.frame(unknown) } else { self.values.unknown(unknown) }
+    }
 }
+
+/// Where more ways meet than this, what differs is not compared: it is where what many calls threw is caught.
+const COMPARED: usize = 8;
 
 /// The operation that loads what never changes.
 const LOADED: u32 = 0x5_0000;

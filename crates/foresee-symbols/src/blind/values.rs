@@ -47,6 +47,8 @@ struct Sum {
 #[derive(Default)]
 pub(super) struct Values {
     sums: Vec<Sum>,
+    /// What varies of each, once somebody has asked.
+    varying: Vec<Option<Value>>,
     known: FxHashMap<Sum, Value>,
     unknowns: FxHashMap<Unknown, u32>,
     /// Which of them are addresses in the function's frame.
@@ -130,16 +132,22 @@ impl Values {
         }
         let value = Value(self.sums.len() as u32);
         self.sums.push(sum.clone());
+        self.varying.push(None);
         self.known.insert(sum, value);
         value
     }
 
     /// The value as what varies and a constant.
     pub(super) fn split(&mut self, value: Value) -> (Value, i64) {
-        let sum = &self.sums[value.0 as usize];
-        let constant = sum.constant;
-        let varying = Sum { terms: sum.terms.clone(), constant: 0 };
-        (self.intern(varying), constant)
+        let at = value.0 as usize;
+        let constant = self.sums[at].constant;
+        let varying = match self.varying[at] {
+            Some(varying) => varying,
+            None if constant == 0 => value,
+            None => self.intern(Sum { terms: self.sums[at].terms.clone(), constant: 0 }),
+        };
+        self.varying[at] = Some(varying);
+        (varying, constant)
     }
 
     /// The value, if it is a constant.

@@ -16,6 +16,8 @@ pub(crate) const ALL: &[Program] = &[
     ("udp", udp),
     ("commands", commands),
     ("files", files),
+    ("options", options),
+    ("file_locks", file_locks),
     ("addresses", addresses),
     ("environment", environment),
     ("hook", hook),
@@ -73,6 +75,46 @@ fn hook() {
         is_set.store(true, Relaxed);
     });
     std::panic::set_hook(Box::new(|_| ()));
+}
+
+/// What is set of a socket is seen by who asks for it.
+fn options() {
+    let socket = &UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    let value = &Plain::new(0);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            value.set(1);
+            socket.set_ttl(7).unwrap();
+        });
+        scope.spawn(move || {
+            while socket.ttl().unwrap() != 7 {
+                thread::yield_now();
+            }
+            assert_eq!(value.get(), 1);
+        });
+    });
+}
+
+/// Who does not get a lock of a file knows that another has it.
+fn file_locks() {
+    let path = std::env::temp_dir().join(format!("foresee-programs-{}.lock", std::process::id()));
+    let [first, second] = [(), ()].map(|()| std::fs::File::create(&path).unwrap());
+    let value = &Plain::new(0);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            value.set(1);
+            first.lock().unwrap();
+            std::mem::forget(first);
+        });
+        scope.spawn(move || {
+            while second.try_lock().is_ok() {
+                second.unlock().unwrap();
+                thread::yield_now();
+            }
+            assert_eq!(value.get(), 1);
+        });
+    });
+    std::fs::remove_file(path).unwrap();
 }
 
 fn handed_over(mut from: impl Write + Send, mut to: impl Read + Send) {
