@@ -25,6 +25,7 @@
 //! | [`named`] | models and structures by name, for whoever has a file |
 
 pub mod atomized;
+mod disjoint;
 pub mod history;
 pub mod linear;
 pub mod log;

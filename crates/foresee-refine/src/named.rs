@@ -306,7 +306,7 @@ fn refine_with<S: Viewed, R: Replica + Default>(
     limits: Limits,
 ) -> Result<Refinement, RefineError> {
     let judged = |mode| {
-        let violation = refine::check_until(spec, R::default(), log, mode, limits.deadline)?;
+        let violation = refine::check_within(spec, R::default(), log, mode, limits)?;
         let judge = |violation: refine::Violation| {
             let judgement = refine::judge::<S, R>(spec, log, &violation, limits)?;
             Ok((violation, judgement))
@@ -314,9 +314,12 @@ fn refine_with<S: Viewed, R: Replica + Default>(
         violation.map(judge).transpose()
     };
     let io = judged(Mode::Io)?;
-    let mut view = structure.has_view().then(|| judged(views)).transpose()?;
     // A log without any write may be one of results alone: then what only the view objects to says nothing, be it a difference or a
     // result that the view had ruled out.
+    let mut view = match structure.has_view().then(|| judged(views)).transpose() {
+        Err(why) if why.undecided().is_some() && !log.has_writes() => None,
+        view => view?,
+    };
     if let Some(Some((violation, _))) = &view
         && !log.has_writes()
         && io.as_ref().map(|(violation, _)| violation.first) != Some(violation.first)

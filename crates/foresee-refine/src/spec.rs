@@ -49,6 +49,12 @@ pub trait Specification {
         None
     }
 
+    /// Makes one state of two that operations on different keys have led to, each from the beginning; whether it could. Where it can, logs are
+    /// checked apart for different keys, too. Parts of the view must be called as keys are then, and an operation touch only those of its own keys.
+    fn join(&self, _state: &mut Self::State, _other: &Self::State) -> bool {
+        false
+    }
+
     /// Which known kind of object this is, so that a faster procedure than a search may decide.
     fn shape(&self) -> Shape {
         Shape::General
@@ -72,6 +78,20 @@ pub trait Specification {
     /// About how many bytes a state takes, for the limit of memory.
     fn weight(&self, _state: &Self::State) -> usize {
         size_of::<Self::State>()
+    }
+
+    /// About how many bytes of the state itself the step copies into the next one. Where that is not 0, as few operations as a short log has
+    /// can make a state of any size, so it is asked before the step is taken.
+    fn growth(&self, _state: &Self::State, _op: &Self::Op) -> usize {
+        0
+    }
+
+    /// About how many bytes are needed to take the step from this state, if it copies a part of it: the old state and the new one.
+    fn room(&self, state: &Self::State, op: &Self::Op) -> usize {
+        match self.growth(state, op) {
+            0 => 0,
+            more => 2 * self.weight(state) + more,
+        }
     }
 }
 
