@@ -54,7 +54,7 @@ pub enum Model {
 
 impl Model {
     /// All models, with their names.
-    pub const ALL: [(Model, &'static str); 15] = [
+    const ALL: [(Model, &'static str); 15] = [
         (Model::Register, "register"),
         (Model::Kv, "kv"),
         (Model::Set, "set"),
@@ -84,21 +84,13 @@ impl fmt::Display for Model {
     }
 }
 
-/// A name that no model has.
+/// A name that no model and no structure has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no model is called `{0}`; expected register, kv, set, queue, stack, pqueue, counter, multiset, tree, cache, vector, stringbuffer, files, map or channel"
-)]
+#[error("no model is called `{0}`; expected {NAMES}")]
 pub struct UnknownModel(String);
 
-impl FromStr for Model {
-    type Err = UnknownModel;
-
-    fn from_str(name: &str) -> Result<Model, UnknownModel> {
-        let known = Model::ALL.iter().find(|(_, known)| *known == name);
-        known.map(|(model, _)| *model).ok_or_else(|| UnknownModel(name.to_owned()))
-    }
-}
+/// The names of all models and structures.
+pub(crate) const NAMES: &str = "register, kv, set, queue, stack, pqueue, counter, multiset, bst, tree, cache, vector, stringbuffer, files, map or channel";
 
 /// Calls a function for any specification with the one of a model.
 macro_rules! with_specification {
@@ -256,7 +248,11 @@ impl FromStr for Structure {
             "vector" => Structure::Vector,
             "stringbuffer" => Structure::StringBuffer,
             "files" => Structure::Files,
-            other => Structure::ResultsOf(other.parse()?),
+            other => {
+                let known = Model::ALL.iter().find(|(_, known)| *known == other);
+                let (model, _) = known.ok_or_else(|| UnknownModel(other.to_owned()))?;
+                Structure::ResultsOf(*model)
+            }
         })
     }
 }
