@@ -9,6 +9,7 @@ use std::hash::Hash;
 
 use smallvec::SmallVec;
 
+use crate::shortened::shortened;
 use crate::value::Value;
 
 /// An executable specification.
@@ -213,7 +214,8 @@ pub struct WrongCall {
 impl WrongCall {
     /// The error for a call that is none of `expected`.
     pub fn new(model: &'static str, expected: &'static str, method: &str, args: &[Value]) -> WrongCall {
-        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
-        WrongCall { model, what: format!("no operation {method}({})", args.join(", ")), expected }
+        let args: Vec<String> = args.iter().map(shortened).collect();
+        let call = format!("{method}({})", args.join(", "));
+        WrongCall { model, what: format!("no operation {}", shortened(&call)), expected }
     }
 }

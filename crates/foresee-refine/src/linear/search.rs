@@ -295,8 +295,8 @@ impl<'a, S: Specification> Search<'a, S> {
         }
         met.retain(|before| !dominates(&frame.used, before));
         met.push(frame.used.clone());
-        // A table that grows has its old and its new entries at the same time: three times what they take.
-        let bytes = 240 + 8 * frame.done.len() + 8 * frame.used.len();
+        // A table that grows has its old and its new entries at the same time: three times what they take. The frame is kept, too.
+        let bytes = 240 + 16 * frame.done.len() + 16 * frame.used.len();
         self.bytes += bytes;
         budget.spend(bytes)?;
         Ok(true)

@@ -40,14 +40,15 @@ struct Part<S: Viewed> {
     steps: usize,
     /// Whether there would be more worlds than are kept.
     is_partial: bool,
-    /// Threads whose observers look at it, have a result, and have not met a state that allows it in all worlds.
-    observers: FxHashSet<ThreadId>,
+    /// What observers ask that have not met a state that allows their result in all worlds: the operation and the result, and who asks it. Those who
+    /// ask the same are one question.
+    questions: FxHashMap<(S::Op, Value), FxHashSet<ThreadId>>,
 }
 
 impl<S: Viewed> Default for Part<S> {
     /// One that has no worlds: it is a piece of another.
     fn default() -> Self {
-        Part { worlds: Vec::new(), steps: 0, is_partial: false, observers: FxHashSet::default() }
+        Part { worlds: Vec::new(), steps: 0, is_partial: false, questions: FxHashMap::default() }
     }
 }
 
@@ -152,7 +153,8 @@ impl<S: Viewed> Worlds<S> {
         let (mut large, small) = if one.steps < other.steps { (other, one) } else { (one, other) };
         large.steps += small.steps;
         large.is_partial |= small.is_partial;
-        large.observers.extend(small.observers);
+        // They are about different keys.
+        large.questions.extend(small.questions);
         let most = self.most(large.steps);
         let mut worlds = Vec::new();
         for mut world in large.worlds {
@@ -256,37 +258,55 @@ impl<S: Viewed> Worlds<S> {
 
     /// An observer begins to look.
     pub(super) fn look(&mut self, spec: &S, part: PartId, thread: ThreadId, op: &S::Op, ret: &Value) {
-        self.parts[part].worlds.iter_mut().for_each(|world| {
-            world.satisfied.remove(&thread);
-        });
-        self.parts[part].observers.insert(thread);
-        self.look_again(spec, part, thread, op, ret);
-    }
-
-    /// An observer looks at the states there are now.
-    pub(super) fn look_again(&mut self, spec: &S, part: PartId, thread: ThreadId, op: &S::Op, ret: &Value) {
-        let Part { worlds, observers, .. } = &mut self.parts[part];
+        let Part { worlds, questions, .. } = &mut self.parts[part];
         let mut is_satisfied = true;
         for world in worlds {
-            if !world.satisfied.contains(&thread) && spec.permits(&world.state, op, ret) {
+            if spec.permits(&world.state, op, ret) {
                 world.satisfied.insert(thread);
+            } else {
+                world.satisfied.remove(&thread);
+                is_satisfied = false;
             }
-            is_satisfied &= world.satisfied.contains(&thread);
         }
-        if is_satisfied {
-            observers.remove(&thread);
+        if !is_satisfied {
+            questions.entry((op.clone(), ret.clone())).or_default().insert(thread);
         }
     }
 
-    /// Whose observers must look again after a step of this part.
-    pub(super) fn observers(&self, part: PartId) -> Vec<ThreadId> {
-        self.parts[part].observers.iter().copied().collect()
+    /// All observers of a part that are under way look at its states after a step.
+    pub(super) fn look_again(&mut self, spec: &S, part: PartId) {
+        let Part { worlds, questions, .. } = &mut self.parts[part];
+        questions.retain(|(op, ret), threads| {
+            let mut is_permitted = false;
+            for world in &mut *worlds {
+                if spec.permits(&world.state, op, ret) {
+                    world.satisfied.extend(&*threads);
+                    is_permitted = true;
+                }
+            }
+            if is_permitted {
+                threads.retain(|thread| !worlds.iter().all(|world| world.satisfied.contains(thread)));
+            }
+            !threads.is_empty()
+        });
     }
 
     /// An observer ends: worlds that did not allow its result are none. What the last one died of, if none is left.
-    pub(super) fn end_look(&mut self, spec: &S, part: PartId, thread: ThreadId, op: &S::Op) -> Option<Death> {
+    pub(super) fn end_look(
+        &mut self,
+        spec: &S,
+        part: PartId,
+        thread: ThreadId,
+        (op, ret): (&S::Op, &Value),
+    ) -> Option<Death> {
         let own = &mut self.parts[part];
-        own.observers.remove(&thread);
+        let question = (op.clone(), ret.clone());
+        if let Some(threads) = own.questions.get_mut(&question) {
+            threads.remove(&thread);
+            if threads.is_empty() {
+                own.questions.remove(&question);
+            }
+        }
         let mut expected = Vec::new();
         own.worlds.retain_mut(|world| {
             let is_satisfied = world.satisfied.remove(&thread);

@@ -14,7 +14,7 @@ use threads::{Ahead, Block, Execution, Step, ThreadState, result_ahead};
 
 use super::replica::Replica;
 use super::violation::{Kind, RefineError, Violation};
-use super::worlds::{Death, PartId, Worlds};
+use super::worlds::{Death, Worlds};
 use crate::linear::Limits;
 use crate::log::{Action, Event, ThreadId};
 use crate::spec::{Touched, Viewed};
@@ -259,7 +259,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         let call = execution.call;
         if execution.is_observer {
             let part = self.worlds.of(self.spec, &execution.op);
-            if let Some(death) = self.worlds.end_look(self.spec, part, thread, &execution.op) {
+            if let Some(death) = self.worlds.end_look(self.spec, part, thread, (&execution.op, &ret)) {
                 return self.report_death(index, Some(call), Some(ret), death);
             }
         }
@@ -322,19 +322,9 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         }
         match death {
             Some(death) => self.report_death(index, Some(call), ret, death),
-            None => self.ask_observers(part),
+            None => self.worlds.look_again(self.spec, part),
         }
         Ok(())
-    }
-
-    /// All observers of a part that are under way look at its new states.
-    fn ask_observers(&mut self, part: PartId) {
-        for thread in self.worlds.observers(part) {
-            let execution = self.threads.get(&thread).and_then(|state| state.execution.as_ref());
-            if let Some(Execution { op, ret: Some(ret), .. }) = execution {
-                self.worlds.look_again(self.spec, part, thread, op, ret);
-            }
-        }
     }
 
     /// No world is left.
