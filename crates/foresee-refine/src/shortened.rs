@@ -28,8 +28,9 @@ impl Write for Beginning {
         let is_whole = self.length == self.text.len();
         self.length += more.len();
         if is_whole {
-            let room = LONGEST.saturating_sub(self.text.len());
-            self.text.push_str(&more[..more.floor_char_boundary(room)]);
+            let room = LONGEST.saturating_sub(self.text.len()).min(more.len());
+            let end = (0..=room).rev().find(|end| more.is_char_boundary(*end)).unwrap_or(0);
+            self.text.push_str(&more[..end]);
         }
         Ok(())
     }
