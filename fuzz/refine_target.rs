@@ -2,7 +2,7 @@
 //! stable (`crates/foresee-refine/tests/fuzz_histories.rs`).
 
 use foresee_refine::linear::Limits;
-use foresee_refine::named::{self, Consistency, Model};
+use foresee_refine::named::{self, Consistency, Model, Structure};
 use foresee_refine::read::{Subject, read};
 use foresee_refine::{History, write};
 
@@ -14,8 +14,9 @@ const LONGEST: usize = 400;
 
 /// Any bytes as a history or a log: ends, without a panic; what is understood is checked, and means the same when it is written and read again.
 pub(crate) fn histories(bytes: &[u8]) {
-    for model in [None, Some(Model::Register), Some(Model::Kv), Some(Model::Channel)] {
-        for case in read(bytes, model).unwrap_or_default() {
+    let said = [Model::Register, Model::Kv, Model::Channel].map(|model| Some(Structure::ResultsOf(model)));
+    for said in said.into_iter().chain([None]) {
+        for case in read(bytes, said).unwrap_or_default() {
             match &case.subject {
                 Subject::History { model, initial, history } if history.ops().len() <= LONGEST => {
                     same_again(*model, initial, history);

@@ -22,9 +22,11 @@
 //! | [`read`], [`mod@write`] | files: JSON, EDN and logs of Jepsen; logs of programs as JSON lines |
 //! | [`recorded_words`] | how operations are said in a trace |
 //! | `recorded` | operations in traces of foresee, observed and predicted (feature `trace`) |
+//! | [`mod@shortened`] | what is shown of long values |
 //! | [`named`] | models and structures by name, for whoever has a file |
 
 pub mod atomized;
+mod disjoint;
 pub mod history;
 pub mod linear;
 pub mod log;
@@ -35,6 +37,7 @@ pub mod read;
 pub mod recorded;
 pub mod recorded_words;
 pub mod refine;
+pub mod shortened;
 pub mod spec;
 pub mod structures;
 pub mod value;

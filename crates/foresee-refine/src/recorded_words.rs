@@ -1,7 +1,7 @@
 //! How operations are said in a trace: what the `foresee` crate and `foresee.h` write, and what `recorded` reads.
 //!
 //! A trace has calls, returns and commits as events of its own. Logged writes are named events. Arguments of events are numbers and texts; other
-//! values are texts: `true`, `false`, `nil`, and lists in JSON. A text that looks like one of these is in quotes, as JSON has them.
+//! values are texts: `true`, `false`, `nil`, the digits of a number that is larger than an argument can be, and lists in JSON. A text that looks like one of these is in quotes, as JSON has them.
 
 use serde_json::Value as Json;
 use smol_str::SmolStr;
@@ -48,7 +48,8 @@ impl Value {
 }
 
 fn looks_special(text: &str) -> bool {
-    matches!(text, "nil" | "true" | "false") || text.starts_with(['[', '"'])
+    let is_large = || text.parse::<u64>().is_ok_and(|number| i64::try_from(number).is_err());
+    matches!(text, "nil" | "true" | "false") || text.starts_with(['[', '"']) || is_large()
 }
 
 #[cfg(test)]
@@ -64,6 +65,10 @@ mod tests {
             Value::Bool(false),
             Value::from(""),
             Value::from("plain"),
+            Value::from(u64::MAX),
+            Value::from("18446744073709551615"),
+            Value::from("018446744073709551615"),
+            Value::from("1"),
             Value::from("true"),
             Value::from("nil"),
             Value::from("[1]"),

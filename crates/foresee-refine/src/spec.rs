@@ -9,6 +9,7 @@ use std::hash::Hash;
 
 use smallvec::SmallVec;
 
+use crate::shortened::shortened;
 use crate::value::Value;
 
 /// An executable specification.
@@ -49,6 +50,12 @@ pub trait Specification {
         None
     }
 
+    /// Makes one state of two that operations on different keys have led to, each from the beginning; whether it could. Where it can, logs are
+    /// checked apart for different keys, too. Parts of the view must be called as keys are then, and an operation touch only those of its own keys.
+    fn join(&self, _state: &mut Self::State, _other: &Self::State) -> bool {
+        false
+    }
+
     /// Which known kind of object this is, so that a faster procedure than a search may decide.
     fn shape(&self) -> Shape {
         Shape::General
@@ -72,6 +79,20 @@ pub trait Specification {
     /// About how many bytes a state takes, for the limit of memory.
     fn weight(&self, _state: &Self::State) -> usize {
         size_of::<Self::State>()
+    }
+
+    /// About how many bytes of the state itself the step copies into the next one. Where that is not 0, as few operations as a short log has
+    /// can make a state of any size, so it is asked before the step is taken.
+    fn growth(&self, _state: &Self::State, _op: &Self::Op) -> usize {
+        0
+    }
+
+    /// About how many bytes are needed to take the step from this state, if it copies a part of it: the old state and the new one.
+    fn room(&self, state: &Self::State, op: &Self::Op) -> usize {
+        match self.growth(state, op) {
+            0 => 0,
+            more => 2 * self.weight(state) + more,
+        }
     }
 }
 
@@ -193,7 +214,8 @@ pub struct WrongCall {
 impl WrongCall {
     /// The error for a call that is none of `expected`.
     pub fn new(model: &'static str, expected: &'static str, method: &str, args: &[Value]) -> WrongCall {
-        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
-        WrongCall { model, what: format!("no operation {method}({})", args.join(", ")), expected }
+        let args: Vec<String> = args.iter().map(shortened).collect();
+        let call = format!("{method}({})", args.join(", "));
+        WrongCall { model, what: format!("no operation {}", shortened(&call)), expected }
     }
 }

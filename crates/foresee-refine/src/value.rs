@@ -16,6 +16,8 @@ pub enum Value {
     Bool(bool),
     /// A number.
     Int(i64),
+    /// A number that is larger than all of those: without a sign, and of 64 bits. `Value::from` makes the one that is right.
+    Large(u64),
     /// A text; a short one takes no memory of its own.
     Text(SmolStr),
     /// Several values in order.
@@ -23,8 +25,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value of a piece of JSON, if it is one: numbers with a fraction and objects are none. Larger numbers than fit are their text, as they are
-    /// where programs log them.
+    /// The value of a piece of JSON, if it is one: objects are none, nor are numbers with a fraction or of more than 64 bits.
     pub fn from_json(json: &Json) -> Option<Value> {
         Some(match json {
             Json::Null => Value::Null,
@@ -42,6 +43,7 @@ impl Value {
             Value::Null => Json::Null,
             Value::Bool(it) => Json::Bool(*it),
             Value::Int(it) => Json::from(*it),
+            Value::Large(it) => Json::from(*it),
             Value::Text(it) => Json::String(it.to_string()),
             Value::List(items) => Json::Array(items.iter().map(Value::to_json).collect()),
         }
@@ -55,10 +57,19 @@ impl Value {
         }
     }
 
-    /// The number, if it is one.
+    /// The number, if it is one that fits.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Value::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The 64 bits of the number, if it is one: what a program that counts without a sign gives back is the same as one that counts with it.
+    pub(crate) fn bits(&self) -> Option<i64> {
+        match self {
+            Value::Int(number) => Some(*number),
+            Value::Large(number) => Some(number.cast_signed()),
             _ => None,
         }
     }
@@ -84,6 +95,7 @@ impl fmt::Display for Value {
             Value::Null => f.write_str("nil"),
             Value::Bool(it) => write!(f, "{it}"),
             Value::Int(it) => write!(f, "{it}"),
+            Value::Large(it) => write!(f, "{it}"),
             Value::Text(it) => write!(f, "{it:?}"),
             Value::List(items) => {
                 f.write_str("[")?;
@@ -106,15 +118,33 @@ impl fmt::Debug for Value {
 macro_rules! from_integer {
     ($($type:ty),*) => {
         $(impl From<$type> for Value {
-            /// Numbers beyond 64 bits with a sign are their text.
             fn from(number: $type) -> Value {
-                i64::try_from(number).map_or_else(|_| Value::from(number.to_string()), Value::Int)
+                Value::Int(number.into())
             }
         })*
     };
 }
 
-from_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+from_integer!(i8, i16, i32, i64, u8, u16, u32);
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Value {
+        i64::try_from(number).map_or(Value::Large(number), Value::Int)
+    }
+}
+
+// Both have 64 bits at most.
+impl From<usize> for Value {
+    fn from(number: usize) -> Value {
+        Value::from(number as u64)
+    }
+}
+
+impl From<isize> for Value {
+    fn from(number: isize) -> Value {
+        Value::Int(number as i64)
+    }
+}
 
 impl From<()> for Value {
     fn from((): ()) -> Value {

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use foresee_refine::Value;
-use foresee_refine::linear::Limits;
+use foresee_refine::linear::{Exhausted, Limits, Verdict};
 use foresee_refine::log::Log;
-use foresee_refine::named::{Structure, refine};
+use foresee_refine::named::{Consistency, Structure, check, explain, refine};
 use foresee_refine::read::{Subject, read};
 use foresee_refine::refine::{Kind, RefineError};
 
@@ -19,32 +19,55 @@ fn log_of(structure: &str, lines: &str) -> Log {
     log
 }
 
-/// Inserts that have committed and never return: each may have succeeded or failed.
+/// The verdict of the only history in a text; a violation is explained as well.
+fn verdict_of(text: &str, consistency: Consistency, limits: Limits) -> Verdict {
+    let subject = read(text.as_bytes(), None).unwrap().remove(0).subject;
+    let Subject::History { model, initial, history } = subject else { panic!("a history is expected") };
+    let verdict = check(model, &initial, &history, consistency, limits).unwrap();
+    if let Verdict::Violation(violation) = &verdict {
+        explain(model, &initial, &history, violation, limits).unwrap();
+    }
+    verdict
+}
+
+/// Inserts of different elements that have committed and never return: each may have succeeded or failed.
 fn unfinished_inserts(many: usize) -> String {
+    unfinished(many, "insert", |nth| format!("{nth}"))
+}
+
+/// The same of pairs that hang together.
+fn unfinished_pairs(many: usize) -> String {
+    unfinished(many, "insertPair", |nth| format!("{nth},{}", nth + 1))
+}
+
+fn unfinished(many: usize, method: &str, args: impl Fn(usize) -> String) -> String {
     let mut lines = String::new();
     for nth in 0..many {
-        writeln!(lines, r#"{{"thread":"T{nth}","op":"call","method":"insert","args":[{nth}]}}"#).unwrap();
+        let args = args(nth);
+        writeln!(lines, r#"{{"thread":"T{nth}","op":"call","method":"{method}","args":[{args}]}}"#).unwrap();
         writeln!(lines, r#"{{"thread":"T{nth}","op":"commit"}}"#).unwrap();
     }
     lines
 }
 
-/// A lookup of what the first of these inserts put there, or did not.
-const LOOKUP: &str = r#"{"thread":"a","op":"call","method":"lookup","args":[0]}
-{"thread":"a","op":"return","method":"lookup","ret":false}
-"#;
+/// A lookup that does not find an element.
+fn lookup(element: usize) -> String {
+    let call = format!(r#"{{"thread":"a","op":"call","method":"lookup","args":[{element}]}}"#);
+    call + "\n" + r#"{"thread":"a","op":"return","method":"lookup","ret":false}"# + "\n"
+}
 
 #[test]
 fn results_that_nobody_knows_are_tried_as_far_as_there_is_room() {
-    let few = unfinished_inserts(6) + LOOKUP;
-    assert_eq!(refine(Structure::Multiset, &log_of("multiset", &few), Limits::default()).unwrap().io, None);
-
-    let many = unfinished_inserts(40);
-    assert_eq!(refine(Structure::Multiset, &log_of("multiset", &many), Limits::default()).unwrap().io, None);
-
+    let answer = |lines: &str| refine(Structure::Multiset, &log_of("multiset", lines), Limits::default());
+    for lines in
+        [unfinished_inserts(6), unfinished_inserts(40), unfinished_inserts(5_000), unfinished_pairs(6)]
+    {
+        assert_eq!(answer(&(lines + &lookup(0))).unwrap().io, None);
+    }
     // Some combination explains this, and it is not among those that were tried: not known, and not a violation.
-    let too_many = log_of("multiset", &(many + LOOKUP));
-    let answer = refine(Structure::Multiset, &too_many, Limits::default());
+    let many = unfinished_pairs(40);
+    assert_eq!(answer(&many).unwrap().io, None);
+    let answer = answer(&(many + &lookup(40)));
     assert!(matches!(answer, Err(RefineError::TooManyResults { .. })), "{answer:?}");
 }
 
@@ -110,9 +133,38 @@ fn a_tree_that_is_a_list() {
 }
 
 #[test]
-fn numbers_that_do_not_fit_are_texts() {
-    let edn = "{:process 0, :type :invoke, :f :write, :value 123456789012345678901234567890N, :time 1.5}";
-    assert_eq!(read(edn.as_bytes(), None).map(|cases| cases.len()), Ok(1));
+fn numbers_that_do_not_fit_are_refused_and_never_texts() {
+    let edn = |number: &str| {
+        // What is beside the operation may be anything.
+        let rest = ":time 1.5, :wall 123456789012345678901234567890N, :ratio 1/2, :rate ##NaN";
+        let text = format!("{{:process 0, :type :invoke, :f :write, :value {number}, {rest}}}");
+        let log = format!("INFO  jepsen.util - 0\t:invoke\t:write\t{number}\n");
+        let read = [text, log].map(|text| read(text.as_bytes(), None).map(|mut cases| cases.remove(0)));
+        let args = read.map(|case| match case.map(|case| case.subject) {
+            Ok(Subject::History { history, .. }) => Ok(history.ops()[0].args[0].clone()),
+            Ok(Subject::Log { .. }) => panic!("a history is expected"),
+            Err(why) => Err(why.to_string()),
+        });
+        assert_eq!(args[0], args[1]);
+        args[0].clone()
+    };
+    assert_eq!(edn("-9223372036854775808"), Ok(Value::Int(i64::MIN)));
+    assert_eq!(edn("9223372036854775808N"), Ok(Value::Large(1 << 63)));
+    assert_eq!(edn("[18446744073709551615]"), Ok(Value::from(vec![u64::MAX])));
+    for number in [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "1.5",
+        "1e3",
+        "1/2",
+        "##NaN",
+        "##-Inf",
+        "0x1F",
+        "[2M]",
+    ] {
+        let said = edn(number).unwrap_err();
+        assert!(said.contains("line 1") && said.contains("whole number of at most 64 bits"), "{said}");
+    }
     let json = |number: &str| {
         let ops =
             format!(r#"[{{"client":0,"op":"write","args":[{number}],"ret":"ok","call":1,"return":2}}]"#);
@@ -120,6 +172,39 @@ fn numbers_that_do_not_fit_are_texts() {
     };
     assert!(json("18446744073709551615") && json("-9223372036854775808"));
     assert!(!json("1.5") && !json("1e400") && !json("123456789012345678901234567890"));
+}
+
+/// Numbers without a sign are larger than those with one, however their digits compare as texts.
+#[test]
+fn the_smallest_of_large_numbers_is_the_first() {
+    let first_out = |first: u64, inserted: [u64; 3]| {
+        let op = |nth: usize, op: &str, args: String, ret: String| {
+            let (call, end) = (2 * nth, 2 * nth + 1);
+            format!(r#"{{"client":0,"op":"{op}","args":[{args}],"ret":{ret},"call":{call},"return":{end}}}"#)
+        };
+        let inserts = inserted.iter().enumerate();
+        let mut ops: Vec<String> =
+            inserts.map(|(nth, it)| op(nth, "insert", it.to_string(), r#""ok""#.to_owned())).collect();
+        ops.push(op(3, "delete_min", String::new(), first.to_string()));
+        let text = format!(r#"{{"model":"pqueue","ops":[{}]}}"#, ops.join(","));
+        verdict_of(&text, Consistency::Linearizable, Limits::default()).is_linearizable().unwrap()
+    };
+    let large = [u64::MAX, 9_999_999_999_999_999_999, 1 << 63];
+    assert!(first_out(1 << 63, large));
+    assert!(!first_out(u64::MAX, large));
+    assert!(first_out(5, [1 << 63, 5, u64::MAX]) && !first_out(1 << 63, [1 << 63, 5, u64::MAX]));
+}
+
+/// A counter wraps around: its bits count, with or without a sign.
+#[test]
+fn a_counter_without_a_sign() {
+    let got = |value: &str| {
+        let op = r#""client":0,"ret":0,"call":0,"return":1,"op":"fetch_add","args":[9223372036854775808]"#;
+        let get = format!(r#""client":0,"ret":{value},"call":2,"return":3,"op":"get","args":[]"#);
+        let text = format!(r#"{{"model":"counter","ops":[{{{op}}},{{{get}}}]}}"#);
+        verdict_of(&text, Consistency::Linearizable, Limits::default()).is_linearizable().unwrap()
+    };
+    assert!(got("9223372036854775808") && got("-9223372036854775808") && !got("9223372036854775809"));
 }
 
 /// Jepsen's independent keys: each is a register of its own.
@@ -168,10 +253,53 @@ fn what_ends_is_what_was_begun() {
 
 #[test]
 fn very_many_results_that_nobody_knows_take_no_more_time_than_there_is() {
-    let log = log_of("multiset", &unfinished_inserts(3_500));
-    let limits = Limits { deadline: Some(Instant::now() + Duration::from_millis(300)), ..Limits::default() };
+    let log = log_of("multiset", &unfinished_pairs(20_000));
+    let limits = Limits { deadline: Some(Instant::now() + Duration::from_millis(10)), ..Limits::default() };
     let began = Instant::now();
     let answer = refine(Structure::Multiset, &log, limits);
     assert!(matches!(answer, Err(RefineError::OutOfTime { .. })), "{answer:?}");
     assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+/// Calls that put a text into a buffer and append it to itself, again and again.
+fn doubled(times: usize) -> impl Iterator<Item = (&'static str, &'static str)> {
+    [("set", r#"["a","x"]"#)].into_iter().chain(std::iter::repeat_n(("append", r#"["a","a"]"#), times))
+}
+
+#[test]
+fn a_buffer_that_doubles_takes_no_more_memory_than_there_is() {
+    let limits = Limits { memory: 1 << 20, ..Limits::default() };
+    let refined = |times: usize| {
+        let mut lines = String::new();
+        for (method, args) in doubled(times) {
+            writeln!(lines, r#"{{"thread":"a","op":"call","method":"{method}","args":{args}}}"#).unwrap();
+            writeln!(lines, r#"{{"thread":"a","op":"commit"}}"#).unwrap();
+            writeln!(lines, r#"{{"thread":"a","op":"return","method":"{method}","ret":"ok"}}"#).unwrap();
+        }
+        refine(Structure::StringBuffer, &log_of("stringbuffer", &lines), limits)
+    };
+    assert_eq!(refined(10).unwrap().io, None);
+    let answer = refined(100);
+    assert!(matches!(answer, Err(RefineError::OutOfMemory { .. })), "{answer:?}");
+}
+
+#[test]
+fn a_history_of_a_buffer_that_doubles_is_undecided() {
+    let limits = Limits { memory: 1 << 20, ..Limits::default() };
+    let checked = |times: usize, read_back: &str, consistency: Consistency| {
+        let mut ops = Vec::new();
+        for (nth, (method, args)) in doubled(times).chain([("toString", r#"["a"]"#)]).enumerate() {
+            let (call, end) = (2 * nth, 2 * nth + 1);
+            let ret = if method == "toString" { read_back } else { "ok" };
+            let fields = format!(r#""client":0,"op":"{method}","args":{args},"ret":"{ret}""#);
+            ops.push(format!(r#"{{{fields},"call":{call},"return":{end}}}"#));
+        }
+        let text = format!(r#"{{"model":"stringbuffer","ops":[{}]}}"#, ops.join(","));
+        verdict_of(&text, consistency, limits)
+    };
+    for consistency in [Consistency::Linearizable, Consistency::Sequential] {
+        assert_eq!(checked(3, "xxxxxxxx", consistency).is_linearizable(), Some(true));
+        assert_eq!(checked(12, "no", consistency).is_linearizable(), Some(false));
+        assert_eq!(checked(100, "no", consistency), Verdict::Undecided(Exhausted::Memory));
+    }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use foresee_refine::linear::Limits;
-use foresee_refine::named::{Model, Structure};
+use foresee_refine::named::Structure;
 use foresee_refine::read;
 use foresee_refine::refine::Mode;
 
@@ -17,7 +17,7 @@ use crate::config::Settings;
 use crate::error::{CliError, display_name, without_code};
 use crate::exit;
 use crate::report::build::refinement::{self, Checked, Question};
-use crate::report::model::{CaseVerdict, EngineStats, Finding, Named, Report, Stats};
+use crate::report::model::{CaseVerdict, EngineStats, Finding, Lack, Named, Report, Stats};
 use crate::report::results::Results;
 
 pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
@@ -30,13 +30,13 @@ pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
             .map_or(Limits::default().memory, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
         deadline: args.time.and_then(|time| started.checked_add(time)),
     };
+    let said = args.model.as_deref().map(str::parse::<Structure>).transpose();
+    let said = said.map_err(|why| CliError::Usage(why.to_string()))?;
     if refine_trace::is_trace(&args.input) {
-        return trace(args, name, started, limits);
+        return trace(args, said, name, started, limits);
     }
-    let model = args.model.as_deref().map(str::parse::<Model>).transpose();
-    let model = model.map_err(|why| CliError::Usage(why.to_string()))?;
     let bytes = bytes_of(&args.input, &name)?;
-    let cases = read::read(&bytes, model).map_err(|why| wrong(&why))?;
+    let cases = read::read(&bytes, said).map_err(|why| wrong(&why))?;
     let views = views(args);
     let consistency = match args.consistency {
         Consistency::Linearizable => foresee_refine::named::Consistency::Linearizable,
@@ -70,17 +70,26 @@ fn views(args: &RefineArgs) -> Mode {
 }
 
 /// The operations of a recorded program.
-fn trace(args: &RefineArgs, name: String, started: Instant, limits: Limits) -> Result<ExitCode, CliError> {
-    let Some(model) = args.model.as_deref() else {
+fn trace(
+    args: &RefineArgs,
+    said: Option<Structure>,
+    name: String,
+    started: Instant,
+    limits: Limits,
+) -> Result<ExitCode, CliError> {
+    let Some(structure) = said else {
         let message =
             format!("{name}: a trace does not say what its operations are of: expected --model MODEL");
         return Err(CliError::Usage(message));
     };
-    let structure = model.parse::<Structure>().map_err(|why| CliError::Usage(why.to_string()))?;
     let TraceChecked { checked, undecided, refused } =
         refine_trace::check(&args.input, structure, views(args), limits)?;
-    let Checked { verdict, finding, events } = checked;
-    let counts = Counts { events, undecided, refused };
+    let Checked { mut verdict, finding, events } = checked;
+    // Runs that did not happen are looked at for a while; that more could be is only said where the user set the time.
+    if undecided > 0 && args.time.is_some() {
+        verdict.undecided.get_or_insert(Lack::Time);
+    }
+    let counts = Counts { events, undecided: undecided + u64::from(verdict.ok.is_none()), refused };
     report(args, name, started, vec![verdict], finding.into_iter().collect(), counts)
 }
 
@@ -98,14 +107,18 @@ fn report(
     findings: Vec<Finding>,
     Counts { events, undecided, refused }: Counts,
 ) -> Result<ExitCode, CliError> {
-    let is_undecided = verdicts.iter().any(|verdict| verdict.ok.is_none());
+    let is_undecided = verdicts.iter().any(|verdict| verdict.undecided.is_some());
+    // What is left and is no case is runs that did not happen, which are looked at until the time is over.
+    let cases = verdicts.iter().filter(|verdict| verdict.ok.is_none()).count() as u64;
+    let out_of_time =
+        undecided > cases || verdicts.iter().any(|verdict| verdict.undecided == Some(Lack::Time));
     let seconds = started.elapsed().as_secs_f64();
     let engine = EngineStats {
         findings: findings.len() as u64,
         undecided,
+        out_of_time,
         refused,
         seconds: Some(seconds),
-        ..EngineStats::default()
     };
     let stats = Stats {
         trace: Some(name),
@@ -122,8 +135,6 @@ fn report(
     let mut settings = Settings::default();
     (settings.format, settings.output) = (args.format, args.output.clone());
     check::write(Results::Run(std::slice::from_ref(&report)), &settings)?;
-    // Runs that did not happen are looked at for a while; that more could be is only said where the user set the time.
-    let is_undecided = is_undecided || undecided > 0 && args.time.is_some();
     Ok(ExitCode::from(match (report.has_alarm(), is_undecided) {
         (true, _) => args.exit_code.unwrap_or(exit::FINDINGS),
         (false, false) => exit::NOTHING_FOUND,

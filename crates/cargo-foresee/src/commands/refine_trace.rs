@@ -106,7 +106,8 @@ pub(super) fn check(
         finding.certainty = Certainty::Candidate;
         finding.reason = Some(reason);
     }
-    Ok(TraceChecked { checked, undecided, refused })
+    // What there was no time to read is not known either.
+    Ok(TraceChecked { checked, undecided: undecided + u64::from(out_of_time), refused })
 }
 
 /// Says of an operation without a commit before which release of a lock it probably belongs.
@@ -147,7 +148,7 @@ fn of_run(
 ) -> Result<Checked, refinement::CaseError> {
     let OperationLog { log, events } =
         OperationLog::of(execution, &Words::of(execution, structure), schedule);
-    let case = Case { id: None, subject: Subject::Log { structure, log } };
+    let case = Case::new(None, Subject::Log { structure, log });
     let mut checked = refinement::check(&case, question, limits)?;
     let in_trace = |index: u64| events.get(index as usize).map_or(index, |id| u64::from(id.0));
     checked.renumber(&in_trace);

@@ -32,16 +32,23 @@ fn of_kinds(report: &Report, viewpoint: &Viewpoint) -> String {
     let seconds = report.stats.seconds;
     let was_found = |kind: Kind| report.findings.iter().any(|finding| finding.kind == kind);
     let clean: Vec<Kind> = checked(report).iter().copied().filter(|&kind| !was_found(kind)).collect();
-    let tests = failures + clean.len();
+    let open = open_questions(report);
+    // What is not decided has not passed.
+    let clean = if open.is_empty() { clean } else { Vec::new() };
+    let (tests, skipped) = (failures + clean.len() + open.len(), open.len());
     let suite = escape(report.stats.trace.as_deref().unwrap_or("foresee"));
     let mut out = HEAD.to_owned();
-    let _ = writeln!(out, "<testsuites tests=\"{tests}\" failures=\"{failures}\" time=\"{seconds:.3}\">");
-    let _ = writeln!(
-        out,
-        "  <testsuite name=\"{suite}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" time=\"{seconds:.3}\">"
-    );
+    let counts =
+        format!("tests=\"{tests}\" failures=\"{failures}\" skipped=\"{skipped}\" time=\"{seconds:.3}\"");
+    let _ = writeln!(out, "<testsuites {counts}>");
+    let _ = writeln!(out, "  <testsuite name=\"{suite}\" {counts} errors=\"0\">");
     for kind in clean {
         let _ = writeln!(out, "    <testcase name=\"no {}\" classname=\"{suite}\" time=\"0\"/>", kind.name());
+    }
+    for (name, why) in open {
+        let (name, why) = (escape(name), escape(&why));
+        let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"{suite}\" time=\"0\">");
+        let _ = writeln!(out, "      <skipped message=\"{why}\"/>\n    </testcase>");
     }
     for finding in &report.findings {
         let id = escape(&finding.id);
@@ -51,6 +58,14 @@ fn of_kinds(report: &Report, viewpoint: &Viewpoint) -> String {
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
     out
+}
+
+/// The cases that are undecided, each with what to say of it.
+fn open_questions(report: &Report) -> Vec<(&str, String)> {
+    let cases = report.cases.iter().flatten();
+    cases
+        .filter_map(|case| Some((case.id.as_deref().unwrap_or(&case.model), case.open_question()?)))
+        .collect()
 }
 
 /// A test of the user's, or a process.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::model::{Certainty, Event, Finding, Kind, Location, Memory, Row, Stats};
+use super::model::{CaseVerdict, Certainty, Event, Finding, Kind, Location, Memory, Row, Stats};
 use super::printable::in_json;
 use super::results::Results;
 use super::viewpoint::Viewpoint;
@@ -10,7 +10,9 @@ use super::viewpoint::Viewpoint;
 pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
     let report = results.merged();
     let layout = Layout { stats: &report.stats, viewpoint };
-    let results: Vec<Value> = report.findings.iter().map(|finding| layout.result(finding)).collect();
+    let open = report.cases.iter().flatten().filter_map(open_question);
+    let results: Vec<Value> =
+        report.findings.iter().map(|finding| layout.result(finding)).chain(open).collect();
     let rules: Vec<Value> = (Kind::ALL.iter())
         .map(|kind| json!({ "id": kind.name(), "name": kind.name(), "shortDescription": { "text": kind.title() } }))
         .collect();
@@ -111,6 +113,17 @@ impl Layout<'_> {
         places.sort();
         format!("{}|{}", finding.kind.name(), places.join("|"))
     }
+}
+
+/// A case that is undecided: evaluated, and not enough is known to say whether there is a problem.
+fn open_question(case: &CaseVerdict) -> Option<Value> {
+    let name = case.id.as_deref().unwrap_or(&case.model);
+    Some(json!({
+        "ruleId": Kind::Refinement.name(),
+        "kind": "open",
+        "level": "none",
+        "message": { "text": format!("{name}: {}", case.open_question()?) },
+    }))
 }
 
 /// What belongs to a finding beyond what SARIF has fields for.

@@ -123,6 +123,210 @@ fn hard_histories_are_undecided_within_the_memory_given() {
     assert!(outcome.stderr.contains("could not be decided"), "{}", outcome.stderr);
 }
 
+/// What is found is where the file has it, whatever else is in it.
+#[test]
+fn events_of_edn_can_be_looked_up() {
+    let folder = Folder::new();
+    let text = "{:process :nemesis, :type :info, :f :start}\n\n{:process 0, :type :invoke, :f :write, :value 1}\n\
+                {:process 0, :type :ok, :f :write, :value 1}\n{:process 1, :type :invoke, :f :cas, :value [1 2]}\n\
+                {:process 1, :type :fail, :f :cas, :value [1 2], :error :refused}\n{:process 0, :type :invoke, :f :read, :value nil}\n\
+                {:process 0, :type :ok, :f :read, :value 7}\n";
+    folder.write("history.edn", text);
+    let (code, found) = json(&folder, &["history.edn"]);
+    let finding = &found["findings"][0];
+    assert_eq!((code, &found["first"], &finding["first"]), (Some(66), &6.into(), &6.into()), "{found:#}");
+    assert_eq!(
+        (&finding["events"][0]["index"], &finding["events"][0]["location"]["line"]),
+        (&6.into(), &8.into())
+    );
+    let operation = &finding["refinement"]["operation"];
+    let placed = (&operation["call"], &operation["returned"], &operation["line"]);
+    assert_eq!(placed, (&5.into(), &6.into(), &7.into()), "{found:#}");
+    let outcome = folder.foresee(&["refine", "history.edn"]);
+    assert!(outcome.stderr.contains("called at event 5 (line 7)"), "{}", outcome.stderr);
+    let outcome = folder.foresee(&["refine", "history.edn", "--format", "sarif"]);
+    let sarif: Json = serde_json::from_str(&outcome.stdout).unwrap();
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
+        (&"history.edn".into(), &8.into())
+    );
+}
+
+/// Every model that is listed takes histories, logs and traces, and what the user says counts.
+#[test]
+fn every_listed_model_works() {
+    let folder = Folder::new();
+    let help = folder.foresee(&["refine", "--help"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, listed) = help.split_once("What the operations are of: ").unwrap();
+    let listed: Vec<&str> = listed.split_once(" [default").unwrap().0.split(", ").collect();
+    assert_eq!(listed.len(), 16, "{listed:?}");
+    folder.write("unknown.json", "{\"model\": \"?\", \"ops\": []}");
+    let said = folder.foresee(&["refine", "unknown.json"]).stderr.replace(" or ", ", ");
+    let (_, expected) = said.trim_end().rsplit_once("expected ").unwrap();
+    assert_eq!(expected.split(", ").collect::<Vec<_>>(), listed);
+    for model in listed {
+        let (op, args, ret) = match model {
+            "register" => ("read", "[]", "0"),
+            "kv" => ("get", "[1]", "\"\""),
+            "set" => ("contains", "[1]", "false"),
+            "queue" => ("deq", "[]", "\"empty\""),
+            "stack" => ("pop", "[]", "\"empty\""),
+            "pqueue" => ("peek_min", "[]", "\"empty\""),
+            "counter" => ("get", "[]", "0"),
+            "multiset" | "bst" => ("lookup", "[1]", "false"),
+            "tree" => ("lookup", "[1]", "\"none\""),
+            "cache" => ("read", "[1]", "\"none\""),
+            "vector" => ("size", "[]", "0"),
+            "stringbuffer" => ("toString", "[\"a\"]", "\"\""),
+            "files" => ("read", "[1, 0]", "\"none\""),
+            "map" => ("get", "[1]", "null"),
+            "channel" => ("recv", "[]", "\"empty\""),
+            other => panic!("{other}: which operation does it have?"),
+        };
+        let history = |model: &str, ret: &str| {
+            let op = format!(
+                "\"client\": 0, \"op\": \"{op}\", \"args\": {args}, \"ret\": {ret}, \"call\": 1, \"return\": 2"
+            );
+            format!("{{{model} \"ops\": [{{{op}}}]}}")
+        };
+        let log = |ret: &str| {
+            format!(
+                "{{\"structure\": \"{model}\"}}\n{{\"thread\": \"a\", \"op\": \"call\", \"method\": \"{op}\", \"args\": {args}}}\n\
+                 {{\"thread\": \"a\", \"op\": \"commit\"}}\n\
+                 {{\"thread\": \"a\", \"op\": \"return\", \"method\": \"{op}\", \"ret\": {ret}}}\n"
+            )
+        };
+        for (ret, code) in [(ret, 0), ("\"something else\"", 66)] {
+            folder.write("said.json", history("", ret));
+            folder.write("own.json", history(&format!("\"model\": \"{model}\","), ret));
+            folder.write("own.log", log(ret));
+            folder.write("other.log", log(ret).replacen(model, "nothing", 1));
+            for args in [
+                &["said.json", "--model", model][..],
+                &["own.json"],
+                &["own.json", "--model", model],
+                &["own.log"],
+                &["other.log", "--model", model],
+            ] {
+                let outcome = folder.foresee(&[&["refine"], args].concat());
+                assert_eq!(outcome.code, Some(code), "{model} {args:?}: {}", outcome.stderr);
+            }
+        }
+        folder.write("trace.std", format!("T1|call({op})\n"));
+        let outcome = folder.foresee(&["refine", "--model", model, "trace.std"]);
+        assert!(!outcome.stderr.contains("no model"), "{model}: {}", outcome.stderr);
+    }
+}
+
+/// Of very long values, only the beginning is shown, whatever the format.
+#[test]
+fn long_values_make_no_long_reports() {
+    let folder = Folder::new();
+    let long = "y".repeat(1_000_000);
+    let op = |op: &str, args: &str, ret: &str, call: u32| {
+        let end = call + 1;
+        format!(
+            "{{\"client\": 0, \"op\": \"{op}\", \"args\": [{args}], \"ret\": {ret}, \"call\": {call}, \"return\": {end}}}"
+        )
+    };
+    let history = |method: &str| {
+        let ops =
+            [op(method, &format!("\"{long}\""), "\"ok\"", 1), op("read", "", &format!("\"z{long}\""), 3)];
+        format!("{{\"model\": \"register\", \"ops\": [{}]}}", ops.join(", "))
+    };
+    folder.write("long.json", history("write"));
+    for format in ["human", "json", "junit", "sarif"] {
+        let outcome = folder.foresee(&["refine", "long.json", "--format", format]);
+        assert_eq!(outcome.code, Some(66), "{format}");
+        let said = outcome.stdout + &outcome.stderr;
+        assert!(said.contains("… (") && said.len() < 50_000, "{format}: {}", said.len());
+    }
+    folder.write("long.json", history("jump"));
+    let outcome = folder.foresee(&["refine", "long.json"]);
+    assert!(outcome.code == Some(2) && outcome.stderr.len() < 5_000, "{}", outcome.stderr.len());
+}
+
+/// A log of a buffer that is appended to itself: short, and no memory holds what it says.
+fn doubling_log() -> String {
+    let operation = |method: &str, args: &str| {
+        format!(
+            "{{\"thread\": \"a\", \"op\": \"call\", \"method\": \"{method}\", \"args\": {args}}}\n{{\"thread\": \"a\", \"op\": \"commit\"}}\n\
+             {{\"thread\": \"a\", \"op\": \"return\", \"method\": \"{method}\", \"ret\": \"ok\"}}\n"
+        )
+    };
+    "{\"structure\": \"stringbuffer\"}\n".to_owned()
+        + &operation("set", "[\"a\", \"x\"]")
+        + &operation("append", "[\"a\", \"a\"]").repeat(60)
+}
+
+/// Inserts that have committed and never return, and a lookup that only some of their results explain.
+fn unfinished_log(many: usize) -> String {
+    let mut log = "{\"structure\": \"multiset\"}\n".to_owned();
+    for nth in 0..many {
+        let other = nth + 1;
+        log += &format!(
+            "{{\"thread\": \"T{nth}\", \"op\": \"call\", \"method\": \"insertPair\", \"args\": [{nth}, {other}]}}\n\
+             {{\"thread\": \"T{nth}\", \"op\": \"commit\"}}\n"
+        );
+    }
+    log + &format!(
+        "{{\"thread\": \"a\", \"op\": \"call\", \"method\": \"lookup\", \"args\": [{many}]}}\n\
+         {{\"thread\": \"a\", \"op\": \"return\", \"method\": \"lookup\", \"ret\": false}}\n"
+    )
+}
+
+/// What is not decided has not passed, in any format, and each says what ended it.
+#[test]
+fn undecided_is_said_in_every_format() {
+    let folder = Folder::new();
+    folder.write("doubling.log", doubling_log());
+    folder.write("unfinished.log", unfinished_log(40));
+    let cases: [(&[&str], &str, &str); 3] = [
+        (&["doubling.log", "--memory", "8M"], "memory", "within the memory given: --memory gives more"),
+        (&["doubling.log", "--time", "0s"], "time", "within the time given: --time gives more"),
+        (&["unfinished.log", "--time", "5m"], "results", "have committed and never returned"),
+    ];
+    for (args, lack, said) in cases {
+        let outcome = folder.foresee(&[&["refine"], args].concat());
+        assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("1 case could not be decided"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.contains("however much time"), lack == "results", "{}", outcome.stderr);
+        let (code, found) = json(&folder, args);
+        assert_eq!((code, &found["cases"][0]["ok"]), (Some(3), &Json::Null), "{found:#}");
+        assert_eq!(found["cases"][0]["undecided"], lack, "{found:#}");
+        assert_eq!(found["stats"]["undecided"], 1, "{found:#}");
+        let outcome = folder.foresee(&[&["refine", "--format", "junit"], args].concat());
+        assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+        for part in ["tests=\"1\" failures=\"0\" skipped=\"1\"", "<skipped message=\"undecided: ", said] {
+            assert!(outcome.stdout.contains(part), "`{part}` expected in: {}", outcome.stdout);
+        }
+        let outcome = folder.foresee(&[&["refine", "--format", "sarif"], args].concat());
+        assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+        let sarif: Json = serde_json::from_str(&outcome.stdout).unwrap();
+        let result = &sarif["runs"][0]["results"][0];
+        assert_eq!((&result["kind"], &result["level"]), (&"open".into(), &"none".into()), "{sarif:#}");
+        assert!(result["message"]["text"].as_str().unwrap().contains(said), "{sarif:#}");
+    }
+}
+
+/// Of a trace, runs that did not happen are left where the time is over.
+#[test]
+fn runs_that_nobody_had_time_for_are_said_in_every_format() {
+    let folder = Folder::new();
+    folder.write("striped.std", STRIPED.replace("T1|w(", "T1|acq(b)\nT1|r(stripe_b=-1)\nT1|rel(b)\nT1|w("));
+    let args = ["refine", "--model", "counter", "striped.std", "--time", "0s"];
+    let outcome = folder.foresee(&args);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("within the time given"), "{}", outcome.stderr);
+    for (format, said) in [("junit", "<skipped message=\"undecided: "), ("sarif", "\"kind\": \"open\"")] {
+        let outcome = folder.foresee(&[&args[..], &["--format", format]].concat());
+        assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+        assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
+    }
+}
+
 #[test]
 fn bad_input_gets_one_clear_line() {
     let folder = Folder::new();

@@ -65,6 +65,11 @@ impl Budget {
         Ok(())
     }
 
+    /// Whether so many bytes more would fit.
+    pub(crate) fn has_room(&self, bytes: usize) -> Result<(), Exhausted> {
+        if bytes > self.memory { Err(Exhausted::Memory) } else { Ok(()) }
+    }
+
     /// So many bytes are free again.
     pub(crate) fn give_back(&mut self, bytes: usize) {
         self.memory = self.memory.saturating_add(bytes);

@@ -6,9 +6,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::budget::{Budget, Limits};
 use super::input::Input;
-use super::partition::Groups;
 use super::settled::settled;
 use super::{Method, Verdict, Violation, decide};
+use crate::disjoint::Groups;
 use crate::history::{History, NEVER};
 use crate::spec::{Removal, Specification, WrongCall};
 use crate::value::Value;

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::input::Input;
+use crate::disjoint::Groups;
 use crate::spec::Specification;
 use crate::value::Value;
 
@@ -30,32 +31,4 @@ pub(crate) fn partition<S: Specification>(input: &Input<'_, S>) -> Vec<Vec<usize
         parts[part].push(op);
     }
     parts
-}
-
-/// Disjoint sets of operations.
-pub(super) struct Groups {
-    leader: Vec<usize>,
-}
-
-impl Groups {
-    /// Each alone.
-    pub(super) fn of(count: usize) -> Groups {
-        Groups { leader: (0..count).collect() }
-    }
-
-    /// One of the set, the same for all in it.
-    pub(super) fn leader(&mut self, of: usize) -> usize {
-        let mut at = of;
-        while self.leader[at] != at {
-            self.leader[at] = self.leader[self.leader[at]];
-            at = self.leader[at];
-        }
-        at
-    }
-
-    /// Makes one set of two.
-    pub(super) fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.leader(a), self.leader(b));
-        self.leader[a.max(b)] = a.min(b);
-    }
 }

@@ -14,6 +14,8 @@
 //! - *Operations of unknown outcome are interchangeable* if they mean the same, and none of them must take effect. A node is
 //!   not better than one with the same rest that has used no more of any kind; so only the smallest are gone on from. All moves that are
 //!   possible from a node are possible from one that dominates it, and lead to nodes that dominate: nothing is lost by it.
+//! - *They are tried last*, when what returns has led nowhere, and first those after which what is waited for is possible. So very many of
+//!   them cost nothing where they are not needed.
 //!
 //! Cost: exponential in the number of operations that overlap, in the worst case; the problem is NP-complete. Memory is bounded by the
 //! budget, and what does not fit is undecided.
@@ -53,8 +55,8 @@ pub(crate) fn search<S: Specification>(
 /// Which of the operations under way have taken effect: a bit for each place.
 type Places = SmallVec<[u64; 2]>;
 
-/// How many of each kind of operation of unknown outcome have taken effect.
-type Used = SmallVec<[u32; 4]>;
+/// How many of each kind of operation of unknown outcome have taken effect: of those of which some have, in order.
+type Used = SmallVec<[(u32, u32); 2]>;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Node {
@@ -72,13 +74,37 @@ struct Frame {
     /// How many operations had taken effect.
     order: usize,
     moves: SmallVec<[(Move, StateId); 4]>,
+    /// Whether operations of unknown outcome are among the moves, or have been.
+    has_pending: bool,
 }
 
 impl Frame {
     fn without_moves(&self) -> Frame {
         let (done, used) = (self.done.clone(), self.used.clone());
-        Frame { at: self.at, state: self.state, done, used, order: self.order, moves: SmallVec::new() }
+        let (at, state, order) = (self.at, self.state, self.order);
+        Frame { at, state, done, used, order, moves: SmallVec::new(), has_pending: false }
     }
+
+    /// How many of a kind have been used.
+    fn used(&self, group: u32) -> u32 {
+        self.used.binary_search_by_key(&group, |(group, _)| *group).map_or(0, |at| self.used[at].1)
+    }
+
+    /// Uses one of a kind; how many were used before.
+    fn use_one(&mut self, group: u32) -> u32 {
+        let at = self.used.binary_search_by_key(&group, |(group, _)| *group).unwrap_or_else(|at| {
+            self.used.insert(at, (group, 0));
+            at
+        });
+        self.used[at].1 += 1;
+        self.used[at].1 - 1
+    }
+}
+
+/// Whether the one has used no more of any kind than the other.
+fn dominates(one: &Used, other: &Used) -> bool {
+    let mut others = other.iter();
+    one.iter().all(|(group, count)| others.any(|(known, most)| known == group && count <= most))
 }
 
 #[derive(Clone, Copy)]
@@ -187,14 +213,14 @@ impl<'a, S: Specification> Search<'a, S> {
 
     fn run(&mut self, budget: &mut Budget) -> Result<Found, Exhausted> {
         let places = self.completed.iter().map(|op| op.place as usize / 64 + 1).max().unwrap_or(0);
-        let used = Used::from_elem(0, self.pending.len());
         let mut frame = Frame {
             at: 0,
             state: 0,
             done: Places::from_elem(0, places),
-            used,
+            used: Used::new(),
             order: 0,
             moves: SmallVec::new(),
+            has_pending: false,
         };
         let mut stack: Vec<Frame> = Vec::new();
         loop {
@@ -209,11 +235,9 @@ impl<'a, S: Specification> Search<'a, S> {
             self.furthest = self.furthest.max(frame.at);
             if self.is_new(&frame, budget)? {
                 self.find_moves(&mut frame, budget)?;
-                if !frame.moves.is_empty() {
-                    stack.push(frame);
-                }
+                stack.push(frame);
             }
-            let Some((top, step)) = next_move(&mut stack) else {
+            let Some((top, step)) = self.next_move(&mut stack, budget)? else {
                 let (nth, _) = self.returns[self.furthest as usize];
                 return Ok(Found::Stuck { at: self.input.returned(self.completed[nth as usize].op) });
             };
@@ -222,9 +246,8 @@ impl<'a, S: Specification> Search<'a, S> {
             match step {
                 Move::Op(nth) => self.take(nth, &mut frame),
                 Move::Pending(group) => {
-                    let nth = &mut frame.used[group as usize];
-                    self.order.push(Taken::Pending(self.pending[group as usize].ops[*nth as usize]));
-                    *nth += 1;
+                    let nth = frame.use_one(group);
+                    self.order.push(Taken::Pending(self.pending[group as usize].ops[nth as usize]));
                 }
             }
         }
@@ -267,33 +290,74 @@ impl<'a, S: Specification> Search<'a, S> {
     fn is_new(&mut self, frame: &Frame, budget: &mut Budget) -> Result<bool, Exhausted> {
         let node = Node { at: frame.at, state: frame.state, done: frame.done.clone() };
         let met = self.met.entry(node).or_default();
-        let dominates = |a: &Used, b: &Used| a.iter().zip(b).all(|(a, b)| a <= b);
         if met.iter().any(|before| dominates(before, &frame.used)) {
             return Ok(false);
         }
         met.retain(|before| !dominates(&frame.used, before));
         met.push(frame.used.clone());
-        // A table that grows has its old and its new entries at the same time: three times what they take.
-        let bytes = 240 + 8 * frame.done.len() + 8 * frame.used.len();
+        // A table that grows has its old and its new entries at the same time: three times what they take. The frame is kept, too.
+        let bytes = 240 + 16 * frame.done.len() + 16 * frame.used.len();
         self.bytes += bytes;
         budget.spend(bytes)?;
         Ok(true)
     }
 
-    /// All steps that can be taken, the most promising last: what returns first.
-    fn find_moves(&mut self, frame: &mut Frame, budget: &mut Budget) -> Result<(), Exhausted> {
-        let (own, called) = self.returns[frame.at as usize];
-        let limit = self.input.returned(self.completed[own as usize].op);
+    /// The last move of the deepest frame, and the frame after it. A frame without more moves is not kept.
+    fn next_move(
+        &mut self,
+        stack: &mut Vec<Frame>,
+        budget: &mut Budget,
+    ) -> Result<Option<(Frame, Move)>, Exhausted> {
+        while let Some(top) = stack.last_mut() {
+            if top.moves.is_empty() && !top.has_pending {
+                self.find_pending(top, budget)?;
+            }
+            let Some((step, state)) = top.moves.pop() else {
+                stack.pop();
+                continue;
+            };
+            let is_last = top.moves.is_empty() && (top.has_pending || self.pending.is_empty());
+            let mut frame = if is_last { stack.pop() } else { Some(top.without_moves()) };
+            if let Some(frame) = &mut frame {
+                (frame.state, frame.has_pending) = (state, false);
+            }
+            return Ok(frame.map(|frame| (frame, step)));
+        }
+        Ok(None)
+    }
+
+    /// The steps of operations of unknown outcome, the most promising last: after which the return that is waited for is possible.
+    fn find_pending(&mut self, frame: &mut Frame, budget: &mut Budget) -> Result<(), Exhausted> {
+        frame.has_pending = true;
+        let (own, _) = self.returns[frame.at as usize];
+        let Completed { op, kind: awaited, .. } = self.completed[own as usize];
+        let limit = self.input.returned(op);
+        let mut promising = SmallVec::<[(Move, StateId); 4]>::new();
         for (group, pending) in self.pending.iter().enumerate() {
-            let next = pending.ops.get(frame.used[group] as usize);
-            if next.is_some_and(|op| self.input.call(*op) < limit) {
-                for &to in self.states.steps(frame.state, pending.kind, budget)? {
-                    if to != frame.state {
-                        frame.moves.push((Move::Pending(group as u32), to));
-                    }
+            // Kinds are in the order of the first call of each.
+            if self.input.call(pending.ops[0]) >= limit {
+                break;
+            }
+            let group = group as u32;
+            let next = pending.ops.get(frame.used(group) as usize);
+            if next.is_none_or(|op| self.input.call(*op) >= limit) {
+                continue;
+            }
+            for to in self.states.steps(frame.state, pending.kind, budget)?.clone() {
+                let is_promising = !self.states.steps(to, awaited, budget)?.is_empty();
+                let moves = if is_promising { &mut promising } else { &mut frame.moves };
+                if to != frame.state {
+                    moves.push((Move::Pending(group), to));
                 }
             }
         }
+        frame.moves.append(&mut promising);
+        Ok(())
+    }
+
+    /// The steps of operations that return, the most promising last: what returns first.
+    fn find_moves(&mut self, frame: &mut Frame, budget: &mut Budget) -> Result<(), Exhausted> {
+        let (_, called) = self.returns[frame.at as usize];
         self.candidates.clear();
         let mut nth = self.next[self.completed.len()];
         while nth < called {
@@ -331,13 +395,4 @@ impl<'a, S: Specification> Search<'a, S> {
             }
         }
     }
-}
-
-/// The last move of the deepest frame, and the frame after it. A frame without more moves is not kept.
-fn next_move(stack: &mut Vec<Frame>) -> Option<(Frame, Move)> {
-    let top = stack.last_mut()?;
-    let (step, state) = top.moves.pop()?;
-    let mut frame = if top.moves.is_empty() { stack.pop()? } else { top.without_moves() };
-    frame.state = state;
-    Some((frame, step))
 }

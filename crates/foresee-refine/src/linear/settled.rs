@@ -15,6 +15,9 @@ const MOST_AT_ONCE: usize = 10;
 /// States of more are not kept.
 const MOST_STATES: usize = 64;
 
+/// Steps that need more bytes are not taken.
+const MOST_BYTES: usize = 1 << 16;
+
 /// Of these operations, which are in the order of their calls, how many come before the last such moment.
 pub(super) fn settled<S: Specification>(input: &Input<'_, S>, ops: &[usize]) -> usize {
     let initial = input.spec.initial();
@@ -61,6 +64,9 @@ fn after<S: Specification>(
             };
             if !ops.iter().enumerate().all(is_next) {
                 continue;
+            }
+            if input.spec.room(&state, &input.ops[op]) > MOST_BYTES {
+                return None;
             }
             let (mut next, Some(ret)) = (state.clone(), input.ret(op)) else { return None };
             if input.spec.apply(&mut next, &input.ops[op], ret) != Outcome::Refused {

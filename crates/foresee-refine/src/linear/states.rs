@@ -84,6 +84,7 @@ impl<'a, S: Specification> States<'a, S> {
         let example = self.examples[kind as usize];
         let (input, op) = (self.input, &self.input.ops[example]);
         let before = self.states[from as usize].clone();
+        budget.has_room(input.spec.room(&before, op))?;
         let mut steps = Steps::new();
         let mut take = |states: &mut Self, ret| {
             let mut state = (*before).clone();

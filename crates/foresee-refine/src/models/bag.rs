@@ -14,6 +14,11 @@ impl Bag {
         *self.0.entry(value).or_default() += 1;
     }
 
+    /// All that another has.
+    pub(super) fn add_all(&mut self, other: &Bag) {
+        other.0.iter().for_each(|(value, count)| *self.0.entry(value.clone()).or_default() += count);
+    }
+
     /// One less of this value; whether there was one.
     pub fn remove(&mut self, value: &Value) -> bool {
         let Some(count) = self.0.get_mut(value) else { return false };

@@ -1,4 +1,5 @@
-//! A counter: `inc()`, `dec()`: "ok"; `get()`; `fetch_add(n)`: what it was. It wraps around at the ends of 64 bits.
+//! A counter: `inc()`, `dec()`: "ok"; `get()`; `fetch_add(n)`: what it was. It wraps around at the ends of 64 bits,
+//! with or without a sign: programs may log either.
 
 use crate::spec::{Outcome, Specification, Viewed, WrongCall};
 use crate::value::Value;
@@ -23,15 +24,14 @@ impl Specification for Counter {
     type State = i64;
 
     fn decode(&self, method: &str, args: &[Value]) -> Result<CounterOp, WrongCall> {
-        Ok(match (method, args) {
-            ("inc", []) => CounterOp::Add(1),
-            ("dec", []) => CounterOp::Add(-1),
-            ("get", []) => CounterOp::Get,
-            ("fetch_add", [Value::Int(by)]) => CounterOp::FetchAdd(*by),
-            _ => {
-                return Err(WrongCall::new("counter", "inc(), dec(), get() or fetch_add(n)", method, args));
-            }
-        })
+        let op = match (method, args) {
+            ("inc", []) => Some(CounterOp::Add(1)),
+            ("dec", []) => Some(CounterOp::Add(-1)),
+            ("get", []) => Some(CounterOp::Get),
+            ("fetch_add", [by]) => by.bits().map(CounterOp::FetchAdd),
+            _ => None,
+        };
+        op.ok_or_else(|| WrongCall::new("counter", "inc(), dec(), get() or fetch_add(n)", method, args))
     }
 
     fn initial(&self) -> i64 {
@@ -48,9 +48,9 @@ impl Specification for Counter {
 
     fn apply(&self, state: &mut i64, op: &CounterOp, ret: &Value) -> Outcome {
         let by = match *op {
-            CounterOp::Get => return Outcome::unchanged_if(*ret == Value::Int(*state)),
+            CounterOp::Get => return Outcome::unchanged_if(ret.bits() == Some(*state)),
             CounterOp::Add(by) if ret.is_text("ok") => by,
-            CounterOp::FetchAdd(by) if *ret == Value::Int(*state) => by,
+            CounterOp::FetchAdd(by) if ret.bits() == Some(*state) => by,
             _ => return Outcome::Refused,
         };
         *state = state.wrapping_add(by);
@@ -62,6 +62,10 @@ impl Specification for Counter {
             CounterOp::Add(_) => Value::from("ok"),
             CounterOp::Get | CounterOp::FetchAdd(_) => Value::Int(*state),
         }]
+    }
+
+    fn permits(&self, state: &i64, _op: &CounterOp, ret: &Value) -> bool {
+        ret.bits() == Some(*state)
     }
 }
 

@@ -85,6 +85,11 @@ impl Specification for Multiset {
         })
     }
 
+    fn join(&self, state: &mut Bag, other: &Bag) -> bool {
+        state.add_all(other);
+        true
+    }
+
     fn weight(&self, state: &Bag) -> usize {
         state.weight()
     }

@@ -2,7 +2,7 @@
 
 use crate::history::{History, HistoryError};
 use crate::log::Log;
-use crate::named::{Model, Structure, UnknownModel};
+use crate::named::{Model, NAMES, Structure, UnknownModel};
 use crate::spec::WrongCall;
 use crate::value::Value;
 
@@ -13,6 +13,30 @@ pub struct Case {
     pub id: Option<String>,
     /// What is to be checked.
     pub subject: Subject,
+    /// Where the events of a history are in the file, in their order; none if the file has them in the order in which they are numbered.
+    pub places: Vec<Place>,
+}
+
+impl Case {
+    /// A case whose events have their own numbers.
+    pub fn new(id: Option<String>, subject: Subject) -> Case {
+        Case { id, subject, places: Vec::new() }
+    }
+
+    /// Where an event is.
+    pub fn place(&self, event: u32) -> Place {
+        let known = self.places.get(event as usize).copied();
+        known.unwrap_or(Place { event: event.into(), line: None })
+    }
+}
+
+/// Where an event is in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its number, from 0.
+    pub event: u64,
+    /// Its line, from 1, if that is known.
+    pub line: Option<u32>,
 }
 
 /// What is to be checked.
@@ -68,6 +92,6 @@ pub enum ReadError {
     #[error(transparent)]
     Model(#[from] UnknownModel),
     /// The file does not say which model its operations are of.
-    #[error("which model? expected --model register, kv, set, queue, stack, pqueue, counter or multiset")]
+    #[error("which model? expected --model {NAMES}")]
     NoModel,
 }

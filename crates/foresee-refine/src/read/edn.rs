@@ -11,19 +11,24 @@ const DEEPEST: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Edn {
     Value(Value),
+    /// A number that is none of the values: with a fraction, of more than 64 bits, or none at all. Histories have many beside their operations.
+    Number(String),
     Keyword(String),
     List(Vec<Edn>),
     Map(Vec<(Edn, Edn)>),
 }
 
 impl Edn {
-    /// The plain value: a keyword is its name.
-    pub(super) fn value(&self) -> Option<Value> {
-        Some(match self {
+    /// The plain value: a keyword is its name. Otherwise what is wrong.
+    pub(super) fn value(&self) -> Result<Value, String> {
+        Ok(match self {
             Edn::Value(value) => value.clone(),
             Edn::Keyword(name) => Value::from(name.as_str()),
-            Edn::List(items) => Value::List(items.iter().map(Edn::value).collect::<Option<_>>()?),
-            Edn::Map(_) => return None,
+            Edn::List(items) => Value::List(items.iter().map(Edn::value).collect::<Result<_, _>>()?),
+            Edn::Number(number) => {
+                return Err(format!("`{number}`: expected a whole number of at most 64 bits"));
+            }
+            Edn::Map(_) => return Err("expected a plain value, not a map".to_owned()),
         })
     }
 }
@@ -32,15 +37,20 @@ impl Edn {
 pub(super) fn operations(text: &str) -> Result<Vec<Entry>, ReadError> {
     let mut parser = Parser { text, at: 0, line: 1 };
     let mut entries = Vec::new();
+    let mut number = 0;
+    let mut take = |line, item| {
+        entries.extend(entry(&item, line, number)?);
+        number += 1;
+        Ok(())
+    };
     while parser.skip_blanks(0)? {
-        let line = parser.line;
-        match parser.edn(0)? {
-            Edn::List(items) => {
-                for item in &items {
-                    entries.extend(entry(item, line)?);
-                }
-            }
-            item => entries.extend(entry(&item, line)?),
+        match (parser.line, parser.peek()) {
+            (_, Some('[')) => parser.each(']', 0, &mut take)?,
+            (_, Some('(')) => parser.each(')', 0, &mut take)?,
+            (line, _) => match parser.edn(0)? {
+                Edn::List(items) => items.into_iter().try_for_each(|item| take(line, item))?,
+                item => take(line, item)?,
+            },
         }
     }
     Ok(entries)
@@ -56,8 +66,9 @@ pub(super) fn value(text: &str, line: usize) -> Result<Edn, ReadError> {
 }
 
 /// The entry that a map describes; `None` for what is no operation of a client.
-fn entry(edn: &Edn, line: usize) -> Result<Option<Entry>, ReadError> {
+fn entry(edn: &Edn, line: usize, number: u32) -> Result<Option<Entry>, ReadError> {
     let wrong = |what: &str| ReadError::Line { line, what: what.to_owned() };
+    let unplain = |what: String| ReadError::Line { line, what };
     let Edn::Map(fields) = edn else {
         return Err(wrong("expected an operation: {:process 0, :type :invoke, :f :read, :value nil}"));
     };
@@ -79,10 +90,10 @@ fn entry(edn: &Edn, line: usize) -> Result<Option<Entry>, ReadError> {
     };
     let plain = |field: Option<&Edn>| match field {
         None => Ok(Value::Null),
-        Some(it) => it.value().ok_or_else(|| wrong("expected a plain value, not a map")),
+        Some(it) => it.value().map_err(unplain),
     };
     let key = get("key").map(|key| plain(Some(key))).transpose()?;
-    Ok(Some(Entry { line, process, kind, f: f.clone(), key, value: plain(get("value"))? }))
+    Ok(Some(Entry { number, line, process, kind, f: f.clone(), key, value: plain(get("value"))? }))
 }
 
 struct Parser<'a> {
@@ -151,8 +162,11 @@ impl Parser<'_> {
             Some('(') => Ok(Edn::List(self.items(')', depth)?)),
             Some('#') => {
                 self.advance();
-                if self.peek() == Some('{') {
-                    return Ok(Edn::List(self.items('}', depth)?));
+                match self.peek() {
+                    Some('{') => return Ok(Edn::List(self.items('}', depth)?)),
+                    // Infinity, or what is no number.
+                    Some('#') => return Ok(Edn::Number(format!("#{}", self.word()))),
+                    _ => {}
                 }
                 // A tag says what the value is for; the value is what counts.
                 self.word();
@@ -168,17 +182,32 @@ impl Parser<'_> {
     }
 
     fn items(&mut self, end: char, depth: usize) -> Result<Vec<Edn>, ReadError> {
-        self.advance();
         let mut items = Vec::new();
+        self.each(end, depth, &mut |_, item| {
+            items.push(item);
+            Ok(())
+        })?;
+        Ok(items)
+    }
+
+    /// Takes each of the items up to the bracket that ends them, with its line.
+    fn each(
+        &mut self,
+        end: char,
+        depth: usize,
+        take: &mut dyn FnMut(usize, Edn) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        self.advance();
         loop {
             if !self.skip_blanks(depth)? {
                 return Err(self.wrong(format!("the file ends where `{end}` was expected")));
             }
             if self.peek() == Some(end) {
                 self.advance();
-                return Ok(items);
+                return Ok(());
             }
-            items.push(self.edn(depth + 1)?);
+            let line = self.line;
+            take(line, self.edn(depth + 1)?)?;
         }
     }
 
@@ -199,10 +228,11 @@ impl Parser<'_> {
             "false" => Value::Bool(false),
             "" => return Err(self.wrong(format!("unexpected `{}`", self.peek().unwrap_or_default()))),
             number if number.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit()) => {
-                // Other numbers, of which histories have many beside their operations, are their text.
-                match number.trim_end_matches('N').parse() {
-                    Ok(number) => Value::Int(number),
-                    Err(_) => Value::from(number),
+                let digits = number.trim_end_matches('N');
+                let signed = digits.parse().map(Value::Int);
+                match signed.or_else(|_| digits.parse().map(|number: u64| Value::from(number))) {
+                    Ok(value) => value,
+                    Err(_) => return Ok(Edn::Number(word)),
                 }
             }
             symbol => Value::from(symbol),

@@ -1,10 +1,12 @@
-//! One line of a history of Jepsen.
+//! One entry of a history of Jepsen.
 
 use crate::value::Value;
 
-/// One line of a history.
+/// One entry of a history.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
+    /// Its number among all entries of the file, those included that are no operations of clients.
+    pub(super) number: u32,
     pub(super) line: usize,
     pub(super) process: i64,
     pub(super) kind: Kind,

@@ -1,7 +1,13 @@
 //! Histories of Jepsen: operations that are invoked and then end as `:ok`, `:fail` or `:info`.
 //!
-//! `:fail` says that the operation had no effect: it is left out, except a compare-and-set, which failed as the value was another.
-//! `:info` says that nobody knows: such an operation never returns.
+//! As Jepsen means them and Knossos takes them:
+//!
+//! - `:fail` says that the operation did not happen, for whatever reason (an `:error` may tell): it is left out. That is so of a compare-and-set as well: one
+//!   that did not reach the server has failed, too, and says nothing of the value that was there.
+//! - `:info` says that nobody knows: such an operation never returns, and may have taken effect at any time since. Of a process that has no
+//!   operation under way it is a remark.
+//!
+//! An event of a history has the number of its entry in the file, where all entries count, from 0: as the `:index` of Jepsen's own histories.
 //!
 //! Jepsen tests many registers at once by operations whose values are pairs of a key and a value (`jepsen.independent`): a read is invoked with
 //! `[key nil]`. Each key is a history of its own then.
@@ -11,16 +17,17 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::case::{Case, ReadError, Subject};
-use super::edn::{self, Edn};
+use super::case::{Case, Place, ReadError, Subject};
+use super::edn;
 use super::entry::{Entry, Kind};
 use crate::history::{History, Operation};
-use crate::named::Model;
+use crate::named::{Model, Structure};
 use crate::value::Value;
 
 /// The operations in what Jepsen printed. Lines about something else are passed over.
 pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
     let mut entries = Vec::new();
+    let mut number = 0;
     for (nth, whole) in text.lines().enumerate() {
         let line = nth + 1;
         let wrong = |what: String| ReadError::Line { line, what };
@@ -30,6 +37,8 @@ pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
             }
             return Err(wrong("expected `INFO  jepsen.util - PROCESS :TYPE :F VALUE`".to_owned()));
         };
+        let own = number;
+        number += 1;
         let mut words = said.split_whitespace();
         let (Some(process), Some(kind), Some(f)) = (words.next(), words.next(), words.next()) else {
             return Err(wrong("expected PROCESS :TYPE :F VALUE".to_owned()));
@@ -45,19 +54,18 @@ pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
             f.strip_prefix(':').ok_or_else(|| wrong(format!("`{f}` is no operation; expected a keyword")))?;
         // What is left is the value, which may have blanks in it.
         let rest = f.as_ptr() as usize + f.len() - said.as_ptr() as usize;
-        let value = match edn::value(&said[rest..], line) {
-            Ok(value @ (Edn::Value(_) | Edn::List(_) | Edn::Keyword(_))) => value.value(),
-            _ if said[rest..].trim().is_empty() => Some(Value::Null),
-            _ => None,
+        let value = match &said[rest..] {
+            none if none.trim().is_empty() => Value::Null,
+            value => edn::value(value, line)?.value().map_err(wrong)?,
         };
-        let value = value.ok_or_else(|| wrong("expected a plain value".to_owned()))?;
-        entries.push(Entry { line, process, kind, f: f.to_owned(), key: None, value });
+        entries.push(Entry { number: own, line, process, kind, f: f.to_owned(), key: None, value });
     }
     Ok(entries)
 }
 
 /// Makes histories of these entries: one, or one for each key.
-pub(super) fn histories(entries: Vec<Entry>, model: Option<Model>) -> Result<Vec<Case>, ReadError> {
+pub(super) fn histories(entries: Vec<Entry>, said: Option<Structure>) -> Result<Vec<Case>, ReadError> {
+    let model = said.map(Structure::model);
     if !is_independent(&entries) {
         return Ok(vec![history(entries, model, None)?]);
     }
@@ -96,6 +104,9 @@ fn by_key(entries: Vec<Entry>) -> Result<BTreeMap<Value, Vec<Entry>>, ReadError>
             _ => open.remove(&entry.process),
         };
         let Some(key) = key else {
+            if entry.kind == Kind::Info {
+                continue;
+            }
             let what = format!("process {} has no operation that could end", entry.process);
             return Err(ReadError::Line { line: entry.line, what });
         };
@@ -114,9 +125,9 @@ fn history(entries: Vec<Entry>, model: Option<Model>, id: Option<String>) -> Res
     let mut open: FxHashMap<i64, (usize, &str)> = FxHashMap::default();
     // A process of which an operation never ended begins anew under another name.
     let mut lives: FxHashMap<i64, u32> = FxHashMap::default();
-    for (nth, entry) in entries.iter().enumerate() {
+    for entry in &entries {
         let wrong = |what: String| ReadError::Line { line: entry.line, what };
-        let now = nth as i64;
+        let now = i64::from(entry.number);
         if entry.kind == Kind::Invoke {
             let (method, args) = call(entry);
             let life = lives.entry(entry.process).or_default();
@@ -132,24 +143,41 @@ fn history(entries: Vec<Entry>, model: Option<Model>, id: Option<String>) -> Res
             ops.push(Some(Operation { client, method, args, call: now, returned: None }));
             continue;
         }
-        let place = open.remove(&entry.process);
-        let (place, invoked) = place
-            .ok_or_else(|| wrong(format!("process {} has no operation that could end", entry.process)))?;
+        let (place, invoked) = match (open.remove(&entry.process), entry.kind) {
+            (Some(own), _) => own,
+            (None, Kind::Info) => continue,
+            (None, _) => {
+                return Err(wrong(format!("process {} has no operation that could end", entry.process)));
+            }
+        };
         if entry.f != invoked {
             let (process, ended) = (entry.process, &entry.f);
             return Err(wrong(format!("process {process} has begun `{invoked}`, and `{ended}` ends")));
         }
         let Some(op) = &mut ops[place] else { continue };
-        let method = op.method.to_string();
         match entry.kind {
-            Kind::Fail if method == "cas" => op.returned = Some((now, Value::Bool(false))),
             Kind::Fail => ops[place] = None,
-            Kind::Ok => op.returned = Some((now, result(&method, entry))),
+            Kind::Ok => op.returned = Some((now, result(&op.method, entry))),
             Kind::Info | Kind::Invoke => *lives.entry(entry.process).or_default() += 1,
         }
     }
     let history = History::new(ops.into_iter().flatten().collect())?;
-    Ok(Case { id, subject: Subject::History { model, initial: Value::Null, history } })
+    let places = places(&history, &entries);
+    Ok(Case { places, ..Case::new(id, Subject::History { model, initial: Value::Null, history }) })
+}
+
+/// Where each event of the history is in the file. The time of an event is the number of its entry.
+fn places(history: &History, entries: &[Entry]) -> Vec<Place> {
+    let mut lines = entries.iter().map(|entry| (i64::from(entry.number), entry.line));
+    let timeline = history.timeline().into_iter();
+    let times = timeline.filter_map(|(op, returns)| {
+        let op = &history.ops()[op];
+        if returns { op.returned.as_ref().map(|(time, _)| *time) } else { Some(op.call) }
+    });
+    times
+        .filter_map(|time| lines.find(|(number, _)| *number == time))
+        .map(|(number, line)| Place { event: number as u64, line: u32::try_from(line).ok() })
+        .collect()
 }
 
 /// What an invocation calls.

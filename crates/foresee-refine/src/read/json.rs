@@ -6,22 +6,22 @@ use smol_str::SmolStr;
 use super::case::{Case, ReadError, Subject};
 use crate::history::{History, Operation};
 use crate::log::{Action, Event, LogBuilder};
-use crate::named::Model;
+use crate::named::Structure;
 use crate::value::Value;
 
-pub(super) fn read(text: &str, model: Option<Model>) -> Result<Vec<Case>, ReadError> {
+pub(super) fn read(text: &str, said: Option<Structure>) -> Result<Vec<Case>, ReadError> {
     let document: Json = match serde_json::from_str(text) {
         // The log of a program that did nothing.
         Ok(Json::Object(fields))
             if fields.contains_key("structure")
                 && !["events", "ops", "cases"].iter().any(|it| fields.contains_key(*it)) =>
         {
-            return lines(text).map(|case| vec![case]);
+            return lines(text, said).map(|case| vec![case]);
         }
         Ok(document) => document,
         // A line with more lines after it: the log of a program.
         Err(_) if first_line(text).is_some_and(|first| first.contains_key("structure")) => {
-            return lines(text).map(|case| vec![case]);
+            return lines(text, said).map(|case| vec![case]);
         }
         Err(wrong) => return Err(ReadError::Line { line: wrong.line(), what: wrong.to_string() }),
     };
@@ -33,7 +33,7 @@ pub(super) fn read(text: &str, model: Option<Model>) -> Result<Vec<Case>, ReadEr
         },
         _ => return Err(ReadError::Unknown),
     };
-    cases.iter().enumerate().map(|(nth, json)| case(json, nth, model)).collect()
+    cases.iter().enumerate().map(|(nth, json)| case(json, nth, said)).collect()
 }
 
 /// A piece of a case, with what is needed to say what is wrong with it.
@@ -62,7 +62,7 @@ impl<'a> Part<'a> {
         let json = self.fields.get(field).unwrap_or(&Json::Null);
         Value::from_json(json).ok_or_else(|| {
             self.wrong(format!(
-                "`{field}` is no plain value; expected null, true, a whole number, a text or a list"
+                "`{field}` is no plain value; expected null, true, a whole number of at most 64 bits, a text or a list"
             ))
         })
     }
@@ -79,7 +79,7 @@ impl<'a> Part<'a> {
     fn name(&self, field: &str) -> Result<SmolStr, ReadError> {
         match self.value(field)? {
             Value::Text(name) => Ok(name),
-            Value::Int(number) => Ok(number.to_string().into()),
+            number @ (Value::Int(_) | Value::Large(_)) => Ok(number.to_string().into()),
             _ => Err(self.wrong(format!("no `{field}`; expected a number or a text"))),
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Part<'a> {
     }
 }
 
-fn case(json: &Json, nth: usize, model: Option<Model>) -> Result<Case, ReadError> {
+fn case(json: &Json, nth: usize, said: Option<Structure>) -> Result<Case, ReadError> {
     let number = format!("case {nth}");
     let Json::Object(fields) = json else {
         return Err(ReadError::Case {
@@ -102,16 +102,16 @@ fn case(json: &Json, nth: usize, model: Option<Model>) -> Result<Case, ReadError
     let id = fields.get("id").and_then(Json::as_str);
     let part = Part { case: id.unwrap_or(&number), fields };
     let subject = match (fields.contains_key("ops"), fields.contains_key("events")) {
-        (true, _) => history(part, model)?,
-        (false, true) => log(part)?,
+        (true, _) => history(part, said)?,
+        (false, true) => log(part, said)?,
         (false, false) => return Err(part.wrong("expected `ops` (a history) or `events` (a refinement log)")),
     };
-    Ok(Case { id: id.map(str::to_owned), subject })
+    Ok(Case::new(id.map(str::to_owned), subject))
 }
 
-fn history(case: Part<'_>, model: Option<Model>) -> Result<Subject, ReadError> {
-    let model = match (model, case.fields.get("model")) {
-        (Some(model), _) => model,
+fn history(case: Part<'_>, said: Option<Structure>) -> Result<Subject, ReadError> {
+    let structure: Structure = match (said, case.fields.get("model")) {
+        (Some(said), _) => said,
         (None, Some(_)) => case.text("model")?.parse()?,
         (None, None) => return Err(ReadError::NoModel),
     };
@@ -137,11 +137,11 @@ fn history(case: Part<'_>, model: Option<Model>) -> Result<Subject, ReadError> {
         });
     }
     let history = History::new(ops).map_err(|wrong| case.wrong(wrong.to_string()))?;
-    Ok(Subject::History { model, initial: Value::Int(0), history })
+    Ok(Subject::History { model: structure.model(), initial: Value::Int(0), history })
 }
 
-fn log(case: Part<'_>) -> Result<Subject, ReadError> {
-    let structure = case.text("structure")?.parse()?;
+fn log(case: Part<'_>, said: Option<Structure>) -> Result<Subject, ReadError> {
+    let structure = structure(case, said)?;
     let mut built = LogBuilder::default();
     for thread in internal_threads(case)? {
         built.thread(&thread, true);
@@ -152,6 +152,11 @@ fn log(case: Part<'_>) -> Result<Subject, ReadError> {
         built.log.events.push(event);
     }
     Ok(Subject::Log { structure, log: built.log })
+}
+
+/// What a log is of.
+fn structure(about: Part<'_>, said: Option<Structure>) -> Result<Structure, ReadError> {
+    said.map_or_else(|| Ok(about.text("structure")?.parse()?), Ok)
 }
 
 fn internal_threads(case: Part<'_>) -> Result<Vec<SmolStr>, ReadError> {
@@ -187,10 +192,10 @@ fn first_line(text: &str) -> Option<Map<String, Json>> {
 }
 
 /// A log of a program: a line about it, and a line for each event. The last line may be incomplete if the program was killed.
-fn lines(text: &str) -> Result<Case, ReadError> {
+fn lines(text: &str, said: Option<Structure>) -> Result<Case, ReadError> {
     let head = first_line(text).unwrap_or_default();
     let about = Part { case: "line 1", fields: &head };
-    let structure = about.text("structure")?.parse()?;
+    let structure = structure(about, said)?;
     let mut built = LogBuilder::default();
     for thread in internal_threads(about)? {
         built.thread(&thread, true);
@@ -215,5 +220,5 @@ fn lines(text: &str) -> Result<Case, ReadError> {
         built.log.events.push(event);
     }
     let id = head.get("id").and_then(Json::as_str).map(str::to_owned);
-    Ok(Case { id, subject: Subject::Log { structure, log: built.log } })
+    Ok(Case::new(id, Subject::Log { structure, log: built.log }))
 }

@@ -13,28 +13,28 @@ mod entry;
 mod jepsen;
 mod json;
 
-pub use case::{Case, ReadError, Subject};
+pub use case::{Case, Place, ReadError, Subject};
 
-use crate::named::Model;
+use crate::named::Structure;
 
-/// Reads a file. `model` is what the user says of it, where the file does not.
-pub fn read(bytes: &[u8], model: Option<Model>) -> Result<Vec<Case>, ReadError> {
+/// Reads a file. What the user says that the operations are of counts, and otherwise what the file says.
+pub fn read(bytes: &[u8], said: Option<Structure>) -> Result<Vec<Case>, ReadError> {
     let text = std::str::from_utf8(bytes).map_err(|wrong| ReadError::Line {
         line: 1 + bytes[..wrong.valid_up_to()].iter().filter(|byte| **byte == b'\n').count(),
         what: "not a text: expected UTF-8".to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let start = text.trim_start();
-    let after_bracket = start.trim_start_matches(['{', '[', '(']).trim_start();
+    let after_brackets = start.trim_start_matches(|next: char| next.is_whitespace() || "{[(,".contains(next));
     if start.is_empty() {
         Err(ReadError::Unknown)
-    } else if start.starts_with(['{', '[', '(', '#', ';']) && after_bracket.starts_with([':', ';', '#'])
+    } else if start.starts_with(['{', '[', '(', '#', ';']) && after_brackets.starts_with([':', ';', '#'])
         || start.starts_with([';', '(', '#'])
     {
-        jepsen::histories(edn::operations(text)?, model)
+        jepsen::histories(edn::operations(text)?, said)
     } else if start.starts_with(['{', '[']) {
-        json::read(text, model)
+        json::read(text, said)
     } else {
-        jepsen::histories(jepsen::lines(text)?, model)
+        jepsen::histories(jepsen::lines(text)?, said)
     }
 }

@@ -4,7 +4,7 @@
 //! history is linearizable, and the commit actions are wrong or too strict. If only the views differ, a commit at a later place of the same
 //! operation may make the log right; or commit blocks are missing: what an operation wrote before its commit was seen by the commit of another.
 
-use super::{Kind, Mode, RefineError, Replica, Violation, check};
+use super::{Kind, Mode, RefineError, Replica, Violation, check_within};
 use crate::linear::{Limits, Verdict, check_by_search};
 use crate::log::{Action, Event, Log};
 use crate::spec::Viewed;
@@ -61,10 +61,8 @@ pub fn judge<S: Viewed, R: Replica + Default>(
     }
     let is_at_commit = matches!(log.events.get(violation.first), Some(Event { action: Action::Commit, .. }));
     if violation.kind == Kind::View && is_at_commit && log.events.len() <= LONGEST {
-        return match other_annotations::<S, R>(spec, log, violation) {
-            Err(RefineError::TooManyResults { .. } | RefineError::OutOfTime { .. }) => {
-                Ok(Judgement::Undecided)
-            }
+        return match other_annotations::<S, R>(spec, log, violation, limits) {
+            Err(why) if why.undecided().is_some() => Ok(Judgement::Undecided),
             other => Ok(other?.unwrap_or(Judgement::Structure)),
         };
     }
@@ -87,11 +85,12 @@ fn other_annotations<S: Viewed, R: Replica + Default>(
     spec: &S,
     log: &Log,
     violation: &Violation,
+    limits: Limits,
 ) -> Result<Option<Judgement>, RefineError> {
-    if let Some(before) = later_commit::<S, R>(spec, log, violation)? {
+    if let Some(before) = later_commit::<S, R>(spec, log, violation, limits)? {
         return Ok(Some(Judgement::LaterCommit { before }));
     }
-    let is_right = check(spec, R::default(), &with_blocks(log), Mode::View)?.is_none();
+    let is_right = check_within(spec, R::default(), &with_blocks(log), Mode::View, limits)?.is_none();
     Ok(is_right.then_some(Judgement::MissingBlock))
 }
 
@@ -143,6 +142,7 @@ fn later_commit<S: Viewed, R: Replica + Default>(
     spec: &S,
     log: &Log,
     violation: &Violation,
+    limits: Limits,
 ) -> Result<Option<usize>, RefineError> {
     let commit = violation.first;
     let thread = log.events[commit].thread;
@@ -164,7 +164,7 @@ fn later_commit<S: Viewed, R: Replica + Default>(
         let mut moved = log.clone();
         let event = moved.events.remove(commit);
         moved.events.insert(before - 1, event);
-        let found = check(spec, R::default(), &moved, Mode::View)?;
+        let found = check_within(spec, R::default(), &moved, Mode::View, limits)?;
         if found.is_none_or(|found| found.first > end) {
             return Ok(Some(before));
         }

@@ -12,8 +12,8 @@
 //! - [`broken_block`]: whether commit blocks are one step, on which views rest.
 //!
 //! A log may end while operations are under way, and operations may panic. One that has committed may have had any result, and the log is right if
-//! some choice makes it right: there is a `World` for each, up to some number. If there would be more, and none of those that are kept makes it right, that is undecided
-//! ([`RefineError::TooManyResults`]).
+//! some choice makes it right: there is a `World` for each, as far as there is room (`worlds`). If there would be more, and none of those that are kept makes it right,
+//! that is undecided ([`RefineError::TooManyResults`]).
 //!
 //! Cost: one pass; at each commit the step of the specification, the parts that changed, and the observers under way.
 
@@ -23,15 +23,15 @@ mod classify;
 mod replica;
 mod violation;
 mod world;
+mod worlds;
 
 pub use blocks::{Blocks, BrokenBlock, broken_block};
 pub use checker::{Checker, Mode};
 pub use classify::{Judgement, judge};
 pub use replica::{Replica, Unsupported, WrongWrite, writes_of};
-pub use violation::{Difference, Kind, RefineError, Violation};
+pub use violation::{Difference, Kind, RefineError, Undecided, Violation};
 
-use std::time::Instant;
-
+use crate::linear::Limits;
 use crate::log::Log;
 use crate::spec::Viewed;
 
@@ -42,18 +42,18 @@ pub fn check<S: Viewed, R: Replica>(
     log: &Log,
     mode: Mode,
 ) -> Result<Option<Violation>, RefineError> {
-    check_until(spec, replica, log, mode, None)
+    check_within(spec, replica, log, mode, Limits::default())
 }
 
-/// The same, given up at a moment ([`RefineError::OutOfTime`]).
-pub fn check_until<S: Viewed, R: Replica>(
+/// The same, given up where that takes more than there is ([`RefineError::OutOfTime`], [`RefineError::OutOfMemory`]).
+pub fn check_within<S: Viewed, R: Replica>(
     spec: &S,
     replica: R,
     log: &Log,
     mode: Mode,
-    deadline: Option<Instant>,
+    limits: Limits,
 ) -> Result<Option<Violation>, RefineError> {
-    let mut checker = Checker::new(spec, replica, mode).until(deadline);
+    let mut checker = Checker::new(spec, replica, mode).within(limits);
     for event in &log.events {
         let is_internal = log.threads.get(event.thread as usize).is_some_and(|thread| thread.is_internal);
         checker.push(event, is_internal)?;

@@ -2,6 +2,7 @@
 
 use smol_str::SmolStr;
 
+use crate::shortened::shortened;
 use crate::value::Value;
 
 /// What the writes of a structure mean. The programmer's abstraction function, with the state it works on.
@@ -62,7 +63,7 @@ pub struct WrongWrite {
 impl WrongWrite {
     /// The error for a variable that is none of `expected`.
     pub fn new(target: &str, expected: &'static str) -> WrongWrite {
-        WrongWrite { target: target.to_owned(), expected }
+        WrongWrite { target: shortened(&target), expected }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::replica::WrongWrite;
+use crate::linear::Exhausted;
 use crate::spec::WrongCall;
 use crate::value::Value;
 
@@ -101,6 +102,38 @@ impl fmt::Display for Kind {
     }
 }
 
+impl RefineError {
+    /// Why it is not known whether the log refines its specification; `None` if the log itself is wrong.
+    pub fn undecided(&self) -> Option<Undecided> {
+        match self {
+            RefineError::Call { .. } | RefineError::Write { .. } => None,
+            RefineError::TooManyResults { .. } => Some(Undecided::Results),
+            RefineError::OutOfMemory { .. } => Some(Undecided::Memory),
+            RefineError::OutOfTime { .. } => Some(Undecided::Time),
+        }
+    }
+}
+
+/// Why something is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// There was not enough memory.
+    Memory,
+    /// There was not enough time.
+    Time,
+    /// Too many operations have committed and never returned: more of neither would help.
+    Results,
+}
+
+impl From<Exhausted> for Undecided {
+    fn from(exhausted: Exhausted) -> Undecided {
+        match exhausted {
+            Exhausted::Memory => Undecided::Memory,
+            Exhausted::Time => Undecided::Time,
+        }
+    }
+}
+
 /// Why a log cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RefineError {
@@ -127,6 +160,12 @@ pub enum RefineError {
     )]
     TooManyResults {
         /// Where the last one that was tried failed.
+        event: usize,
+    },
+    /// A state of the specification takes more memory than there is.
+    #[error("event {event}: undecided: the specification's state takes more memory than is given")]
+    OutOfMemory {
+        /// How far the check came.
         event: usize,
     },
     /// The time was over.

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::replica::Replica;
 use super::violation::Difference;
 use crate::log::ThreadId;
-use crate::spec::{Touched, Viewed};
+use crate::spec::Viewed;
 use crate::value::Value;
 
 /// The specification's state under one choice of the results that the log does not have.
@@ -32,18 +32,18 @@ impl<S: Viewed> World<S> {
         World { state, satisfied: FxHashSet::default(), differing: FxHashSet::default() }
     }
 
-    /// Compares these parts again.
-    pub(super) fn compare(&mut self, spec: &S, replica: &impl Replica, touched: &Touched) {
-        match touched {
-            Touched::Parts(parts) => {
-                parts.iter().for_each(|part| self.compare_part(spec, part, replica.part(part).as_ref()));
-            }
-            Touched::All => {
-                let parts = spec.parts(&self.state).into_iter().chain(replica.parts());
-                let parts: FxHashSet<Value> = parts.chain(self.differing.drain()).collect();
-                parts.iter().for_each(|part| self.compare_part(spec, part, replica.part(part).as_ref()));
-            }
-        }
+    /// Adds a world of another part of the object, which is independent of this one.
+    pub(super) fn join(&mut self, spec: &S, other: &World<S>) {
+        spec.join(&mut self.state, &other.state);
+        self.satisfied.extend(&other.satisfied);
+        self.differing.extend(other.differing.iter().cloned());
+    }
+
+    /// All parts of the view that this world may have something to say of.
+    pub(super) fn parts(&self, spec: &S) -> Vec<Value> {
+        let mut parts = spec.parts(&self.state);
+        parts.extend(self.differing.iter().cloned());
+        parts
     }
 
     /// Compares a part with what the implementation has there.

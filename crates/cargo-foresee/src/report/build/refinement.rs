@@ -6,8 +6,9 @@ use foresee_refine::history::NEVER;
 use foresee_refine::linear::{Explanation, Limits, Verdict};
 use foresee_refine::log::{Action, Log};
 use foresee_refine::named::{self, Consistency, Model, Structure};
-use foresee_refine::read::{Case, Subject};
-use foresee_refine::refine::{BrokenBlock, Judgement, Kind, Mode, RefineError, Violation};
+use foresee_refine::read::{Case, Place, Subject};
+use foresee_refine::refine::{BrokenBlock, Judgement, Kind, Mode, RefineError, Undecided, Violation};
+use foresee_refine::shortened::shortened;
 use foresee_refine::spec::WrongCall;
 use foresee_refine::{History, Value};
 
@@ -113,16 +114,25 @@ fn history_case(
         io: None,
         view: None,
         linearizable: ok.filter(|_| consistency == Consistency::Linearizable),
+        undecided: match found {
+            Verdict::Undecided(exhausted) => Some(Undecided::from(exhausted).into()),
+            Verdict::Linearizable { .. } | Verdict::Violation(_) => None,
+        },
     };
     Ok(Checked { verdict, finding, events: history.events().into() })
 }
 
 fn of_history(case: &Case, model: Model, history: &History, told: Option<&Explanation>) -> Finding {
-    let placed = |op: usize| PlacedOperation {
-        call: history.call(op).into(),
-        returned: Some(history.returned(op)).filter(|event| *event != NEVER).map(u64::from),
-        thread: history.ops()[op].client.to_string(),
-        operation: history.ops()[op].to_string(),
+    let placed = |op: usize| {
+        let Place { event: call, line } = case.place(history.call(op));
+        let returned = Some(history.returned(op)).filter(|event| *event != NEVER);
+        PlacedOperation {
+            call,
+            returned: returned.map(|event| case.place(event).event),
+            line,
+            thread: history.ops()[op].client.to_string(),
+            operation: shortened(&history.ops()[op]),
+        }
     };
     let all = |ops: &[usize]| {
         let end = &ops[ops.len().saturating_sub(LONGEST_ORDER)..];
@@ -141,11 +151,11 @@ fn of_history(case: &Case, model: Model, history: &History, told: Option<&Explan
     };
     let mut notes = Vec::new();
     if let Some((ops, why)) = &told.cause {
-        let ops: Vec<String> = ops.iter().map(|op| history.ops()[*op].to_string()).collect();
+        let ops: Vec<String> = ops.iter().map(|op| shortened(&history.ops()[*op])).collect();
         notes.push(format!("{why}: {}", ops.join(", ")));
     }
     let own = told.unplaced.map(|op| &history.ops()[op]);
-    let actual = own.and_then(|own| own.returned.as_ref()).map(|(_, ret)| ret.to_string());
+    let actual = own.and_then(|own| own.returned.as_ref()).map(|(_, ret)| shortened(ret));
     let refinement = Refinement {
         case: case.id.clone(),
         model: model.to_string(),
@@ -153,12 +163,7 @@ fn of_history(case: &Case, model: Model, history: &History, told: Option<&Explan
         blame: Judgement::Structure.name().to_owned(),
         operation: told.unplaced.map(placed),
         // The last order alone does not tell what is allowed: another may end in another state.
-        expected: told
-            .expected
-            .iter()
-            .map(ToString::to_string)
-            .filter(|it| Some(it) != actual.as_ref())
-            .collect(),
+        expected: told.expected.iter().map(shortened).filter(|it| Some(it) != actual.as_ref()).collect(),
         actual,
         notes,
         overlapping: all(&told.overlapping),
@@ -167,11 +172,16 @@ fn of_history(case: &Case, model: Model, history: &History, told: Option<&Explan
         ..Refinement::default()
     };
     let message = match own {
-        Some(own) => format!("no order of the operations explains {own} of client {}", own.client),
+        Some(own) => {
+            format!("no order of the operations explains {} of client {}", shortened(own), own.client)
+        }
         None => "no order of the operations explains what they gave back".to_owned(),
     };
-    let event =
-        told.first.zip(own).map(|(first, own)| event(first.into(), &own.client, "return", own.to_string()));
+    let event = told.first.zip(own).map(|(first, own)| {
+        let Place { event: index, line } = case.place(first);
+        let location = Location { line, ..Location::default() };
+        Event { location, ..event(index, &own.client, "return", shortened(own)) }
+    });
     Finding::of_refinement(ENGINE, message, event, refinement)
 }
 
@@ -183,21 +193,21 @@ fn log_case(
     limits: Limits,
 ) -> Result<Checked, CaseError> {
     let events = log.events.len() as u64;
-    let found = match named::refine_at(structure, log, views, limits) {
-        Err(RefineError::TooManyResults { .. } | RefineError::OutOfTime { .. }) => {
-            let verdict = CaseVerdict {
-                id: case.id.clone(),
-                model: structure.name().to_owned(),
-                ok: None,
-                first: None,
-                io: None,
-                view: None,
-                linearizable: None,
-            };
-            return Ok(Checked { verdict, finding: None, events });
-        }
-        found => found?,
-    };
+    let found = named::refine_at(structure, log, views, limits);
+    if let Some(undecided) = found.as_ref().err().and_then(RefineError::undecided) {
+        let verdict = CaseVerdict {
+            id: case.id.clone(),
+            model: structure.name().to_owned(),
+            ok: None,
+            first: None,
+            io: None,
+            view: None,
+            linearizable: None,
+            undecided: Some(undecided.into()),
+        };
+        return Ok(Checked { verdict, finding: None, events });
+    }
+    let found = found?;
     let verdict_of = |violation: Option<&(Violation, Judgement)>| RefinementVerdict {
         ok: violation.is_none(),
         first: violation.map(|(violation, _)| violation.first as u64),
@@ -225,6 +235,7 @@ fn log_case(
         io: Some(verdict_of(found.io.as_ref())),
         view: found.view.as_ref().map(|view| verdict_of(view.as_ref())),
         linearizable,
+        undecided: None,
     };
     Ok(Checked { verdict, finding: finding.or(block), events })
 }
@@ -300,13 +311,13 @@ fn of_log(
         violation: violation.kind.to_string(),
         blame: judgement.name().to_owned(),
         operation: violation.call.map(placed),
-        actual: violation.actual.as_ref().map(ToString::to_string),
-        expected: violation.expected.iter().map(ToString::to_string).collect(),
+        actual: violation.actual.as_ref().map(shortened),
+        expected: violation.expected.iter().map(shortened).collect(),
         differences: (violation.differences.iter())
             .map(|difference| PartDifference {
-                part: difference.part.to_string(),
-                implementation: difference.implementation.as_ref().map(ToString::to_string),
-                specification: difference.specification.as_ref().map(ToString::to_string),
+                part: shortened(&difference.part),
+                implementation: difference.implementation.as_ref().map(shortened),
+                specification: difference.specification.as_ref().map(shortened),
             })
             .collect(),
         notes,
@@ -375,9 +386,9 @@ impl<'a> Operations<'a> {
         let returned = self.returned.get(&call);
         let operation = match &event.action {
             Action::Call { method, args } => {
-                let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+                let args: Vec<String> = args.iter().map(shortened).collect();
                 let ret = match returned.map(|index| &self.log.events[*index].action) {
-                    Some(Action::Return { ret, .. }) => ret.to_string(),
+                    Some(Action::Return { ret, .. }) => shortened(ret),
                     _ => "?".to_owned(),
                 };
                 format!("{method}({}) → {ret}", args.join(", "))
@@ -387,6 +398,7 @@ impl<'a> Operations<'a> {
         PlacedOperation {
             call: call as u64,
             returned: returned.map(|index| *index as u64),
+            line: None,
             thread: self.log.threads[event.thread as usize].name.to_string(),
             operation,
         }
@@ -400,7 +412,7 @@ impl<'a> Operations<'a> {
                 && event.thread != self.log.events[call].thread
                 && self.returned.get(index).is_none_or(|returned| *returned > call)
         });
-        others.map(|(index, _)| self.placed(index)).collect()
+        others.take(LONGEST_ORDER).map(|(index, _)| self.placed(index)).collect()
     }
 }
 
@@ -430,11 +442,11 @@ fn minimal(
 fn describe_action(action: &Action) -> (&'static str, String) {
     match action {
         Action::Call { method, .. } => ("call", method.to_string()),
-        Action::Return { method, ret } => ("return", format!("{method} → {ret}")),
+        Action::Return { method, ret } => ("return", format!("{method} → {}", shortened(ret))),
         Action::Panic => ("panic", String::new()),
         Action::Commit => ("commit", String::new()),
-        Action::Write { target, value } => ("write", format!("{target} = {value}")),
-        Action::Replay { entry, value } => ("replay", format!("{entry} {value}")),
+        Action::Write { target, value } => ("write", format!("{target} = {}", shortened(value))),
+        Action::Replay { entry, value } => ("replay", format!("{entry} {}", shortened(value))),
         Action::BlockBegin => ("commit_begin", String::new()),
         Action::BlockEnd => ("commit_end", String::new()),
     }

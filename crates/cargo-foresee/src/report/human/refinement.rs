@@ -12,9 +12,10 @@ pub(super) fn refinement(out: &mut String, found: &Refinement) {
     let case = found.case.as_ref().map_or(String::new(), |case| format!(" in `{case}`"));
     let _ = writeln!(out, "    {QUIET}{} of `{}`{case}{QUIET:#}", found.violation, found.model);
     if let Some(own) = &found.operation {
+        let line = own.line.map_or(String::new(), |line| format!(" (line {line})"));
         let _ = writeln!(
             out,
-            "    {STRONG}{}{STRONG:#} by {}, called at event {}",
+            "    {STRONG}{}{STRONG:#} by {}, called at event {}{line}",
             own.operation, own.thread, own.call
         );
     }

@@ -11,7 +11,7 @@ use super::style::{BAD, QUIET, STRONG};
 use crate::engines::PROPERTY;
 use crate::number::grouped;
 use crate::report::model::{
-    BlindStats, Certainty, Event, Finding, Kind, KnownStats, Report, Stats, ValueStats,
+    BlindStats, CaseVerdict, Certainty, Event, Finding, Kind, KnownStats, Lack, Report, Stats, ValueStats,
 };
 use crate::report::printable;
 use crate::report::results::Results;
@@ -156,7 +156,7 @@ fn summary(out: &mut String, report: &Report) {
         );
     }
     if stats.undecided > 0 {
-        let _ = writeln!(out, "{}", undecided(stats));
+        undecided(out, report);
     }
     if stats.suppressed > 0 {
         let findings = if stats.suppressed == 1 { "finding" } else { "findings" };
@@ -182,18 +182,33 @@ fn summary(out: &mut String, report: &Report) {
     }
 }
 
-/// How many candidates are left, and what would help.
-fn undecided(stats: &Stats) -> String {
-    let candidates = if stats.undecided == 1 { "candidate" } else { "candidates" };
-    let left = format!("{} {candidates} could not be decided", grouped(stats.undecided));
-    let open = || stats.engines.iter().filter(|(_, engine)| engine.undecided > 0);
-    if open().any(|(_, engine)| engine.out_of_time) {
-        format!("{left} within the time given: give more with --time")
-    } else if open().any(|(name, _)| name == PROPERTY) {
-        format!("{left} within the memory given: --memory gives more")
-    } else {
-        format!("{left}: they are too many or too long for the engines, however much time there is")
+/// How many cases and candidates are left, and what would help.
+fn undecided(out: &mut String, report: &Report) {
+    let stats = &report.stats;
+    let left = |count: u64, one: &str| {
+        format!("{} {one}{} could not be decided", grouped(count), if count == 1 { "" } else { "s" })
+    };
+    let mut candidates = stats.undecided;
+    for lack in Lack::ALL {
+        let is_open = |case: &&CaseVerdict| case.ok.is_none() && case.undecided == Some(lack);
+        let cases = report.cases.iter().flatten().filter(is_open).count() as u64;
+        if cases > 0 {
+            let _ = writeln!(out, "{} {}", left(cases, "case"), lack.advice());
+            candidates = candidates.saturating_sub(cases);
+        }
     }
+    if candidates == 0 {
+        return;
+    }
+    let left = left(candidates, "candidate");
+    let open = || stats.engines.iter().filter(|(_, engine)| engine.undecided > 0);
+    let _ = if open().any(|(_, engine)| engine.out_of_time) {
+        writeln!(out, "{left} within the time given: give more with --time")
+    } else if open().any(|(name, _)| name == PROPERTY) {
+        writeln!(out, "{left} {}", Lack::Memory.advice())
+    } else {
+        writeln!(out, "{left}: they are too many or too long for the engines, however much time there is")
+    };
 }
 
 /// What comparing the values of reads has shown, and what to do about it.

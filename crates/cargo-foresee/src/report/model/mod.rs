@@ -17,7 +17,9 @@ mod witness;
 pub(crate) use event::{Creation, Event, HeldLock, Location, LockMode, Memory, Moment};
 pub(crate) use finding::{Certainty, Finding, Kind, Known};
 pub(crate) use named::Named;
-pub(crate) use refinement::{CaseVerdict, PartDifference, PlacedOperation, Refinement, RefinementVerdict};
+pub(crate) use refinement::{
+    CaseVerdict, Lack, PartDifference, PlacedOperation, Refinement, RefinementVerdict,
+};
 pub(crate) use report::Report;
 pub(crate) use run::{Run, Step};
 pub(crate) use stats::{

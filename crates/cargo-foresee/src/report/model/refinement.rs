@@ -1,5 +1,6 @@
 //! Of `refine`: how operations do not fit their specification.
 
+use foresee_refine::refine::Undecided;
 use serde::{Deserialize, Serialize};
 
 /// What was checked, and what came of it.
@@ -19,6 +20,58 @@ pub(crate) struct CaseVerdict {
     pub(crate) view: Option<RefinementVerdict>,
     /// Of a history, and of a log that is wrong about the order: whether some order explains all results.
     pub(crate) linearizable: Option<bool>,
+    /// What there was not enough of: of a case that could not be decided, or of a trace of which not all other runs could be looked at in the
+    /// time that the user gave.
+    pub(crate) undecided: Option<Lack>,
+}
+
+impl CaseVerdict {
+    /// What to say of it where it is undecided.
+    pub(crate) fn open_question(&self) -> Option<String> {
+        let lack = self.undecided?;
+        let what = match self.ok {
+            None => "whether all is as specified could not be decided",
+            Some(_) => "runs that did not happen could not all be looked at",
+        };
+        Some(format!("undecided: {what} {}", lack.advice()))
+    }
+}
+
+/// What there was not enough of to decide something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Lack {
+    /// Memory for states.
+    Memory,
+    /// Time.
+    Time,
+    /// Results of operations that have committed and never returned.
+    Results,
+}
+
+impl Lack {
+    pub(crate) const ALL: [Lack; 3] = [Lack::Memory, Lack::Time, Lack::Results];
+
+    /// What ended the check, and what would help.
+    pub(crate) fn advice(self) -> &'static str {
+        match self {
+            Lack::Memory => "within the memory given: --memory gives more",
+            Lack::Time => "within the time given: --time gives more",
+            Lack::Results => {
+                "as too many operations have committed and never returned, however much time and memory there is"
+            }
+        }
+    }
+}
+
+impl From<Undecided> for Lack {
+    fn from(undecided: Undecided) -> Lack {
+        match undecided {
+            Undecided::Memory => Lack::Memory,
+            Undecided::Time => Lack::Time,
+            Undecided::Results => Lack::Results,
+        }
+    }
 }
 
 /// What one check of a refinement log says.
@@ -66,6 +119,8 @@ pub(crate) struct PlacedOperation {
     /// The event of its call, and of its return.
     pub(crate) call: u64,
     pub(crate) returned: Option<u64>,
+    /// The line of its call, if the file has a line for each event.
+    pub(crate) line: Option<u32>,
     pub(crate) thread: String,
     /// `deq() → 5`.
     pub(crate) operation: String,

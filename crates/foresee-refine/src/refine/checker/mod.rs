@@ -8,15 +8,16 @@ mod views;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use threads::{Ahead, Block, Execution, Step, ThreadState, result_ahead};
 
 use super::replica::Replica;
-use super::violation::{Difference, Kind, RefineError, Violation};
-use super::world::World;
+use super::violation::{Kind, RefineError, Violation};
+use super::worlds::{Death, Worlds};
+use crate::linear::Limits;
 use crate::log::{Action, Event, ThreadId};
-use crate::spec::{Outcome, Touched, Viewed};
+use crate::spec::{Touched, Viewed};
 use crate::value::Value;
 
 /// What is checked.
@@ -46,10 +47,12 @@ pub struct Checker<'s, S: Viewed, R: Replica> {
     contents: Option<FxHashMap<Value, Value>>,
     /// The event of the last write of each variable.
     written: FxHashMap<SmolStr, usize>,
-    worlds: Vec<World<S>>,
-    /// Whether there would be more worlds than are kept.
+    worlds: Worlds<S>,
+    /// Whether worlds that were not kept may have explained what is wrong.
     is_partial: bool,
     threads: FxHashMap<ThreadId, ThreadState<S::Op>>,
+    /// Those with an operation or a block under way.
+    busy: FxHashSet<ThreadId>,
     waiting: VecDeque<(ThreadId, Step<S::Op>)>,
     /// The index of the first waiting event.
     next: usize,
@@ -57,26 +60,17 @@ pub struct Checker<'s, S: Viewed, R: Replica> {
     is_finished: bool,
     violation: Option<Violation>,
     /// When to give up.
-    deadline: Option<Instant>,
-}
-
-/// More worlds are not kept. The log is right if one of those that are kept makes it right; if none does, it is not known.
-const MOST_WORLDS: usize = 1_024;
-
-/// What happened to the worlds at an event: what the last one died of.
-struct Death {
-    kind: Kind,
-    expected: Vec<Value>,
-    differences: Vec<Difference>,
+    limits: Limits,
 }
 
 impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
     /// A checker at the beginning of a log.
     pub fn new(spec: &'s S, replica: R, mode: Mode) -> Self {
         let mode = if R::HAS_VIEW { mode } else { Mode::Io };
-        let mut world = World::new(spec.initial());
+        let limits = Limits::default();
+        let mut worlds = Worlds::new(spec, limits.memory);
         if mode.has_views() {
-            world.compare(spec, &replica, &Touched::All);
+            worlds.compare(spec, &replica, &Touched::All);
         }
         Checker {
             spec,
@@ -84,22 +78,24 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             contents: None,
             replica,
             written: FxHashMap::default(),
-            worlds: vec![world],
+            worlds,
             is_partial: false,
             threads: FxHashMap::default(),
+            busy: FxHashSet::default(),
             waiting: VecDeque::new(),
             next: 0,
             order: Vec::new(),
             is_finished: false,
             violation: None,
-            deadline: None,
+            limits,
         }
     }
 
-    /// Gives up at this moment, if the log is not checked by then ([`RefineError::OutOfTime`]).
+    /// Gives up where these are reached ([`RefineError::OutOfTime`], [`RefineError::OutOfMemory`]).
     #[must_use]
-    pub fn until(self, deadline: Option<Instant>) -> Self {
-        Checker { deadline, ..self }
+    pub fn within(mut self, limits: Limits) -> Self {
+        self.worlds.give(limits.memory);
+        Checker { limits, ..self }
     }
 
     /// The violation, if there was one.
@@ -159,7 +155,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
             && let Some((thread, step)) = self.waiting.pop_front()
         {
             self.next += 1;
-            if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            if self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 return Err(RefineError::OutOfTime { event: self.next - 1 });
             }
             self.process(self.next - 1, thread, step)?;
@@ -203,10 +199,13 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
                 }
             }
             Step::BlockBegin | Step::BlockEnd if !self.mode.has_views() => {}
-            Step::BlockBegin => match &mut self.state(thread).block {
-                Some(_) => self.report(index, thread, Kind::Malformed),
-                block => *block = Some(Block::default()),
-            },
+            Step::BlockBegin => {
+                self.busy.insert(thread);
+                match &mut self.state(thread).block {
+                    Some(_) => self.report(index, thread, Kind::Malformed),
+                    block => *block = Some(Block::default()),
+                }
+            }
             Step::BlockEnd => self.end_block(index, thread)?,
         }
         Ok(())
@@ -217,7 +216,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
     }
 
     fn call(&mut self, index: usize, thread: ThreadId, method: SmolStr, op: S::Op, is_observer: bool) {
-        let spec = self.spec;
+        self.busy.insert(thread);
         let state = self.state(thread);
         state.ahead.pop_front();
         if state.execution.is_some() || state.is_internal {
@@ -228,12 +227,8 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         let execution =
             Execution { call: index, method, op, is_observer, has_committed: false, last_write: None, ret };
         if is_observer && let Some(ret) = &execution.ret {
-            for world in &mut self.worlds {
-                world.satisfied.remove(&thread);
-                if spec.permits(&world.state, &execution.op, ret) {
-                    world.satisfied.insert(thread);
-                }
-            }
+            let part = self.worlds.of(self.spec, &execution.op);
+            self.worlds.look(self.spec, part, thread, &execution.op, ret);
         }
         self.state(thread).execution = Some(execution);
     }
@@ -263,26 +258,12 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         }
         let call = execution.call;
         if execution.is_observer {
-            let spec = self.spec;
-            let mut expected = None;
-            self.worlds.retain_mut(|world| {
-                let is_satisfied = world.satisfied.remove(&thread);
-                if !is_satisfied {
-                    expected = Some(spec.returns(&world.state, &execution.op));
-                }
-                is_satisfied
-            });
-            if self.worlds.is_empty() {
-                self.violation = Some(Violation {
-                    call: Some(execution.call),
-                    actual: Some(ret),
-                    expected: expected.unwrap_or_default(),
-                    ..self.blank(index, Kind::Observer)
-                });
-                return;
+            let part = self.worlds.of(self.spec, &execution.op);
+            if let Some(death) = self.worlds.end_look(self.spec, part, thread, (&execution.op, &ret)) {
+                return self.report_death(index, Some(call), Some(ret), death);
             }
         }
-        self.at_rest(index, Some(call));
+        self.at_rest(index, thread, Some(call));
     }
 
     /// The operation under way is over. What its commit did was found out when it was known that there is no result; an observer without one is not
@@ -291,7 +272,7 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         let state = self.state(thread);
         state.ahead.pop_front();
         match state.execution.take() {
-            Some(execution) => self.at_rest(index, Some(execution.call)),
+            Some(execution) => self.at_rest(index, thread, Some(execution.call)),
             None => self.report_event(index),
         }
     }
@@ -321,77 +302,38 @@ impl<'s, S: Viewed, R: Replica> Checker<'s, S, R> {
         execution.has_committed = true;
         let (call, op) = (execution.call, execution.op.clone());
         let ret = result_ahead(ahead, &execution.method);
+        let part = self.worlds.of(self.spec, &op);
+        if self.worlds.room(self.spec, part, &op) > self.limits.memory {
+            return Err(RefineError::OutOfMemory { event: index });
+        }
         self.order.push(call);
-        let mut death = self.step(&op, ret.as_ref());
-        if mode.has_views() && !self.worlds.is_empty() {
+        let mut death = self.worlds.step(self.spec, part, &op, ret.as_ref());
+        if mode.has_views() && death.is_none() {
             let changed = self.publish_block(thread)?;
-            for world in &mut self.worlds {
-                let mut touched = self.spec.touched(&world.state, &op);
-                if let Touched::Parts(parts) = &mut touched {
-                    // Those have been compared.
-                    parts.retain(|part| changed.binary_search(part).is_err());
-                }
-                world.compare(self.spec, &self.replica, &touched);
+            let mut touched = self.worlds.touched(self.spec, part, &op);
+            if let Touched::Parts(parts) = &mut touched {
+                // Those have been compared.
+                parts.retain(|part| changed.binary_search(part).is_err());
             }
+            self.worlds.compare(self.spec, &self.replica, &touched);
             if mode == Mode::View {
-                death = self.compare_views(death);
+                death = self.compare_views();
             }
         }
-        if self.worlds.is_empty() {
-            let Death { kind, expected, differences } = death;
-            let invariant = self.replica.broken().filter(|_| kind == Kind::Invariant);
-            let call = Some(call);
-            let base = self.blank(index, kind);
-            self.violation = Some(Violation { call, actual: ret, expected, differences, invariant, ..base });
-            return Ok(());
+        match death {
+            Some(death) => self.report_death(index, Some(call), ret, death),
+            None => self.worlds.look_again(self.spec, part),
         }
-        self.ask_observers();
         Ok(())
     }
 
-    /// Lets the specification take the step of an operation, in all worlds. Where the result is not known, each is a world.
-    fn step(&mut self, op: &S::Op, ret: Option<&Value>) -> Death {
-        let spec = self.spec;
-        let mut death = Death { kind: Kind::ReturnValue, expected: Vec::new(), differences: Vec::new() };
-        if let Some(ret) = ret {
-            self.worlds.retain_mut(|world| {
-                let is_refused = spec.apply(&mut world.state, op, ret) == Outcome::Refused;
-                if is_refused {
-                    death.expected = spec.returns(&world.state, op);
-                }
-                !is_refused
-            });
-            return death;
-        }
-        for world in std::mem::take(&mut self.worlds) {
-            for ret in spec.returns(&world.state, op) {
-                let mut other = world.clone();
-                if spec.apply(&mut other.state, op, &ret) == Outcome::Refused {
-                    continue;
-                }
-                if self.worlds.len() == MOST_WORLDS {
-                    self.is_partial = true;
-                    return death;
-                }
-                self.worlds.push(other);
-            }
-        }
-        death
-    }
-
-    /// All observers under way look at the new state.
-    fn ask_observers(&mut self) {
-        let spec = self.spec;
-        for (thread, state) in &self.threads {
-            let Some(Execution { op, is_observer: true, ret: Some(ret), .. }) = &state.execution else {
-                continue;
-            };
-            for world in &mut self.worlds {
-                if !world.satisfied.contains(thread) && spec.permits(&world.state, op, ret) {
-                    world.satisfied.insert(*thread);
-                }
-            }
-        }
+    /// No world is left.
+    fn report_death(&mut self, index: usize, call: Option<usize>, actual: Option<Value>, death: Death) {
+        let Death { kind, expected, differences, is_partial } = death;
+        let invariant = self.replica.broken().filter(|_| kind == Kind::Invariant);
+        self.is_partial = is_partial;
+        let base = self.blank(index, kind);
+        self.violation = Some(Violation { call, actual, expected, differences, invariant, ..base });
     }
 
     /// A violation with nothing but its place.

@@ -2,8 +2,9 @@
 
 use super::super::replica::Replica;
 use super::super::violation::{Difference, Kind, RefineError, Violation};
-use super::threads::{Before, ThreadState};
-use super::{Checker, Death, Mode};
+use super::super::worlds::Death;
+use super::threads::Before;
+use super::{Checker, Mode};
 use crate::log::{Action, ThreadId};
 use crate::spec::Viewed;
 use crate::value::Value;
@@ -18,46 +19,34 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
         });
     }
 
-    /// Drops the worlds whose view is another.
-    pub(super) fn compare_views(&mut self, mut death: Death) -> Death {
-        let (spec, replica) = (self.spec, &self.replica);
+    /// Drops the worlds whose view is another; what the last one died of, if none is left.
+    pub(super) fn compare_views(&mut self) -> Option<Death> {
         if self.replica.broken().is_some() {
-            self.worlds.clear();
-            death.kind = Kind::Invariant;
+            return Some(Death::of(Kind::Invariant));
         }
-        self.worlds.retain(|world| {
-            if !world.views_agree() {
-                death.kind = Kind::View;
-                death.differences = world.differences(spec, replica);
-            }
-            world.views_agree()
-        });
-        death
+        self.worlds.drop_differing(self.spec, &self.replica)
     }
 
     /// A commit of the structure's own thread: the specification stays as it is, and the view is compared with it.
     pub(super) fn commit_internal(&mut self, index: usize, thread: ThreadId) -> Result<(), RefineError> {
         self.publish_block(thread)?;
-        let death = Death { kind: Kind::View, expected: Vec::new(), differences: Vec::new() };
-        let Death { kind, differences, .. } = self.compare_views(death);
-        if self.worlds.is_empty() {
-            let invariant = self.replica.broken().filter(|_| kind == Kind::Invariant);
-            self.violation = Some(Violation { differences, invariant, ..self.blank(index, kind) });
+        if let Some(death) = self.compare_views() {
+            self.report_death(index, None, None, death);
         }
         Ok(())
     }
 
-    /// Compares views, if that is done only where no operation and no block is under way, and none is.
-    pub(super) fn at_rest(&mut self, index: usize, call: Option<usize>) {
-        let is_busy = |thread: &ThreadState<S::Op>| thread.execution.is_some() || thread.block.is_some();
-        if self.mode != Mode::Quiescent || self.violation.is_some() || self.threads.values().any(is_busy) {
+    /// After something that a thread did: compares views, if that is done only where no operation and no block is under way, and none is.
+    pub(super) fn at_rest(&mut self, index: usize, thread: ThreadId, call: Option<usize>) {
+        let state = self.state(thread);
+        if state.execution.is_none() && state.block.is_none() {
+            self.busy.remove(&thread);
+        }
+        if self.mode != Mode::Quiescent || self.violation.is_some() || !self.busy.is_empty() {
             return;
         }
-        let death = Death { kind: Kind::View, expected: Vec::new(), differences: Vec::new() };
-        let Death { kind, differences, .. } = self.compare_views(death);
-        if self.worlds.is_empty() {
-            let invariant = self.replica.broken().filter(|_| kind == Kind::Invariant);
-            self.violation = Some(Violation { call, differences, invariant, ..self.blank(index, kind) });
+        if let Some(death) = self.compare_views() {
+            self.report_death(index, call, None, death);
         }
     }
 
@@ -93,7 +82,7 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
                 if is_internal && self.mode == Mode::View {
                     self.expect_unchanged(index, before);
                 }
-                self.at_rest(index, None);
+                self.at_rest(index, thread, None);
             }
         }
         Ok(())
@@ -111,7 +100,7 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
         if is_internal && self.mode == Mode::View {
             self.expect_unchanged(index, before);
         }
-        self.at_rest(index, None);
+        self.at_rest(index, thread, None);
         Ok(())
     }
 
@@ -162,9 +151,7 @@ impl<S: Viewed, R: Replica> Checker<'_, S, R> {
         changed.dedup();
         for part in &changed {
             let now = self.replica.part(part);
-            for world in &mut self.worlds {
-                world.compare_part(self.spec, part, now.as_ref());
-            }
+            self.worlds.compare_part(self.spec, part, now.as_ref());
             if let Some(contents) = &mut self.contents {
                 let was = match now {
                     Some(now) => contents.insert(part.clone(), now),
