@@ -454,7 +454,7 @@ pub(crate) fn gives_to_log(pc: u64) {
     }
 }
 
-/// The same by a stream, unless nobody in the program reads what it writes: a standard stream, as it was at the start.
+/// The same by what may be a standard stream: nobody in the program reads what that writes, if it is as it was at the start.
 /// Returns whether there may be a reader.
 pub(crate) fn gives_by_stream(fd: c_int, pc: u64) -> bool {
     let may_be_read = !is_as_at_start(fd);

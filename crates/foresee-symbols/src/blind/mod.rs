@@ -7,10 +7,10 @@
 //!   is in the frame and may be known to others ([`captured`], [`frame_variables`]);
 //! * atomic instructions and system calls in the code itself: compilers make calls of the program's atomics;
 //! * calls of functions without instrumentation ([`calls`], over [`callee`] and [`runtime_calls`]), except for those whose effects are known ([`effects`]) or seen to be
-//!   none by decoding them.
+//!   none by decoding them. Formatting in Rust calls what it is given the address of ([`formatting`]).
 //!
 //! Two events of one call of a function have positions, and what may have run between them is on a path in the function's flow
-//! ([`flow`]) from the one to the other that passes no call which would have made an event ([`paths`]). That is precise: a function
+//! ([`flow`], [`landing_pads`]) from the one to the other that passes no call which would have made an event ([`paths`]). That is precise: a function
 //! with one blind instruction is blind only where a thread can have run it.
 //!
 //! **Cost.** Nothing while the program runs. A function is decoded when the first event in it is read, in time about linear in its

@@ -4,7 +4,7 @@ use libc::{
     c_char, c_int, c_uint, c_void, iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t,
 };
 
-use crate::c_library::channels::{channel, failed_by_others, gives, takes};
+use crate::c_library::channels::{channel, failed_by_others, gives, gives_by_stream, takes};
 use crate::c_library::descriptor_lives::uses;
 use crate::c_library::room::{Giver, makes_room};
 use crate::entry_points::{entries, weak_entries};
@@ -38,7 +38,7 @@ macro_rules! givers {
         $(static $real: Real = Real::new($name);
         pub(super) extern "C-unwind" fn $function(fd: c_int, $($arg: $ty,)* pc: u64) -> $result {
             uses(fd, pc);
-            gives(fd, pc);
+            gives_by_stream(fd, pc);
             let channel = channel(fd);
             let giver = channel.and_then(|channel| Giver::of(fd, channel));
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.

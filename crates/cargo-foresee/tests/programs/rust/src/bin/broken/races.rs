@@ -111,7 +111,7 @@ fn beside_formatting() {
         let _guard = LOCK.lock().unwrap();
         names.push(format!("{number} {:?} {:>8.2}", names.last(), number as f64));
         names.push(number.to_string());
-        assert!(format!("{names:?}").len() > 8);
+        eprintln!("{names:?}");
     };
     together(
         || {
