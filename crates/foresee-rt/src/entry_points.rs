@@ -45,33 +45,7 @@ macro_rules! entries_if_recording {
 }
 pub(crate) use entries_if_recording;
 
-/// The same for functions whose six arguments fill all registers: the return address is their seventh, on the stack.
-///
-/// SAFETY of each use: the function takes six arguments in registers, and then the return address.
-macro_rules! entries_of_six {
-    ($($name:ident => $function:path;)*) => {
-        $(
-            #[unsafe(naked)]
-            #[unsafe(no_mangle)]
-            extern "C-unwind" fn $name() {
-                core::arch::naked_asm!(
-                    ".cfi_startproc",
-                    "push [rsp]",
-                    ".cfi_adjust_cfa_offset 8",
-                    "call {}",
-                    "add rsp, 8",
-                    ".cfi_adjust_cfa_offset -8",
-                    "ret",
-                    ".cfi_endproc",
-                    sym $function
-                )
-            }
-        )*
-    };
-}
-pub(crate) use entries_of_six;
-
-/// As [`entries!`], for functions that a program may define itself.
+/// As [`entries!`], for functions that a program may define itself, such as those of the C library.
 macro_rules! weak_entries {
     ($($name:expr => $function:path, $register:expr;)*) => {
         $(core::arch::global_asm!(
@@ -88,7 +62,9 @@ macro_rules! weak_entries {
 }
 pub(crate) use weak_entries;
 
-/// As [`entries_of_six!`], for functions that a program may define itself.
+/// The same for functions whose six arguments fill all registers: the return address is their seventh, on the stack.
+///
+/// SAFETY of each use: the function takes six arguments in registers, and then the return address.
 macro_rules! weak_entries_of_six {
     ($($name:expr => $function:path;)*) => {
         $(core::arch::global_asm!(

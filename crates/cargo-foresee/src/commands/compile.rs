@@ -33,7 +33,7 @@ pub(crate) fn run(language: Language, args: &[OsString]) -> Result<ExitCode, Cli
                 if line.goal == Goal::LinkProgram { runtime_arguments(branches)? } else { Vec::new() };
             if line.sources().next().is_none() {
                 // As given: response files are there because the command line would be too long without.
-                execute(toolchain.command().args(args).args(runtime))?
+                execute(toolchain.command().args(args).args(runtime).args(toolchain.at_link()))?
             } else {
                 compile_and_link(&toolchain, &line, &runtime)?
             }
@@ -81,7 +81,7 @@ fn compile_and_link(
             }
         }
     }
-    execute(command.args(runtime))
+    execute(command.args(runtime).args(toolchain.at_link()))
 }
 
 /// Sources in different folders may have the same name.

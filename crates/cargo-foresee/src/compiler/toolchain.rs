@@ -19,6 +19,10 @@ const INSTRUMENT: &[&str] = &["-fsanitize=thread", "-g", "-fno-omit-frame-pointe
 /// compiler, and nothing by the linker either, as it is not told to.
 const AT_THE_END: &[&str] = &["-fno-lto"];
 
+/// The same where clang links: its linker plugin would take the runtime for what is to be optimised, as Rust's library has its own
+/// intermediate code in it. (Nothing that we have compiled has any.)
+const WHEN_CLANG_LINKS: &[&str] = &["-fno-lto"];
+
 /// gcc warns that ThreadSanitizer does not know fences; we do. And it copies and compares memory by instructions that it does
 /// not instrument, where calls of `memcpy` or `strcmp` would be seen.
 const GCC_ONLY: &[&str] = &[
@@ -51,6 +55,7 @@ const CLANG_WITH_READS: u32 = 12;
 pub(crate) struct Toolchain {
     compiler: OsString,
     flags: Vec<&'static str>,
+    is_clang: bool,
 }
 
 impl Toolchain {
@@ -76,12 +81,17 @@ impl Toolchain {
         if branches {
             flags.extend(if clang.is_some() { CLANG_BRANCHES } else { GCC_BRANCHES });
         }
-        Ok(Toolchain { compiler, flags })
+        Ok(Toolchain { compiler, flags, is_clang: clang.is_some() })
     }
 
     /// The compiler, without arguments.
     pub(crate) fn command(&self) -> Command {
         Command::new(&self.compiler)
+    }
+
+    /// What comes after the arguments of a command that links.
+    pub(crate) fn at_link(&self) -> &'static [&'static str] {
+        if self.is_clang { WHEN_CLANG_LINKS } else { &[] }
     }
 
     /// The compiler, told to instrument what these arguments compile.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::programs::{
     CXX_NEW, CXX_OWN_NEW, CXX_QUEUE, CXX_RACE, FORKS, GUARDED, INVERSION, UNGUARDED, compilers,
 };
-use crate::support::{Folder, Outcome};
+use crate::support::{Folder, Outcome, outcome};
 
 /// The findings of a run in JSON; with findings, the exit code must be 66.
 #[track_caller]
@@ -55,6 +55,65 @@ fn a_race_with_its_lines() {
     assert_eq!(folder.foresee(&["run", "--", "./optimised"]).code, Some(66));
     let changed = folder.foresee(&["run", "--exit-code", "9", "--", "./prog"]);
     assert_eq!(changed.code, Some(9), "{}", changed.stderr);
+}
+
+/// A race on `counter`; what is allocated is from an allocator of its own, under a lock.
+const OWN_NAMES: &str = r#"
+#include <pthread.h>
+#include <stddef.h>
+int send = 3, poll;
+int accept(int a) { return a + send; }
+int close(int a) { return a - 1; }
+double select(double a) { return a * 2; }
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char room[1 << 22];
+static size_t used;
+void *malloc(size_t size) {
+    pthread_mutex_lock(&lock);
+    void *block = room + used;
+    used += (size + 31) / 32 * 32;
+    pthread_mutex_unlock(&lock);
+    return block;
+}
+void free(void *block) { (void)block; }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *block, size_t size) {
+    char *to = malloc(size), *from = block;
+    for (size_t i = 0; from && i < size && from + i < room + sizeof room; i++) to[i] = from[i];
+    return to;
+}
+int counter;
+static void *work(void *arg) {
+    int *own = malloc(sizeof *own);
+    *own = accept(4) + close(2) + (int)select(1);
+    counter += *own;
+    free(own);
+    return arg;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return poll;
+}
+"#;
+
+/// A program may have functions and variables of its own with the names of the C library's.
+#[test]
+fn own_functions_and_variables_of_known_names() {
+    let folder = Folder::new();
+    folder.write("own.c", OWN_NAMES);
+    for (compiler, flags) in [("gcc", "-O0"), ("gcc", "-flto"), ("clang", "-O1"), ("clang", "-flto")] {
+        let mut command =
+            folder.command(&["cc", "-Wno-builtin-declaration-mismatch", flags, "own.c", "-o", "own"]);
+        let built = outcome(command.env("FORESEE_CC", compiler).output().unwrap());
+        assert_eq!(built.code, Some(0), "{compiler} {flags}: {}", built.stderr);
+        let found = findings(&folder.foresee(&["run", "--format", "json", "--", "./own"]));
+        let targets: Vec<_> = found.iter().flat_map(|one| one["events"].as_array().unwrap()).collect();
+        assert!(!targets.is_empty() && targets.iter().all(|event| event["target"] == "counter"), "{found:?}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use libc::{c_int, c_void, size_t};
 
-use crate::entry_points::entries;
+use crate::entry_points::weak_entries;
 use crate::program;
 use crate::real_functions::{real_calloc, real_free, real_malloc, real_memalign, real_realloc, usable_size};
 use crate::recorder::accesses::{counts, read_range, write_range};
@@ -108,15 +108,15 @@ extern "C-unwind" fn free_block(block: *mut c_void, pc: u64) {
     unsafe { real_free(block) }
 }
 
-entries! {
-    malloc => allocate, "rsi";
-    calloc => allocate_zeroed, "rdx";
-    realloc => reallocate, "rdx";
-    free => free_block, "rsi";
-    memalign => allocate_aligned, "rdx";
-    aligned_alloc => allocate_aligned, "rdx";
-    posix_memalign => allocate_aligned_to, "rcx";
-    reallocarray => reallocate_array, "rcx";
-    valloc => allocate_page_aligned, "rsi";
-    pvalloc => allocate_pages, "rsi";
+weak_entries! {
+    "malloc" => allocate, "rsi";
+    "calloc" => allocate_zeroed, "rdx";
+    "realloc" => reallocate, "rdx";
+    "free" => free_block, "rsi";
+    "memalign" => allocate_aligned, "rdx";
+    "aligned_alloc" => allocate_aligned, "rdx";
+    "posix_memalign" => allocate_aligned_to, "rcx";
+    "reallocarray" => reallocate_array, "rcx";
+    "valloc" => allocate_page_aligned, "rsi";
+    "pvalloc" => allocate_pages, "rsi";
 }

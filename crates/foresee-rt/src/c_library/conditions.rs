@@ -4,7 +4,7 @@ use libc::{c_int, c_void, timespec};
 
 use super::channels::{gives_to_processes, takes_from_processes};
 use super::locks::MUTEX;
-use crate::entry_points::entries;
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::locks::{notifies, wait_begins, wait_ended};
 use crate::recorder::objects::uses;
@@ -111,14 +111,14 @@ wakers! {
     c11_broadcast of Real::new(c"cnd_broadcast"), true;
 }
 
-entries! {
-    pthread_cond_wait => cond_wait, "rdx";
-    pthread_cond_timedwait => cond_timedwait, "rcx";
-    pthread_cond_clockwait => cond_clockwait, "r8";
-    pthread_cond_signal => cond_signal, "rsi";
-    pthread_cond_broadcast => cond_broadcast, "rsi";
-    cnd_wait => c11_wait, "rdx";
-    cnd_timedwait => c11_timedwait, "rcx";
-    cnd_signal => c11_signal, "rsi";
-    cnd_broadcast => c11_broadcast, "rsi";
+weak_entries! {
+    "pthread_cond_wait" => cond_wait, "rdx";
+    "pthread_cond_timedwait" => cond_timedwait, "rcx";
+    "pthread_cond_clockwait" => cond_clockwait, "r8";
+    "pthread_cond_signal" => cond_signal, "rsi";
+    "pthread_cond_broadcast" => cond_broadcast, "rsi";
+    "cnd_wait" => c11_wait, "rdx";
+    "cnd_timedwait" => c11_timedwait, "rcx";
+    "cnd_signal" => c11_signal, "rsi";
+    "cnd_broadcast" => c11_broadcast, "rsi";
 }

@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use libc::{c_int, c_void};
 
-use crate::entry_points::entries;
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real, listed};
 use crate::recorder::thread::{abandon, depth, leave_to};
 use crate::recorder::{atomics, branches};
@@ -93,9 +93,9 @@ jumpers! {
     jump_checked of c"__longjmp_chk";
 }
 
-entries! {
-    longjmp => jump, "rdx";
-    _longjmp => jump_plainly, "rdx";
-    siglongjmp => jump_from_handler, "rdx";
-    __longjmp_chk => jump_checked, "rdx";
+weak_entries! {
+    "longjmp" => jump, "rdx";
+    "_longjmp" => jump_plainly, "rdx";
+    "siglongjmp" => jump_from_handler, "rdx";
+    "__longjmp_chk" => jump_checked, "rdx";
 }

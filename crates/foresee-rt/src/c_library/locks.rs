@@ -6,7 +6,7 @@ use foresee_format::{AS_HELD, EXCLUSIVE, SHARED};
 use libc::{c_int, c_void, timespec};
 
 use super::channels::{SharingField, gives_to_processes, takes_from_processes};
-use crate::entry_points::entries;
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::locks::{released, requested, tried};
 use crate::recorder::objects::uses;
@@ -123,26 +123,26 @@ unlockers! {
     c11_unlock of c"mtx_unlock", EXCLUSIVE, UNKNOWN;
 }
 
-entries! {
-    pthread_mutex_lock => mutex_lock, "rsi";
-    pthread_mutex_trylock => mutex_trylock, "rsi";
-    pthread_mutex_timedlock => mutex_timedlock, "rdx";
-    pthread_mutex_clocklock => mutex_clocklock, "rcx";
-    pthread_mutex_unlock => mutex_unlock, "rsi";
-    pthread_rwlock_rdlock => rwlock_rdlock, "rsi";
-    pthread_rwlock_tryrdlock => rwlock_tryrdlock, "rsi";
-    pthread_rwlock_timedrdlock => rwlock_timedrdlock, "rdx";
-    pthread_rwlock_clockrdlock => rwlock_clockrdlock, "rcx";
-    pthread_rwlock_wrlock => rwlock_wrlock, "rsi";
-    pthread_rwlock_trywrlock => rwlock_trywrlock, "rsi";
-    pthread_rwlock_timedwrlock => rwlock_timedwrlock, "rdx";
-    pthread_rwlock_clockwrlock => rwlock_clockwrlock, "rcx";
-    pthread_rwlock_unlock => rwlock_unlock, "rsi";
-    pthread_spin_lock => spin_lock, "rsi";
-    pthread_spin_trylock => spin_trylock, "rsi";
-    pthread_spin_unlock => spin_unlock, "rsi";
-    mtx_lock => c11_lock, "rsi";
-    mtx_trylock => c11_trylock, "rsi";
-    mtx_timedlock => c11_timedlock, "rdx";
-    mtx_unlock => c11_unlock, "rsi";
+weak_entries! {
+    "pthread_mutex_lock" => mutex_lock, "rsi";
+    "pthread_mutex_trylock" => mutex_trylock, "rsi";
+    "pthread_mutex_timedlock" => mutex_timedlock, "rdx";
+    "pthread_mutex_clocklock" => mutex_clocklock, "rcx";
+    "pthread_mutex_unlock" => mutex_unlock, "rsi";
+    "pthread_rwlock_rdlock" => rwlock_rdlock, "rsi";
+    "pthread_rwlock_tryrdlock" => rwlock_tryrdlock, "rsi";
+    "pthread_rwlock_timedrdlock" => rwlock_timedrdlock, "rdx";
+    "pthread_rwlock_clockrdlock" => rwlock_clockrdlock, "rcx";
+    "pthread_rwlock_wrlock" => rwlock_wrlock, "rsi";
+    "pthread_rwlock_trywrlock" => rwlock_trywrlock, "rsi";
+    "pthread_rwlock_timedwrlock" => rwlock_timedwrlock, "rdx";
+    "pthread_rwlock_clockwrlock" => rwlock_clockwrlock, "rcx";
+    "pthread_rwlock_unlock" => rwlock_unlock, "rsi";
+    "pthread_spin_lock" => spin_lock, "rsi";
+    "pthread_spin_trylock" => spin_trylock, "rsi";
+    "pthread_spin_unlock" => spin_unlock, "rsi";
+    "mtx_lock" => c11_lock, "rsi";
+    "mtx_trylock" => c11_trylock, "rsi";
+    "mtx_timedlock" => c11_timedlock, "rdx";
+    "mtx_unlock" => c11_unlock, "rsi";
 }

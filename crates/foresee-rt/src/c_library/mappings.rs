@@ -13,7 +13,7 @@ use foresee_format::{SHARED_MEMORY, Tag};
 use libc::{c_int, c_void, off_t, size_t};
 
 use super::{channels, shared_mappings};
-use crate::entry_points::{entries, entries_of_six};
+use crate::entry_points::{weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{changed, counts, read_range, write_range};
 use crate::recorder::thread::always;
@@ -177,15 +177,15 @@ extern "C-unwind" fn move_break(by: isize, pc: u64) -> *mut c_void {
     moves_break(program_break().wrapping_add_signed(by as i64), pc, real)
 }
 
-entries! {
-    madvise => advise, "rcx";
-    brk => set_break, "rsi";
-    sbrk => move_break, "rsi";
-    munmap => unmap, "rdx";
-    mremap => remap, "r9";
+weak_entries! {
+    "madvise" => advise, "rcx";
+    "brk" => set_break, "rsi";
+    "sbrk" => move_break, "rsi";
+    "munmap" => unmap, "rdx";
+    "mremap" => remap, "r9";
 }
 
-entries_of_six! {
-    mmap => map;
-    mmap64 => map;
+weak_entries_of_six! {
+    "mmap" => map;
+    "mmap64" => map;
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::SeqCst};
 
 use libc::{c_int, c_void};
 
-use crate::entry_points::{entries, weak_entries};
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::atomics::{ORDER_ACQUIRE, ORDER_RELEASE, atomic};
 use crate::recorder::edges::{acquire_edge, release_edge};
@@ -178,10 +178,10 @@ weak_entries! {
     "_ZNSt3__111__call_onceERVmPvPFvS2_E" => llvm_once, "rcx";
 }
 
-entries! {
-    pthread_once => once, "rdx";
-    call_once => c11_once, "rdx";
-    __cxa_guard_acquire => guard_acquire, "rsi";
-    __cxa_guard_release => guard_release, "rsi";
-    __cxa_guard_abort => guard_abort, "rsi";
+weak_entries! {
+    "pthread_once" => once, "rdx";
+    "call_once" => c11_once, "rdx";
+    "__cxa_guard_acquire" => guard_acquire, "rsi";
+    "__cxa_guard_release" => guard_release, "rsi";
+    "__cxa_guard_abort" => guard_abort, "rsi";
 }

@@ -12,7 +12,7 @@ use libc::{c_char, c_int, c_void, pid_t};
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block};
 use super::channels::{OF_PROCESSES, OF_SIGNALS, forks};
 use super::threads;
-use crate::entry_points::{entries, weak_entries, weak_entries_of_six};
+use crate::entry_points::{weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::unseen;
 use crate::recorder::edges::{acquire_edge, release_edge};
@@ -223,10 +223,10 @@ extern "C-unwind" fn unload_library(library: *mut c_void, pc: u64) -> c_int {
     result
 }
 
-entries! {
-    vfork => fork_instead, "rdi";
-    dlopen => load_library, "rdx";
-    dlclose => unload_library, "rsi";
+weak_entries! {
+    "vfork" => fork_instead, "rdi";
+    "dlopen" => load_library, "rdx";
+    "dlclose" => unload_library, "rsi";
 }
 
 // A program may have functions of its own by these names.

@@ -8,7 +8,7 @@
 use libc::{c_int, c_void, timespec};
 
 use super::channels::{SharingField, gives_to_processes, takes_from_processes};
-use crate::entry_points::entries;
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, both_edges, look_at, release_edge, take_edge};
 use crate::recorder::locks::failed;
@@ -81,11 +81,11 @@ extern "C-unwind" fn semaphore_clockwait(
     took(result, semaphore, pc)
 }
 
-entries! {
-    pthread_barrier_wait => barrier_wait, "rsi";
-    sem_post => semaphore_post, "rsi";
-    sem_wait => semaphore_wait, "rsi";
-    sem_trywait => semaphore_trywait, "rsi";
-    sem_timedwait => semaphore_timedwait, "rdx";
-    sem_clockwait => semaphore_clockwait, "rcx";
+weak_entries! {
+    "pthread_barrier_wait" => barrier_wait, "rsi";
+    "sem_post" => semaphore_post, "rsi";
+    "sem_wait" => semaphore_wait, "rsi";
+    "sem_trywait" => semaphore_trywait, "rsi";
+    "sem_timedwait" => semaphore_timedwait, "rdx";
+    "sem_clockwait" => semaphore_clockwait, "rcx";
 }

@@ -20,7 +20,7 @@ use libc::{FILE, c_int, c_void};
 
 use super::channels;
 use super::room::{Giver, makes_room};
-use crate::entry_points::entries;
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{changed, unseen};
 use crate::recorder::locks::{released, requested, tried};
@@ -236,8 +236,8 @@ pub(crate) fn descriptor(stream: *mut FILE) -> c_int {
     }
 }
 
-entries! {
-    flockfile => lock, "rsi";
-    ftrylockfile => try_lock, "rsi";
-    funlockfile => unlock, "rsi";
+weak_entries! {
+    "flockfile" => lock, "rsi";
+    "ftrylockfile" => try_lock, "rsi";
+    "funlockfile" => unlock, "rsi";
 }

@@ -13,7 +13,7 @@ use libc::{c_char, c_int, c_void, pthread_t, timespec};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited};
 use super::cancellation;
-use crate::entry_points::entries;
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
 use crate::recorder::accesses::{changed, counts, write_range};
 use crate::recorder::thread::{Local, SignalSet, always, new_thread};
@@ -306,13 +306,13 @@ extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char, _pc: u64) 
     result
 }
 
-entries! {
-    pthread_create => create, "r8";
-    pthread_join => join, "rdx";
-    thrd_create => c11_create, "rcx";
-    thrd_join => c11_join, "rdx";
-    pthread_tryjoin_np => tryjoin, "rdx";
-    pthread_timedjoin_np => timedjoin, "rcx";
-    pthread_clockjoin_np => clockjoin, "r8";
-    pthread_setname_np => set_name, "rdx";
+weak_entries! {
+    "pthread_create" => create, "r8";
+    "pthread_join" => join, "rdx";
+    "thrd_create" => c11_create, "rcx";
+    "thrd_join" => c11_join, "rdx";
+    "pthread_tryjoin_np" => tryjoin, "rdx";
+    "pthread_timedjoin_np" => timedjoin, "rcx";
+    "pthread_clockjoin_np" => clockjoin, "r8";
+    "pthread_setname_np" => set_name, "rdx";
 }

@@ -8,7 +8,7 @@ use super::transfer::{
     write_parts, write_parts_at,
 };
 use crate::c_library::room::{counts_up, counts_up_by};
-use crate::entry_points::{entries, entries_of_six};
+use crate::entry_points::{weak_entries, weak_entries_of_six};
 use crate::recorder::accesses::{counts, read_range, write_range};
 
 /// So many bytes came into a buffer; a message may have been longer than it.
@@ -318,32 +318,32 @@ core::arch::global_asm!(
     sym receive_into_from_checked
 );
 
-entries! {
-    read => read_into, "rcx";
-    pread => read_into_at, "r8";
-    pread64 => read_into_at, "r8";
-    readv => read_into_parts, "rcx";
-    preadv => read_into_parts_at, "r8";
-    preadv64 => read_into_parts_at, "r8";
-    recv => receive_into, "r8";
-    recvmsg => receive_into_parts, "rcx";
-    __read_chk => read_into_checked, "r8";
-    __pread_chk => read_into_at_checked, "r9";
-    __pread64_chk => read_into_at_checked, "r9";
-    __recv_chk => receive_into_checked, "r9";
-    eventfd_read => read_event_into, "rdx";
-    eventfd_write => write_event_from, "rdx";
-    write => write_from, "rcx";
-    pwrite => write_from_at, "r8";
-    pwrite64 => write_from_at, "r8";
-    writev => write_from_parts, "rcx";
-    pwritev => write_from_parts_at, "r8";
-    pwritev64 => write_from_parts_at, "r8";
-    send => send_from, "r8";
-    sendmsg => send_from_parts, "rcx";
+weak_entries! {
+    "read" => read_into, "rcx";
+    "pread" => read_into_at, "r8";
+    "pread64" => read_into_at, "r8";
+    "readv" => read_into_parts, "rcx";
+    "preadv" => read_into_parts_at, "r8";
+    "preadv64" => read_into_parts_at, "r8";
+    "recv" => receive_into, "r8";
+    "recvmsg" => receive_into_parts, "rcx";
+    "__read_chk" => read_into_checked, "r8";
+    "__pread_chk" => read_into_at_checked, "r9";
+    "__pread64_chk" => read_into_at_checked, "r9";
+    "__recv_chk" => receive_into_checked, "r9";
+    "eventfd_read" => read_event_into, "rdx";
+    "eventfd_write" => write_event_from, "rdx";
+    "write" => write_from, "rcx";
+    "pwrite" => write_from_at, "r8";
+    "pwrite64" => write_from_at, "r8";
+    "writev" => write_from_parts, "rcx";
+    "pwritev" => write_from_parts_at, "r8";
+    "pwritev64" => write_from_parts_at, "r8";
+    "send" => send_from, "r8";
+    "sendmsg" => send_from_parts, "rcx";
 }
 
-entries_of_six! {
-    recvfrom => receive_into_from;
-    sendto => send_from_to;
+weak_entries_of_six! {
+    "recvfrom" => receive_into_from;
+    "sendto" => send_from_to;
 }

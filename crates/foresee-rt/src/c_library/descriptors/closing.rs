@@ -7,7 +7,7 @@ use crate::c_library::descriptor_lives;
 use crate::c_library::effects::uses_stream;
 use crate::c_library::process::child_changed;
 use crate::c_library::streams;
-use crate::entry_points::{entries, weak_entries};
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::{descriptor, status};
 
@@ -99,11 +99,11 @@ extern "C-unwind" fn close_streams(pc: u64) -> c_int {
     unsafe { call_real!(REAL, () -> c_int,) }
 }
 
-entries! {
-    close => close_descriptor, "rsi";
-    close_range => close_many, "rcx";
-    closefrom => close_from, "rsi";
-    fclose => close_stream, "rsi";
+weak_entries! {
+    "close" => close_descriptor, "rsi";
+    "close_range" => close_many, "rcx";
+    "closefrom" => close_from, "rsi";
+    "fclose" => close_stream, "rsi";
 }
 
 // A program may have functions of its own by these names.

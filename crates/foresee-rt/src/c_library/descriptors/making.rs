@@ -11,7 +11,7 @@ use crate::c_library::channels::{
 use crate::c_library::descriptor_lives::uses;
 use crate::c_library::ipc::around_file_lock;
 use crate::c_library::names;
-use crate::entry_points::{entries, weak_entries};
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, write_range};
 use crate::recorder::edges::{acquire_edge, release_edge};
@@ -243,18 +243,18 @@ extern "C-unwind" fn make_pair(
     }
 }
 
-entries! {
-    eventfd => make_event, "rdx";
-    epoll_create => make_epoll, "rsi";
-    epoll_create1 => make_epoll_with, "rsi";
-    accept => accept_one, "rcx";
-    accept4 => accept_one_with, "r8";
-    dup => duplicate, "rsi";
-    dup2 => duplicate_to, "rdx";
-    dup3 => duplicate_to_with, "rcx";
-    fcntl => control, "rcx";
-    fcntl64 => control, "rcx";
-    socketpair => make_pair, "r8";
+weak_entries! {
+    "eventfd" => make_event, "rdx";
+    "epoll_create" => make_epoll, "rsi";
+    "epoll_create1" => make_epoll_with, "rsi";
+    "accept" => accept_one, "rcx";
+    "accept4" => accept_one_with, "r8";
+    "dup" => duplicate, "rsi";
+    "dup2" => duplicate_to, "rdx";
+    "dup3" => duplicate_to_with, "rcx";
+    "fcntl" => control, "rcx";
+    "fcntl64" => control, "rcx";
+    "socketpair" => make_pair, "r8";
 }
 
 // A program may have functions of its own by these names.

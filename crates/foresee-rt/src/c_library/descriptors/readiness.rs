@@ -7,7 +7,7 @@ use libc::{c_int, c_ulong, c_void, fd_set, nfds_t, pollfd, sigset_t, timespec, t
 
 use crate::c_library::channels::{channel, gives, learns, relay, takes};
 use crate::c_library::room::{learns_of_room, room_of};
-use crate::entry_points::{entries, weak_entries, weak_entries_of_six};
+use crate::entry_points::{weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{counts, write_range};
 use crate::recorder::status;
@@ -192,10 +192,10 @@ extern "C-unwind" fn control_device(fd: c_int, request: c_ulong, argument: u64, 
     result
 }
 
-entries! {
-    epoll_wait => wait_for_events, "r8";
-    epoll_pwait => wait_for_events_masked, "r9";
-    epoll_ctl => change_interest, "r8";
+weak_entries! {
+    "epoll_wait" => wait_for_events, "r8";
+    "epoll_pwait" => wait_for_events_masked, "r9";
+    "epoll_ctl" => change_interest, "r8";
 }
 
 // A program may have functions of its own by these names.

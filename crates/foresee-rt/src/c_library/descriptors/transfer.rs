@@ -7,7 +7,7 @@ use libc::{
 use crate::c_library::channels::{channel, failed_by_others, gives, gives_by_stream, takes};
 use crate::c_library::descriptor_lives::uses;
 use crate::c_library::room::{Giver, makes_room};
-use crate::entry_points::{entries, weak_entries};
+use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 
 /// Functions `C name (arguments after the descriptor)`, after which the calling thread knows what was given.
@@ -122,11 +122,11 @@ extern "C-unwind" fn connect_to(fd: c_int, address: *const sockaddr, len: sockle
     result
 }
 
-entries! {
-    recvmmsg => receive_messages, "r9";
-    sendmmsg => send_messages, "r8";
-    shutdown => shut_down, "rdx";
-    connect => connect_to, "rcx";
+weak_entries! {
+    "recvmmsg" => receive_messages, "r9";
+    "sendmmsg" => send_messages, "r8";
+    "shutdown" => shut_down, "rdx";
+    "connect" => connect_to, "rcx";
 }
 
 // A program may have functions of its own by these names.
