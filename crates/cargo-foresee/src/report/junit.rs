@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use foresee_trace::is_printable;
 
+use super::caveats::{caveats, undecided};
 use super::human;
 use super::model::{Finding, Kind, Report, Stats};
 use super::results::{Outcome, Results};
@@ -19,23 +20,34 @@ pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
 
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
-/// Kinds that a run without findings is reported to be free of.
-fn checked(report: &Report) -> &'static [Kind] {
-    match report.cases {
-        Some(_) => &[Kind::Refinement],
-        None => &[Kind::Race, Kind::Deadlock, Kind::Atomicity],
+/// The kinds that were looked for: a run without findings is reported to be free of them.
+fn checked(report: &Report) -> Vec<Kind> {
+    if report.cases.is_some() {
+        return vec![Kind::Refinement];
     }
+    let looks_for = |kind: &Kind| {
+        let mut engines = report.stats.engines.iter();
+        engines.any(|(name, _)| match kind {
+            Kind::Race => RACES.contains(&name.as_str()),
+            kind => kind.name() == name,
+        })
+    };
+    [Kind::Race, Kind::Deadlock, Kind::Atomicity].into_iter().filter(looks_for).collect()
 }
 
+/// The engines that look for races.
+const RACES: [&str; 5] = ["hb", "syncp", "reverse", "max", "lockset"];
+
 fn of_kinds(report: &Report, viewpoint: &Viewpoint) -> String {
-    let failures = report.findings.len();
+    let failures = report.findings.iter().filter(|finding| finding.is_alarm()).count();
     let seconds = report.stats.seconds;
     let was_found = |kind: Kind| report.findings.iter().any(|finding| finding.kind == kind);
-    let clean: Vec<Kind> = checked(report).iter().copied().filter(|&kind| !was_found(kind)).collect();
+    let clean: Vec<Kind> = checked(report).into_iter().filter(|&kind| !was_found(kind)).collect();
     let open = open_questions(report);
     // What is not decided has not passed.
     let clean = if open.is_empty() { clean } else { Vec::new() };
-    let (tests, skipped) = (failures + clean.len() + open.len(), open.len());
+    let tests = report.findings.len() + clean.len() + open.len();
+    let skipped = report.findings.len() - failures + open.len();
     let suite = escape(report.stats.trace.as_deref().unwrap_or("foresee"));
     let mut out = HEAD.to_owned();
     let counts =
@@ -43,28 +55,54 @@ fn of_kinds(report: &Report, viewpoint: &Viewpoint) -> String {
     let _ = writeln!(out, "<testsuites {counts}>");
     let _ = writeln!(out, "  <testsuite name=\"{suite}\" {counts} errors=\"0\">");
     for kind in clean {
-        let _ = writeln!(out, "    <testcase name=\"no {}\" classname=\"{suite}\" time=\"0\"/>", kind.name());
+        let _ =
+            writeln!(out, "    <testcase name=\"no {}\" classname=\"{suite}\" time=\"0\"/>", kind.title());
     }
     for (name, why) in open {
-        let (name, why) = (escape(name), escape(&why));
+        let (name, why) = (escape(&name), escape(&why));
         let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"{suite}\" time=\"0\">");
         let _ = writeln!(out, "      <skipped message=\"{why}\"/>\n    </testcase>");
     }
     for finding in &report.findings {
         let id = escape(&finding.id);
         let _ = writeln!(out, "    <testcase name=\"{id}\" classname=\"{suite}\" time=\"0\">");
-        failure(&mut out, finding, &report.stats, viewpoint);
+        if finding.is_alarm() {
+            failure(&mut out, finding, &report.stats, viewpoint);
+        } else {
+            let message = escape(&finding.message);
+            let _ = writeln!(out, "      <skipped message=\"not proven: {message}\"/>");
+        }
         out.push_str("    </testcase>\n");
     }
+    said(&mut out, std::slice::from_ref(report), viewpoint);
     out.push_str("  </testsuite>\n</testsuites>\n");
     out
 }
 
-/// The cases that are undecided, each with what to say of it.
-fn open_questions(report: &Report) -> Vec<(&str, String)> {
+/// What reports say that is no failure: candidates, and what was not looked at.
+fn said(out: &mut String, reports: &[Report], viewpoint: &Viewpoint) {
+    let mut text = String::new();
+    for report in reports {
+        for finding in report.findings.iter().filter(|finding| !finding.is_alarm()) {
+            let _ = writeln!(text, "{}", human::one(finding, &report.stats, viewpoint));
+        }
+        caveats(report).iter().for_each(|caveat| _ = writeln!(text, "{caveat}"));
+    }
+    if !text.is_empty() {
+        let _ = writeln!(out, "    <system-out>{}</system-out>", escape(&text));
+    }
+}
+
+/// What is undecided, each with what to say of it.
+fn open_questions(report: &Report) -> Vec<(String, String)> {
+    if report.cases.is_none() {
+        return undecided(report).into_iter().map(|why| ("undecided".to_owned(), why)).collect();
+    }
     let cases = report.cases.iter().flatten();
     cases
-        .filter_map(|case| Some((case.id.as_deref().unwrap_or(&case.model), case.open_question()?)))
+        .filter_map(|case| {
+            Some((case.id.clone().unwrap_or_else(|| case.model.clone()), case.open_question()?))
+        })
         .collect()
 }
 
@@ -120,10 +158,11 @@ impl<'a> Case<'a> {
             );
         }
         for report in self.reports {
-            for finding in &report.findings {
+            for finding in report.findings.iter().filter(|finding| finding.is_alarm()) {
                 failure(out, finding, &report.stats, viewpoint);
             }
         }
+        said(out, self.reports, viewpoint);
         out.push_str("    </testcase>\n");
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! [`build`] makes the [`model`] from what engines found; it is plain data, and all that formats know. Processes hand it to
 //! each other, [`results`] puts several together, and [`format`](format) lays them out: [`human`], [`json`], [`sarif`],
-//! [`junit`].
+//! [`junit`]. What is to be said beside findings is [`caveats`].
 
 pub(crate) mod build;
+mod caveats;
 pub(crate) mod format;
 pub(crate) mod human;
 mod json;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::caveats::caveats;
 use super::model::{CaseVerdict, Certainty, Event, Finding, Kind, Location, Memory, Row, Stats};
 use super::printable::in_json;
 use super::results::Results;
@@ -16,6 +17,10 @@ pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
     let rules: Vec<Value> = (Kind::ALL.iter())
         .map(|kind| json!({ "id": kind.name(), "name": kind.name(), "shortDescription": { "text": kind.title() } }))
         .collect();
+    let notifications: Vec<Value> = caveats(&report)
+        .into_iter()
+        .map(|caveat| json!({ "level": "note", "message": { "text": caveat } }))
+        .collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -25,6 +30,7 @@ pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
                 "version": env!("CARGO_PKG_VERSION"),
                 "rules": rules,
             } },
+            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications }],
             "results": results,
         }],
     });

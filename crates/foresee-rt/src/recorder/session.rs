@@ -70,13 +70,13 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
 /// beginning of the run is given up at some moment.
 fn wanted_clock() -> Clock {
     let is_asked = environment::text(c"FORESEE_CLOCK").is_some_and(|clock| clock.to_bytes() == b"counter");
-    let needs_moments = || ring::is_on() || seen_values::are_recorded() || program::has_unknown_libraries();
+    let needs_moments = || ring::is_on() || seen_values::are_recorded() || program::has_unknown_code();
     if is_asked || needs_moments() { Clock::Counter } else { Clock::Time }
 }
 
 /// Libraries were loaded: code of theirs may order threads unseen from now on.
 pub(crate) fn look_at_libraries() {
-    if order::clock() == Clock::Time && program::has_unknown_libraries() {
+    if order::clock() == Clock::Time && program::has_unknown_code() {
         order::be_exact();
     }
 }

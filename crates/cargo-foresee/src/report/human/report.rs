@@ -8,11 +8,9 @@ use super::live::observed;
 use super::refinement::refinement;
 use super::source::Sources;
 use super::style::{BAD, QUIET, STRONG};
-use crate::engines::PROPERTY;
 use crate::number::grouped;
-use crate::report::model::{
-    BlindStats, CaseVerdict, Certainty, Event, Finding, Kind, KnownStats, Lack, Report, Stats, ValueStats,
-};
+use crate::report::caveats::caveats;
+use crate::report::model::{Certainty, Event, Finding, Kind, Report, Stats};
 use crate::report::printable;
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
@@ -139,108 +137,7 @@ fn summary(out: &mut String, report: &Report) {
         engines.join(", "),
         stats.seconds
     );
-    for missing in &stats.missing {
-        let _ = writeln!(out, "{missing}");
+    for caveat in caveats(report) {
+        let _ = writeln!(out, "{caveat}");
     }
-    if stats.blind.blind > 0 {
-        let _ = writeln!(out, "{}", blind(&stats.blind));
-    }
-    if let Some(values) = &stats.values {
-        let _ = writeln!(out, "{}", compared(values));
-    }
-    if stats.analysed < stats.events {
-        let _ = writeln!(
-            out,
-            "prediction looked at the first {} events: give it more with --memory",
-            grouped(stats.analysed)
-        );
-    }
-    if stats.undecided > 0 {
-        undecided(out, report);
-    }
-    if stats.suppressed > 0 {
-        let findings = if stats.suppressed == 1 { "finding" } else { "findings" };
-        let _ = writeln!(out, "{} {findings} suppressed", grouped(stats.suppressed));
-    }
-    for KnownStats { library, why, findings } in &stats.known {
-        let _ = writeln!(
-            out,
-            "{} of them known of {library}: {why} (--show-known shows what is known)",
-            grouped(*findings)
-        );
-    }
-    if stats.interrupted {
-        let _ = writeln!(out, "interrupted: this is what was found until then");
-    }
-    if stats.refused > 0 {
-        let _ = writeln!(
-            out,
-            "{} predictions were dropped because the witness checker refused them: the trace is not a possible run \
-             (see `foresee trace validate`), or an engine has a bug",
-            grouped(stats.refused)
-        );
-    }
-}
-
-/// How many cases and candidates are left, and what would help.
-fn undecided(out: &mut String, report: &Report) {
-    let stats = &report.stats;
-    let left = |count: u64, one: &str| {
-        format!("{} {one}{} could not be decided", grouped(count), if count == 1 { "" } else { "s" })
-    };
-    let mut candidates = stats.undecided;
-    for lack in Lack::ALL {
-        let is_open = |case: &&CaseVerdict| case.ok.is_none() && case.undecided == Some(lack);
-        let cases = report.cases.iter().flatten().filter(is_open).count() as u64;
-        if cases > 0 {
-            let _ = writeln!(out, "{} {}", left(cases, "case"), lack.advice());
-            candidates = candidates.saturating_sub(cases);
-        }
-    }
-    if candidates == 0 {
-        return;
-    }
-    let left = left(candidates, "candidate");
-    let open = || stats.engines.iter().filter(|(_, engine)| engine.undecided > 0);
-    let _ = if open().any(|(_, engine)| engine.out_of_time) {
-        writeln!(out, "{left} within the time given: give more with --time")
-    } else if open().any(|(name, _)| name == PROPERTY) {
-        writeln!(out, "{left} {}", Lack::Memory.advice())
-    } else {
-        writeln!(out, "{left}: they are too many or too long for the engines, however much time there is")
-    };
-}
-
-/// What comparing the values of reads has shown, and what to do about it.
-fn compared(stats: &ValueStats) -> String {
-    let compared = grouped(stats.compared);
-    if stats.unseen_writes == 0 {
-        return format!("{compared} reads were compared with the last one: no write is missing in the trace");
-    }
-    let unexplained = match stats.unexplained {
-        0 => String::new(),
-        many => format!(" ({} of them where no such code is known to have run)", grouped(many)),
-    };
-    let most: Vec<&str> = stats.memory.iter().take(3).map(String::as_str).collect();
-    let more = if stats.memory.len() > most.len() { " and others" } else { "" };
-    format!(
-        "{} of {compared} reads saw another value than the last one, and no write is in the trace: code that is not recorded wrote{unexplained} \
-         {}{more}. What rests on that is a candidate; build that code with foresee",
-        grouped(stats.unseen_writes),
-        most.join(", "),
-    )
-}
-
-/// How many critical sections were blind, and what to do about it.
-fn blind(stats: &BlindStats) -> String {
-    let most = stats.code.iter().take(3).map(|code| format!("`{}` ({})", code.name, grouped(code.sections)));
-    let most: Vec<String> = most.collect();
-    let more = if stats.code.len() > most.len() { " and others" } else { "" };
-    format!(
-        "{} of {} critical sections ran code that is not recorded, so nothing is predicted by moving them: {}{more}. Build that \
-         code with foresee, or say what it does in .config/foresee.toml (`no-effect = [\"NAME\"]`)",
-        grouped(stats.blind),
-        grouped(stats.sections),
-        most.join(", "),
-    )
 }

@@ -202,6 +202,11 @@ impl Finding {
         }
     }
 
+    /// Whether it is certain enough to fail a build.
+    pub(crate) fn is_alarm(&self) -> bool {
+        self.reason.is_none()
+    }
+
     /// `predicted data race`.
     pub(crate) fn title(&self) -> String {
         let what = self.kind.title();

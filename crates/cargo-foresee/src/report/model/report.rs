@@ -30,7 +30,7 @@ impl Report {
 
     /// Whether a finding counts: not if the recording alone may be the reason of it, which fails no build.
     pub(crate) fn has_alarm(&self) -> bool {
-        self.findings.iter().any(|finding| finding.reason.is_none())
+        self.findings.iter().any(Finding::is_alarm)
     }
 
     /// The findings get ids that are unique in this report: `race-1`, `race-2`, `deadlock-1`.
