@@ -213,6 +213,28 @@ fn other_formats_are_well_formed() {
     );
 }
 
+/// JUnit says of what was looked for that it is not there, and fails for nothing that fails no build; what a person is told beside findings, machines
+/// are told as well.
+#[test]
+fn machines_are_told_what_was_not_looked_at() {
+    let folder = Folder::new();
+    folder.write("t.std", PREDICTED_RACE);
+    let deadlocks = folder.foresee(&["check", "t.std", "--engine", "deadlock", "--format", "junit"]).stdout;
+    assert!(deadlocks.contains("name=\"no deadlock\"") && !deadlocks.contains("no data race"), "{deadlocks}");
+    folder.write("known.txt", "race:*\n");
+    let known = ["check", "t.std", "--suppressions", "known.txt", "--format"];
+    for format in ["sarif", "junit"] {
+        let outcome = folder.foresee(&[&known[..], &[format]].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        assert!(outcome.stdout.contains("1 finding suppressed"), "{}", outcome.stdout);
+    }
+    folder.write("t.std", "a|acq(l)|1\na|w(x)|2\nb|acq(l)|3\nb|w(x)|4\nb|rel(l)|5\na|rel(l)|6\n");
+    let candidates = folder.foresee(&["check", "t.std", "--format", "junit"]);
+    assert_eq!(candidates.code, Some(0), "{}", candidates.stderr);
+    let junit = &candidates.stdout;
+    assert!(junit.contains("failures=\"0\" skipped=\"1\"") && junit.contains("not proven: "), "{junit}");
+}
+
 #[test]
 fn what_a_person_reads() {
     let folder = Folder::new();
