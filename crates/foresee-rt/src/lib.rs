@@ -34,7 +34,7 @@
 //! thread's (`recorder::atomics`).
 //!
 //! **The counter** counts in twos. The key of what synchronises is `counter + 1`, and counts; that of everything else is the counter. All threads
-//! share its cache line. It is used where code of unknown libraries may order threads, where the moment of each access is needed, and if asked for (`FORESEE_CLOCK=counter`).
+//! share its cache line. It is used unless time is asked for (`FORESEE_CLOCK`), and always where code of unknown libraries may order threads, and where the moment of each access is needed.
 //!
 //! With either, the order by keys is one in which
 //!

@@ -109,21 +109,10 @@ const KNOWN_LIBRARIES: [&[u8]; 13] = [
     b"libiomp5.",
 ];
 
-/// Whether there is code that is not instrumented, and may order threads in ways that are not seen: libraries, or what the program is linked
-/// with, as its symbol says.
-pub(crate) fn has_unknown_code() -> bool {
+/// Whether there are libraries that are not instrumented, and may order threads in ways that are not seen.
+pub(crate) fn has_unknown_libraries() -> bool {
     // SAFETY: `is_unknown` has the signature that is asked for, and needs no data.
-    let has_libraries = || unsafe { libc::dl_iterate_phdr(Some(is_unknown), std::ptr::null_mut()) != 0 };
-    !unknown_code().is_null() || has_libraries()
-}
-
-#[unsafe(naked)]
-extern "C" fn unknown_code() -> *const c_void {
-    core::arch::naked_asm!(
-        ".weak __foresee_unknown_code",
-        "mov rax, qword ptr [rip + __foresee_unknown_code@GOTPCREL]",
-        "ret"
-    )
+    unsafe { libc::dl_iterate_phdr(Some(is_unknown), std::ptr::null_mut()) != 0 }
 }
 
 unsafe extern "C" fn is_unknown(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> libc::c_int {

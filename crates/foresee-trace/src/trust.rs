@@ -369,7 +369,7 @@ impl fmt::Display for Gap {
             }
             Gap::UnknownMoments => f.write_str(
                 "code that is not recorded may have ordered threads, and when it ran is not known exactly enough to tell (record \
-                 with FORESEE_CLOCK=counter)",
+                 without FORESEE_CLOCK=time)",
             ),
             Gap::Unstated => f.write_str("the file ends before it says whether its recording is complete"),
             Gap::Impossible(why) => write!(f, "not a possible run (see foresee trace validate): {why}"),

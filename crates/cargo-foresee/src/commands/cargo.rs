@@ -125,7 +125,7 @@ fn warn_of_lost_flags(arguments: &Arguments) {
 
 /// Sets the flags of rustc and rustdoc.
 fn instrument(command: &mut Command, project: &Project, branches: bool) -> Result<(), CliError> {
-    let mut link = toolchain::runtime_arguments(branches, false)?;
+    let mut link = toolchain::runtime_arguments(branches)?;
     link.extend(std_wraps::link_arguments(project.rustc(), &project.target_dir)?);
     let runtime = toolchain::runtime()?;
     for (variable, users) in [(RUSTFLAGS, project.rustflags()?), (RUSTDOCFLAGS, project.rustdocflags()?)] {

@@ -9,7 +9,6 @@ use crate::compiler::Language;
 use crate::compiler::arguments::{Argument, CommandLine, Goal};
 use crate::compiler::response::expanded;
 use crate::compiler::toolchain::{Toolchain, runtime_arguments};
-use crate::compiler::unknown_objects;
 use crate::config;
 use crate::error::{CliError, without_code};
 use crate::exit;
@@ -30,11 +29,8 @@ pub(crate) fn run(language: Language, args: &[OsString]) -> Result<ExitCode, Cli
         Goal::Answer => execute(toolchain.command().args(args))?,
         Goal::Compile => execute(&mut toolchain.instrument(args))?,
         Goal::LinkPart | Goal::LinkProgram => {
-            let runtime = if line.goal == Goal::LinkProgram {
-                runtime_arguments(branches, unknown_objects::are_among(line.for_linker()))?
-            } else {
-                Vec::new()
-            };
+            let runtime =
+                if line.goal == Goal::LinkProgram { runtime_arguments(branches)? } else { Vec::new() };
             if line.sources().next().is_none() {
                 // As given: response files are there because the command line would be too long without.
                 execute(toolchain.command().args(args).args(runtime).args(toolchain.at_link()))?

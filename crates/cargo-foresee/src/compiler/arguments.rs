@@ -136,14 +136,6 @@ impl CommandLine {
         }
     }
 
-    /// Objects and libraries.
-    pub(crate) fn for_linker(&self) -> impl Iterator<Item = &OsString> {
-        self.arguments.iter().filter_map(|argument| match argument {
-            Argument::ForLinker(file) => Some(file),
-            _ => None,
-        })
-    }
-
     /// The files to compile.
     pub(crate) fn sources(&self) -> impl Iterator<Item = (&OsString, Option<&OsString>)> {
         self.arguments.iter().filter_map(|argument| match argument {

@@ -20,14 +20,12 @@
 //! | [`response`] | arguments in files, `@file` |
 //! | [`std_wraps`] | what makes Rust's own library, which is not instrumented, be seen |
 //! | [`toolchain`] | which compiler, its flags, and where our runtime is |
-//! | [`unknown_objects`] | what is linked and not instrumented |
 
 pub(crate) mod arguments;
 mod carried;
 pub(crate) mod response;
 pub(crate) mod std_wraps;
 pub(crate) mod toolchain;
-pub(crate) mod unknown_objects;
 
 /// Names under which foresee is `foresee cc` and `foresee c++`: build systems take one word for a compiler.
 pub(crate) const NAMES: [(&str, &str); 2] = [("foresee-cc", "cc"), ("foresee-c++", "c++")];

@@ -10,8 +10,6 @@ use crate::error::{CliError, without_code};
 
 /// What a program has that tells its branches.
 pub(crate) const BRANCHES_SYMBOL: &str = "__foresee_branches";
-/// What a program has that is linked with code that nobody has instrumented.
-const UNKNOWN_CODE_SYMBOL: &str = "__foresee_unknown_code";
 
 /// The flags that instrument. A frame pointer and line tables cost little, and tell where an access is. The macro makes
 /// `foresee.h` more than nothing.
@@ -114,8 +112,8 @@ fn clang_version(answer: &str) -> Option<u32> {
 ///
 /// The runtime is one object, which is linked even if the program itself asks for nothing in it: the C++ library and
 /// instrumented libraries do. These may also be loaded while the program runs, and then look for what is exported. A program
-/// that tells its `branches` has a symbol that says so, and so has one with `unknown_code`.
-pub(crate) fn runtime_arguments(branches: bool, unknown_code: bool) -> Result<Vec<OsString>, CliError> {
+/// that tells its `branches` has a symbol that says so.
+pub(crate) fn runtime_arguments(branches: bool) -> Result<Vec<OsString>, CliError> {
     let whole = [
         "-Wl,--undefined=__tsan_init",
         "-Wl,--export-dynamic-symbol=__tsan_*",
@@ -123,10 +121,8 @@ pub(crate) fn runtime_arguments(branches: bool, unknown_code: bool) -> Result<Ve
         "-Wl,--export-dynamic-symbol=__sanitizer_cov_*",
     ];
     let mut whole = whole.map(OsString::from).to_vec();
-    for (symbol, holds) in [(BRANCHES_SYMBOL, branches), (UNKNOWN_CODE_SYMBOL, unknown_code)] {
-        if holds {
-            whole.push(format!("-Wl,--defsym={symbol}=1").into());
-        }
+    if branches {
+        whole.push(format!("-Wl,--defsym={BRANCHES_SYMBOL}=1").into());
     }
     let needs = ["-lpthread", "-ldl", "-lm", "-lrt"].map(OsString::from);
     Ok(whole.into_iter().chain([runtime()?.into()]).chain(needs).collect())

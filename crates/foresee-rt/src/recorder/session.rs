@@ -66,17 +66,17 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     say(&[problem, path.to_bytes(), b"; the program runs unrecorded\n"]);
 }
 
-/// Time, unless the counter is asked for (`FORESEE_CLOCK=counter`), or the moment of each record counts: it does where code may order threads unseen, where values are compared, and where the
+/// The counter, unless time is asked for (`FORESEE_CLOCK=time`) and the moment of no record counts: it does where code may order threads unseen, where values are compared, and where the
 /// beginning of the run is given up at some moment.
 fn wanted_clock() -> Clock {
-    let is_asked = environment::text(c"FORESEE_CLOCK").is_some_and(|clock| clock.to_bytes() == b"counter");
-    let needs_moments = || ring::is_on() || seen_values::are_recorded() || program::has_unknown_code();
-    if is_asked || needs_moments() { Clock::Counter } else { Clock::Time }
+    let is_asked = environment::text(c"FORESEE_CLOCK").is_some_and(|clock| clock.to_bytes() == b"time");
+    let needs_moments = || ring::is_on() || seen_values::are_recorded() || program::has_unknown_libraries();
+    if is_asked && !needs_moments() { Clock::Time } else { Clock::Counter }
 }
 
 /// Libraries were loaded: code of theirs may order threads unseen from now on.
 pub(crate) fn look_at_libraries() {
-    if order::clock() == Clock::Time && program::has_unknown_code() {
+    if order::clock() == Clock::Time && program::has_unknown_libraries() {
         order::be_exact();
     }
 }
