@@ -4,6 +4,8 @@
 //! another thread could notice; what has one and is not recorded is *blind*. What is not in the table is decoded, if it is in
 //! the same file, and opaque if it is not.
 
+use foresee_trace::FunctionPattern;
+
 /// What a function does that is not in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -47,7 +49,7 @@ const NUMBERS: &str = "acos acosh asin asinh atan atan2 atanh cabs cacos cacosh 
 pub(super) struct Effects {
     names: Vec<(String, Effect)>,
     /// What the user says of functions, which counts first.
-    own: Vec<(String, Effect)>,
+    own: Vec<(FunctionPattern, Effect)>,
 }
 
 impl Default for Effects {
@@ -73,12 +75,12 @@ impl Default for Effects {
 impl Effects {
     /// The user says what functions of this name do.
     pub(super) fn add(&mut self, name: &str, effect: Effect) {
-        self.own.push((name.to_owned(), effect));
+        self.own.push((FunctionPattern::new(name), effect));
     }
 
     /// What the user says of a function.
     pub(super) fn own(&self, name: &str) -> Option<Effect> {
-        self.own.iter().find(|(pattern, _)| fits(pattern, name)).map(|&(_, effect)| effect)
+        self.own.iter().find(|(pattern, _)| pattern.matches(name)).map(|&(_, effect)| effect)
     }
 
     /// The effect of a function by its name, as people write it.
@@ -124,7 +126,15 @@ mod tests {
         assert_eq!(effects.of("pthread_self"), Some(Effect::Nothing));
         assert_eq!(effects.of("pthread_selfish"), None);
         assert_eq!(effects.of("syscall"), Some(Effect::Orders));
+        assert_eq!(
+            effects.of("std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_local_data()"),
+            Some(Effect::Nothing)
+        );
         assert_eq!(effects.of("__rustc::__rust_dealloc"), Some(Effect::Nothing));
+        let mut effects = effects;
+        effects.add("Store::hash*", Effect::Nothing);
+        assert_eq!(effects.own("lib::Store<int>::hash_of(int) const"), Some(Effect::Nothing));
+        assert_eq!(effects.own("lib::OtherStore::hash()"), None);
         assert!(
             ["sin", "sinf", "fmal", "__exp_finite", "cexp", "fesetround"]
                 .iter()
