@@ -13,6 +13,7 @@ use foresee_predict::reverse::Reverse;
 use foresee_predict::syncp::SyncPreserving;
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::engine::{Engine, StreamEngine, WholeEngine};
+use foresee_witness::judge::FindingKind;
 
 /// What a user may configure about engines.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,8 @@ pub struct EngineInfo {
     pub name: &'static str,
     /// What it finds, in one line.
     pub about: &'static str,
+    /// The kind of its findings.
+    pub finds: FindingKind,
     /// Whether it runs when no engine is asked for.
     pub default: bool,
     /// Whether it only tries what others left over: see [`Engine::rest`].
@@ -72,6 +75,7 @@ pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: "hb",
         about: "races of this very run, by happens-before",
+        finds: FindingKind::Race,
         default: true,
         rest: false,
         stream: Some(|_| Box::new(HappensBefore::new())),
@@ -80,6 +84,7 @@ pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: "syncp",
         about: "races of runs that keep the order of critical sections",
+        finds: FindingKind::Race,
         default: true,
         rest: false,
         stream: None,
@@ -88,6 +93,7 @@ pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: "deadlock",
         about: "deadlocks: observed, and of runs that keep the order of critical sections",
+        finds: FindingKind::Deadlock,
         default: true,
         rest: false,
         stream: None,
@@ -96,6 +102,7 @@ pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: "atomicity",
         about: "atomic blocks that do not behave like one step",
+        finds: FindingKind::Atomicity,
         default: true,
         rest: false,
         stream: Some(|options| Box::new(ObservedAtomicity::new(options.atomic.clone()))),
@@ -104,6 +111,7 @@ pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: PROPERTY,
         about: "what properties say of this very run, and of others that its events allow",
+        finds: FindingKind::Property,
         default: true,
         rest: false,
         stream: Some(|options| Box::new(ObservedVerdicts::new(&options.properties, &options.trace))),
@@ -115,6 +123,7 @@ pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: MTTL,
         about: "what properties say of what threads know of each other",
+        finds: FindingKind::Property,
         default: true,
         rest: false,
         stream: Some(|options| Box::new(KnownVerdicts::new(&options.properties, &options.trace))),
@@ -123,6 +132,7 @@ pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: "reverse",
         about: "races and deadlocks of runs that may reverse critical sections",
+        finds: FindingKind::Race,
         default: true,
         rest: true,
         stream: None,
@@ -131,6 +141,7 @@ pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: "max",
         about: "every race that a correct reordering can show, within a window",
+        finds: FindingKind::Race,
         default: true,
         rest: true,
         stream: None,
@@ -139,6 +150,7 @@ pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: "lockset",
         about: "pairs of accesses that share no lock: candidates, not proven",
+        finds: FindingKind::Race,
         default: false,
         rest: false,
         stream: None,

@@ -9,6 +9,7 @@ use super::human;
 use super::model::{Finding, Kind, Report, Stats};
 use super::results::{Outcome, Results};
 use super::viewpoint::Viewpoint;
+use crate::engines::engine;
 
 pub(crate) fn write(results: Results<'_>, viewpoint: &Viewpoint) -> String {
     match results {
@@ -25,18 +26,11 @@ fn checked(report: &Report) -> Vec<Kind> {
     if report.cases.is_some() {
         return vec![Kind::Refinement];
     }
-    let looks_for = |kind: &Kind| {
-        let mut engines = report.stats.engines.iter();
-        engines.any(|(name, _)| match kind {
-            Kind::Race => RACES.contains(&name.as_str()),
-            kind => kind.name() == name,
-        })
-    };
+    let found: Vec<Kind> =
+        report.stats.engines.iter().filter_map(|(name, _)| Some(engine(name)?.finds.into())).collect();
+    let looks_for = |kind: &Kind| found.contains(kind);
     [Kind::Race, Kind::Deadlock, Kind::Atomicity].into_iter().filter(looks_for).collect()
 }
-
-/// The engines that look for races.
-const RACES: [&str; 5] = ["hb", "syncp", "reverse", "max", "lockset"];
 
 fn of_kinds(report: &Report, viewpoint: &Viewpoint) -> String {
     let failures = report.findings.iter().filter(|finding| finding.is_alarm()).count();

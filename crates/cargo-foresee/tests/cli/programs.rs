@@ -6,6 +6,49 @@ use std::sync::LazyLock;
 
 use crate::support::{Folder, Outcome, outcome};
 
+/// A race on `counter`; what is allocated is from an allocator of its own, under a lock.
+pub(crate) const OWN_NAMES: &str = r#"
+#include <pthread.h>
+#include <stddef.h>
+int send = 3, poll;
+int accept(int a) { return a + send; }
+int close(int a) { return a - 1; }
+double select(double a) { return a * 2; }
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char room[1 << 22];
+static size_t used;
+void *malloc(size_t size) {
+    pthread_mutex_lock(&lock);
+    void *block = room + used;
+    used += (size + 31) / 32 * 32;
+    pthread_mutex_unlock(&lock);
+    return block;
+}
+void free(void *block) { (void)block; }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *block, size_t size) {
+    char *to = malloc(size), *from = block;
+    for (size_t i = 0; from && i < size && from + i < room + sizeof room; i++) to[i] = from[i];
+    return to;
+}
+int counter;
+static void *work(void *arg) {
+    int *own = malloc(sizeof *own);
+    *own = accept(4) + close(2) + (int)select(1);
+    counter += *own;
+    free(own);
+    return arg;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return poll;
+}
+"#;
+
 /// Two threads count under a mutex; exits with code 3.
 pub(crate) const GUARDED: &str = r#"
 #include <pthread.h>

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::programs::{
-    CXX_NEW, CXX_OWN_NEW, CXX_QUEUE, CXX_RACE, FORKS, GUARDED, INVERSION, UNGUARDED, compilers,
+    CXX_NEW, CXX_OWN_NEW, CXX_QUEUE, CXX_RACE, FORKS, GUARDED, INVERSION, OWN_NAMES, UNGUARDED, compilers,
 };
 use crate::support::{Folder, Outcome, outcome};
 
@@ -56,49 +56,6 @@ fn a_race_with_its_lines() {
     let changed = folder.foresee(&["run", "--exit-code", "9", "--", "./prog"]);
     assert_eq!(changed.code, Some(9), "{}", changed.stderr);
 }
-
-/// A race on `counter`; what is allocated is from an allocator of its own, under a lock.
-const OWN_NAMES: &str = r#"
-#include <pthread.h>
-#include <stddef.h>
-int send = 3, poll;
-int accept(int a) { return a + send; }
-int close(int a) { return a - 1; }
-double select(double a) { return a * 2; }
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char room[1 << 22];
-static size_t used;
-void *malloc(size_t size) {
-    pthread_mutex_lock(&lock);
-    void *block = room + used;
-    used += (size + 31) / 32 * 32;
-    pthread_mutex_unlock(&lock);
-    return block;
-}
-void free(void *block) { (void)block; }
-void *calloc(size_t count, size_t size) { return malloc(count * size); }
-void *realloc(void *block, size_t size) {
-    char *to = malloc(size), *from = block;
-    for (size_t i = 0; from && i < size && from + i < room + sizeof room; i++) to[i] = from[i];
-    return to;
-}
-int counter;
-static void *work(void *arg) {
-    int *own = malloc(sizeof *own);
-    *own = accept(4) + close(2) + (int)select(1);
-    counter += *own;
-    free(own);
-    return arg;
-}
-int main(void) {
-    pthread_t a, b;
-    pthread_create(&a, 0, work, 0);
-    pthread_create(&b, 0, work, 0);
-    pthread_join(a, 0);
-    pthread_join(b, 0);
-    return poll;
-}
-"#;
 
 /// A program may have functions and variables of its own with the names of the C library's.
 #[test]
