@@ -12,7 +12,7 @@
 //! 3. For pairs of places still open, the accesses are grouped by thread, place, kind and lockset. For two groups whose
 //!    locksets do not exclude each other, and whose threads can live at the same time, two pointers move on in step with a growing ideal: an access that is
 //!    inside stays inside, whatever the other pointer does. So two groups cost the sum of their lengths, not the
-//!    product, and no pair of accesses is lost.
+//!    product, and no pair of accesses is lost. Groups that hold the lock that most of the cell's groups hold are not even compared with each other.
 //!
 //! **Complete** for sync-preserving races of places, with one exception. A read-modify-write that reads another write
 //! than observed may not write; so as a partner of a plain *read* it must read as observed, and the ideal must have no

@@ -1,6 +1,6 @@
 //! The search through one cell after the other.
 
-use foresee_trace::{Access, EventId, ThreadId};
+use foresee_trace::{Access, EventId, LockId, Mode, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::accesses::{Accesses, Class, Entry};
@@ -39,13 +39,33 @@ pub(super) struct Search<'a> {
     excluding: FxHashMap<(LocksetId, LocksetId), bool>,
     /// Whether one of two threads must have ended before the other begins.
     apart: FxHashMap<(ThreadId, ThreadId), bool>,
+    /// By class, for those of the cell at hand: how it holds the cell's guard.
+    holds: Vec<HoldsGuard>,
     pub(super) races: Vec<Race>,
     pub(super) undecided: u64,
+}
+
+/// How the accesses of a class hold the *guard* of a cell, the lock that most classes there hold exclusively. Where a structure has a lock for each of
+/// its parts, and takes several of them at once, there are as many locksets as combinations: comparing all of them with each other takes the
+/// square of that, and nearly all have the guard in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum HoldsGuard {
+    Not,
+    Shared,
+    Exclusively,
+}
+
+impl HoldsGuard {
+    /// Whether the guard keeps two classes apart.
+    fn excludes(self, other: HoldsGuard) -> bool {
+        self.max(other) == HoldsGuard::Exclusively && self.min(other) != HoldsGuard::Not
+    }
 }
 
 /// The accesses of one class to one cell, in order.
 struct Group<'a> {
     class: &'a Class,
+    holds: HoldsGuard,
     events: Vec<EventId>,
 }
 
@@ -72,6 +92,7 @@ impl<'a> Search<'a> {
             settled: FxHashMap::default(),
             excluding: FxHashMap::default(),
             apart: FxHashMap::default(),
+            holds: vec![HoldsGuard::Not; accesses.classes.len()],
             races: Vec::new(),
             undecided: 0,
         }
@@ -80,10 +101,12 @@ impl<'a> Search<'a> {
     /// Finds what races on the `nth` cell and is not known yet.
     pub(super) fn cell(&mut self, nth: usize) {
         let entries = self.accesses.entries(nth);
-        let mut open = self.open_pairs(entries);
+        let classes = classes(entries);
+        let mut open = self.open_pairs(&classes);
         if open.is_empty() {
             return;
         }
+        self.find_guard(&classes);
         if self.job.budget.is_exhausted() {
             self.undecided += open.len() as u64;
             return;
@@ -95,14 +118,7 @@ impl<'a> Search<'a> {
     }
 
     /// The pairs of sites of a cell that could race and are not settled.
-    fn open_pairs(&mut self, entries: &[Entry]) -> FxHashSet<(u32, u32)> {
-        let mut classes: Vec<u32> = Vec::new();
-        let mut seen = FxHashSet::default();
-        for entry in entries {
-            if classes.last() != Some(&entry.class) && seen.insert(entry.class) {
-                classes.push(entry.class);
-            }
-        }
+    fn open_pairs(&mut self, classes: &[u32]) -> FxHashSet<(u32, u32)> {
         let mut sites: Vec<u32> =
             classes.iter().map(|&class| self.accesses.classes[class as usize].site).collect();
         sites.sort_unstable();
@@ -117,6 +133,28 @@ impl<'a> Search<'a> {
             }
         }
         open
+    }
+
+    /// Finds the guard of a cell with these classes, and how each of them holds it.
+    fn find_guard(&mut self, classes: &[u32]) {
+        let held = |class: u32| self.locks.locksets.get(self.accesses.classes[class as usize].lockset);
+        let mut holders: FxHashMap<LockId, u32> = FxHashMap::default();
+        for &(lock, mode) in classes.iter().flat_map(|&class| held(class)) {
+            *holders.entry(lock).or_default() += u32::from(mode == Mode::Exclusive);
+        }
+        let guard = holders.into_iter().max_by_key(|&(lock, count)| (count, lock)).map(|(lock, _)| lock);
+        for &class in classes {
+            let mode = held(class).iter().find(|&&(lock, _)| Some(lock) == guard).map(|&(_, mode)| mode);
+            self.holds[class as usize] = match mode {
+                None => HoldsGuard::Not,
+                Some(Mode::Shared) => HoldsGuard::Shared,
+                Some(Mode::Exclusive) => HoldsGuard::Exclusively,
+            };
+        }
+    }
+
+    fn guard_excludes(&self, a: Entry, b: Entry) -> bool {
+        self.holds[a.class as usize].excludes(self.holds[b.class as usize])
     }
 
     fn is_settled(&mut self, places: (Place, Place)) -> bool {
@@ -175,6 +213,9 @@ impl<'a> Search<'a> {
                 break;
             }
             for &first in entries[i.saturating_sub(LOOK_BACK)..i].iter().rev() {
+                if self.guard_excludes(first, second) {
+                    continue;
+                }
                 let (a, b) = (self.accesses.class(first), self.accesses.class(second));
                 let sites = (a.site.min(b.site), a.site.max(b.site));
                 if !open.contains(&sites) || self.are_apart(a, b) {
@@ -228,10 +269,20 @@ impl<'a> Search<'a> {
 
     /// Whether a pair of sites races; `None` if that is too much work.
     fn try_pair(&mut self, (first, second): (u32, u32), groups: &[Group<'a>]) -> Option<bool> {
-        let at = |site: u32| groups.iter().filter(move |group| group.class.site == site);
-        let mut tried = 0;
-        for (i, a) in at(first).enumerate() {
-            for b in at(second).skip(if first == second { i + 1 } else { 0 }) {
+        let at = |site: u32| {
+            let start = groups.partition_point(|group| group.class.site < site);
+            &groups[start..start + groups[start..].partition_point(|group| group.class.site == site)]
+        };
+        let (mut looked_at, mut tried) = (0_u64, 0);
+        for (i, a) in at(first).iter().enumerate() {
+            let others = if first == second { &at(first)[i + 1..] } else { at(second) };
+            // Who holds the guard more strictly comes later.
+            let others = &others[..others.partition_point(|b| !a.holds.excludes(b.holds))];
+            for b in others {
+                looked_at += 1;
+                if looked_at.is_multiple_of(1024) && self.job.budget.is_exhausted() {
+                    return None;
+                }
                 let (ours, theirs) = (a.class, b.class);
                 if self.are_apart(ours, theirs) {
                     continue;
@@ -249,15 +300,19 @@ impl<'a> Search<'a> {
         Some(false)
     }
 
+    /// The groups of a cell: by site, and there by how they hold the guard.
     fn groups(&self, entries: &[Entry]) -> Vec<Group<'a>> {
         let mut sorted = entries.to_vec();
         sorted.sort_unstable();
-        (sorted.chunk_by(|a, b| a.class == b.class))
+        let mut groups: Vec<Group<'a>> = (sorted.chunk_by(|a, b| a.class == b.class))
             .map(|chunk| Group {
                 class: self.accesses.class(chunk[0]),
+                holds: self.holds[chunk[0].class as usize],
                 events: chunk.iter().map(|entry| entry.event).collect(),
             })
-            .collect()
+            .collect();
+        groups.sort_by_key(|group| (group.class.site, group.holds));
+        groups
     }
 
     /// Looks for accesses of two groups that can be about to happen, and notes the race.
@@ -317,4 +372,12 @@ impl<'a> Search<'a> {
             writes.all(|entry| entry.event.0 >= self.ideal.bound(self.accesses.class(entry).thread))
         })
     }
+}
+
+/// The classes of these entries, each once.
+fn classes(entries: &[Entry]) -> Vec<u32> {
+    let mut classes: Vec<u32> = entries.iter().map(|entry| entry.class).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    classes
 }
