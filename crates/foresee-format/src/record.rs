@@ -183,12 +183,29 @@ pub enum Unseen {
     Loader = 3,
     /// What is formatted while a thread panics, by the program or by Rust's library for itself.
     Panic = 4,
+    /// The environment of the process.
+    Environment = 5,
+    /// Arguments of a format that is not understood: numbered ones, or wide characters.
+    Format = 6,
+    /// Addresses that messages come from, or the contents of many messages at once.
+    Messages = 7,
+    /// Memory that is read or written beside the program, by `aio_read` and the like.
+    Background = 8,
 }
 
 impl Unseen {
     /// All, in the order of their numbers.
-    pub const ALL: [Unseen; 5] =
-        [Unseen::StreamBuffer, Unseen::MappedFile, Unseen::StreamState, Unseen::Loader, Unseen::Panic];
+    pub const ALL: [Unseen; 9] = [
+        Unseen::StreamBuffer,
+        Unseen::MappedFile,
+        Unseen::StreamState,
+        Unseen::Loader,
+        Unseen::Panic,
+        Unseen::Environment,
+        Unseen::Format,
+        Unseen::Messages,
+        Unseen::Background,
+    ];
 
     /// Whether it may order threads: whoever has a file mapped may see there what is written to it, and the loader has a lock.
     pub const fn orders(self) -> bool {
@@ -203,6 +220,10 @@ impl Unseen {
             Unseen::StreamState => "the state of a stream",
             Unseen::Loader => "the loader of libraries",
             Unseen::Panic => "what a panic says",
+            Unseen::Environment => "the environment of the process",
+            Unseen::Format => "arguments of a format that is not understood",
+            Unseen::Messages => "addresses or contents of messages",
+            Unseen::Background => "what was read or written beside the program",
         }
     }
 }

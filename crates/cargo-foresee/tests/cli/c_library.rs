@@ -14,7 +14,7 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/c_lib
 /// A source, the programs in it that are correct, and those that are not, with how certain the race is.
 type Source = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
-const ORDERS: [Source; 6] = [
+const ORDERS: [Source; 7] = [
     (
         "streams.c",
         &["pipes", "long_message", "standard_output", "child", "position", "stream_of_cancelled"],
@@ -71,6 +71,34 @@ const ORDERS: [Source; 6] = [
             "handlers_of_fork",
         ],
         &[("wrong_room", "observed")],
+    ),
+    (
+        "given.c",
+        &[
+            "variable",
+            "variables",
+            "sent",
+            "copied",
+            "place",
+            "signal",
+            "information",
+            "condition",
+            "semaphore",
+            "operation",
+            "address",
+            "wide",
+            "numbered",
+            "count",
+            "count_after",
+            "scanned_wide",
+            "scanned_numbered",
+            "zone",
+            "stream",
+            "queue",
+            "flags",
+            "callback",
+        ],
+        &[("wrong_place", "observed"), ("wrong_deadline", "observed")],
     ),
 ];
 

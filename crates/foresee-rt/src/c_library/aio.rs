@@ -1,17 +1,22 @@
 //! Reading and writing that goes on beside the program, `aio_read` and the like.
 //!
 //! Threads of the C library do it, which are not recorded. Whoever starts an operation gives to its descriptor and to all
-//! operations; whoever finds one complete learns both.
+//! operations; whoever finds one complete learns both. When they access memory in between is not known: whoever learns that an operation is complete counts as
+//! having run code that is not seen. Callbacks in threads of the C library are the reader's matter (`raw/interpreting/unseen_starts`).
 
+use foresee_format::Unseen;
 use libc::{aiocb, c_int, c_void, ssize_t, timespec};
 
 use super::channels::{OF_AIO, OF_SIGNALS, gives, learns};
+use super::given;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
+use crate::recorder::accesses::{counts, unseen};
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
 
 fn starts(operation: *const aiocb, pc: u64) {
+    given::reads(operation, pc);
     // SAFETY: null, or an operation that the caller passes to be started.
     if let Some(operation) = unsafe { operation.as_ref() } {
         release_edge(OF_AIO, pc);
@@ -25,6 +30,9 @@ fn is_complete(operation: *const aiocb, pc: u64) {
     // SAFETY: null, or an operation that was started and lives until its result was asked for.
     if let Some(operation) = unsafe { operation.as_ref() } {
         acquire_edge(OF_AIO, pc);
+        if counts(pc) {
+            unseen(Unseen::Background, pc);
+        }
         learns(operation.aio_fildes, pc);
     }
 }
@@ -111,6 +119,8 @@ extern "C-unwind" fn wait_for_some(
     pc: u64,
 ) -> c_int {
     static REAL: Real = Real::new(c"aio_suspend");
+    given::reads(timeout, pc);
+    given::reads_bytes(list, size_of::<*const aiocb>() * usize::try_from(count).unwrap_or(0), pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe {
         call_real!(REAL, (*const *const aiocb, c_int, *const timespec) -> c_int, list, count, timeout)

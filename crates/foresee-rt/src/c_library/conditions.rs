@@ -3,6 +3,7 @@
 use libc::{c_int, c_void, timespec};
 
 use super::channels::{gives_to_processes, takes_from_processes};
+use super::given;
 use super::locks::MUTEX;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
@@ -75,6 +76,7 @@ macro_rules! waiters {
             pc: u64,
         ) -> c_int {
             static REAL: Real = $real;
+            $(given::Argument::before($arg, pc);)*
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             waiting(cond, mutex, pc, || unsafe {
                 call_real!(REAL, (*mut c_void, *mut c_void $(, $ty)*) -> c_int, cond, mutex $(, $arg)*)

@@ -10,10 +10,10 @@ use libc::{c_int, c_long, c_void, size_t, ssize_t, timespec};
 use super::channels::{
     OF_SIGNALS, OF_TIMERS, ask_for_signals, channel, failed_by_others, gives, lock_files, of_ipc,
 };
+use super::given;
 use super::room::room_of_ipc;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
-use crate::recorder::accesses::{counts, write_range};
 use crate::recorder::edges::{acquire_edge, release_edge, take_edge};
 
 /// A message is sent once there is room for it: whoever has received one made some. It fails if the queue is removed.
@@ -25,6 +25,7 @@ extern "C-unwind" fn send_message(
     pc: u64,
 ) -> c_int {
     static REAL: Real = Real::new(c"msgsnd");
+    given::reads_bytes(message, size_of::<c_long>() + size, pc);
     release_edge(of_ipc(queue), pc);
     let result = {
         // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
@@ -63,6 +64,9 @@ extern "C-unwind" fn receive_message(
             )
         }
     };
+    if let Ok(received) = usize::try_from(result) {
+        given::writes_bytes(message, size_of::<c_long>() + received, pc);
+    }
     if result >= 0 || failed_by_others() {
         acquire_edge(of_ipc(queue), pc);
     }
@@ -91,6 +95,7 @@ extern "C-unwind" fn operate_until(
     pc: u64,
 ) -> c_int {
     static REAL: Real = Real::new(c"semtimedop");
+    given::reads(timeout, pc);
     around_semaphores(set, operations, count, pc, || {
         // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
         unsafe {
@@ -111,6 +116,7 @@ fn around_semaphores(
     pc: u64,
     operate: impl FnOnce() -> c_int,
 ) -> c_int {
+    given::reads_bytes(operations, size_of::<libc::sembuf>() * count, pc);
     let gets = any(operations, count, |change| change <= 0);
     if any(operations, count, |change| change != 0) {
         release_edge(of_ipc(set), pc);
@@ -214,12 +220,13 @@ extern "C-unwind" fn timer_thread(callback: *mut c_void) {
 /// The callback of a timer is kept for ever: a thread may still begin when the timer is deleted. Programs have few timers.
 extern "C-unwind" fn make_timer(clock: c_int, event: *const c_void, timer: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"timer_create");
+    given::reads(event.cast::<Notification>(), pc);
     let real = |event: *const c_void| {
         // SAFETY: forwards the caller's own arguments, or for its event a changed copy, which outlives the call.
         let result =
             unsafe { call_real!(REAL, (c_int, *const c_void, *mut c_void) -> c_int, clock, event, timer) };
-        if result == 0 && counts(pc) {
-            write_range(timer as u64, size_of::<libc::timer_t>() as u64, pc);
+        if result == 0 {
+            given::writes_bytes(timer, size_of::<libc::timer_t>(), pc);
         }
         result
     };
@@ -249,22 +256,23 @@ static TIMER_SETTIME: Real = Real::new(c"timer_settime");
 extern "C-unwind" fn set_timer(
     timer: *mut c_void,
     flags: c_int,
-    new: *const c_void,
-    old: *mut c_void,
+    new: *const libc::itimerspec,
+    old: *mut libc::itimerspec,
     pc: u64,
 ) -> c_int {
+    given::reads(new, pc);
     release_edge(OF_TIMERS, pc);
     release_edge(OF_SIGNALS, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe {
         call_real!(
             TIMER_SETTIME,
-            (*mut c_void, c_int, *const c_void, *mut c_void) -> c_int,
+            (*mut c_void, c_int, *const libc::itimerspec, *mut libc::itimerspec) -> c_int,
             timer, flags, new, old
         )
     };
-    if result == 0 && !old.is_null() && counts(pc) {
-        write_range(old as u64, size_of::<libc::itimerspec>() as u64, pc);
+    if result == 0 {
+        given::writes(old, pc);
     }
     result
 }

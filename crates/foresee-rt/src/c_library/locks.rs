@@ -6,6 +6,7 @@ use foresee_format::{AS_HELD, EXCLUSIVE, SHARED};
 use libc::{c_int, c_void, timespec};
 
 use super::channels::{SharingField, gives_to_processes, takes_from_processes};
+use super::given;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::locks::{released, requested, tried};
@@ -61,6 +62,7 @@ macro_rules! timed_lockers {
         $(extern "C-unwind" fn $function(lock: *mut c_void, until: *const timespec, pc: u64) -> c_int {
             static REAL: Real = Real::new($name);
             uses(lock, pc);
+            given::reads(until, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe { call_real!(REAL, (*mut c_void, *const timespec) -> c_int, lock, until) };
             got(result, lock, $mode, $sharing, pc)
@@ -86,6 +88,7 @@ macro_rules! clock_lockers {
         ) -> c_int {
             static REAL: Real = Real::new($name);
             uses(lock, pc);
+            given::reads(until, pc);
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let result = unsafe {
                 call_real!(REAL, (*mut c_void, c_int, *const timespec) -> c_int, lock, clock, until)

@@ -29,6 +29,7 @@ mod descriptor_lives;
 mod descriptors;
 mod effects;
 pub(crate) mod ending;
+mod given;
 mod handing_over;
 mod io_uring;
 mod ipc;

@@ -8,6 +8,7 @@
 use libc::{c_int, c_void, timespec};
 
 use super::channels::{SharingField, gives_to_processes, takes_from_processes};
+use super::given;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
 use crate::recorder::edges::{acquire_edge, both_edges, look_at, release_edge, take_edge};
@@ -62,6 +63,7 @@ extern "C-unwind" fn semaphore_trywait(semaphore: *mut c_void, pc: u64) -> c_int
 extern "C-unwind" fn semaphore_timedwait(semaphore: *mut c_void, until: *const timespec, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"sem_timedwait");
     uses(semaphore, pc);
+    given::reads(until, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (*mut c_void, *const timespec) -> c_int, semaphore, until) };
     took(result, semaphore, pc)
@@ -75,6 +77,7 @@ extern "C-unwind" fn semaphore_clockwait(
 ) -> c_int {
     static REAL: Real = Real::new(c"sem_clockwait");
     uses(semaphore, pc);
+    given::reads(until, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result =
         unsafe { call_real!(REAL, (*mut c_void, c_int, *const timespec) -> c_int, semaphore, clock, until) };

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use libc::{c_int, c_uint, c_void, pid_t, pthread_t, siginfo_t, sigset_t, sigval, timespec};
+use libc::{c_int, c_uint, c_void, itimerval, pid_t, pthread_t, siginfo_t, sigset_t, sigval, timespec};
 
 use super::channels::OF_SIGNALS;
 use super::deferred_handlers;
@@ -32,7 +32,7 @@ givers! {
     ALARM signal_later of c"alarm" (seconds: c_uint) -> c_uint, OF_SIGNALS;
     UALARM signal_soon of c"ualarm" (microseconds: c_uint, interval: c_uint) -> c_uint, OF_SIGNALS;
     SETITIMER set_interval_timer of c"setitimer" (
-        which: c_int, new: *const c_void, old: *mut c_void
+        which: c_int, new: *const itimerval, old: *mut itimerval
     ) -> c_int, OF_SIGNALS;
 }
 

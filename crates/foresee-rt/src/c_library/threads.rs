@@ -13,6 +13,7 @@ use libc::{c_char, c_int, c_void, pthread_t, timespec};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited};
 use super::cancellation;
+use super::given;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real, real_free, real_malloc};
 use crate::recorder::accesses::{changed, counts, write_range};
@@ -229,8 +230,8 @@ fn joined<T>(result: c_int, thread: Option<u32>, value: *mut T, pc: u64) -> c_in
     if let (0, Some(thread)) = (result, thread) {
         always(|local| local.stamped(Tag::Join, 0, [pc, u64::from(thread)]));
     }
-    if result == 0 && !value.is_null() && counts(pc) {
-        write_range(value as u64, size_of::<T>() as u64, pc);
+    if result == 0 {
+        given::writes(value, pc);
     }
     result
 }
@@ -267,6 +268,7 @@ extern "C-unwind" fn timedjoin(
     pc: u64,
 ) -> c_int {
     static REAL: Real = Real::new(c"pthread_timedjoin_np");
+    given::reads(until, pc);
     let thread = thread_of(handle);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe {
@@ -283,6 +285,7 @@ extern "C-unwind" fn clockjoin(
     pc: u64,
 ) -> c_int {
     static REAL: Real = Real::new(c"pthread_clockjoin_np");
+    given::reads(until, pc);
     let thread = thread_of(handle);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe {

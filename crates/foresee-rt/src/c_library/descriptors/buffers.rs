@@ -26,7 +26,7 @@ fn emptied(from: *const c_void, size: size_t, pc: u64) {
 }
 
 /// The parts of a buffer that the program describes; none if the description makes no sense.
-fn parts<'a>(parts: *const iovec, count: usize) -> &'a [iovec] {
+pub(super) fn parts<'a>(parts: *const iovec, count: usize) -> &'a [iovec] {
     /// As many as the kernel takes.
     const MOST: usize = 1024;
     if parts.is_null() || count > MOST {
@@ -37,7 +37,7 @@ fn parts<'a>(parts: *const iovec, count: usize) -> &'a [iovec] {
 }
 
 /// So many bytes came into the parts of a buffer, one after the other.
-fn filled_parts(to: &[iovec], result: ssize_t, pc: u64) -> ssize_t {
+pub(super) fn filled_parts(to: &[iovec], result: ssize_t, pc: u64) -> ssize_t {
     let mut left = result.max(0) as usize;
     for part in to {
         let size = part.iov_len.min(left);
@@ -48,11 +48,11 @@ fn filled_parts(to: &[iovec], result: ssize_t, pc: u64) -> ssize_t {
 }
 
 /// The descriptions of the parts are read in any case.
-fn described(of: &[iovec], pc: u64) {
+pub(super) fn described(of: &[iovec], pc: u64) {
     emptied(of.as_ptr().cast(), size_of_val(of), pc);
 }
 
-fn emptied_parts(from: &[iovec], pc: u64) {
+pub(super) fn emptied_parts(from: &[iovec], pc: u64) {
     described(from, pc);
     from.iter().for_each(|part| emptied(part.iov_base, part.iov_len, pc));
 }

@@ -1,6 +1,6 @@
 //! Functions that make descriptors, and other names of descriptors.
 
-use libc::{c_char, c_int, c_uint, c_void, sockaddr, socklen_t};
+use libc::{c_char, c_int, c_uint, sockaddr, socklen_t};
 
 use super::closing::no_descriptor;
 use crate::c_library::channels::{
@@ -9,6 +9,7 @@ use crate::c_library::channels::{
     watch_files,
 };
 use crate::c_library::descriptor_lives::uses;
+use crate::c_library::given;
 use crate::c_library::ipc::around_file_lock;
 use crate::c_library::names;
 use crate::entry_points::weak_entries;
@@ -23,6 +24,7 @@ macro_rules! makers {
     ($($real:ident $function:ident of $name:literal ($($arg:ident: $ty:ty),*), $channel:expr;)*) => {
         $(static $real: Real = Real::new($name);
         extern "C-unwind" fn $function($($arg: $ty,)* pc: u64) -> c_int {
+            $(given::Argument::before($arg, pc);)*
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
             let fd = unsafe { call_real!($real, ($($ty),*) -> c_int, $($arg),*) };
             let channel: fn(c_int, u64) -> u64 = $channel;
@@ -30,6 +32,7 @@ macro_rules! makers {
                 let channel = channel(made_from!($($arg)*), pc);
                 if fd >= 0 {
                     made(fd, channel);
+                    $(given::Argument::after($arg, pc);)*
                 }
             }
             fd
@@ -71,7 +74,7 @@ makers! {
     SOCKET make_socket of c"socket" (domain: c_int, kind: c_int, protocol: c_int), unknown;
     MEMFD make_memory_file of c"memfd_create" (name: *const c_char, flags: c_uint), unknown;
     TIMERFD make_timer of c"timerfd_create" (clock: c_int, flags: c_int), unknown;
-    SIGNALFD make_signal_reader of c"signalfd" (fd: c_int, set: *const c_void, flags: c_int), |_, _| OF_SIGNALS;
+    SIGNALFD make_signal_reader of c"signalfd" (fd: c_int, set: *const libc::sigset_t, flags: c_int), |_, _| OF_SIGNALS;
     INOTIFY_INIT1 make_file_watcher_with of c"inotify_init1" (flags: c_int), file_watcher;
     FANOTIFY_INIT make_mount_watcher of c"fanotify_init" (flags: c_uint, of_files: c_uint), file_watcher;
 }
@@ -165,6 +168,8 @@ fn duplicate_as(fd: c_int, to: c_int, pc: u64, real: impl FnOnce() -> c_int) -> 
         uses(to, pc);
         closes(to, pc);
     }
+    // Whoever finds that the number is a descriptor knows of this.
+    gives(fd, pc);
     let result = real();
     if result >= 0 {
         made_as(to, fd, channel.unwrap_or(0));
@@ -185,19 +190,22 @@ extern "C-unwind" fn duplicate_to_with(fd: c_int, to: c_int, flags: c_int, pc: u
 
 static FCNTL: Real = Real::new(c"fcntl");
 
-/// `fcntl` takes a third argument with most commands, a number or a pointer; it is passed on whether it is there or not.
 /// Commands of `fcntl` that the `libc` crate does not have.
 const F_SETOWN: c_int = 8;
+const F_GETOWN: c_int = 9;
 const F_SETSIG: c_int = 10;
+const F_GETSIG: c_int = 11;
 
+/// `fcntl` takes a third argument with most commands, a number or a pointer; it is passed on whether it is there or not.
 extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) -> c_int {
     // SAFETY: forwards the caller's own arguments, in the registers in which a variadic function expects them.
     let real = || unsafe { call_real!(FCNTL, (c_int, c_int, u64) -> c_int, fd, command, argument) };
     let result = match command {
         libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
+            given::reads(argument as *const libc::flock, pc);
             around_file_lock(fd, pc, real)
         }
-        libc::F_SETFL => {
+        libc::F_SETFL | libc::F_SETFD | libc::F_ADD_SEALS | libc::F_SETPIPE_SZ => {
             gives(fd, pc);
             real()
         }
@@ -207,8 +215,20 @@ extern "C-unwind" fn control(fd: c_int, command: c_int, argument: u64, pc: u64) 
         }
         _ => real(),
     };
-    if matches!(command, libc::F_GETLK | libc::F_OFD_GETLK | libc::F_GETFL) {
-        learns(fd, pc);
+    match command {
+        libc::F_GETLK | libc::F_OFD_GETLK => {
+            learns(fd, pc);
+            given::reads(argument as *const libc::flock, pc);
+            given::writes(argument as *const libc::flock, pc);
+        }
+        libc::F_GETFL
+        | libc::F_GETFD
+        | libc::F_GET_SEALS
+        | libc::F_GETPIPE_SZ
+        | libc::F_GETLEASE
+        | F_GETOWN
+        | F_GETSIG => learns(fd, pc),
+        _ => {}
     }
     if result >= 0 && matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
         made_as(result, fd, channel(fd).unwrap_or(0));

@@ -4,5 +4,6 @@ mod buffers;
 mod closing;
 mod making;
 mod moving;
+mod rare_buffers;
 mod readiness;
 mod transfer;

@@ -6,12 +6,20 @@
 use libc::{c_int, c_uint, off_t, size_t, ssize_t};
 
 use crate::c_library::channels::{channel, gives, relay, takes};
+use crate::c_library::given;
 use crate::c_library::room::{Giver, makes_room};
 use crate::entry_points::{weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 
-/// Moves data by `real` from one descriptor to another.
-fn move_data(from: c_int, to: c_int, pc: u64, real: impl FnOnce() -> ssize_t) -> ssize_t {
+/// Moves data by `real` from one descriptor to another. At which places of their files may be said at `places`, and is then updated there.
+fn move_data<const N: usize>(
+    from: c_int,
+    to: c_int,
+    places: [*mut off_t; N],
+    pc: u64,
+    real: impl FnOnce() -> ssize_t,
+) -> ssize_t {
+    places.into_iter().for_each(|at| given::reads(at, pc));
     let source = channel(from);
     if let (Some(source), Some(target)) = (source, channel(to)) {
         relay(source, target, pc);
@@ -22,6 +30,9 @@ fn move_data(from: c_int, to: c_int, pc: u64, real: impl FnOnce() -> ssize_t) ->
     }
     let giver = channel(to).and_then(|target| Giver::of(to, target));
     let moved = real();
+    if moved > 0 {
+        places.into_iter().for_each(|at| given::writes(at, pc));
+    }
     if let Some(giver) = giver
         && moved > 0
     {
@@ -46,7 +57,7 @@ extern "C-unwind" fn splice_data(
 ) -> ssize_t {
     static REAL: Real = Real::new(c"splice");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    move_data(from, to, pc, || unsafe {
+    move_data(from, to, [from_at, to_at], pc, || unsafe {
         call_real!(
             REAL,
             (c_int, *mut off_t, c_int, *mut off_t, size_t, c_uint) -> ssize_t,
@@ -66,7 +77,7 @@ extern "C-unwind" fn copy_range(
 ) -> ssize_t {
     static REAL: Real = Real::new(c"copy_file_range");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    move_data(from, to, pc, || unsafe {
+    move_data(from, to, [from_at, to_at], pc, || unsafe {
         call_real!(
             REAL,
             (c_int, *mut off_t, c_int, *mut off_t, size_t, c_uint) -> ssize_t,
@@ -78,7 +89,7 @@ extern "C-unwind" fn copy_range(
 extern "C-unwind" fn duplicate_data(from: c_int, to: c_int, len: size_t, flags: c_uint, pc: u64) -> ssize_t {
     static REAL: Real = Real::new(c"tee");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    move_data(from, to, pc, || unsafe {
+    move_data(from, to, [], pc, || unsafe {
         call_real!(REAL, (c_int, c_int, size_t, c_uint) -> ssize_t, from, to, len, flags)
     })
 }
@@ -86,7 +97,7 @@ extern "C-unwind" fn duplicate_data(from: c_int, to: c_int, len: size_t, flags: 
 extern "C-unwind" fn send_file(to: c_int, from: c_int, at: *mut off_t, len: size_t, pc: u64) -> ssize_t {
     static REAL: Real = Real::new(c"sendfile");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-    move_data(from, to, pc, || unsafe {
+    move_data(from, to, [at], pc, || unsafe {
         call_real!(REAL, (c_int, c_int, *mut off_t, size_t) -> ssize_t, to, from, at, len)
     })
 }

@@ -6,6 +6,7 @@ use libc::{
 
 use crate::c_library::channels::{channel, failed_by_others, gives, gives_by_stream, takes};
 use crate::c_library::descriptor_lives::uses;
+use crate::c_library::given;
 use crate::c_library::room::{Giver, makes_room};
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
@@ -94,7 +95,7 @@ givers! {
     SHUTDOWN shut_down of c"shutdown" (how: c_int) -> c_int;
     EVENTFD_WRITE write_event of c"eventfd_write" (value: u64) -> c_int;
     TIMERFD_SETTIME set_timer of c"timerfd_settime" (
-        flags: c_int, new: *const c_void, old: *mut c_void
+        flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec
     ) -> c_int;
     VMSPLICE give_pages of c"vmsplice" (parts: *const iovec, count: size_t, flags: c_uint) -> ssize_t;
     PWRITEV2 write_parts_at_with of c"pwritev2" (
@@ -111,6 +112,7 @@ givers! {
 /// Whoever is connected to has begun to listen, and is given a connection.
 extern "C-unwind" fn connect_to(fd: c_int, address: *const sockaddr, len: socklen_t, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"connect");
+    given::reads_bytes(address, len as usize, pc);
     uses(fd, pc);
     gives(fd, pc);
     let channel = channel(fd);
@@ -123,8 +125,6 @@ extern "C-unwind" fn connect_to(fd: c_int, address: *const sockaddr, len: sockle
 }
 
 weak_entries! {
-    "recvmmsg" => receive_messages, "r9";
-    "sendmmsg" => send_messages, "r8";
     "shutdown" => shut_down, "rdx";
     "connect" => connect_to, "rcx";
 }
@@ -132,16 +132,6 @@ weak_entries! {
 // A program may have functions of its own by these names.
 weak_entries! {
     "listen" => begin_to_listen, "rdx";
-    "timerfd_settime" => set_timer, "r8";
-    "vmsplice" => give_pages, "r8";
-    "preadv2" => read_parts_at_with, "r9";
-    "preadv64v2" => read_parts_at_with, "r9";
-    "pwritev2" => write_parts_at_with, "r9";
-    "pwritev64v2" => write_parts_at_with, "r9";
     "ftruncate" => set_length, "rdx";
     "ftruncate64" => set_length, "rdx";
-    "mq_send" => send_to_queue, "r8";
-    "mq_timedsend" => send_to_queue_until, "r9";
-    "mq_receive" => receive_from_queue, "r8";
-    "mq_timedreceive" => receive_from_queue_until, "r9";
 }

@@ -1,9 +1,12 @@
 //! The arguments of `printf` and `scanf`: what the format says of them.
 //!
 //! A format is read as the C library reads it; each conversion takes its arguments from a copy of the `va_list`. Where a format has
-//! numbered arguments (`%2$s`), or a conversion that is not known here, the rest is left alone: nothing more is recorded.
+//! numbered arguments (`%2$s`), or a conversion that is not known here, the call counts as one that accesses what is not seen.
+
+use foresee_format::Unseen;
 
 use super::table::*;
+use crate::recorder::accesses::unseen;
 
 /// A `va_list` of the System V ABI.
 #[repr(C)]
@@ -57,6 +60,8 @@ struct Conversion {
     is_dropped: bool,
     /// `m` in `scanf`.
     allocates: bool,
+    /// Whether nothing but white space stands before it and behind the one before.
+    is_next: bool,
 }
 
 /// The conversions of a format. In `printf`, `*` takes an argument.
@@ -151,10 +156,15 @@ impl Conversions {
             precision,
             is_dropped: false,
             allocates: false,
+            is_next: true,
         })
     }
 
     fn next_scanned(&mut self) -> Option<Conversion> {
+        while self.peek().is_ascii_whitespace() {
+            self.take();
+        }
+        let is_next = self.peek() == b'%';
         self.skip_to_conversion()?;
         let is_dropped = self.takes(b'*');
         while b"'I".contains(&self.peek()) {
@@ -169,7 +179,7 @@ impl Conversions {
             self.takes(b']');
             while !matches!(self.take(), b']' | 0) {}
         }
-        Some(Conversion { letter, length, width, precision: None, is_dropped, allocates })
+        Some(Conversion { letter, length, width, precision: None, is_dropped, allocates, is_next })
     }
 }
 
@@ -198,10 +208,15 @@ impl Printed {
                     let text = list.word() as Text;
                     reads(text, size_within(text, conversion.precision.unwrap_or(usize::MAX))).record(pc);
                 }
-                b's' | b'S' => _ = list.word(),
+                // A precision counts bytes of what is printed: how many characters that takes is not known.
+                b's' | b'S' if conversion.precision.is_none() => reads_wide_text(list.word()).record(pc),
+                b's' | b'S' => {
+                    list.word();
+                    unseen(Unseen::Format, pc);
+                }
                 b'n' => writes(list.word() as Text, integer_size(conversion.length)).record(pc),
                 b'm' => {}
-                _ => return,
+                _ => return unseen(Unseen::Format, pc),
             }
         }
     }
@@ -217,9 +232,16 @@ impl Scanned {
         let mut list = unsafe { *list };
         let mut conversions = Conversions { rest: format };
         let mut left = assigned;
-        while left > 0
-            && let Some(conversion) = conversions.next_scanned()
-        {
+        while let Some(conversion) = conversions.next_scanned() {
+            // A `%n` is done as soon as all before it was. Whether text was there, and what is dropped, the result does not say.
+            if left <= 0 && (conversion.letter != b'n' || !conversion.is_next) {
+                let mut rest =
+                    std::iter::once(conversion).chain(std::iter::from_fn(|| conversions.next_scanned()));
+                if rest.any(|conversion| conversion.letter == b'n') {
+                    unseen(Unseen::Format, pc);
+                }
+                return;
+            }
             if conversion.is_dropped {
                 continue;
             }
@@ -237,12 +259,29 @@ impl Scanned {
                 }
                 b'c' if conversion.length == 0 => writes(to, conversion.width.unwrap_or(1)).record(pc),
                 b's' | b'[' if conversion.length == 0 => writes_text(to, true).record(pc),
-                b'c' | b'C' | b's' | b'S' | b'[' => {}
-                _ => return,
+                b'c' | b'C' => writes(to, WIDE * conversion.width.unwrap_or(1)).record(pc),
+                b's' | b'S' | b'[' => writes(to, size_of_wide_text(to.cast())).record(pc),
+                _ => return unseen(Unseen::Format, pc),
             }
             left -= i32::from(conversion.letter != b'n');
         }
     }
+}
+
+/// The size of a wide character.
+const WIDE: usize = size_of::<libc::wchar_t>();
+
+fn reads_wide_text(text: u64) -> Access {
+    reads(text as *const libc::wchar_t, size_of_wide_text(text as *const libc::wchar_t))
+}
+
+/// The size of a text of wide characters, with the zero at its end.
+fn size_of_wide_text(text: *const libc::wchar_t) -> usize {
+    if text.is_null() {
+        return 0;
+    }
+    // SAFETY: nothing behind the zero is looked at: the real function reads or has written the same.
+    WIDE * (1 + (0..).take_while(|&at| unsafe { *text.add(at) } != 0).count())
 }
 
 fn integer_size(length: i8) -> usize {

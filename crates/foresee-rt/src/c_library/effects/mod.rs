@@ -28,6 +28,7 @@ mod streams;
 mod system;
 mod table;
 mod text;
+mod time_zone;
 mod values;
 
 pub(super) use table::uses_stream;

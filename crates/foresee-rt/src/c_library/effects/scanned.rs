@@ -27,10 +27,10 @@ effects! {
     __isoc23_vsscanf(text: Text, format: Text, list: List) -> c_int,
         before [reads_text(text), reads_text(format)], after |n| [Scanned(format, list, n)];
     // Formats of wide characters are not understood here.
-    vwscanf(format: *const wchar_t, list: List) -> c_int, within reading(standard_input()), before [], after |_| [];
-    vfwscanf(stream: *mut FILE, format: *const wchar_t, list: List) -> c_int, within reading(stream), before [], after |_| [];
-    __isoc99_vwscanf(format: *const wchar_t, list: List) -> c_int, within reading(standard_input()), before [], after |_| [];
-    __isoc99_vfwscanf(stream: *mut FILE, format: *const wchar_t, list: List) -> c_int, within reading(stream),
+    vwscanf(format: *const wchar_t, list: List) -> c_int, within reading(standard_input()).unseen(), before [], after |_| [];
+    vfwscanf(stream: *mut FILE, format: *const wchar_t, list: List) -> c_int, within reading(stream).unseen(), before [], after |_| [];
+    __isoc99_vwscanf(format: *const wchar_t, list: List) -> c_int, within reading(standard_input()).unseen(), before [], after |_| [];
+    __isoc99_vfwscanf(stream: *mut FILE, format: *const wchar_t, list: List) -> c_int, within reading(stream).unseen(),
         before [], after |_| [];
 }
 

@@ -81,6 +81,7 @@ effects! {
     fmemopen(buffer: *mut c_void, size: size_t, mode: Text) -> *mut FILE,
         before [reads_text(mode), lends(buffer)], after |_| [];
     open_memstream(buffer: *mut *mut c_char, size: *mut size_t) -> *mut FILE, before [lends(buffer)], after |_| [];
+    open_wmemstream(buffer: *mut *mut libc::wchar_t, size: *mut size_t) -> *mut FILE, before [lends(buffer)], after |_| [];
     fgetpos(stream: *mut FILE, at: *mut libc::fpos_t) -> c_int, within positioning(stream),
         before [], after |failed| [writes_object(at, failed == 0)];
     fgetpos64(stream: *mut FILE, at: *mut libc::fpos_t) -> c_int, within positioning(stream),

@@ -7,6 +7,7 @@ use libc::{
 
 use super::orders::{AskingEnvironment, Binding, ChangingEnvironment, Giving, Learning, RunningChild};
 use super::table::*;
+use super::time_zone::Converting;
 use crate::c_library::sleeping::Sleeping;
 use crate::real_functions::{Real, call_real};
 
@@ -55,26 +56,26 @@ effects! {
         before [], after |failed| [writes_object(to, failed == 0)];
     timer_gettime(timer: *mut c_void, to: *mut libc::itimerspec) -> c_int,
         before [], after |failed| [writes_object(to, failed == 0)];
-    localtime_r(time: *const time_t, to: *mut tm) -> *mut tm,
+    localtime_r(time: *const time_t, to: *mut tm) -> *mut tm, within Converting,
         before [reads_object(time)], after |done| [writes_object(done, true)];
     gmtime_r(time: *const time_t, to: *mut tm) -> *mut tm,
         before [reads_object(time)], after |done| [writes_object(done, true)];
-    localtime(time: *const time_t) -> *mut tm,
+    localtime(time: *const time_t) -> *mut tm, within Converting,
         before [reads_object(time)], after |done| [writes_object(done, true)];
     gmtime(time: *const time_t) -> *mut tm,
         before [reads_object(time)], after |done| [writes_object(done, true)];
-    mktime(time: *mut tm) -> time_t, before [reads_object(time)], after |done| [writes_object(time, done != -1)];
-    timelocal(time: *mut tm) -> time_t, before [reads_object(time)], after |done| [writes_object(time, done != -1)];
+    mktime(time: *mut tm) -> time_t, within Converting, before [reads_object(time)], after |done| [writes_object(time, done != -1)];
+    timelocal(time: *mut tm) -> time_t, within Converting, before [reads_object(time)], after |done| [writes_object(time, done != -1)];
     timegm(time: *mut tm) -> time_t, before [reads_object(time)], after |done| [writes_object(time, done != -1)];
-    strftime(to: *mut c_char, size: size_t, format: Text, time: *const tm) -> size_t,
+    strftime(to: *mut c_char, size: size_t, format: Text, time: *const tm) -> size_t, within Converting,
         before [reads_text(format), reads_object(time)],
         after |len| [writes(to, if len > 0 { len + 1 } else { 0 })];
     asctime_r(time: *const tm, to: *mut c_char) -> *mut c_char,
         before [reads_object(time)], after |text| [writes_text(text, true)];
     asctime(time: *const tm) -> *mut c_char, before [reads_object(time)], after |text| [writes_text(text, true)];
-    ctime_r(time: *const time_t, to: *mut c_char) -> *mut c_char,
+    ctime_r(time: *const time_t, to: *mut c_char) -> *mut c_char, within Converting,
         before [reads_object(time)], after |text| [writes_text(text, true)];
-    ctime(time: *const time_t) -> *mut c_char, before [reads_object(time)], after |text| [writes_text(text, true)];
+    ctime(time: *const time_t) -> *mut c_char, within Converting, before [reads_object(time)], after |text| [writes_text(text, true)];
 
     gethostname(to: *mut c_char, size: size_t) -> c_int,
         before [], after |failed| [writes(to, if failed == 0 { size_within(to, size) } else { 0 })];

@@ -48,7 +48,7 @@ use self::locks::{LockAction, LockEvent, LockRecogniser, Meaning, ThreadState};
 use self::naming::{CallSite, Naming};
 use self::operations::{mode, of_atomic, of_memory};
 use self::plain_values::PlainValues;
-use self::unseen_starts::{UnseenStarts, hand_over_to};
+use self::unseen_starts::{Beginning, UnseenStarts, hand_over_among, hand_over_to};
 use super::lock_table::LockTable;
 use super::merging::{Lookahead, Record};
 use super::symbols::{Origin, Symbolizer};
@@ -207,10 +207,14 @@ impl Interpreter {
         if events[first..].iter().any(synchronises) {
             self.blind.synchronised(thread);
         }
-        if let Some(others) = self.starts.record(thread, record, next) {
-            for one in others.into_iter().chain([thread]) {
+        if let Some(Beginning { present, ended }) = self.starts.record(thread, record, next) {
+            for one in present.into_iter().chain([thread]) {
                 let id = self.naming.thread(one);
                 events.push(Event { thread: id, loc: LocId::UNKNOWN, op: hand_over_to(thread) });
+            }
+            let joins = ended.into_iter().map(|one| Op::Join { child: self.naming.thread(one) });
+            for op in joins.chain([hand_over_among()]).collect::<Vec<_>>() {
+                events.push(Event { thread: id, loc: LocId::UNKNOWN, op });
             }
             // It is there because of that.
             let branch = Event { thread: id, loc: LocId::UNKNOWN, op: Op::Branch };
