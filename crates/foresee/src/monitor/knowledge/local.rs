@@ -32,9 +32,12 @@ impl LocalSite {
     pub fn assign(&self, value: u64) {
         let Some(world) = world() else { return };
         let numbers = self.numbers.get_or_init(|| world.locals(self.name));
-        let violated = act(world, |me, program| {
-            numbers.iter().for_each(|number| me.monitor.assign(*number, value as i64));
-            me.internal(program);
+        let violated = act(world, |me, program| match numbers[..] {
+            [only] => me.assigned(program, only, value as i64),
+            _ => {
+                numbers.iter().for_each(|number| me.monitor.assign(*number, value as i64));
+                me.internal(program);
+            }
         });
         handle(violated, Location::caller());
     }

@@ -77,6 +77,12 @@ impl Me {
         self.monitor.internal(program, &self.threads, EVENT);
     }
 
+    /// Case 1, the assignment of a local.
+    #[inline]
+    pub(super) fn assigned(&mut self, program: &Program, local: u32, value: i64) {
+        self.monitor.assigned(program, &self.threads, local, value, EVENT);
+    }
+
     /// Case 2, a read.
     #[inline(always)]
     pub(super) fn read(&mut self, program: &Program, vectors: &mut Vectors, accessed: Accessed) {
