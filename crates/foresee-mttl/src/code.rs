@@ -123,8 +123,8 @@ impl Code {
         match self {
             Code::Truth(holds) => holds(state, choice),
             Code::Work(value) => is_true(value(state, choice)),
-            Code::Test(test) => test.holds(state),
-            Code::Guarded(guard, holds) => !guard.holds(state) || holds(state, choice),
+            Code::Test(test) => test.holds(state.locals),
+            Code::Guarded(guard, holds) => !guard.holds(state.locals) || holds(state, choice),
             Code::Local(local) => state.locals[*local as usize] != 0,
             Code::Number(number) => *number != 0,
         }
@@ -268,8 +268,8 @@ pub(crate) struct Test {
 
 impl Test {
     #[inline]
-    fn holds(&self, state: &View<'_>) -> bool {
-        (self.is_so)(state.locals[self.local as usize], self.number)
+    fn holds(&self, locals: &[i64]) -> bool {
+        (self.is_so)(locals[self.local as usize], self.number)
     }
 }
 

@@ -44,6 +44,7 @@ impl<V: Vector> State<'_, V> {
     }
 
     /// Whether something holds in this state.
+    #[inline]
     pub(crate) fn holds(&self, node: u32, choice: &Choice) -> bool {
         self.program.code[node as usize].holds(&self.view(), choice)
     }
