@@ -81,7 +81,13 @@ impl<V: Vector> ThreadMonitor<V> {
         if std::mem::replace(&mut self.present.locals[local as usize], value) == value {
             return Some(false);
         }
-        plan.copies.iter().for_each(|at| self.present.now[*at as usize].set(Some(value)));
+        if !plan.copies.is_empty() {
+            let (own, now) = own_entry(&mut self.present, &mut self.spares, &mut self.changes_made, event);
+            for at in &plan.copies {
+                now[*at as usize].set(Some(value));
+                own.values.put(*at as usize, Some(value));
+            }
+        }
         let mut marks = Marks::default();
         let state = State { program, threads, of: &self.present };
         for test in &plan.tests {
@@ -91,20 +97,14 @@ impl<V: Vector> ThreadMonitor<V> {
         }
         if marks.has(PUBLIC) {
             self.publish_own(event);
-        } else if !plan.copies.is_empty() {
-            let (present, spares) = (&mut self.present, &mut self.spares);
-            let own = own_entry(present, spares, &mut self.changes_made, event);
-            plan.copies.iter().for_each(|at| own.values.put(*at as usize, Some(value)));
         }
         Some(marks.has(WHOLE))
     }
 
     /// Puts what others may ask into its own entry.
     fn publish_own(&mut self, event: u64) {
-        let now = std::mem::take(&mut self.present.now);
-        let own = own_entry(&mut self.present, &mut self.spares, &mut self.changes_made, event);
+        let (own, now) = own_entry(&mut self.present, &mut self.spares, &mut self.changes_made, event);
         own.values.set(&now[..self.public]);
-        self.present.now = now;
     }
 
     /// Lays the tables out for all threads there are now: what is new has the past of a stranger.
@@ -142,21 +142,20 @@ impl<V: Vector> ThreadMonitor<V> {
     }
 }
 
-/// The entry of the thread itself, for its next state.
+/// The entry of the thread itself, for its next state, and the values of its tables.
 #[inline]
 fn own_entry<'p, V: Vector>(
     present: &'p mut Present<V>,
     spares: &mut V::Spares,
     changes_made: &mut u64,
     event: u64,
-) -> &'p mut Entry<Trail<V>> {
+) -> (&'p mut Entry<Trail<V>>, &'p [Cell<Value>]) {
     *changes_made += 1;
-    let knowledge = present.knowledge.renew(spares);
-    let own = knowledge.own_is_changed(present.me, *changes_made);
+    let own = present.knowledge.renew(spares).own_is_changed(present.me, *changes_made);
     own.seq += 1;
     own.threads = present.laid_out;
     own.trail = Trail::<V>::begin(event);
-    own
+    (own, &present.now)
 }
 
 impl<V: Vector> State<'_, V> {

@@ -68,6 +68,18 @@ impl Version {
         self.of != 0
     }
 
+    /// Whether both are of the same thread's vector, this being one's.
+    #[inline]
+    pub(crate) fn is_of_same(self, other: Version) -> bool {
+        self.of == other.of
+    }
+
+    /// Of two that are of the same thread's vector: whether they are different.
+    #[inline]
+    pub(crate) fn is_other_number(self, other: Version) -> bool {
+        self.number != other.number
+    }
+
     /// Whether this is the other or a later version of the same vector.
     #[inline]
     pub(crate) fn is_later(self, other: Version) -> bool {

@@ -2,8 +2,6 @@
 //!
 //! Most locals are asked by others, so that their value is copied to some places of the thread's own entry, and are part of a formula, which has to be worked out again.
 
-use smallvec::SmallVec;
-
 use crate::layout::Choice;
 use crate::mine::{Fill, Marks, Mine};
 use crate::program::Program;
@@ -14,8 +12,8 @@ use crate::threads::Slot;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     /// Values of public tables that are the local's.
-    pub(crate) copies: SmallVec<[u32; 2]>,
-    pub(crate) tests: SmallVec<[Test; 1]>,
+    pub(crate) copies: Vec<u32>,
+    pub(crate) tests: Vec<Test>,
 }
 
 /// Something that is true or false.

@@ -4,9 +4,10 @@
 //! evaluates its formulas, which makes its new state; then it *publishes* that state at the variable. The three are one step: whoever runs monitors
 //! of several threads at once must hold the variable meanwhile, and nothing else.
 //!
-//! **Cost.** An event of a thread whose vector is the one that the variable has, or a later version of it, costs a comparison, and that thread's own entry is copied. Otherwise learning compares a
-//! sequence number per thread and copies what is newer. Only those tables are filled in whose inputs have changed (`changes`), for most events none; that costs an operation per operator, times the
-//! number of threads that a quantifier ranges over. In place, nothing is allocated once all threads are known.
+//! **Cost.** An event of a thread that accessed the variable last costs a comparison, and that thread's own entry is copied if it has changed since. Otherwise whether there is anything to learn is one comparison, too,
+//! where the variable has the vector of somebody of whom as much is known; learning compares a sequence number per thread and copies what is newer. What follows from an assignment is done by a plan (`plans`);
+//! otherwise only those tables are filled in whose inputs have changed (`changes`), for most events none. That costs an operation per operator, times the number of threads that a quantifier ranges over. In place, nothing
+//! is allocated once all threads are known.
 
 use smallvec::SmallVec;
 
@@ -161,9 +162,11 @@ impl<V: Vector> ThreadMonitor<V> {
         accessed: Accessed,
         event: u64,
     ) -> bool {
-        if !variable.is_accessed_by(&self.present.knowledge) {
-            self.learn_public(variable, event);
+        if self.is_as_before(threads, accessed) && variable.is_accessed_by(&self.present.knowledge) {
+            variable.is_read_again(&self.present.knowledge, event);
+            return false;
         }
+        self.learn_public(variable, event);
         let is_news = self.step(program, threads, accessed, event);
         variable.is_read(&self.present.knowledge, event);
         is_news
@@ -179,9 +182,11 @@ impl<V: Vector> ThreadMonitor<V> {
         accessed: Accessed,
         event: u64,
     ) -> bool {
-        if !variable.is_accessed_by(&self.present.knowledge) {
-            self.learn_all(variable, event);
+        if self.is_as_before(threads, accessed) && variable.is_accessed_by(&self.present.knowledge) {
+            variable.is_written_again(&self.present.knowledge, event);
+            return false;
         }
+        self.learn_all(variable, event);
         let is_news = self.step(program, threads, accessed, event);
         variable.is_written(&self.present.knowledge, event);
         is_news

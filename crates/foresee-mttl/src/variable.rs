@@ -43,14 +43,34 @@ impl Accessed {
 }
 
 impl<V: Vector> Variable<V> {
-    /// Whether the thread whose vector this is has nothing to learn here: most often it is the last that accessed it.
-    #[inline]
+    /// Whether the thread whose vector this is has nothing to learn here, as it is the last that accessed it. (Not to be asked before its first event: until then, its vector is its parent's.)
+    #[inline(always)]
     pub(crate) fn is_accessed_by(&self, known: &V) -> bool {
-        known.get().version.is_later(self.access_place().get().version)
+        known.get().version.is_of_same(self.access_place().get().version)
+    }
+
+    /// The thread that has accessed it last, and knows this, has read it again.
+    #[inline(always)]
+    pub(crate) fn is_read_again(&mut self, known: &V, event: u64) {
+        if known.get().version.is_other_number(self.access_place().get().version) {
+            self.put(!self.write, known);
+            self.accessed_at = event;
+        }
+    }
+
+    /// The thread that has accessed it last, and knows this, has written it.
+    #[inline(always)]
+    pub(crate) fn is_written_again(&mut self, known: &V, event: u64) {
+        (self.accessed_at, self.written_at) = (event, event);
+        if known.get().version.is_other_number(self.access_place().get().version) {
+            self.put(self.write, known);
+        } else {
+            self.write = self.access;
+        }
     }
 
     /// A thread that knows this has read it: it is private to the variable until the next write. Whether that changes anything.
-    #[inline]
+    #[inline(always)]
     pub fn is_read(&mut self, known: &V, event: u64) -> bool {
         let access = self.access_place();
         if access.is_same(known) {
@@ -60,11 +80,17 @@ impl<V: Vector> Variable<V> {
         let before = access.get().version;
         let is_all_known = known.get().version.is_later(before) || known.get().includes(before);
         if is_all_known || self.is_new_to_all(known, event) {
-            self.access = !self.write;
-            self.vectors[usize::from(self.access)].become_like(known);
+            self.put(!self.write, known);
             self.accessed_at = event;
         }
         true
+    }
+
+    /// The access vector is this one now, with this in it.
+    #[inline(never)]
+    fn put(&mut self, which: bool, known: &V) {
+        self.access = which;
+        self.vectors[usize::from(which)].become_like(known);
     }
 
     /// Whether who reads it now knows all that it knows, and more. If both know something, notes that.
@@ -73,7 +99,7 @@ impl<V: Vector> Variable<V> {
         let access = self.access_place().get();
         let (is_news, is_all) = (access.is_behind(known.get()), !known.get().is_behind(access));
         if is_news && !is_all {
-            if !self.has_readers() {
+            if self.access == self.write {
                 let [first, second] = &mut self.vectors;
                 match self.write {
                     true => first.become_like(second),
@@ -87,23 +113,17 @@ impl<V: Vector> Variable<V> {
     }
 
     /// A thread that knows this has written it: that, which is all that the variable knew, is public. Whether that changes anything.
-    #[inline]
+    #[inline(always)]
     pub fn is_written(&mut self, known: &V, event: u64) -> bool {
         (self.accessed_at, self.written_at) = (event, event);
-        let has_readers = self.has_readers();
         if self.access_place().is_same(known) {
             // If there are readers, it has just read it.
+            let has_readers = self.access != self.write;
             self.write = self.access;
             return has_readers;
         }
-        self.access = self.write;
-        self.vectors[usize::from(self.write)].become_like(known);
+        self.put(self.write, known);
         true
-    }
-
-    #[inline]
-    fn has_readers(&self) -> bool {
-        self.access != self.write
     }
 
     #[inline]

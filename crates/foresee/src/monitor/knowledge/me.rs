@@ -55,6 +55,8 @@ impl Me {
     }
 
     /// A thread that nobody forked, as far as is known.
+    #[cold]
+    #[inline(never)]
     fn root(world: &World) -> Me {
         let slot = world.add(&thread_name(), false);
         let (version, threads) = (world.version(), world.threads());
@@ -64,6 +66,15 @@ impl Me {
 
     fn new(monitor: ThreadMonitor<Vector>, threads: Arc<Threads>, version: u32) -> Me {
         Me { monitor, threads, version, violated: SmallVec::new(), violations: Vec::new() }
+    }
+
+    /// There are other threads than before.
+    #[cold]
+    #[inline(never)]
+    fn look_at_threads(&mut self, world: &World) {
+        // In this order: whoever comes between is looked at once more.
+        self.version = world.version();
+        self.threads = world.threads();
     }
 
     /// This is the calling thread.
@@ -137,10 +148,12 @@ pub(super) fn take_violations() -> Vec<Violation> {
 pub(super) fn act(world: &World, what: impl FnOnce(&mut Me, &Program)) -> IsViolated {
     let done = ME.try_with(|me| {
         let Ok(mut me) = me.try_borrow_mut() else { return IsViolated(false) };
-        let me = me.get_or_insert_with(|| Me::root(world));
-        let version = world.version();
-        if me.version != version {
-            (me.version, me.threads) = (version, world.threads());
+        let me = match &mut *me {
+            Some(me) => me,
+            none => none.insert(Me::root(world)),
+        };
+        if me.version != world.version() {
+            me.look_at_threads(world);
         }
         what(me, &world.program);
         me.news(&world.program)
