@@ -12,12 +12,12 @@ use crate::table::{Inputs, bit};
 use crate::threads::{Slot, ThreadSet};
 
 /// The tables of a thread that follow from something, as bits.
-type Tables = u64;
+pub(crate) type Tables = u64;
 
 /// The bit of a thread's table.
 #[inline]
-pub(crate) fn table_bit(place: usize) -> Tables {
-    1 << (place % 64)
+fn table_bit(place: usize) -> Tables {
+    1 << (place % Tables::BITS as usize)
 }
 
 /// Which tables of a thread follow from what.
@@ -63,6 +63,18 @@ fn of_any(followers: &[Tables], mut numbers: u64) -> Tables {
     tables
 }
 
+/// The tables that may have changed.
+pub(crate) struct Changed {
+    /// Because of the thread itself.
+    pub(crate) here: Tables,
+    /// Because of others.
+    pub(crate) there: Tables,
+    /// Other threads are known to exist.
+    pub(crate) existence: bool,
+    /// All that was filled in counts for nothing.
+    pub(crate) is_new: bool,
+}
+
 /// What has changed in a thread since its tables were filled in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
@@ -73,6 +85,8 @@ pub(crate) struct Changes {
     others: Tables,
     /// Of whom a later state is known.
     pub(crate) threads: ThreadSet,
+    /// Somebody more is known to exist.
+    existence: bool,
     /// Everything, for all that is known.
     all: bool,
 }
@@ -84,16 +98,11 @@ impl Changes {
         self.own | self.others != 0
     }
 
-    /// Whether all that was filled in counts for nothing.
+    /// What is to be filled in.
     #[inline]
-    pub(crate) fn is_all(&self) -> bool {
-        self.all
-    }
-
-    /// The tables that may have changed because of the thread itself, and because of others.
-    #[inline]
-    pub(crate) fn tables(&self) -> (Tables, Tables) {
-        (self.own, self.others)
+    pub(crate) fn changed(&self) -> Changed {
+        let Changes { own, others, existence, all, .. } = *self;
+        Changed { here: own, there: others, existence: existence || all, is_new: all }
     }
 
     #[inline]
@@ -114,13 +123,14 @@ impl Changes {
     }
 
     pub(crate) fn thread(&mut self, slot: Slot) {
-        self.existence();
+        self.others = self.followers.others;
         self.threads.insert(slot);
     }
 
     /// Somebody more is known to exist.
     pub(crate) fn existence(&mut self) {
         self.others = self.followers.others;
+        self.existence = true;
     }
 
     /// There are other threads than before, and so other tables.
@@ -134,6 +144,6 @@ impl Changes {
     pub(crate) fn done(&mut self, unsettled: bool) {
         self.own = if unsettled { self.followers.looks_back } else { 0 };
         self.threads.clear();
-        (self.others, self.all) = (0, false);
+        (self.others, self.existence, self.all) = (0, false, false);
     }
 }

@@ -50,6 +50,19 @@ pub(crate) trait Tables {
     fn words(&self) -> usize;
     /// The thread itself, if it is none of those.
     fn stranger(&self, among: Option<u32>) -> Option<Slot>;
+
+    /// Whether the answer of any thread that a quantifier ranges over decides it.
+    fn is_decided(&self, asked: &Asked, state: &View<'_>, choice: &Choice) -> bool {
+        let wanted = asked.wanted(state);
+        let is_meant = |slot| wanted.is_met(self.at(slot, asked.table, choice));
+        first(self, &state.range(&asked.quantified, choice), is_meant).is_some()
+    }
+}
+
+/// Whom a quantifier ranges over in a state.
+pub(crate) struct Range {
+    among: Option<u32>,
+    except: Option<Slot>,
 }
 
 impl View<'_> {
@@ -61,6 +74,12 @@ impl View<'_> {
             Host::Bound(bound) => choice[bound as usize],
             Host::Named(name) => self.tables.named(name),
         }
+    }
+
+    /// Whom a quantifier ranges over.
+    #[inline]
+    pub(crate) fn range(&self, quantified: &Quantified, choice: &Choice) -> Range {
+        Range { among: quantified.among, except: quantified.except.map(|host| self.slot(host, choice)) }
     }
 }
 
@@ -78,6 +97,10 @@ type Work = Arc<dyn Fn(&View<'_>, &Choice) -> Value + Send + Sync>;
 pub(crate) enum Code {
     Number(i64),
     Local(u32),
+    /// A local compares so with a number.
+    Test(Test),
+    /// Something holds unless such a comparison does not.
+    Guarded(Test, Truth),
     Work(Work),
     Truth(Truth),
 }
@@ -87,7 +110,8 @@ impl fmt::Debug for Code {
         match self {
             Code::Number(number) => write!(f, "{number}"),
             Code::Local(local) => write!(f, "local {local}"),
-            Code::Work(_) | Code::Truth(_) => f.write_str("a function"),
+            Code::Test(test) => write!(f, "{test:?}"),
+            Code::Guarded(..) | Code::Work(_) | Code::Truth(_) => f.write_str("a function"),
         }
     }
 }
@@ -99,6 +123,8 @@ impl Code {
         match self {
             Code::Truth(holds) => holds(state, choice),
             Code::Work(value) => is_true(value(state, choice)),
+            Code::Test(test) => test.holds(state.locals),
+            Code::Guarded(guard, holds) => !guard.holds(state.locals) || holds(state, choice),
             Code::Local(local) => state.locals[*local as usize] != 0,
             Code::Number(number) => *number != 0,
         }
@@ -111,7 +137,7 @@ impl Code {
             Code::Local(local) => Some(state.locals[*local as usize]),
             Code::Number(number) => Some(*number),
             Code::Work(value) => value(state, choice),
-            Code::Truth(holds) => truth(holds(state, choice)),
+            Code::Truth(_) | Code::Test(_) | Code::Guarded(..) => truth(self.holds(state, choice)),
         }
     }
 
@@ -123,8 +149,8 @@ impl Code {
         Code::Work(Arc::new(value))
     }
 
-    /// The code of a node, of which all parts have theirs.
-    pub(crate) fn new(parts: &[Code], node: Node) -> Code {
+    /// The code of a node, of which all parts, which are among these nodes, have theirs.
+    pub(crate) fn new(nodes: &[Node], parts: &[Code], node: Node) -> Code {
         let part = |node: u32| parts[node as usize].clone();
         match node {
             Node::Number(number) => Code::Number(number),
@@ -140,25 +166,19 @@ impl Code {
                 let inner = part(inner);
                 Code::of_truth(move |state, choice| inner.holds(state, choice))
             }
-            Node::Not(inner) => {
-                let inner = part(inner);
-                Code::of_truth(move |state, choice| !inner.holds(state, choice))
-            }
+            Node::Not(inner) => match nodes[inner as usize] {
+                Node::Quantified(quantified) => Code::quantified(nodes, parts, quantified, true),
+                _ => {
+                    let inner = part(inner);
+                    Code::of_truth(move |state, choice| !inner.holds(state, choice))
+                }
+            },
             Node::Minus(inner) => {
                 let inner = part(inner);
                 Code::of_value(move |state, choice| inner.value(state, choice).map(i64::wrapping_neg))
             }
             Node::Join(operator, left, right) => Code::joined(operator, part(left), part(right)),
-            Node::Compare(operator, left, right) => match operator {
-                Binary::Eq => Code::compared(part(left), part(right), |left, right| left == right),
-                Binary::Ne => Code::compared(part(left), part(right), |left, right| left != right),
-                Binary::Lt => Code::compared(part(left), part(right), |left, right| left < right),
-                Binary::Le => Code::compared(part(left), part(right), |left, right| left <= right),
-                Binary::Gt => Code::compared(part(left), part(right), |left, right| left > right),
-                Binary::Ge => Code::compared(part(left), part(right), |left, right| left >= right),
-                // What is no comparison holds nowhere.
-                _ => Code::of_truth(|_, _| false),
-            },
+            Node::Compare(operator, left, right) => Code::compared(operator, part(left), part(right)),
             Node::Arithmetic(operator, left, right) => {
                 let (left, right) = (part(left), part(right));
                 Code::of_value(move |state, choice| {
@@ -176,16 +196,15 @@ impl Code {
                     })
                 })
             }
-            Node::Quantified(quantified) => Code::quantified(quantified, part(quantified.inner)),
+            Node::Quantified(quantified) => Code::quantified(nodes, parts, quantified, false),
         }
     }
 
     /// A comparison. Most are of a local, and many with a number.
-    fn compared(left: Code, right: Code, is_so: impl Fn(i64, i64) -> bool + Send + Sync + 'static) -> Code {
+    fn compared(operator: Binary, left: Code, right: Code) -> Code {
+        let is_so = comparison(operator);
         match (left, right) {
-            (Code::Local(left), Code::Number(right)) => {
-                Code::of_truth(move |state, _| is_so(state.locals[left as usize], right))
-            }
+            (Code::Local(local), Code::Number(number)) => Code::Test(Test { local, is_so, number }),
             (Code::Local(left), Code::Work(right)) => Code::of_truth(move |state, choice| {
                 right(state, choice).is_some_and(|right| is_so(state.locals[left as usize], right))
             }),
@@ -206,39 +225,171 @@ impl Code {
             Binary::Or => {
                 Code::of_truth(move |state, choice| left.holds(state, choice) || right.holds(state, choice))
             }
-            Binary::Implies => {
-                Code::of_truth(move |state, choice| !left.holds(state, choice) || right.holds(state, choice))
-            }
+            Binary::Implies => match (left, right) {
+                (Code::Test(guard), Code::Truth(right)) => Code::Guarded(guard, right),
+                (left, right) => Code::of_truth(move |state, choice| {
+                    !left.holds(state, choice) || right.holds(state, choice)
+                }),
+            },
             // What is no connective is none that the language has.
             _ => Code::of_truth(move |state, choice| left.holds(state, choice) == right.holds(state, choice)),
         }
     }
 
-    fn quantified(quantified: Quantified, inner: Code) -> Code {
-        let Quantified { all, binds, .. } = quantified;
+    /// A quantifier, or that it does not hold.
+    fn quantified(nodes: &[Node], parts: &[Code], quantified: Quantified, is_not: bool) -> Code {
+        if let Some(asked) = asked(nodes, quantified) {
+            let if_undecided = quantified.all != is_not;
+            return Code::of_truth(move |state, choice| {
+                state.tables.is_decided(&asked, state, choice) != if_undecided
+            });
+        }
+        let Quantified { all, binds, inner, .. } = quantified;
+        let inner = parts[inner as usize].clone();
         Code::of_truth(move |state, choice| {
             let mut with = *choice;
             let decides = |slot| {
                 with[binds as usize] = slot;
                 inner.holds(state, &with) != all
             };
-            first(state, &quantified, choice, decides).is_some() != all
+            let is_decided = first(state.tables, &state.range(&quantified, choice), decides).is_some();
+            is_decided != (all != is_not)
         })
+    }
+}
+
+/// How a local compares with a number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Test {
+    local: u32,
+    is_so: Comparison,
+    number: i64,
+}
+
+impl Test {
+    #[inline]
+    fn holds(&self, locals: &[i64]) -> bool {
+        (self.is_so)(locals[self.local as usize], self.number)
+    }
+}
+
+/// What a quantifier asks each thread: whether this is true of it, or how something of our own compares with it.
+pub(crate) struct Asked {
+    pub(crate) quantified: Quantified,
+    pub(crate) table: u32,
+    compared: Option<(Comparison, Simple)>,
+}
+
+/// Something that needs no work.
+#[derive(Clone, Copy)]
+enum Simple {
+    Number(i64),
+    Local(u32),
+}
+
+/// The answer that decides.
+pub(crate) struct Wanted {
+    compared: Option<(Comparison, i64)>,
+    all: bool,
+}
+
+impl Asked {
+    /// The answer that is wanted in this state.
+    #[inline]
+    pub(crate) fn wanted(&self, state: &View<'_>) -> Wanted {
+        let compared = self.compared.map(|(is_so, with)| match with {
+            Simple::Number(number) => (is_so, number),
+            Simple::Local(local) => (is_so, state.locals[local as usize]),
+        });
+        Wanted { compared, all: self.quantified.all }
+    }
+}
+
+impl Wanted {
+    #[inline]
+    pub(crate) fn is_met(&self, value: Value) -> bool {
+        let holds = match self.compared {
+            None => is_true(value),
+            Some((is_so, with)) => value.is_some_and(|value| is_so(with, value)),
+        };
+        holds != self.all
+    }
+}
+
+/// What a quantifier asks each thread, if it is one thing, which most ask.
+fn asked(nodes: &[Node], quantified: Quantified) -> Option<Asked> {
+    // A table has no entries for the thread that it is about, so what is asked is the same for all.
+    let table = |node: u32| match nodes[node as usize] {
+        Node::At(Host::Bound(bound), table) if bound == quantified.binds => Some(table),
+        _ => None,
+    };
+    let simple = |node: u32| match nodes[node as usize] {
+        Node::Number(number) => Some(Simple::Number(number)),
+        Node::Local(local) => Some(Simple::Local(local)),
+        _ => None,
+    };
+    let (node, compared) = match nodes[quantified.inner as usize] {
+        Node::Holds(inner) => (inner, None),
+        Node::At(..) => (quantified.inner, None),
+        Node::Compare(operator, left, right) => match (simple(left), simple(right)) {
+            (Some(with), _) => (right, Some((comparison(operator), with))),
+            (None, Some(with)) => (left, Some((comparison(mirrored(operator)), with))),
+            (None, None) => return None,
+        },
+        _ => return None,
+    };
+    Some(Asked { quantified, table: table(node)?, compared })
+}
+
+type Comparison = fn(i64, i64) -> bool;
+
+fn comparison(operator: Binary) -> Comparison {
+    match operator {
+        Binary::Eq => |left, right| left == right,
+        Binary::Ne => |left, right| left != right,
+        Binary::Lt => |left, right| left < right,
+        Binary::Le => |left, right| left <= right,
+        Binary::Gt => |left, right| left > right,
+        Binary::Ge => |left, right| left >= right,
+        // What is no comparison holds nowhere.
+        _ => |_, _| false,
+    }
+}
+
+/// The comparison that has its sides the other way round.
+fn mirrored(operator: Binary) -> Binary {
+    match operator {
+        Binary::Lt => Binary::Gt,
+        Binary::Le => Binary::Ge,
+        Binary::Gt => Binary::Lt,
+        Binary::Ge => Binary::Le,
+        other => other,
     }
 }
 
 /// The first of those whom a quantifier ranges over that is looked for.
 #[inline]
-pub(crate) fn first(
-    state: &View<'_>,
-    quantified: &Quantified,
-    choice: &Choice,
+pub(crate) fn first<S: Tables + ?Sized>(
+    tables: &S,
+    range: &Range,
     mut is_meant: impl FnMut(Slot) -> bool,
 ) -> Option<Slot> {
-    let Quantified { among, except, .. } = *quantified;
-    let except = except.map(|host| state.slot(host, choice));
-    for at in 0..state.tables.words() {
-        let mut rest = state.tables.existing(at, among) & !except.map_or(0, |except| thread_bit(except, at));
+    let Range { among, except } = *range;
+    if tables.words() == 1 {
+        // Nearly always.
+        let others = !except.map_or(0, |except| thread_bit(except, 0));
+        let mut rest = tables.existing(0, among) & others;
+        while rest != 0 {
+            let slot = rest.trailing_zeros();
+            if is_meant(slot) {
+                return Some(slot);
+            }
+            rest &= rest - 1;
+        }
+        return tables.stranger(among).filter(|stranger| except != Some(*stranger) && is_meant(*stranger));
+    }
+    for at in 0..tables.words() {
+        let mut rest = tables.existing(at, among) & !except.map_or(0, |except| thread_bit(except, at));
         while rest != 0 {
             let slot = at as Slot * 64 + rest.trailing_zeros();
             if is_meant(slot) {
@@ -247,7 +398,7 @@ pub(crate) fn first(
             rest &= rest - 1;
         }
     }
-    state.tables.stranger(among).filter(|stranger| except != Some(*stranger) && is_meant(*stranger))
+    tables.stranger(among).filter(|stranger| except != Some(*stranger) && is_meant(*stranger))
 }
 
 #[inline]

@@ -3,37 +3,48 @@
 use std::cell::Cell;
 
 use crate::Value;
-use crate::code::{Tables, View, truth};
-use crate::knowledge::Knowledge;
+use crate::code::{Asked, Tables, View, first, truth};
 use crate::layout::{Choice, place, size};
 use crate::program::Program;
 use crate::table::{Rule, Table};
 use crate::threads::{Existing, Slot, Threads};
-use crate::trail::Trail;
+use crate::variable::Accessed;
+use crate::vector::Vector;
 
-/// A state of a thread, as far as tables were filled in for it.
-pub(crate) struct State<'a, T> {
-    pub(crate) program: &'a Program,
-    pub(crate) threads: &'a Threads,
+/// What a thread has of its present state.
+#[derive(Debug)]
+pub(crate) struct Present<V> {
     pub(crate) me: Slot,
-    pub(crate) knowledge: &'a Knowledge<T>,
-    pub(crate) locals: &'a [i64],
-    pub(crate) reads: u64,
-    pub(crate) writes: u64,
-    /// For how many threads the tables were laid out, and where each begins.
+    /// KV_i.
+    pub(crate) knowledge: V,
+    pub(crate) locals: Vec<i64>,
+    pub(crate) accessed: Accessed,
+    /// For how many threads the tables are laid out, and where each begins.
     pub(crate) laid_out: u32,
-    pub(crate) existing: &'a Existing,
-    pub(crate) begins: &'a [u32],
-    pub(crate) now: &'a [Cell<Value>],
+    pub(crate) begins: Vec<u32>,
+    /// The values of all tables in this state.
+    pub(crate) now: Vec<Cell<Value>>,
+    /// Of `previously`: the value of its operand in this state.
+    pub(crate) memory: Vec<Cell<Value>>,
+    pub(crate) existing: Existing,
 }
 
-impl<T: Trail> State<'_, T> {
+/// A state of a thread, as far as tables were filled in for it.
+pub(crate) struct State<'a, V: Vector> {
+    pub(crate) program: &'a Program,
+    pub(crate) threads: &'a Threads,
+    pub(crate) of: &'a Present<V>,
+}
+
+impl<V: Vector> State<'_, V> {
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        View { me: self.me, locals: self.locals, reads: self.reads, writes: self.writes, tables: self }
+        let Accessed { reads, writes } = self.of.accessed;
+        View { me: self.of.me, locals: &self.of.locals, reads, writes, tables: self }
     }
 
     /// Whether something holds in this state.
+    #[inline]
     pub(crate) fn holds(&self, node: u32, choice: &Choice) -> bool {
         self.program.code[node as usize].holds(&self.view(), choice)
     }
@@ -44,14 +55,19 @@ impl<T: Trail> State<'_, T> {
     }
 
     #[inline(never)]
+    fn asked(&self, slot: Slot, table: u32, choice: &Choice) -> Value {
+        self.at(slot, table, choice)
+    }
+
+    #[inline(never)]
     fn at_unknown(&self, slot: Slot, table: u32, choice: &Choice) -> Value {
         Unknown { program: self.program, threads: self.threads }.at(slot, table, choice)
     }
 }
 
-impl<T: Trail> Tables for State<'_, T> {
+impl<V: Vector> Tables for State<'_, V> {
     fn variable(&self, variable: u32) -> i64 {
-        self.knowledge.variable(variable).value
+        self.of.knowledge.get().variable(variable).value
     }
 
     fn named(&self, name: u32) -> Slot {
@@ -59,7 +75,7 @@ impl<T: Trail> Tables for State<'_, T> {
     }
 
     fn existing(&self, at: usize, among: Option<u32>) -> u64 {
-        self.existing.word(at, among)
+        self.of.existing.word(at, among)
     }
 
     fn words(&self) -> usize {
@@ -73,21 +89,40 @@ impl<T: Trail> Tables for State<'_, T> {
     #[inline]
     fn here(&self, table: u32, choice: &Choice) -> Value {
         let free = &self.program.tables[table as usize].free;
-        self.now[self.begins[table as usize] as usize + place(free, choice, self.laid_out)].get()
+        self.of.now[self.of.begins[table as usize] as usize + place(free, choice, self.of.laid_out)].get()
     }
 
     #[inline]
     fn at(&self, slot: Slot, table: u32, choice: &Choice) -> Value {
-        if slot == self.me {
+        if slot == self.of.me {
             return self.here(table, choice);
         }
-        let Some(entry) = self.knowledge.thread(slot) else { return self.at_unknown(slot, table, choice) };
-        let begin = match entry.threads == self.laid_out {
-            true => self.begins[table as usize] as usize,
+        let Some(entry) = self.of.knowledge.get().thread(slot) else {
+            return self.at_unknown(slot, table, choice);
+        };
+        let begin = match entry.threads == self.of.laid_out {
+            true => self.of.begins[table as usize] as usize,
             false => public_begin(self.program, self.threads, table, entry.threads),
         };
         let free = &self.program.tables[table as usize].free;
-        entry.values.get(begin + place(free, choice, entry.threads)).copied().flatten()
+        entry.values.get(begin + place(free, choice, entry.threads))
+    }
+
+    fn is_decided(&self, asked: &Asked, state: &View<'_>, choice: &Choice) -> bool {
+        let (wanted, table) = (asked.wanted(state), asked.table as usize);
+        let free = &self.program.tables[table].free;
+        let place = self.of.begins[table] as usize + place(free, choice, self.of.laid_out);
+        let threads = &self.of.knowledge.get().threads;
+        let is_meant = |slot: Slot| {
+            wanted.is_met(match threads.get(slot as usize) {
+                // Nearly all are laid out as this one is.
+                Some(entry) if entry.threads == self.of.laid_out && slot != self.of.me => {
+                    entry.values.get(place)
+                }
+                _ => self.asked(slot, asked.table, choice),
+            })
+        };
+        first(self, &state.range(&asked.quantified, choice), is_meant).is_some()
     }
 }
 

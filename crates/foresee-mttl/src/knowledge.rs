@@ -5,24 +5,27 @@
 //! has entries only for threads of which something is known: `n` values for mutual exclusion, and `n` times `n` where formulas ask
 //! what threads know of each other.
 //!
-//! Most vectors are copies of what one thread knew at some time, and say so (`Version`). Of two versions of one thread's vector the later knows all that the earlier does, and often differs only in
-//! that thread's own entry: then neither comparing nor copying looks at the others.
+//! Most vectors are copies of what one thread knew at some time, and say so (`Version`). Who has learned from one version of a thread's vector knows all that the earlier ones do: each entry says up to which
+//! version that thread's vector is included, as a vector clock does, so that whether there is anything to learn is one comparison. Often two versions differ only in that thread's own
+//! entry: then copying does not look at the others.
 
 use smallvec::SmallVec;
 
-use crate::Value;
 use crate::threads::{Slot, ThreadSet};
 use crate::trail::Trail;
+use crate::values::Values;
 
 /// What is known of one thread: KV\[j\].
 #[derive(Debug, Default)]
 pub struct Entry<T> {
     /// Which of the thread's states it is; 0 if none is known.
     pub seq: u64,
+    /// All is known that the thread knew when its vector had changed so often, or more.
+    included: u64,
     /// How many threads there were in that state: says where the values are.
     pub(crate) threads: u32,
     /// The values of all that is asked remotely.
-    pub(crate) values: Vec<Value>,
+    pub(crate) values: Values,
     /// How it came here.
     pub trail: T,
 }
@@ -65,22 +68,32 @@ impl Version {
         self.of != 0
     }
 
+    /// Whether both are of the same thread's vector, this being one's.
+    #[inline]
+    pub(crate) fn is_of_same(self, other: Version) -> bool {
+        self.of == other.of
+    }
+
+    /// Of two that are of the same thread's vector: whether they are different.
+    #[inline]
+    pub(crate) fn is_other_number(self, other: Version) -> bool {
+        self.number != other.number
+    }
+
     /// Whether this is the other or a later version of the same vector.
     #[inline]
-    pub(crate) fn includes(self, other: Version) -> bool {
+    pub(crate) fn is_later(self, other: Version) -> bool {
         self.of == other.of && self.number >= other.number && self.is_any()
     }
 }
 
-impl<T> Entry<T> {
-    /// Other values, of which there are nearly always as many as before.
-    #[inline]
-    pub(crate) fn set_values(&mut self, values: impl ExactSizeIterator<Item = Value>) {
-        if self.values.len() != values.len() {
-            self.values.resize(values.len(), None);
-        }
-        self.values.iter_mut().zip(values).for_each(|(mine, value)| *mine = value);
-    }
+/// What is known of others than threads that was not before.
+#[derive(Clone, Copy, Debug)]
+pub struct Learned {
+    /// The variables that have new values, as bits.
+    pub variables: u64,
+    /// Whether somebody more is known to exist.
+    pub existence: bool,
 }
 
 impl<T: Trail> Knowledge<T> {
@@ -96,8 +109,25 @@ impl<T: Trail> Knowledge<T> {
         self.variables.get(variable as usize).copied().unwrap_or_default()
     }
 
-    /// Whether there is anything in the other vector that this one does not know.
+    /// Whether all that a version of a thread's vector says is known here. (If not, it may be known nevertheless.)
     #[inline]
+    pub(crate) fn includes(&self, version: Version) -> bool {
+        version
+            .of
+            .checked_sub(1)
+            .and_then(|of| self.threads.get(of as usize))
+            .is_some_and(|entry| entry.included >= version.number)
+    }
+
+    /// All that this version says turned out to be known.
+    pub(crate) fn has_included(&mut self, version: Version) {
+        if let Some(of) = version.of.checked_sub(1) {
+            let included = &mut self.entry(of).included;
+            *included = version.number.max(*included);
+        }
+    }
+
+    /// Whether there is anything in the other vector that this one does not know.
     pub fn is_behind(&self, other: &Knowledge<T>) -> bool {
         let threads = self.threads.len().min(other.threads.len());
         let variables = self.variables.len().min(other.variables.len());
@@ -108,8 +138,8 @@ impl<T: Trail> Knowledge<T> {
             || !self.known.includes(&other.known)
     }
 
-    /// The entry-wise maximum. `carried` notes how the entries of threads that are new here came. The variables that have new values, as bits.
-    pub fn learn(&mut self, other: &Knowledge<T>, mut carried: impl FnMut(Slot, &mut T)) -> u64 {
+    /// The entry-wise maximum. `carried` notes how the entries of threads that are new here came.
+    pub fn learn(&mut self, other: &Knowledge<T>, mut carried: impl FnMut(Slot, &mut T)) -> Learned {
         if self.threads.len() < other.threads.len() {
             self.threads.resize_with(other.threads.len(), Entry::default);
         }
@@ -118,33 +148,42 @@ impl<T: Trail> Knowledge<T> {
                 mine.clone_from(theirs);
                 carried(slot, &mut mine.trail);
             }
+            mine.included = theirs.included.max(mine.included);
         }
         if self.variables.len() < other.variables.len() {
             self.variables.resize(other.variables.len(), VariableEntry::default());
         }
-        let mut changed = 0;
+        let mut variables = 0;
         for (number, (mine, theirs)) in (0..).zip(self.variables.iter_mut().zip(&other.variables)) {
             if theirs.seq > mine.seq {
-                changed |= u64::from(mine.value != theirs.value) << number;
+                variables |= u64::from(mine.value != theirs.value) << number;
                 *mine = *theirs;
             }
         }
-        self.known.add_all(&other.known);
         self.version = Version::default();
-        changed
+        Learned { variables, existence: self.known.add_all(&other.known) }
     }
 
-    /// The vector of this thread has changed for the `number`th time: in the entries of others, or only its own.
+    /// The vector of this thread has changed for the `number`th time, in the entries of others.
+    pub(crate) fn is_changed(&mut self, of: Slot, number: u64) {
+        self.others_since = number;
+        self.own_is_changed(of, number);
+    }
+
+    /// The same, in that thread's own entry only: this one.
     #[inline]
-    pub(crate) fn is_changed(&mut self, of: Slot, number: u64, others: bool) {
-        let of = of + 1;
-        if others || self.version.of != of {
+    pub(crate) fn own_is_changed(&mut self, of: Slot, number: u64) -> &mut Entry<T> {
+        if self.version.of != of + 1 {
             self.others_since = number;
         }
-        self.version = Version { of, number };
+        self.version = Version { of: of + 1, number };
+        let own = self.entry(of);
+        own.included = number;
+        own
     }
 
     /// Copies the entries of all. (The version is the other's already.)
+    #[inline(never)]
     fn become_like_another(&mut self, other: &Self) {
         let Knowledge { threads, variables, known, .. } = other;
         // What has the same number is the same.
@@ -152,6 +191,7 @@ impl<T: Trail> Knowledge<T> {
             if mine.seq != theirs.seq {
                 mine.clone_from(theirs);
             }
+            mine.included = theirs.included;
         }
         if self.threads.len() != threads.len() {
             self.threads.truncate(threads.len());
@@ -179,14 +219,15 @@ impl<T: Trail> Knowledge<T> {
 
 impl<T: Trail> Clone for Entry<T> {
     fn clone(&self) -> Self {
-        let Entry { seq, threads, values, trail } = self;
-        Entry { seq: *seq, threads: *threads, values: values.clone(), trail: trail.clone() }
+        let Entry { seq, included, threads, values, trail } = self;
+        let (seq, included, threads) = (*seq, *included, *threads);
+        Entry { seq, included, threads, values: values.clone(), trail: trail.clone() }
     }
 
     #[inline]
     fn clone_from(&mut self, other: &Self) {
-        let Entry { seq, threads, values, trail } = other;
-        (self.seq, self.threads) = (*seq, *threads);
+        let Entry { seq, included, threads, values, trail } = other;
+        (self.seq, self.included, self.threads) = (*seq, *included, *threads);
         self.values.clone_from(values);
         self.trail.clone_from(trail);
     }
@@ -202,14 +243,13 @@ impl<T: Trail> Clone for Knowledge<T> {
     #[inline]
     fn clone_from(&mut self, other: &Self) {
         let Knowledge { threads, version, others_since, .. } = other;
-        let is_own_alone = version.includes(self.version) && self.version.number >= *others_since;
-        (self.version, self.others_since) = (*version, *others_since);
-        if is_own_alone {
-            let own = version.of - 1;
-            if let Some(theirs) = threads.get(own as usize) {
-                self.entry(own).clone_from(theirs);
+        let before = std::mem::replace(&mut self.version, *version);
+        self.others_since = *others_since;
+        if version.is_later(before) && before.number >= *others_since {
+            let own = (version.of - 1) as usize;
+            if let (Some(mine), Some(theirs)) = (self.threads.get_mut(own), threads.get(own)) {
+                return mine.clone_from(theirs);
             }
-            return;
         }
         self.become_like_another(other);
     }

@@ -14,6 +14,7 @@
 //! | [`program`] | formulas as tables to be filled in at each event: what a thread remembers, what it publishes; `table`: what it consists of |
 //! | [`threads`] | who there is |
 //! | [`knowledge`] | vectors: sequence numbers, values, the entry-wise maximum |
+//! | `values` | the values of an entry |
 //! | [`vector`] | vectors in place, or shared until they differ |
 //! | [`thread`] | a thread's monitor and the three cases; `filling`: its tables; `mine`: which those are |
 //! | [`variable`] | the vectors of a variable |
@@ -21,7 +22,7 @@
 //! | [`reason`] | what a violated formula rests on |
 //! | [`memory`] | memory as shared variables |
 //! | `layout`, `evaluate` | tables with an entry for each choice of threads, and their rules; `code`: what stands between tables, as closures |
-//! | `changes` | which tables an event leaves as they are |
+//! | `changes`, `plans` | which tables an event leaves as they are; what follows from an assignment |
 //!
 //! The crate knows neither traces nor the runtime: whoever drives it says what a thread does (an access and its variable, a lock, a fork), in an
 //! order in which each access and the update of its vectors are one step. That is so over a trace, and in a process under a variable's own lock.
@@ -43,12 +44,14 @@ pub mod knowledge;
 mod layout;
 pub mod memory;
 mod mine;
+mod plans;
 pub mod program;
 pub mod reason;
 mod table;
 pub mod thread;
 pub mod threads;
 pub mod trail;
+mod values;
 pub mod variable;
 pub mod vector;
 pub mod waiters;

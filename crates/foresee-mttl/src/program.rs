@@ -179,7 +179,7 @@ type Built = Result<(u32, Free), ProgramError>;
 
 impl Builder<'_> {
     fn node(&mut self, node: Node) -> u32 {
-        self.program.code.push(Code::new(&self.program.code, node));
+        self.program.code.push(Code::new(&self.program.nodes, &self.program.code, node));
         self.program.nodes.push(node);
         self.program.nodes.len() as u32 - 1
     }

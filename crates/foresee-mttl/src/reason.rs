@@ -8,7 +8,6 @@ use crate::program::Program;
 use crate::table::{MOST_BOUND, Node, Quantified, Rule};
 use crate::thread::ThreadMonitor;
 use crate::threads::{Slot, Threads};
-use crate::trail::Trail;
 use crate::vector::Vector;
 
 /// Something that the thread knew of another.
@@ -38,9 +37,14 @@ impl<V: Vector> ThreadMonitor<V> {
     }
 }
 
-fn look_table<T: Trail>(state: &State<'_, T>, table: u32, choice: &Choice, found: &mut Vec<Known<T>>) {
+fn look_table<V: Vector>(
+    state: &State<'_, V>,
+    table: u32,
+    choice: &Choice,
+    found: &mut Vec<Known<V::Trail>>,
+) {
     let table = &state.program.tables[table as usize];
-    let choice = &own_choice(table, state.me, choice);
+    let choice = &own_choice(table, state.of.me, choice);
     match table.rule {
         Rule::Value(inner) | Rule::Once(inner) | Rule::Historically(inner) => {
             look(state, inner, choice, found)
@@ -54,7 +58,7 @@ fn look_table<T: Trail>(state: &State<'_, T>, table: u32, choice: &Choice, found
     }
 }
 
-fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut Vec<Known<T>>) {
+fn look<V: Vector>(state: &State<'_, V>, node: u32, choice: &Choice, found: &mut Vec<Known<V::Trail>>) {
     use foresee_monitor::operator::Binary::{And, Implies, Or};
     let holds = |node| state.holds(node, choice);
     match state.program.nodes[node as usize] {
@@ -85,10 +89,10 @@ fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut 
         Node::Table(table) => look_table(state, table, choice, found),
         Node::At(host, table) => {
             let slot = state.view().slot(host, choice);
-            if slot == state.me {
+            if slot == state.of.me {
                 return look_table(state, table, choice, found);
             }
-            let way = state.knowledge.thread(slot).map(|entry| entry.trail.clone());
+            let way = state.of.knowledge.get().thread(slot).map(|entry| entry.trail.clone());
             let asked = state.program.tables[table as usize].public.unwrap_or_default();
             let known = Known { of: slot, asked, value: state.at(slot, table, choice), way };
             let is_new = !found.iter().any(|other| (other.of, other.asked) == (known.of, known.asked));
@@ -104,11 +108,12 @@ fn look<T: Trail>(state: &State<'_, T>, node: u32, choice: &Choice, found: &mut 
                 choice
             };
             let decides = |slot| state.holds(inner, &with(slot)) != all;
-            match first(&state.view(), &quantified, choice, decides) {
+            let range = state.view().range(&quantified, choice);
+            match first(state, &range, decides) {
                 Some(slot) => look(state, inner, &with(slot), found),
                 None => {
                     let mut looked_at = 0;
-                    first(&state.view(), &quantified, choice, |slot| {
+                    first(state, &range, |slot| {
                         look(state, inner, &with(slot), found);
                         looked_at += 1;
                         looked_at == MOST

@@ -4,21 +4,21 @@
 //! evaluates its formulas, which makes its new state; then it *publishes* that state at the variable. The three are one step: whoever runs monitors
 //! of several threads at once must hold the variable meanwhile, and nothing else.
 //!
-//! **Cost.** An event of a thread whose vector is the one that the variable has, or a later version of it, costs a comparison, and that thread's own entry is copied. Otherwise learning compares a
-//! sequence number per thread and copies what is newer. Only those tables are filled in whose inputs have changed (`changes`), for most events none; that costs an operation per operator, times the
-//! number of threads that a quantifier ranges over. In place, nothing is allocated once all threads are known.
-
-use std::cell::Cell;
+//! **Cost.** An event of a thread that accessed the variable last costs a comparison, and that thread's own entry is copied if it has changed since. Otherwise whether there is anything to learn is one comparison, too,
+//! where the variable has the vector of somebody of whom as much is known; learning compares a sequence number per thread and copies what is newer. What follows from an assignment is done by a plan (`plans`);
+//! otherwise only those tables are filled in whose inputs have changed (`changes`), for most events none. That costs an operation per operator, times the number of threads that a quantifier ranges over. In place, nothing
+//! is allocated once all threads are known.
 
 use smallvec::SmallVec;
 
 use crate::Value;
 use crate::changes::Changes;
 use crate::code::{Tables as _, is_true};
-use crate::evaluate::State;
+use crate::evaluate::{Present, State};
 use crate::knowledge::{Knowledge, VariableEntry};
 use crate::layout::NOBODY_CHOSEN;
 use crate::mine::{Mine, MyFormula};
+use crate::plans::Plans;
 use crate::program::Program;
 use crate::threads::{Existing, Slot, Threads};
 use crate::trail::Trail as _;
@@ -28,30 +28,19 @@ use crate::vector::Vector;
 /// The monitor of one thread; see the [module](self).
 #[derive(Debug)]
 pub struct ThreadMonitor<V: Vector> {
-    pub(crate) me: Slot,
-    /// KV_i.
-    pub(crate) knowledge: V,
+    pub(crate) present: Present<V>,
     pub(crate) spares: V::Spares,
-    /// How often it has changed.
+    /// How often its vector has changed.
     pub(crate) changes_made: u64,
-    pub(crate) locals: Vec<i64>,
-    accessed: Accessed,
-    /// For how many threads the tables are laid out, and when.
-    pub(crate) laid_out: u32,
+    /// When the tables were laid out.
     pub(crate) version: u32,
-    /// Where each table begins.
-    pub(crate) begins: Vec<u32>,
     /// The tables that are of use to this thread.
     pub(crate) mine: Vec<Mine>,
+    pub(crate) plans: Plans,
     /// The formulas that it checks.
     pub(crate) formulas: Vec<MyFormula>,
-    /// The values of all tables in this state.
-    pub(crate) now: Vec<Cell<Value>>,
-    /// So many of them, the first, are what others may ask.
+    /// So many values of tables, the first, are what others may ask.
     pub(crate) public: usize,
-    /// Of `previously`: the value of its operand in this state.
-    pub(crate) memory: Vec<Cell<Value>>,
-    pub(crate) existing: Existing,
     /// What has changed since the tables were filled in.
     pub(crate) changes: Changes,
     /// Formulas that do not hold, by number.
@@ -77,22 +66,26 @@ impl<V: Vector> ThreadMonitor<V> {
     }
 
     fn new(program: &Program, threads: &Threads, me: Slot, knowledge: V) -> ThreadMonitor<V> {
-        let mut monitor = ThreadMonitor {
+        let present = Present {
             me,
             knowledge,
-            spares: V::Spares::default(),
-            changes_made: 0,
             locals: program.initial_locals.clone(),
             accessed: Accessed::default(),
             laid_out: 0,
-            version: 0,
             begins: Vec::new(),
-            mine: Vec::new(),
-            formulas: Vec::new(),
             now: Vec::new(),
-            public: 0,
             memory: Vec::new(),
             existing: Existing::default(),
+        };
+        let mut monitor = ThreadMonitor {
+            present,
+            spares: V::Spares::default(),
+            changes_made: 0,
+            version: 0,
+            mine: Vec::new(),
+            plans: Plans::default(),
+            formulas: Vec::new(),
+            public: 0,
             changes: Changes::default(),
             violated: SmallVec::new(),
             is_news: false,
@@ -103,12 +96,12 @@ impl<V: Vector> ThreadMonitor<V> {
 
     /// Which thread it is.
     pub fn slot(&self) -> Slot {
-        self.me
+        self.present.me
     }
 
     /// Its vector, KV_i.
     pub fn knowledge(&self) -> &V {
-        &self.knowledge
+        &self.present.knowledge
     }
 
     /// How often its vector has changed so far.
@@ -130,7 +123,7 @@ impl<V: Vector> ThreadMonitor<V> {
 
     /// Whether a formula holds in its present state, if the formula is this thread's.
     pub fn verdict(&self, program: &Program, threads: &Threads, formula: u32) -> Option<bool> {
-        let is_mine = threads.is_meant(self.me, program.wholes[formula as usize].whose);
+        let is_mine = threads.is_meant(self.present.me, program.wholes[formula as usize].whose);
         is_mine.then(|| !self.violated.contains(&formula))
     }
 
@@ -169,9 +162,13 @@ impl<V: Vector> ThreadMonitor<V> {
         accessed: Accessed,
         event: u64,
     ) -> bool {
+        if self.is_as_before(threads, accessed) && variable.is_accessed_by(&self.present.knowledge) {
+            variable.is_read_again(&self.present.knowledge, event);
+            return false;
+        }
         self.learn_public(variable, event);
         let is_news = self.step(program, threads, accessed, event);
-        variable.is_read(&self.knowledge, event);
+        variable.is_read(&self.present.knowledge, event);
         is_news
     }
 
@@ -185,15 +182,19 @@ impl<V: Vector> ThreadMonitor<V> {
         accessed: Accessed,
         event: u64,
     ) -> bool {
+        if self.is_as_before(threads, accessed) && variable.is_accessed_by(&self.present.knowledge) {
+            variable.is_written_again(&self.present.knowledge, event);
+            return false;
+        }
         self.learn_all(variable, event);
         let is_news = self.step(program, threads, accessed, event);
-        variable.is_written(&self.knowledge, event);
+        variable.is_written(&self.present.knowledge, event);
         is_news
     }
 
     /// The thread knows from its next event on that this thread exists: it forks it.
     pub fn meet(&mut self, slot: Slot) {
-        if !self.knowledge.get().known.contains(slot) {
+        if !self.present.knowledge.get().known.contains(slot) {
             self.change().known.insert(slot);
             self.changes.existence();
         }
@@ -202,16 +203,40 @@ impl<V: Vector> ThreadMonitor<V> {
     /// Gives a variable of the thread a value, at its next event.
     #[inline]
     pub fn assign(&mut self, local: u32, value: i64) {
-        let mine = &mut self.locals[local as usize];
+        let mine = &mut self.present.locals[local as usize];
         if *mine != value {
             *mine = value;
             self.changes.local(local);
         }
     }
 
+    /// Case 1, where the event is the assignment of a variable of the thread, and nothing else.
+    #[inline]
+    pub fn assigned(
+        &mut self,
+        program: &Program,
+        threads: &Threads,
+        local: u32,
+        value: i64,
+        event: u64,
+    ) -> bool {
+        if self.is_as_before(threads, Accessed::default()) {
+            match self.follow(program, threads, local, value, event) {
+                Some(false) => return false,
+                Some(true) => {
+                    self.look_at_formulas();
+                    return true;
+                }
+                None => {}
+            }
+        }
+        self.assign(local, value);
+        self.internal(program, threads, event)
+    }
+
     /// Gives a shared variable a value, at the write of it that comes next. To be called when all was learned of the variable.
     pub fn set(&mut self, variable: u32, value: i64) {
-        let before = self.knowledge.get().variable(variable);
+        let before = self.present.knowledge.get().variable(variable);
         self.changes.variables(u64::from(before.value != value) << variable);
         self.change().variables[variable as usize] = VariableEntry { seq: before.seq + 1, value };
     }
@@ -232,41 +257,45 @@ impl<V: Vector> ThreadMonitor<V> {
 
     /// Learns all that a thread knew at its last event, if it has done any: it is joined.
     pub fn join(&mut self, child: &ThreadMonitor<V>, event: u64) {
-        if child.knowledge.get().thread(child.me).is_some() {
-            self.learn(&child.knowledge, event, event);
+        if child.present.knowledge.get().thread(child.present.me).is_some() {
+            self.learn(&child.present.knowledge, event, event);
         }
     }
 
     /// Learns what somebody knew at an event.
     #[inline(always)]
     pub fn learn(&mut self, known: &V, published: u64, event: u64) {
-        if !self.knowledge.get().version.includes(known.get().version) {
+        if !self.present.knowledge.get().includes(known.get().version) {
             self.learn_of_others(known, published, event);
         }
     }
 
+    #[inline(never)]
     fn learn_of_others(&mut self, known: &V, published: u64, event: u64) {
-        if !self.knowledge.get().is_behind(known.get()) {
-            return;
+        if !self.present.knowledge.get().is_behind(known.get()) {
+            let version = known.get().version;
+            return self.present.knowledge.alone().into_iter().for_each(|mine| mine.has_included(version));
         }
-        let mine = self.knowledge.renew(&mut self.spares);
+        let mine = self.present.knowledge.renew(&mut self.spares);
         let changes = &mut self.changes;
-        let variables = mine.learn(known.get(), |slot, trail| {
+        let learned = mine.learn(known.get(), |slot, trail| {
             changes.thread(slot);
             trail.pass(published);
             trail.pass(event);
         });
-        changes.variables(variables);
-        changes.existence();
+        changes.variables(learned.variables);
+        if learned.existence {
+            changes.existence();
+        }
         self.changes_made += 1;
-        mine.is_changed(self.me, self.changes_made, true);
+        mine.is_changed(self.present.me, self.changes_made);
     }
 
     /// The vector, to be changed: its next version.
     fn change(&mut self) -> &mut Knowledge<V::Trail> {
         self.changes_made += 1;
-        let knowledge = self.knowledge.renew(&mut self.spares);
-        knowledge.is_changed(self.me, self.changes_made, true);
+        let knowledge = self.present.knowledge.renew(&mut self.spares);
+        knowledge.is_changed(self.present.me, self.changes_made);
         knowledge
     }
 
@@ -279,15 +308,17 @@ impl<V: Vector> ThreadMonitor<V> {
     /// Whether an event that does this to variables leaves the thread's state as it is, if nothing is learned at it.
     #[inline]
     pub fn is_as_before(&self, threads: &Threads, accessed: Accessed) -> bool {
-        accessed == self.accessed && self.version == threads.version() && !self.changes.is_any()
+        accessed == self.present.accessed && self.version == threads.version() && !self.changes.is_any()
     }
 
     fn change_state(&mut self, program: &Program, threads: &Threads, accessed: Accessed, event: u64) -> bool {
-        if accessed != self.accessed {
-            let (reads, writes) =
-                (accessed.reads ^ self.accessed.reads, accessed.writes ^ self.accessed.writes);
+        if accessed != self.present.accessed {
+            let (reads, writes) = (
+                accessed.reads ^ self.present.accessed.reads,
+                accessed.writes ^ self.present.accessed.writes,
+            );
             self.changes.accesses(reads, writes);
-            self.accessed = accessed;
+            self.present.accessed = accessed;
         }
         if self.version != threads.version() {
             self.lay_out(program, threads);
@@ -306,27 +337,15 @@ impl<V: Vector> ThreadMonitor<V> {
 
     #[inline(never)]
     fn look_at_formulas(&mut self) {
-        let fails = |formula: &&MyFormula| !is_true(self.now[formula.at as usize].get());
+        let fails = |formula: &&MyFormula| !is_true(self.present.now[formula.at as usize].get());
         let failing = self.formulas.iter().filter(fails);
         let violated: SmallVec<[u32; 4]> = failing.map(|formula| formula.number).collect();
         self.is_news |= violated != self.violated;
         self.violated = violated;
     }
 
-    pub(crate) fn state<'a>(&'a self, program: &'a Program, threads: &'a Threads) -> State<'a, V::Trail> {
-        let Accessed { reads, writes } = self.accessed;
-        State {
-            program,
-            threads,
-            me: self.me,
-            knowledge: self.knowledge.get(),
-            locals: &self.locals,
-            reads,
-            writes,
-            laid_out: self.laid_out,
-            existing: &self.existing,
-            begins: &self.begins,
-            now: &self.now,
-        }
+    #[inline]
+    pub(crate) fn state<'a>(&'a self, program: &'a Program, threads: &'a Threads) -> State<'a, V> {
+        State { program, threads, of: &self.present }
     }
 }

@@ -50,12 +50,16 @@ impl ThreadSet {
         other.0.iter().enumerate().all(|(at, word)| word & !self.0.get(at).copied().unwrap_or(0) == 0)
     }
 
-    /// Adds all of the other set.
-    pub fn add_all(&mut self, other: &ThreadSet) {
+    /// Adds all of the other set; whether any is new.
+    pub fn add_all(&mut self, other: &ThreadSet) -> bool {
+        if self.includes(other) {
+            return false;
+        }
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }
         self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| *mine |= theirs);
+        true
     }
 
     /// Makes it the same as the other, in place.

@@ -12,8 +12,10 @@ pub struct Variable<V> {
     /// Public information, what was known at the last write; and private information, what everybody knew who has read it since and that write, if there
     /// is any that is not public. Which is which changes.
     vectors: [V; 2],
-    is_second_public: bool,
-    has_readers: bool,
+    /// Which is public.
+    write: bool,
+    /// Which says all: the other one if there is private information, otherwise the same.
+    access: bool,
     written_at: u64,
     /// When the access vector became that of a thread.
     accessed_at: u64,
@@ -41,68 +43,97 @@ impl Accessed {
 }
 
 impl<V: Vector> Variable<V> {
+    /// Whether the thread whose vector this is has nothing to learn here, as it is the last that accessed it. (Not to be asked before its first event: until then, its vector is its parent's.)
+    #[inline(always)]
+    pub(crate) fn is_accessed_by(&self, known: &V) -> bool {
+        known.get().version.is_of_same(self.access_place().get().version)
+    }
+
+    /// The thread that has accessed it last, and knows this, has read it again.
+    #[inline(always)]
+    pub(crate) fn is_read_again(&mut self, known: &V, event: u64) {
+        if known.get().version.is_other_number(self.access_place().get().version) {
+            self.put(!self.write, known);
+            self.accessed_at = event;
+        }
+    }
+
+    /// The thread that has accessed it last, and knows this, has written it.
+    #[inline(always)]
+    pub(crate) fn is_written_again(&mut self, known: &V, event: u64) {
+        (self.accessed_at, self.written_at) = (event, event);
+        if known.get().version.is_other_number(self.access_place().get().version) {
+            self.put(self.write, known);
+        } else {
+            self.write = self.access;
+        }
+    }
+
     /// A thread that knows this has read it: it is private to the variable until the next write. Whether that changes anything.
-    #[inline]
+    #[inline(always)]
     pub fn is_read(&mut self, known: &V, event: u64) -> bool {
         let access = self.access_place();
         if access.is_same(known) {
             return false;
         }
-        // It is often the thread that has accessed it before, and which knows more now.
-        if known.get().version.includes(access.get().version) || self.is_new_to_all(known, event) {
-            self.readers().become_like(known);
+        // It is often the one that has accessed it before, or knows all that that one knew.
+        let before = access.get().version;
+        let is_all_known = known.get().version.is_later(before) || known.get().includes(before);
+        if is_all_known || self.is_new_to_all(known, event) {
+            self.put(!self.write, known);
             self.accessed_at = event;
-            self.has_readers = true;
         }
         true
     }
 
+    /// The access vector is this one now, with this in it.
+    #[inline(never)]
+    fn put(&mut self, which: bool, known: &V) {
+        self.access = which;
+        self.vectors[usize::from(which)].become_like(known);
+    }
+
     /// Whether who reads it now knows all that it knows, and more. If both know something, notes that.
+    #[inline(never)]
     fn is_new_to_all(&mut self, known: &V, event: u64) -> bool {
         let access = self.access_place().get();
         let (is_news, is_all) = (access.is_behind(known.get()), !known.get().is_behind(access));
         if is_news && !is_all {
-            if !self.has_readers {
+            if self.access == self.write {
                 let [first, second] = &mut self.vectors;
-                match self.is_second_public {
+                match self.write {
                     true => first.become_like(second),
                     false => second.become_like(first),
                 }
+                self.access = !self.write;
             }
-            self.readers().change().learn(known.get(), |_, trail| trail.pass(event));
-            self.has_readers = true;
+            self.vectors[usize::from(self.access)].change().learn(known.get(), |_, trail| trail.pass(event));
         }
         is_news && is_all
     }
 
     /// A thread that knows this has written it: that, which is all that the variable knew, is public. Whether that changes anything.
-    #[inline]
+    #[inline(always)]
     pub fn is_written(&mut self, known: &V, event: u64) -> bool {
-        let is_change = self.has_readers || !self.write().is_same(known);
-        if self.has_readers && self.access_place().is_same(known) {
-            // It has just read it.
-            self.is_second_public = !self.is_second_public;
-        } else if is_change {
-            self.vectors[usize::from(self.is_second_public)].become_like(known);
-        }
-        self.has_readers = false;
         (self.accessed_at, self.written_at) = (event, event);
-        is_change
+        if self.access_place().is_same(known) {
+            // If there are readers, it has just read it.
+            let has_readers = self.access != self.write;
+            self.write = self.access;
+            return has_readers;
+        }
+        self.put(self.write, known);
+        true
     }
 
     #[inline]
     fn write(&self) -> &V {
-        &self.vectors[usize::from(self.is_second_public)]
-    }
-
-    #[inline]
-    fn readers(&mut self) -> &mut V {
-        &mut self.vectors[usize::from(!self.is_second_public)]
+        &self.vectors[usize::from(self.write)]
     }
 
     #[inline]
     fn access_place(&self) -> &V {
-        &self.vectors[usize::from(self.is_second_public != self.has_readers)]
+        &self.vectors[usize::from(self.access)]
     }
 
     /// Its access vector.

@@ -23,6 +23,9 @@ pub trait Vector: Default {
     /// The vector, to be changed.
     fn change(&mut self) -> &mut Knowledge<Self::Trail>;
 
+    /// The vector, to be changed, if nobody shares it.
+    fn alone(&mut self) -> Option<&mut Knowledge<Self::Trail>>;
+
     /// The vector of a thread, to be changed.
     fn renew(&mut self, spares: &mut Self::Spares) -> &mut Knowledge<Self::Trail>;
 
@@ -78,6 +81,11 @@ impl<T: Trail> Vector for Knowledge<T> {
     }
 
     #[inline]
+    fn alone(&mut self) -> Option<&mut Knowledge<T>> {
+        Some(self)
+    }
+
+    #[inline]
     fn renew(&mut self, (): &mut ()) -> &mut Knowledge<T> {
         self
     }
@@ -107,6 +115,11 @@ macro_rules! shared_vectors {
             #[inline]
             fn change(&mut self) -> &mut Knowledge<T> {
                 $pointer::make_mut(self)
+            }
+
+            #[inline]
+            fn alone(&mut self) -> Option<&mut Knowledge<T>> {
+                $pointer::get_mut(self)
             }
 
             fn renew(&mut self, spares: &mut Spares<Self>) -> &mut Knowledge<T> {

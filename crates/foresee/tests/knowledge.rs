@@ -115,6 +115,19 @@ fn forks_joins_and_ends_carry_knowledge_and_named_cells_are_seen() {
 }
 
 #[test]
+fn a_cell_that_begins_otherwise_than_properties_say_is_told() {
+    const NAME: &str = "a_cell_that_begins_otherwise_than_properties_say_is_told";
+    if std::env::var_os("IS_CHILD").is_some() {
+        static CELL: Shared<i32> = Shared::named("ORDERED", 4);
+        return CELL.set(3);
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", NAME, "--nocapture"]).env("IS_CHILD", "1").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("`ORDERED` is 4 at first, and properties take it for 3"), "{told}");
+}
+
+#[test]
 fn threads_are_known_by_their_names() {
     static CELL: Shared<()> = Shared::new(());
     let (tell, hear) = channel::<()>();

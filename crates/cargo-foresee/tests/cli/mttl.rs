@@ -57,6 +57,9 @@ fn programs_in_c_break_the_librarys_properties_and_keep_them() {
         let kept = check(&folder, spec, program, "kept", &["--format", "json"]);
         assert_eq!((kept.code, violated(&kept)), (Some(0), vec![]), "{program}: {}", kept.stdout);
     }
+    // Who shares nothing knows nothing.
+    let apart = check(&folder, "sections.rv", "sections", "apart", &["--format", "json"]);
+    assert_eq!((apart.code, violated(&apart)), (Some(0), vec![]), "{}", apart.stdout);
 }
 
 /// Runs a program that was built by this compiler, with a spec that has something done in it.
@@ -262,12 +265,20 @@ fn a_recovery_may_be_left_by_a_jump() {
 #[test]
 fn programs_in_rust_break_them_and_keep_them_too() {
     let folder = Folder::new();
-    let source = std::fs::read_to_string(library().join("examples/bank.rs")).unwrap();
-    compile_rust(&folder, &source, true);
-    let broken = check(&folder, "atomicity.rv", "prog", "broken", &["--format", "json"]);
-    assert_eq!((broken.code, violated(&broken)), (Some(66), vec!["AtomicBlock".to_owned()]));
-    let kept = check(&folder, "atomicity.rv", "prog", "kept", &["--format", "json"]);
-    assert_eq!((kept.code, violated(&kept)), (Some(0), vec![]), "{}", kept.stdout);
+    let programs = [
+        ("bank", "atomicity.rv", "AtomicBlock", &["kept"][..]),
+        ("sections", "sections.rv", "ExclusiveSections", &["kept", "apart"]),
+    ];
+    for (program, spec, property, clean) in programs {
+        let source = library().join("examples").join(format!("{program}.rs"));
+        compile_rust(&folder, &std::fs::read_to_string(source).unwrap(), true);
+        let broken = check(&folder, spec, "prog", "broken", &["--format", "json"]);
+        assert_eq!((broken.code, violated(&broken)), (Some(66), vec![property.to_owned()]), "{program}");
+        for how in clean {
+            let kept = check(&folder, spec, "prog", how, &["--format", "json"]);
+            assert_eq!((kept.code, violated(&kept)), (Some(0), vec![]), "{program} {how}: {}", kept.stdout);
+        }
+    }
 }
 
 #[test]

@@ -119,8 +119,10 @@ impl<'a, V: Vector> Algorithm<'a, V> {
                 monitor.write(program, threads, self.locks.entry(lock).or_default(), Accessed::default(), at);
             }
             Op::Local(_, value) => {
-                named.into_iter().for_each(|local| monitor.assign(local, value));
-                monitor.internal(program, threads, at);
+                match named {
+                    Some(local) => monitor.assigned(program, threads, local, value, at),
+                    None => monitor.internal(program, threads, at),
+                };
             }
             Op::Join(child) => {
                 // In a reordering, a thread that does nothing may be joined before it is forked.

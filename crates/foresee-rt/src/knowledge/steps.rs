@@ -1,6 +1,7 @@
 //! What each record is for the monitor of its thread: the same as the event that the trace will have.
 
 use foresee_format::{AS_HELD, SHARED, Tag};
+use foresee_monitor::mttl::Local;
 use foresee_mttl::{Accessed, Bytes, Memory, ThreadMonitor};
 use smallvec::SmallVec;
 
@@ -58,13 +59,21 @@ pub(crate) fn atomic(thread: u32, reads: bool, value: Option<u64>, addr: u64, si
 pub(crate) fn assign(thread: u32, name: &[u8], value: u64) {
     let Some(world) = world() else { return };
     let program = &world.program;
+    // By hand: the C library's comparison is one of the functions that are recorded.
+    let is_meant = |local: &Local| {
+        local.name.len() == name.len() && local.name.bytes().zip(name).all(|(letter, other)| letter == *other)
+    };
+    let meant = program.locals().iter().zip(0..).filter(|(local, _)| is_meant(local));
+    let mut numbers = meant.map(|(_, number)| number);
     world.act(thread, |me| {
         came_back(world, thread, me);
-        for (local, number) in program.locals().iter().zip(0..) {
-            // By hand: the C library's comparison is one of the functions that are recorded.
-            if local.name.bytes().eq(name.iter().copied()) {
-                me.monitor.assign(number, value as i64);
-            }
+        let (first, second) = (numbers.next(), numbers.next());
+        if let (Some(only), None) = (first, second) {
+            me.monitor.assigned(program, &me.threads, only, value as i64, 0);
+            return;
+        }
+        for number in first.into_iter().chain(second).chain(numbers) {
+            me.monitor.assign(number, value as i64);
         }
         me.monitor.internal(program, &me.threads, 0);
     });

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::me::act;
 use super::violation::handle;
-use super::world::world;
+use super::world::{World, world};
 
 /// A place in the program that assigns a local.
 #[derive(Debug)]
@@ -27,14 +27,25 @@ impl LocalSite {
         world().is_some()
     }
 
+    #[inline]
+    fn numbers(&self, world: &World) -> &[u32] {
+        match self.numbers.get() {
+            Some(numbers) => numbers,
+            None => self.numbers.get_or_init(|| world.locals(self.name)),
+        }
+    }
+
     /// The local gets this value.
     #[track_caller]
     pub fn assign(&self, value: u64) {
         let Some(world) = world() else { return };
-        let numbers = self.numbers.get_or_init(|| world.locals(self.name));
-        let violated = act(world, |me, program| {
-            numbers.iter().for_each(|number| me.monitor.assign(*number, value as i64));
-            me.internal(program);
+        let numbers = self.numbers(world);
+        let violated = act(world, |me, program| match *numbers {
+            [only] => me.assigned(program, only, value as i64),
+            _ => {
+                numbers.iter().for_each(|number| me.monitor.assign(*number, value as i64));
+                me.internal(program);
+            }
         });
         handle(violated, Location::caller());
     }

@@ -59,7 +59,7 @@ impl<T> Lock<T> {
 
 impl<T> Locked<T> {
     /// The lock is taken or given back, by who holds it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_written(&mut self) -> IsViolated {
         let Some(world) = world() else { return IsViolated::default() };
         let vectors = self.vectors();

@@ -55,6 +55,8 @@ impl Me {
     }
 
     /// A thread that nobody forked, as far as is known.
+    #[cold]
+    #[inline(never)]
     fn root(world: &World) -> Me {
         let slot = world.add(&thread_name(), false);
         let (version, threads) = (world.version(), world.threads());
@@ -66,6 +68,15 @@ impl Me {
         Me { monitor, threads, version, violated: SmallVec::new(), violations: Vec::new() }
     }
 
+    /// There are other threads than before.
+    #[cold]
+    #[inline(never)]
+    fn look_at_threads(&mut self, world: &World) {
+        // In this order: whoever comes between is looked at once more.
+        self.version = world.version();
+        self.threads = world.threads();
+    }
+
     /// This is the calling thread.
     pub(super) fn settle(self) {
         ME.with(|me| *me.borrow_mut() = Some(self));
@@ -75,6 +86,12 @@ impl Me {
     #[inline]
     pub(super) fn internal(&mut self, program: &Program) {
         self.monitor.internal(program, &self.threads, EVENT);
+    }
+
+    /// Case 1, the assignment of a local.
+    #[inline]
+    pub(super) fn assigned(&mut self, program: &Program, local: u32, value: i64) {
+        self.monitor.assigned(program, &self.threads, local, value, EVENT);
     }
 
     /// Case 2, a read.
@@ -131,10 +148,12 @@ pub(super) fn take_violations() -> Vec<Violation> {
 pub(super) fn act(world: &World, what: impl FnOnce(&mut Me, &Program)) -> IsViolated {
     let done = ME.try_with(|me| {
         let Ok(mut me) = me.try_borrow_mut() else { return IsViolated(false) };
-        let me = me.get_or_insert_with(|| Me::root(world));
-        let version = world.version();
-        if me.version != version {
-            (me.version, me.threads) = (version, world.threads());
+        let me = match &mut *me {
+            Some(me) => me,
+            none => none.insert(Me::root(world)),
+        };
+        if me.version != world.version() {
+            me.look_at_threads(world);
         }
         what(me, &world.program);
         me.news(&world.program)

@@ -21,7 +21,8 @@ use crate::arguments::IntoLocal;
 /// assert_eq!(X.get(), 2);
 /// ```
 ///
-/// With a name, formulas can speak of it: `read(X)`, `write(X)`, and its value, where that is a number.
+/// With a name, formulas can speak of it: `read(X)`, `write(X)`, and its value, where that is a number. They do before it is accessed, too: if it does not begin with 0, the property says
+/// with what (`var X: int = 3;`).
 pub struct Shared<T> {
     name: Option<&'static str>,
     /// The number that formulas have for it.
@@ -65,8 +66,9 @@ impl<T> Shared<T> {
     pub fn read<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         let mut cell = self.cell.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(world) = world() else { return look(&cell.value) };
-        let accessed =
-            self.number(world).map_or(Accessed::default(), |number| Accessed::default().reading(number));
+        let accessed = self
+            .number(world, &cell)
+            .map_or(Accessed::default(), |number| Accessed::default().reading(number));
         let vectors = cell.vectors.get_or_insert_default();
         let violated = act(world, |me, program| me.read(program, vectors, accessed));
         let result = look(&cell.value);
@@ -99,10 +101,10 @@ impl<T> Shared<T> {
     #[track_caller]
     fn write<R>(&self, change: impl FnOnce(&mut T) -> R, reads: bool) -> R {
         let mut cell = self.cell.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(world) = world() else { return change(&mut cell.value) };
+        let number = self.number(world, &cell);
         let result = change(&mut cell.value);
-        let Some(world) = world() else { return result };
         let Cell { value, vectors, seen } = &mut *cell;
-        let number = self.number(world);
         let accessed = number.map_or(Accessed::default(), |number| {
             let accessed = Accessed::default().writing(number);
             if reads { accessed.reading(number) } else { accessed }
@@ -115,10 +117,14 @@ impl<T> Shared<T> {
         result
     }
 
+    /// The number that formulas have for the cell. It is looked for at the first access, before that is done.
     #[inline]
-    fn number(&self, world: &World) -> Option<u32> {
+    fn number(&self, world: &World, cell: &Cell<T>) -> Option<u32> {
         let name = self.name?;
-        *self.number.get_or_init(|| world.variable(name))
+        match self.number.get() {
+            Some(number) => *number,
+            None => *self.number.get_or_init(|| world.variable(name, (cell.seen)(&cell.value))),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use foresee_monitor::property::{MttlBody, Property};
 use foresee_mttl::{Program, Slot, Threads};
 
 use super::declared::{self, KnowledgeMonitor};
+use crate::monitor::message::say;
 use crate::monitor::tables::compiled;
 
 /// All that monitors of threads have in common.
@@ -94,9 +95,16 @@ impl World {
         Arc::clone(&self.threads.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The number of a shared variable of this name, if a formula speaks of it.
-    pub(super) fn variable(&self, name: &str) -> Option<u32> {
-        self.program.variables().iter().position(|known| known.name == name).map(|at| at as u32)
+    /// The number of a shared variable of this name, if a formula speaks of it. It begins with this value, if it is seen: if formulas believe something else, that is told.
+    pub(super) fn variable(&self, name: &str, begins: Option<i64>) -> Option<u32> {
+        let at = self.program.variables().iter().position(|known| known.name == name)?;
+        let believed = self.program.variables()[at].initial.unwrap_or(0);
+        if let Some(begins) = begins.filter(|begins| *begins != believed && self.program.asks_for_values()) {
+            say(&format!(
+                "the cell `{name}` is {begins} at first, and properties take it for {believed}: declare it as `var {name}: int = {begins};`"
+            ));
+        }
+        Some(at as u32)
     }
 
     /// The numbers of the locals of this name.
