@@ -135,22 +135,26 @@ impl History {
 
     /// The history up to this event, without it: what returns later has not returned.
     pub fn prefix(&self, end: u32) -> History {
-        self.part((0..self.ops.len()).filter(|op| self.calls[*op] < end), end)
+        self.part((0..self.ops.len()).filter(|op| self.calls[*op] < end), |op| self.returns[op] < end)
     }
 
     /// The history of some of its operations.
     pub fn only(&self, keep: impl Fn(usize) -> bool) -> History {
-        self.part((0..self.ops.len()).filter(|op| keep(*op)), NEVER)
+        self.part((0..self.ops.len()).filter(|op| keep(*op)), |op| self.returns[op] != NEVER)
     }
 
-    /// The history of these operations, which are called before this event, up to it.
-    pub(crate) fn part(&self, ops: impl Iterator<Item = usize>, end: u32) -> History {
+    /// The history of these operations, of which some return.
+    pub(crate) fn part(
+        &self,
+        ops: impl Iterator<Item = usize>,
+        returns: impl Fn(usize) -> bool,
+    ) -> History {
         let mut kept = History::default();
         let mut moments: Vec<(u32, usize, bool)> = Vec::new();
         for op in ops {
             let mut copy = self.ops[op].clone();
             moments.push((self.calls[op], kept.ops.len(), false));
-            if self.returns[op] < end {
+            if returns(op) {
                 moments.push((self.returns[op], kept.ops.len(), true));
             } else {
                 copy.returned = None;

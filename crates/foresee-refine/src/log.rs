@@ -107,16 +107,31 @@ impl Log {
         self.events.iter().any(|event| matches!(event.action, Action::Write { .. } | Action::Replay { .. }))
     }
 
-    /// Its calls and returns alone, with the event of each call. A call within another, or a return of no call, is left out. What a thread does after
+    /// The first event at which calls and returns do not match: a call within another operation of its thread, or a return of one that is not under way.
+    pub fn mismatch(&self) -> Option<usize> {
+        let mut open: FxHashMap<ThreadId, &SmolStr> = FxHashMap::default();
+        self.events.iter().position(|event| match &event.action {
+            Action::Call { method, .. } => open.insert(event.thread, method).is_some(),
+            Action::Return { method, .. } => open.remove(&event.thread) != Some(method),
+            Action::Panic => {
+                open.remove(&event.thread);
+                false
+            }
+            _ => false,
+        })
+    }
+
+    /// Its calls and returns alone, with the event of each call, up to the first that does not match: what it means is not known. What a thread does after
     /// an operation that never returns is done by another client: that one may still take effect.
     pub fn history(&self) -> Result<(History, Vec<usize>), HistoryError> {
         let mut ops: Vec<Operation> = Vec::new();
         let mut calls = Vec::new();
         let mut open: FxHashMap<ThreadId, usize> = FxHashMap::default();
         let mut panics: FxHashMap<ThreadId, usize> = FxHashMap::default();
-        for (index, event) in self.events.iter().enumerate() {
+        let end = self.mismatch().unwrap_or(self.events.len());
+        for (index, event) in self.events[..end].iter().enumerate() {
             match &event.action {
-                Action::Call { method, args } if !open.contains_key(&event.thread) => {
+                Action::Call { method, args } => {
                     open.insert(event.thread, ops.len());
                     calls.push(index);
                     let name = &self.threads[event.thread as usize].name;
@@ -132,9 +147,8 @@ impl Log {
                         returned: None,
                     });
                 }
-                Action::Return { method, ret } => {
-                    let own = open.remove(&event.thread);
-                    if let Some(own) = own.filter(|own| ops[*own].method == *method) {
+                Action::Return { ret, .. } => {
+                    if let Some(own) = open.remove(&event.thread) {
                         ops[own].returned = Some((index as i64, ret.clone()));
                     }
                 }

@@ -264,7 +264,7 @@ pub struct Refinement {
     pub io: Option<(refine::Violation, Judgement)>,
     /// Of results and views; `None` if there is no view of the structure, or no writes in the log to make one of.
     pub view: Option<Option<(refine::Violation, Judgement)>>,
-    /// A commit block that is not one step, on which views rest.
+    /// A commit block that is not one step, where views rest on that: compared after each commit.
     pub block: Option<BrokenBlock>,
 }
 
@@ -322,5 +322,6 @@ fn refine_with<S: Viewed, R: Replica + Default>(
     {
         view = None;
     }
-    Ok(Refinement { io, view, block: refine::broken_block(log) })
+    let rests_on_blocks = structure.has_view() && views == Mode::View;
+    Ok(Refinement { io, view, block: rests_on_blocks.then(|| refine::broken_block(log)).flatten() })
 }

@@ -89,3 +89,62 @@ fn events_of_a_key_keep_their_numbers() {
     let events = |case: &Case| case.places.iter().map(|place| place.event).collect::<Vec<_>>();
     assert_eq!(cases.iter().map(events).collect::<Vec<_>>(), [[0, 1], [2, 3]]);
 }
+
+/// What is wrong with a text.
+fn refused(text: &str) -> String {
+    match read(text.as_bytes(), None) {
+        Ok(cases) => panic!("{cases:?} of {text}"),
+        Err(why) => why.to_string(),
+    }
+}
+
+/// Versions of Jepsen print operations in different forms: each of them counts.
+#[test]
+fn operations_in_logs_of_all_versions() {
+    let forms = [
+        "INFO  jepsen.util - ",
+        "INFO [2020-01-01 00:00:00,000] jepsen worker 0 - jepsen.util ",
+        "2020-01-01 00:00:00,000{GMT}\tINFO\t[jepsen worker 0] jepsen.util: ",
+    ];
+    for (one, other) in forms.iter().flat_map(|one| forms.map(|other| (*one, other))) {
+        let log = |value: i64| {
+            format!(
+                "{one}0\t:invoke\t:write\t5\n{one}0\t:ok\t:write\t5\nINFO jepsen.core - {{:type :info}}\n\
+                 {other}0\t:invoke\t:read\tnil\n{other}0\t:ok\t:read\t{value}\n"
+            )
+        };
+        assert!(is_linearizable(&log(5)), "{one} {other}");
+        assert!(!is_linearizable(&log(9)), "{one} {other}");
+    }
+}
+
+/// An operation in a form that nobody knows is not passed over.
+#[test]
+fn operations_in_unknown_forms_are_refused() {
+    let known = "INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  jepsen.util - 0\t:ok\t:read\tnil\n";
+    assert!(is_linearizable(known));
+    for prefix in ["INFO  jepsen.utils - ", "INFO  jepsen.util -", "INFO  jepsen.util:", "INFO jepsen.core "] {
+        let text = known.to_owned() + &known.replace("INFO  jepsen.util - ", prefix);
+        assert!(refused(&text).starts_with("line 3: "), "{prefix}");
+    }
+    let more = known.replace(":ok\t:read\tnil", ":ok\t:read\tnil 7");
+    assert!(refused(&more).starts_with("line 2: `7` after the value"), "{}", refused(&more));
+    // Of what failed an error is told.
+    let failed = known.replace(":ok\t:read\tnil", ":fail\t:read\tnil\t:timed-out");
+    assert!(is_linearizable(&failed));
+}
+
+/// Nothing in an entry is passed over that would change what it says.
+#[test]
+fn entries_that_contradict_themselves_are_refused() {
+    let read = |process: &str, index: [i64; 2]| {
+        entry(process, "invoke", "read", &format!(":value nil, :index {}", index[0]))
+            + &entry(process, "ok", "read", &format!(":value nil, :index {}", index[1]))
+    };
+    assert!(is_linearizable(&(read("0", [0, 1]) + &read("1", [2, 5]))));
+    assert!(refused(&(read("0", [2, 3]) + &read("1", [0, 1]))).starts_with("line 3: an :index"));
+    assert!(refused(&read(":c0", [0, 1])).starts_with("line 1: a :process that is no number"));
+    assert!(is_linearizable(&(read(":nemesis", [0, 1]) + &read("0", [2, 3]))));
+    let twice = entry("0", "invoke", "read", ":value nil") + &entry("0", "ok", "read", ":value 5 :value nil");
+    assert!(refused(&twice).starts_with("line 2: `:value` is there twice"), "{}", refused(&twice));
+}

@@ -196,13 +196,32 @@ fn channels() {
     for capacity in [None, Some(1), Some(2)] {
         agrees(&Channel { capacity }, SEEDS / 2, &|distinct| {
             let mut values = values(distinct);
-            Box::new(move |random| match random.below(12) {
+            Box::new(move |random| match random.below(14) {
                 0 => ("close", vec![]),
                 1..7 => ("send", vec![values(random)]),
+                7 => ("send_waiting", vec![values(random)]),
+                8 | 9 => ("recv_waiting", vec![]),
                 _ => ("recv", vec![]),
             })
         });
     }
+}
+
+#[test]
+fn who_waits_for_a_value_never_finds_a_channel_empty() {
+    let operation = |client: &str, method: &str, args: Vec<Value>, call, end, ret: Value| {
+        let (client, method) = (client.into(), method.into());
+        foresee_refine::Operation { client, method, args, call, returned: Some((end, ret)) }
+    };
+    let check = |ops| {
+        let history = History::new(ops).unwrap();
+        check(&Channel::default(), &history, Limits::default()).unwrap().is_linearizable()
+    };
+    let empty = |method| operation("a", method, vec![], 1, 3, "empty".into());
+    let send = operation("b", "send", vec![Value::Int(1)], 2, 4, "ok".into());
+    assert_eq!(check(vec![empty("recv_waiting")]), Some(false));
+    assert_eq!(check(vec![empty("recv_waiting"), send.clone()]), Some(false));
+    assert_eq!(check(vec![empty("recv"), send]), Some(true));
 }
 
 /// What happened before the object was empty again is not shown.
@@ -231,6 +250,58 @@ fn what_is_settled_is_left_out() {
     };
     let told = explain(&Dictionary, &history, &wrong, Limits::default()).unwrap();
     assert_eq!(told.minimal, [100, 101, 102]);
+}
+
+/// The smallest part of a history of operations with a method, an argument, a call, a return, and a result if there is one.
+fn minimal<S: Specification>(
+    spec: &S,
+    ops: &[(&str, Option<i64>, i64, i64, Option<Value>)],
+) -> Vec<usize> {
+    let operation = |(nth, (method, arg, call, end, ret)): (usize, &(&str, Option<i64>, i64, i64, Option<Value>))| {
+        foresee_refine::Operation {
+            client: nth.to_string().into(),
+            method: (*method).into(),
+            args: arg.iter().copied().map(Value::from).collect(),
+            call: *call,
+            returned: ret.clone().map(|ret| (*end, ret)),
+        }
+    };
+    let history = History::new(ops.iter().enumerate().map(operation).collect()).unwrap();
+    let Verdict::Violation(wrong) = check(spec, &history, Limits::default()).unwrap() else {
+        panic!("a violation is expected of {ops:?}");
+    };
+    explain(spec, &history, &wrong, Limits::default()).unwrap().minimal
+}
+
+/// What does not matter is not shown; what could explain an operation but for the others is.
+#[test]
+fn the_smallest_part_has_nothing_in_it_that_does_not_matter() {
+    let ok = || Some(Value::from("ok"));
+    let empty = || Some(Value::from("empty"));
+    let int = |value: i64| Some(Value::Int(value));
+    let register = Register { initial: Value::Int(0) };
+    // Nobody wrote 3, whatever else was written.
+    let read = ("read", None, 7, 8, int(3));
+    assert_eq!(minimal(&register, &[("write", Some(2), 3, 5, ok()), read.clone()]), [1]);
+    assert_eq!(minimal(&register, &[("write", Some(2), 3, 0, None), read]), [1]);
+    // The other value came too late to matter.
+    let enq = ("enq", Some(0), 2, 5, ok());
+    let late = ("enq", Some(0), 9, 15, ok());
+    assert_eq!(minimal(&Queue, &[enq.clone(), ("deq", None, 8, 11, empty()), late]), [0, 1]);
+    // An operation that returns later, or never, and does not help.
+    let pop = ("pop", None, 3, 4, int(4));
+    assert_eq!(minimal(&Stack, &[("pop", None, 0, 0, None), pop.clone()]), [1]);
+    assert_eq!(minimal(&Stack, &[("pop", None, 0, 9, empty()), pop]), [1]);
+    let peek = ("peek_min", None, 4, 13, int(1));
+    assert_eq!(minimal(&PriorityQueue, &[("delete_min", None, 2, 14, empty()), peek]), [1]);
+    // No number of these adds up to it.
+    let add = ("fetch_add", Some(2), 4, 5, int(-2));
+    assert_eq!(minimal(&Counter, &[("inc", None, 0, 1, ok()), ("inc", None, 2, 3, ok()), add]), [2]);
+    // But the only one who put the value that was taken twice is shown, or either would look wrong alone.
+    let deq = |call| ("deq", None, call, call + 3, int(0));
+    assert_eq!(minimal(&Queue, &[("enq", Some(0), 1, 2, ok()), deq(7), deq(9)]), [0, 1, 2]);
+    let (smaller, larger) = (("insert", Some(2), 0, 4, ok()), ("insert", Some(3), 8, 9, ok()));
+    assert_eq!(minimal(&PriorityQueue, &[smaller, larger, ("peek_min", None, 7, 11, int(3))]), [0, 1, 2]);
 }
 
 /// Values that cannot have been there, in histories whose orders nobody could try: all operations that put something overlap, and put few values again and

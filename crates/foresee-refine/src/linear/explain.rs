@@ -1,16 +1,11 @@
 //! Why a history has no linearization: where it fails, what can be explained until there, and a smaller history that fails as well.
 
-use std::cmp::Reverse;
-
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::budget::{Budget, Limits};
 use super::input::Input;
-use super::settled::settled;
+use super::minimal::minimise;
 use super::{Method, Verdict, Violation, decide};
-use crate::disjoint::Groups;
 use crate::history::{History, NEVER};
-use crate::spec::{Removal, Specification, WrongCall};
+use crate::spec::{Specification, WrongCall};
 use crate::value::Value;
 
 /// What can be said of a history without a linearization.
@@ -28,8 +23,8 @@ pub struct Explanation {
     pub overlapping: Vec<usize>,
     /// Operations that are to blame, if a procedure found them, and why.
     pub cause: Option<(Vec<usize>, &'static str)>,
-    /// Operations that have no linearization among themselves, and none of which can be left out without
-    /// the rest having one, as far as is known. What was left out cannot be the reason.
+    /// Operations that have no linearization among themselves, whatever all others did, and none of which can be left out as well, as far as
+    /// that could be found out within the limits.
     pub minimal: Vec<usize>,
 }
 
@@ -64,13 +59,8 @@ pub fn explain<S: Specification>(
         let overlaps = |op: &usize| *op != own && !history.precedes(own, *op) && !history.precedes(*op, own);
         (0..history.ops().len()).filter(|op| until(*op) && overlaps(op)).collect()
     });
-    let minimal = minimise(
-        spec,
-        history,
-        (0..history.ops().len()).filter(|op| until(*op)).collect(),
-        end,
-        &mut budget(),
-    )?;
+    let ops = (0..history.ops().len()).filter(|op| until(*op)).collect();
+    let minimal = minimise(spec, history, ops, end, budget)?;
     Ok(Explanation {
         first,
         unplaced,
@@ -137,93 +127,3 @@ fn first_violation<S: Specification>(
 
 /// All searches for one part of an explanation together take no more steps: some seconds.
 const MOST_STEPS: u64 = 4_000_000;
-
-/// Histories of so many operations, all together, are checked to find a smaller one that fails.
-const MOST_CHECKED: usize = 20_000_000;
-
-/// Leaves out what the specification allows to leave out, as long as the rest has no linearization.
-fn minimise<S: Specification>(
-    spec: &S,
-    history: &History,
-    mut ops: Vec<usize>,
-    end: u32,
-    budget: &mut Budget,
-) -> Result<Vec<usize>, WrongCall> {
-    let prefix = |ops: &[usize]| history.part(ops.iter().copied(), end);
-    let mut fails = |ops: &[usize]| -> Result<bool, WrongCall> {
-        let history = prefix(ops);
-        let input = Input::new(spec, &history)?;
-        Ok(decide(&input, budget, Method::Fastest).is_linearizable() == Some(false))
-    };
-    // All at once, if that is possible; otherwise the halves, and so on.
-    let units = units(spec, history, &ops, end)?;
-    let mut left = MOST_CHECKED;
-    let mut ranges = vec![(0, units.len())];
-    while let Some((from, to)) = ranges.pop() {
-        let gone: FxHashSet<usize> = units[from..to].iter().flatten().copied().collect();
-        let rest: Vec<usize> = ops.iter().copied().filter(|op| !gone.contains(op)).collect();
-        if rest.len() == ops.len() {
-            continue;
-        }
-        let Some(still) = left.checked_sub(ops.len()) else { break };
-        left = still;
-        if fails(&rest)? {
-            ops = rest;
-        } else if to - from > 1 {
-            let middle = from.midpoint(to);
-            ranges.extend([(middle, to), (from, middle)]);
-        }
-    }
-    // Of what is left, only what came after the object was as at the beginning for the last time.
-    let left = prefix(&ops);
-    let mut by_call: Vec<usize> = (0..ops.len()).collect();
-    by_call.sort_unstable_by_key(|place| left.call(*place));
-    let gone = settled(&Input::new(spec, &left)?, &by_call);
-    let rest: Vec<usize> = {
-        let mut rest: Vec<usize> = by_call[gone..].iter().map(|place| ops[*place]).collect();
-        rest.sort_unstable();
-        rest
-    };
-    Ok(if fails(&rest)? { rest } else { ops })
-}
-
-/// What can be left out together, the largest first.
-fn units<S: Specification>(
-    spec: &S,
-    history: &History,
-    ops: &[usize],
-    end: u32,
-) -> Result<Vec<Vec<usize>>, WrongCall> {
-    let mut alone: Vec<Vec<usize>> = Vec::new();
-    let mut groups = Groups::of(history.ops().len());
-    let mut named: FxHashMap<Value, usize> = FxHashMap::default();
-    let mut members = Vec::new();
-    for &op in ops {
-        let operation = &history.ops()[op];
-        let meaning = spec.decode(&operation.method, &operation.args)?;
-        let ret = operation.returned.as_ref().filter(|_| history.returned(op) < end).map(|(_, ret)| ret);
-        let values = match spec.removal(&meaning, ret) {
-            Removal::Alone(values) => {
-                alone.push(vec![op]);
-                values
-            }
-            Removal::With(values) => values,
-            Removal::Never => continue,
-        };
-        if !values.is_empty() {
-            members.push(op);
-        }
-        for value in values {
-            let other = *named.entry(value).or_insert(op);
-            groups.join(op, other);
-        }
-    }
-    let mut of_leader: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
-    for op in members {
-        of_leader.entry(groups.leader(op)).or_default().push(op);
-    }
-    let mut units: Vec<Vec<usize>> = of_leader.into_values().collect();
-    units.sort_unstable_by_key(|unit| (Reverse(unit.len()), unit.first().copied()));
-    units.extend(alone);
-    Ok(units)
-}

@@ -11,6 +11,7 @@ mod budget;
 mod distinct;
 mod explain;
 mod input;
+mod minimal;
 mod partition;
 mod search;
 mod sequential;

@@ -1,4 +1,4 @@
-//! A channel: a queue that may have room for so many values only, and that can be closed.
+//! A channel: a queue that may have a capacity (room for so many values only), and that can be closed.
 //!
 //! `send(v)`: "ok", "full" exactly when there is no room, "closed" exactly when it is closed. `recv()`: the first value, otherwise "closed" or
 //! "empty" exactly when it is that. `send_waiting(v)` and `recv_waiting()` never say "full" or "empty": until they can do something else they
@@ -11,10 +11,10 @@ use smallvec::smallvec;
 use crate::spec::{Access, Outcome, Removal, Shape, Specification, Viewed, WrongCall};
 use crate::value::Value;
 
-/// A channel with room for so many values, or for any number.
+/// A channel that holds so many values at most, or any number.
 #[derive(Clone, Debug, Default)]
 pub struct Channel {
-    /// How many.
+    /// How many values it holds at most; `None`: any number.
     pub capacity: Option<usize>,
 }
 
@@ -123,7 +123,9 @@ impl Specification for Channel {
             (ChannelOp::Send { value, .. }, None) => Access::Put(value.clone()),
             (ChannelOp::Send { value, .. }, Some(ret)) if ret.is_text("ok") => Access::Put(value.clone()),
             (ChannelOp::Receive { .. }, None) => Access::TakeUnknown,
-            (ChannelOp::Receive { .. }, Some(ret)) if ret.is_text("empty") => Access::SeeNothing,
+            (ChannelOp::Receive { waits: false }, Some(ret)) if ret.is_text("empty") => Access::SeeNothing,
+            // Whoever waits cannot have seen that nothing is there.
+            (ChannelOp::Receive { waits: true }, Some(ret)) if ret.is_text("empty") => Access::Other,
             (ChannelOp::Receive { .. }, Some(ret)) if !ret.is_text("closed") => Access::Take(ret.clone()),
             _ => Access::Other,
         }

@@ -15,12 +15,14 @@ pub struct Case {
     pub subject: Subject,
     /// Where the events of a history are in the file, in their order; none if the file has them in the order in which they are numbered.
     pub places: Vec<Place>,
+    /// What is to be said of how it was read: something of it is missing.
+    pub remarks: Vec<String>,
 }
 
 impl Case {
     /// A case whose events have their own numbers.
     pub fn new(id: Option<String>, subject: Subject) -> Case {
-        Case { id, subject, places: Vec::new() }
+        Case { id, subject, places: Vec::new(), remarks: Vec::new() }
     }
 
     /// Where an event is.
@@ -58,6 +60,16 @@ pub enum Subject {
         /// What happened.
         log: Log,
     },
+}
+
+impl Subject {
+    /// Whether there is nothing in it to check.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Subject::History { history, .. } => history.ops().is_empty(),
+            Subject::Log { log, .. } => log.events.is_empty(),
+        }
+    }
 }
 
 /// Why a file cannot be read.

@@ -1,5 +1,7 @@
 //! EDN, as far as histories of Jepsen use it: maps of keywords and values, one after the other or in a vector.
 
+use rustc_hash::FxHashSet;
+
 use super::case::ReadError;
 use super::entry::{Entry, Kind};
 use crate::value::Value;
@@ -38,9 +40,16 @@ pub(super) fn operations(text: &str) -> Result<Vec<Entry>, ReadError> {
     let mut parser = Parser { text, at: 0, line: 1 };
     let mut entries = Vec::new();
     let mut number = 0;
+    let mut last_index = None;
     let mut take = |line, item| {
         entries.extend(entry(&item, line, number)?);
         number += 1;
+        let index = index_of(&item);
+        if index.is_some() && index <= last_index {
+            let what = "an :index that is not larger than the one before; expected entries in the order of time";
+            return Err(ReadError::Line { line, what: what.to_owned() });
+        }
+        last_index = index.or(last_index);
         Ok(())
     };
     while parser.skip_blanks(0)? {
@@ -56,13 +65,27 @@ pub(super) fn operations(text: &str) -> Result<Vec<Entry>, ReadError> {
     Ok(entries)
 }
 
-/// One piece of EDN in a line of its own.
-pub(super) fn value(text: &str, line: usize) -> Result<Edn, ReadError> {
+/// One piece of EDN at the beginning of what is left of a line, and what is left then.
+pub(super) fn value(text: &str, line: usize) -> Result<(Edn, &str), ReadError> {
     let mut parser = Parser { text, at: 0, line };
     if !parser.skip_blanks(0)? {
         return Err(parser.wrong("expected a value"));
     }
-    parser.edn(0)
+    let value = parser.edn(0)?;
+    Ok((value, &text[parser.at..]))
+}
+
+fn field<'a>(fields: &'a [(Edn, Edn)], name: &str) -> Option<&'a Edn> {
+    fields.iter().find(|(key, _)| matches!(key, Edn::Keyword(own) if own == name)).map(|(_, it)| it)
+}
+
+/// Which entry of its history this is, if it says so.
+fn index_of(edn: &Edn) -> Option<i64> {
+    let Edn::Map(fields) = edn else { return None };
+    match field(fields, "index") {
+        Some(Edn::Value(Value::Int(index))) => Some(*index),
+        _ => None,
+    }
 }
 
 /// The entry that a map describes; `None` for what is no operation of a client.
@@ -72,12 +95,12 @@ fn entry(edn: &Edn, line: usize, number: u32) -> Result<Option<Entry>, ReadError
     let Edn::Map(fields) = edn else {
         return Err(wrong("expected an operation: {:process 0, :type :invoke, :f :read, :value nil}"));
     };
-    let get =
-        |name: &str| fields.iter().find(|(key, _)| *key == Edn::Keyword(name.to_owned())).map(|(_, it)| it);
+    let get = |name: &str| field(fields, name);
     let process = match get("process") {
         Some(Edn::Value(Value::Int(process))) => *process,
-        Some(Edn::Keyword(_)) => return Ok(None),
-        _ => return Err(wrong("an operation without :process; expected a number")),
+        Some(Edn::Keyword(name)) if name == "nemesis" => return Ok(None),
+        Some(_) => return Err(wrong("a :process that is no number; expected one, or :nemesis")),
+        None => return Err(wrong("an operation without :process; expected a number")),
     };
     let kind = match get("type") {
         Some(Edn::Keyword(name)) => {
@@ -153,7 +176,13 @@ impl Parser<'_> {
                 }
                 let mut items = items.into_iter();
                 let mut fields = Vec::new();
+                let mut names = FxHashSet::default();
                 while let (Some(key), Some(value)) = (items.next(), items.next()) {
+                    if let Edn::Keyword(name) = &key
+                        && !names.insert(name.clone())
+                    {
+                        return Err(self.wrong(format!("`:{name}` is there twice; expected each key once")));
+                    }
                     fields.push((key, value));
                 }
                 Ok(Edn::Map(fields))

@@ -7,7 +7,9 @@
 //! - `:info` says that nobody knows: such an operation never returns, and may have taken effect at any time since. Of a process that has no
 //!   operation under way it is a remark.
 //!
-//! An event of a history has the number of its entry in the file, where all entries count, from 0: as the `:index` of Jepsen's own histories.
+//! An event of a history has the number of its entry in the file, where all entries count, from 0: as the `:index` of Jepsen's own histories. The order of
+//! the file counts, as for Knossos: an `:index` that goes back is refused, and `:time` is not looked at (workers of older versions took it before
+//! their operation was written down).
 //!
 //! Jepsen tests many registers at once by operations whose values are pairs of a key and a value (`jepsen.independent`): a read is invoked with
 //! `[key nil]`. Each key is a history of its own then.
@@ -22,20 +24,22 @@ use super::edn;
 use super::entry::{Entry, Kind};
 use crate::history::{History, Operation};
 use crate::named::{Model, Structure};
+use crate::shortened::shortened;
 use crate::value::Value;
 
-/// The operations in what Jepsen printed. Lines about something else are passed over.
+/// The operations in what Jepsen printed. Lines about something else are passed over, as long as they have no operation in them.
 pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
     let mut entries = Vec::new();
     let mut number = 0;
     for (nth, whole) in text.lines().enumerate() {
         let line = nth + 1;
         let wrong = |what: String| ReadError::Line { line, what };
-        let Some((_, said)) = whole.split_once("jepsen.util - ") else {
-            if whole.trim().is_empty() || whole.contains(" jepsen.") {
+        let Some(said) = operation_in(whole) else {
+            if whole.trim().is_empty() || (whole.contains(" jepsen.") && !has_operation(whole)) {
                 continue;
             }
-            return Err(wrong("expected `INFO  jepsen.util - PROCESS :TYPE :F VALUE`".to_owned()));
+            let expected = "expected `INFO  jepsen.util - PROCESS :TYPE :F VALUE`, or `jepsen.util: PROCESS …`";
+            return Err(wrong(expected.to_owned()));
         };
         let own = number;
         number += 1;
@@ -46,8 +50,8 @@ pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
         if process == ":nemesis" {
             continue;
         }
-        let process =
-            process.parse().map_err(|_| wrong(format!("`{process}` is no process; expected a number")))?;
+        let no_process = || wrong(format!("`{process}` is no process; expected a number"));
+        let process = process_of(process).ok_or_else(no_process)?;
         let kind = kind.strip_prefix(':').and_then(Kind::of);
         let kind = kind.ok_or_else(|| wrong("expected :invoke, :ok, :fail or :info".to_owned()))?;
         let f =
@@ -56,11 +60,37 @@ pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
         let rest = f.as_ptr() as usize + f.len() - said.as_ptr() as usize;
         let value = match &said[rest..] {
             none if none.trim().is_empty() => Value::Null,
-            value => edn::value(value, line)?.value().map_err(wrong)?,
+            value => {
+                let (value, more) = edn::value(value, line)?;
+                // An error may follow.
+                if matches!(kind, Kind::Invoke | Kind::Ok) && !more.trim().is_empty() {
+                    return Err(wrong(format!("`{}` after the value; expected nothing", shortened(&more.trim()))));
+                }
+                value.value().map_err(wrong)?
+            }
         };
         entries.push(Entry { number: own, line, process, kind, f: f.to_owned(), key: None, value });
     }
     Ok(entries)
+}
+
+/// What a line says that Jepsen printed of an operation, in the forms of its versions: `jepsen.util - 0 …`, `jepsen.util: 0 …` and `jepsen.util 0 …`.
+fn operation_in(line: &str) -> Option<&str> {
+    let (_, after) = line.split_once("jepsen.util")?;
+    [" - ", ": ", " "].iter().find_map(|separator| after.strip_prefix(separator))
+}
+
+/// Whether there is a process, a type and an operation in a line, wherever that is.
+fn has_operation(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.windows(3).any(|three| {
+        let is_type = three[1].strip_prefix(':').and_then(Kind::of).is_some();
+        is_type && three[2].starts_with(':') && three[0].ends_with(|last: char| last.is_ascii_digit())
+    })
+}
+
+fn process_of(word: &str) -> Option<i64> {
+    word.parse().ok().filter(|_| word.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// Makes histories of these entries: one, or one for each key.

@@ -1,16 +1,25 @@
 //! Cases in JSON: histories with `ops`, refinement logs with `events`.
+//!
+//! What is not understood is refused, not passed over: a name that is none of those expected (a typing error would change what is checked), or one
+//! that is there twice. Names for people and for other tools (`note`, a verdict that is expected) are known, and not looked at.
 
 use serde_json::{Map, Value as Json};
 use smol_str::SmolStr;
 
 use super::case::{Case, ReadError, Subject};
+use super::strict::{parse, parse_object};
 use crate::history::{History, Operation};
 use crate::log::{Action, Event, LogBuilder};
 use crate::named::Structure;
+use crate::shortened::shortened;
 use crate::value::Value;
 
+/// What a case may say beside its operations or events, for whoever reads it.
+const REMARKS: &[&str] =
+    &["id", "note", "paper", "decision", "linearizable", "history_linearizable", "io", "view"];
+
 pub(super) fn read(text: &str, said: Option<Structure>) -> Result<Vec<Case>, ReadError> {
-    let document: Json = match serde_json::from_str(text) {
+    let document: Json = match parse(text) {
         // The log of a program that did nothing.
         Ok(Json::Object(fields))
             if fields.contains_key("structure")
@@ -19,16 +28,24 @@ pub(super) fn read(text: &str, said: Option<Structure>) -> Result<Vec<Case>, Rea
             return lines(text, said).map(|case| vec![case]);
         }
         Ok(document) => document,
-        // A line with more lines after it: the log of a program.
-        Err(_) if first_line(text).is_some_and(|first| first.contains_key("structure")) => {
-            return lines(text, said).map(|case| vec![case]);
-        }
-        Err(wrong) => return Err(ReadError::Line { line: wrong.line(), what: wrong.to_string() }),
+        Err(wrong) => match first_line(text) {
+            // A line with more lines after it: the log of a program.
+            Some(first) if first.contains_key("structure") => return Ok(vec![lines(text, said)?]),
+            Some(first) if first.contains_key("thread") => {
+                let what = "expected a line that says what the log is of, such as {\"structure\": \"multiset\"}";
+                return Err(ReadError::Line { line: 1, what: what.to_owned() });
+            }
+            _ => return Err(ReadError::Line { line: wrong.line(), what: wrong.to_string() }),
+        },
     };
     let cases = match &document {
         Json::Array(cases) => cases.as_slice(),
         Json::Object(fields) => match fields.get("cases") {
-            Some(Json::Array(cases)) => cases.as_slice(),
+            Some(Json::Array(cases)) => {
+                let whole = Part { case: "the file", fields };
+                whole.only(&["cases"], &["version", "format", "note"])?;
+                cases.as_slice()
+            }
             _ => std::slice::from_ref(&document),
         },
         _ => return Err(ReadError::Unknown),
@@ -46,6 +63,14 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn wrong(&self, what: impl Into<String>) -> ReadError {
         ReadError::Case { case: self.case.to_owned(), what: what.into() }
+    }
+
+    /// Refuses names that are none of these.
+    fn only(&self, names: &[&str], remarks: &[&str]) -> Result<(), ReadError> {
+        let is_known = |name: &&String| names.contains(&name.as_str()) || remarks.contains(&name.as_str());
+        let Some(unknown) = self.fields.keys().find(|name| !is_known(name)) else { return Ok(()) };
+        let (expected, unknown) = (names.join("`, `"), shortened(unknown));
+        Err(self.wrong(format!("nothing is called `{unknown}` here; expected `{expected}`")))
     }
 
     fn text(&self, field: &str) -> Result<&'a str, ReadError> {
@@ -102,7 +127,10 @@ fn case(json: &Json, nth: usize, said: Option<Structure>) -> Result<Case, ReadEr
     let id = fields.get("id").and_then(Json::as_str);
     let part = Part { case: id.unwrap_or(&number), fields };
     let subject = match (fields.contains_key("ops"), fields.contains_key("events")) {
-        (true, _) => history(part, said)?,
+        (true, true) => {
+            return Err(part.wrong("both `ops` and `events`; expected a history or a refinement log"));
+        }
+        (true, false) => history(part, said)?,
         (false, true) => log(part, said)?,
         (false, false) => return Err(part.wrong("expected `ops` (a history) or `events` (a refinement log)")),
     };
@@ -110,6 +138,7 @@ fn case(json: &Json, nth: usize, said: Option<Structure>) -> Result<Case, ReadEr
 }
 
 fn history(case: Part<'_>, said: Option<Structure>) -> Result<Subject, ReadError> {
+    case.only(&["model", "ops"], REMARKS)?;
     let structure: Structure = match (said, case.fields.get("model")) {
         (Some(said), _) => said,
         (None, Some(_)) => case.text("model")?.parse()?,
@@ -118,10 +147,15 @@ fn history(case: Part<'_>, said: Option<Structure>) -> Result<Subject, ReadError
     let mut ops = Vec::new();
     for (nth, json) in case.list("ops")?.iter().enumerate() {
         let part = case.part(json, &format!("operation {nth}"))?;
+        part.only(&["client", "op", "args", "ret", "call", "return"], &[])?;
         let call = part.value("call")?.as_int();
-        let returned = match part.value("return")? {
-            Value::Null => None,
-            Value::Int(at) => Some((at, part.value("ret")?)),
+        let returned = match (part.value("return")?, part.value("ret")?) {
+            (Value::Null, Value::Null) => None,
+            (Value::Null, _) => {
+                let what = "a result and no `return`; expected when it returned";
+                return Err(part.wrong(format!("operation {nth}: {what}")));
+            }
+            (Value::Int(at), ret) => Some((at, ret)),
             _ => {
                 return Err(
                     part.wrong(format!("operation {nth}: `return` is no moment; expected a number or null"))
@@ -141,6 +175,7 @@ fn history(case: Part<'_>, said: Option<Structure>) -> Result<Subject, ReadError
 }
 
 fn log(case: Part<'_>, said: Option<Structure>) -> Result<Subject, ReadError> {
+    case.only(&["structure", "ds_threads", "events"], REMARKS)?;
     let structure = structure(case, said)?;
     let mut built = LogBuilder::default();
     for thread in internal_threads(case)? {
@@ -170,7 +205,14 @@ fn internal_threads(case: Part<'_>) -> Result<Vec<SmolStr>, ReadError> {
 
 fn event(part: Part<'_>, what: &str, built: &mut LogBuilder) -> Result<Event, ReadError> {
     let thread = built.thread(&part.name("thread")?, false);
-    let action = match part.text("op")? {
+    let op = part.text("op")?;
+    let fields: &[&str] = match op {
+        "call" => &["thread", "op", "method", "args"],
+        "return" => &["thread", "op", "method", "ret"],
+        "write" | "replay" => &["thread", "op", "target", "value"],
+        _ => &["thread", "op"],
+    };
+    let action = match op {
         "call" => Action::Call { method: part.text("method")?.into(), args: part.values("args")?.into() },
         "return" => Action::Return { method: part.text("method")?.into(), ret: part.value("ret")? },
         "panic" => Action::Panic,
@@ -181,38 +223,46 @@ fn event(part: Part<'_>, what: &str, built: &mut LogBuilder) -> Result<Event, Re
         "commit_end" => Action::BlockEnd,
         other => {
             let expected = "call, return, panic, commit, write, replay, commit_begin or commit_end";
+            let other = shortened(&other);
             return Err(part.wrong(format!("{what}: no `op` is called `{other}`; expected {expected}")));
         }
     };
+    part.only(fields, &[])?;
     Ok(Event { thread, action })
 }
 
 fn first_line(text: &str) -> Option<Map<String, Json>> {
-    serde_json::from_str(text.lines().next()?).ok()
+    parse_object(text.lines().next()?).ok()
 }
 
 /// A log of a program: a line about it, and a line for each event. The last line may be incomplete if the program was killed.
 fn lines(text: &str, said: Option<Structure>) -> Result<Case, ReadError> {
     let head = first_line(text).unwrap_or_default();
     let about = Part { case: "line 1", fields: &head };
+    about.only(&["structure", "ds_threads"], REMARKS)?;
     let structure = structure(about, said)?;
     let mut built = LogBuilder::default();
     for thread in internal_threads(about)? {
         built.thread(&thread, true);
     }
+    let mut remarks = Vec::new();
     let mut lines = text.lines().enumerate().skip(1).peekable();
     while let Some((nth, line)) = lines.next() {
         let what = format!("line {}", nth + 1);
         if line.trim().is_empty() {
             continue;
         }
-        let fields: Map<String, Json> = match serde_json::from_str(line) {
+        let fields: Map<String, Json> = match parse_object(line) {
             Ok(fields) => fields,
-            Err(_) if lines.peek().is_none() && !text.ends_with('\n') => break,
+            Err(wrong) if wrong.is_eof() && lines.peek().is_none() && !text.ends_with('\n') => {
+                remarks.push(format!("{what} is incomplete: what the program did from there on is not known"));
+                break;
+            }
             Err(wrong) => return Err(ReadError::Line { line: nth + 1, what: wrong.to_string() }),
         };
         let part = Part { case: &what, fields: &fields };
         if fields.contains_key("ds_thread") {
+            part.only(&["ds_thread"], &[])?;
             built.thread(&part.name("ds_thread")?, true);
             continue;
         }
@@ -220,5 +270,5 @@ fn lines(text: &str, said: Option<Structure>) -> Result<Case, ReadError> {
         built.log.events.push(event);
     }
     let id = head.get("id").and_then(Json::as_str).map(str::to_owned);
-    Ok(Case::new(id, Subject::Log { structure, log: built.log }))
+    Ok(Case { remarks, ..Case::new(id, Subject::Log { structure, log: built.log }) })
 }

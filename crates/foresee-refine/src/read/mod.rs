@@ -12,6 +12,7 @@ mod edn;
 mod entry;
 mod jepsen;
 mod json;
+mod strict;
 
 pub use case::{Case, Place, ReadError, Subject};
 

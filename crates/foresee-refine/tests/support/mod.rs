@@ -103,7 +103,8 @@ pub(crate) struct Shape {
     pub(crate) pending: u32,
 }
 
-/// A random run of an atomic object with calls as `call` makes them, some of the results of which are changed to those of other moments.
+/// A random run of an atomic object with calls as `call` makes them, some of the results of which are changed to those of other moments, or of
+/// other operations.
 pub(crate) fn random_history<S: Specification>(
     spec: &S,
     random: &mut Random,
@@ -117,6 +118,8 @@ pub(crate) fn random_history<S: Specification>(
     let mut ops: Vec<Operation> = Vec::new();
     let mut open: Vec<Option<Open>> = (0..shape.clients).map(|_| None).collect();
     let mut states = vec![spec.initial()];
+    // What an operation may give back that has no such result in any state.
+    let mut results_so_far = vec![Value::from("ok"), Value::from("empty"), Value::Bool(true), Value::Int(1)];
     let mut now = 0;
     while ops.len() < shape.ops || open.iter().any(Option::is_some) {
         now += 1;
@@ -146,7 +149,18 @@ pub(crate) fn random_history<S: Specification>(
                             &state
                         };
                         let results = spec.returns(from, &meaning);
-                        let ret = results[random.below(results.len())].clone();
+                        let other = random.below(results_so_far.len());
+                        let ret = match &results[..] {
+                            // Any result at all, as some operation had it.
+                            _ if random.percent(shape.wrong / 4) => results_so_far[other].clone(),
+                            // It has to wait, for ever.
+                            [] => {
+                                open[client] = None;
+                                continue;
+                            }
+                            results => results[random.below(results.len())].clone(),
+                        };
+                        results_so_far.push(ret.clone());
                         let mut next = state.clone();
                         spec.apply(&mut next, &meaning, &ret);
                         states.push(next);
