@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use foresee_symbols::calls::{self, WantedCall};
 use foresee_symbols::recorded_code::{self, Selection};
 use foresee_symbols::{FileSymbols, Image, ImageError, watched_statics};
 
@@ -25,6 +26,12 @@ pub(crate) fn code_table(program: &OsStr, selection: &Selection) -> Result<Vec<u
     let image = read(program)?;
     let named = |why| CliError::Usage(format!("{}: {why}", image.path().display()));
     recorded_code::table(&image, selection).map_err(named)
+}
+
+/// The table of the calls whose arguments or results are recorded.
+pub(crate) fn call_table(program: &OsStr, wanted: &[WantedCall]) -> Result<Vec<u8>, CliError> {
+    let image = read(program)?;
+    calls::table(&image, wanted).map_err(|why| CliError::Usage(format!("{}: {why}", image.path().display())))
 }
 
 /// What the runtime needs to watch statics of these names; `variables` need not be there.

@@ -16,6 +16,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use foresee_symbols::calls::{self, WantedCall};
 use foresee_symbols::{recorded_code, watched_statics};
 use foresee_trace::raw::{LockTable, RawReader, has_begun, is_side_file, join};
 use foresee_trace::{EventSource as _, Gap, NoEnd, TraceError, Trust};
@@ -68,6 +69,9 @@ const RAW_NAME: &str = "raw";
 /// What the table is called that tells which code's accesses are recorded.
 const CODE_NAME: &str = "code";
 
+/// What the table is called that tells which calls are recorded.
+const CALLS_NAME: &str = "calls";
+
 /// What to run, and how.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program<'a> {
@@ -79,6 +83,8 @@ pub(crate) struct Program<'a> {
     pub(crate) watch: &'a [String],
     /// More of them, if the program has them.
     pub(crate) variables: &'a [String],
+    /// Calls whose arguments or results are recorded.
+    pub(crate) calls: &'a [WantedCall],
     /// Files of properties that are also monitored in the process, as they have something done there.
     pub(crate) inside: &'a [PathBuf],
     /// How much is recorded.
@@ -309,6 +315,12 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
         let path = raw.with_file_name(CODE_NAME);
         std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
         command.env(recorded_code::VARIABLE, path);
+    }
+    if !program.calls.is_empty() {
+        let table = program_file::call_table(command.get_program(), program.calls)?;
+        let path = raw.with_file_name(CALLS_NAME);
+        std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
+        command.env(calls::VARIABLE, path);
     }
     let pass_on = PassOn::new();
     let mut child = command

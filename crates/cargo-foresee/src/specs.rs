@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use foresee_monitor::property::{self, Event, Property, Source};
 use foresee_monitor::Compiled;
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
+
+use foresee_symbols::calls::{self, Values, WantedCall};
 
 use crate::bounded;
 use crate::error::{self, CliError, without_code};
@@ -45,6 +48,41 @@ pub(crate) fn without_mttl(path: &Path, compiled: &Compiled) -> Result<(), CliEr
     }
     error::print(error::Severity::Warning, &message);
     Ok(())
+}
+
+/// The calls that properties want the values of.
+pub(crate) fn calls(properties: &[Property]) -> Vec<WantedCall> {
+    let of_event = |property: &Property, event: &Event| {
+        let (functions, values) = match &event.source {
+            Source::Arguments(functions, parameters) => {
+                (functions, Values::Arguments(parameters.iter().map(parameter).collect()))
+            }
+            Source::Result(functions) => (functions, Values::Result),
+            Source::Named(_) | Source::Builtin(_) | Source::Enter(_) | Source::Exit(_) => return None,
+        };
+        let by = format!("the event `{}` of `{}`", event.name, property.name);
+        Some(WantedCall { by, functions: functions.clone(), values })
+    };
+    let events = properties.iter().flat_map(|property| property.events.iter().map(move |event| (property, event)));
+    events.filter_map(|(property, event)| of_event(property, event)).collect()
+}
+
+fn parameter(parameter: &property::Parameter) -> calls::Parameter {
+    match parameter {
+        property::Parameter::Position(position) => calls::Parameter::Position(*position),
+        property::Parameter::Named(name) => calls::Parameter::Named(name.clone()),
+    }
+}
+
+/// Refuses properties about the values of calls, which are not recorded here.
+pub(crate) fn without_calls(path: &Path, compiled: &Compiled) -> Result<(), CliError> {
+    match calls(&compiled.properties).first() {
+        None => Ok(()),
+        Some(WantedCall { by, .. }) => Err(CliError::Usage(format!(
+            "{}: {by} needs the arguments or the result of a call, which observed programs do not tell; use `foresee run --spec {0}`",
+            path.display()
+        ))),
+    }
 }
 
 /// The text of a spec file.

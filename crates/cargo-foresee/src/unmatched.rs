@@ -5,10 +5,10 @@
 //! An event of the program's own that just did not happen in this run is nothing to tell, unless another of nearly its name did, or none
 //! of the property's events happened.
 
-use foresee_lattice::property::Translator;
+use foresee_lattice::property::{Translator, has_values};
 use foresee_monitor::mttl::Who;
 use foresee_monitor::property::{Builtin, Property, Source};
-use foresee_trace::{Event, FunctionPattern, Names, Op, StrId, function_path, nearest, perhaps};
+use foresee_trace::{Arg, Event, FunctionPattern, Names, Op, StrId, function_path, nearest, perhaps};
 
 use crate::error::CliError;
 use crate::report::model::Unmatched;
@@ -21,6 +21,10 @@ pub(crate) struct Seen {
     /// By the id of the name.
     named: Vec<bool>,
     builtin: Vec<Builtin>,
+    /// Functions with the parameters whose values are recorded.
+    arguments: Vec<(StrId, StrId)>,
+    /// Functions whose results are recorded, by the id of the name.
+    returned: Vec<bool>,
 }
 
 impl Seen {
@@ -29,6 +33,14 @@ impl Seen {
         match event.op {
             Op::Enter { function } | Op::Exit { function } => note(&mut self.called, function),
             Op::Named { name, .. } => note(&mut self.named, name),
+            Op::Arguments { function, args } => {
+                if let Some(&Arg::Str(recorded)) = args.first()
+                    && !self.arguments.contains(&(function, recorded))
+                {
+                    self.arguments.push((function, recorded));
+                }
+            }
+            Op::Result { function, .. } => note(&mut self.returned, function),
             Op::Read { .. } | Op::Load { .. } => self.note_builtin(Builtin::Read),
             Op::Write { .. } | Op::Store { .. } => self.note_builtin(Builtin::Write),
             Op::Rmw { .. } => {
@@ -59,7 +71,12 @@ impl Seen {
     fn happened(&self, names: &Names, source: &Source) -> bool {
         match source {
             Source::Named(name) => texts(&self.named, names).any(|named| named == name),
-            Source::Enter(function) | Source::Exit(function) => self.is_called(names, function),
+            Source::Enter(functions) | Source::Exit(functions) => {
+                functions.iter().any(|function| self.is_called(names, function))
+            }
+            Source::Arguments(functions, _) | Source::Result(functions) => {
+                functions.iter().any(|function| self.has_values(names, function, source))
+            }
             // What ends at the end of the run does so in every run.
             Source::Builtin(Builtin::EndProgram) => false,
             Source::Builtin(builtin) => self.builtin.contains(builtin),
@@ -101,10 +118,18 @@ impl Seen {
         }
         for event in &property.events {
             match &event.source {
-                Source::Enter(function) | Source::Exit(function) if !self.is_called(names, function) => {
-                    let new = self.function(by, function, names);
-                    if !all[before..].contains(&new) {
-                        all.push(new);
+                Source::Enter(functions) | Source::Exit(functions) => {
+                    for function in functions.iter().filter(|function| !self.is_called(names, function)) {
+                        let new = self.function(by, function, names);
+                        if !all[before..].contains(&new) {
+                            all.push(new);
+                        }
+                    }
+                }
+                Source::Arguments(functions, _) | Source::Result(functions) => {
+                    for function in functions {
+                        let new = self.values(by, function, &event.source, names);
+                        all.extend(new.filter(|new| !all[before..].contains(new)));
                     }
                 }
                 Source::Named(name) if !self.happened(names, &event.source) => {
@@ -152,6 +177,29 @@ impl Seen {
             let message = format!("the run has no thread `{}`", thread.name);
             all.push(unmatched(by, "thread", &thread.name, &message, near));
         }
+    }
+
+    /// Whether the run has calls of this function with the values that are asked for.
+    fn has_values(&self, names: &Names, function: &str, source: &Source) -> bool {
+        let pattern = FunctionPattern::new(function);
+        match source {
+            Source::Arguments(_, parameters) => self.arguments.iter().any(|&(called, recorded)| {
+                pattern.matches(names.str(called)) && has_values(names.str(recorded), parameters)
+            }),
+            _ => texts(&self.returned, names).any(|returned| pattern.matches(returned)),
+        }
+    }
+
+    /// What to say of a function whose values are not there although it is called.
+    fn values(&self, by: &str, function: &str, source: &Source, names: &Names) -> Option<Unmatched> {
+        if self.has_values(names, function, source) || !self.is_called(names, function) {
+            return None;
+        }
+        let what = if let Source::Arguments(..) = source { "arguments" } else { "results" };
+        let message = format!(
+            "the {what} of `{function}` that it asks for are not in the trace: record the run with `foresee run --spec`"
+        );
+        Some(unmatched(by, "function", function, &message, Vec::new()))
     }
 
     fn function(&self, by: &str, function: &str, names: &Names) -> Unmatched {

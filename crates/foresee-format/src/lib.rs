@@ -55,6 +55,7 @@
 
 #![no_std]
 
+mod calls;
 mod chunk;
 mod code;
 pub mod digest;
@@ -63,6 +64,7 @@ mod header;
 pub mod near;
 mod record;
 
+pub use calls::*;
 pub use chunk::*;
 pub use code::*;
 pub use flags::RunFlags;

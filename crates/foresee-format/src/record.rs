@@ -134,6 +134,9 @@ records! {
     Failed = 48, 3;
     /// pc; detail: an [`OperationStep`]. A call or return takes its arguments and its name.
     Operation = 49, 2;
+    /// pc behind the call: a function that a property names is called, or with detail [`RETURNED`] returns. Takes its arguments, or its
+    /// result, behind a text with the names of its parameters, and its name.
+    Call = 50, 2;
 }
 
 /// The first word of a record.
@@ -256,6 +259,8 @@ pub const ARG_INT: u8 = 0;
 pub const ARG_OBJECT: u8 = 1;
 /// The argument is a text.
 pub const ARG_STR: u8 = 2;
+/// In the detail of a call: the function returns.
+pub const RETURNED: u8 = 1;
 /// In the detail of a frame that stands for calls that are not known.
 pub const FRAMES_UNKNOWN: u8 = 1;
 /// In the detail of an access whose value is not known, or not yet.

@@ -18,11 +18,27 @@ pub enum Source {
     Named(String),
     /// A built-in event.
     Builtin(Builtin),
-    /// A function with this name is entered.
-    Enter(String),
-    /// A function with this name is left.
-    Exit(String),
+    /// One of the functions with these names is entered.
+    Enter(Vec<String>),
+    /// One of them is left.
+    Exit(Vec<String>),
+    /// One of them is called; the event carries these of its arguments.
+    Arguments(Vec<String>, Vec<Parameter>),
+    /// One of them returns; the event carries its result.
+    Result(Vec<String>),
 }
+
+/// A parameter of a function, as a property names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// By its position among those that the source declares, from 0.
+    Position(u32),
+    /// By its name; [`RECEIVER`] is also what Rust calls `self`.
+    Named(String),
+}
+
+/// What a method's receiver is called.
+pub const RECEIVER: &str = "this";
 
 /// Events that need no annotation in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

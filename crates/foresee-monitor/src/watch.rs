@@ -47,6 +47,12 @@ pub enum FeedError {
         /// How many were given.
         found: usize,
     },
+    /// The call is there, and not all the values that the event asks for.
+    #[error("not all arguments that `{event}` asks for were recorded: record the run with `--spec` and this file")]
+    NotRecorded {
+        /// The event's name.
+        event: String,
+    },
 }
 
 /// A running property; see the [module](self).

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use foresee_monitor::formalism::raw::RawMonitor;
+use foresee_monitor::property::{Parameter, Source};
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 use foresee_monitor::spec::format::format;
 use foresee_monitor::spec::raw_monitors::RawMonitors;
@@ -250,13 +251,69 @@ fn default_transitions_use_all_events() {
 }
 
 #[test]
-fn calls_carry_nothing() {
-    let spec = "property P(x) { event f(x) = enter(\"f\", x); ere: f @match { count; } }";
-    let expected =
-        "1:41 error: `enter` carries no `x` (calls carry no values; only `thread` may be named)".to_owned();
-    assert_eq!(problems(spec), [expected]);
+fn calls_carry_arguments_and_results() {
+    let spec = "property P(l) {
+        event open(l) = exit(\"log_open\" | \"log_reopen\") returning l;
+        event write(l) = enter(\"log_write\" | \"log_writev\", l);
+        event big(l, n) = enter(\"log_write\", l, _, n) when n > 4096;
+        event close(l) = enter(\"Log::close\", this as l, thread);
+        event idle = enter(\"idle\", _, _);
+        ere: open (write | big | idle)* close+ write
+        @match { count; }
+    }";
+    assert_eq!(problems(spec), [""; 0]);
+    let compiled = compile(spec).unwrap();
+    let sources: Vec<&Source> = compiled.properties[0].events.iter().map(|event| &event.source).collect();
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    let expected = [
+        Source::Result(names(&["log_open", "log_reopen"])),
+        Source::Arguments(names(&["log_write", "log_writev"]), vec![Parameter::Position(0)]),
+        Source::Arguments(names(&["log_write"]), vec![Parameter::Position(0), Parameter::Position(2)]),
+        Source::Arguments(names(&["Log::close"]), vec![Parameter::Named("this".to_owned())]),
+        Source::Enter(names(&["idle"])),
+    ];
+    assert_eq!(sources, expected.iter().collect::<Vec<_>>());
+    // Events by number: 1 write(l), 2 big(l, n).
+    assert_eq!(
+        reported(spec, &[(0, 0, &[7]), (2, 0, &[7, 5000]), (3, 0, &[7]), (1, 0, &[8]), (1, 0, &[7])]),
+        [4]
+    );
+    let once = format(spec).unwrap();
+    assert!(once.contains("event open(l) = exit(\"log_open\" | \"log_reopen\") returning l;"), "{once}");
+    assert!(once.contains("event big(l, n) = enter(\"log_write\", l, _, n) when n > 4096;"), "{once}");
+    assert!(once.contains("enter(\"Log::close\", this as l, thread);"), "{once}");
+    assert_eq!(format(&once).unwrap(), once);
     let spec = "property P(thread) { event f(thread) = enter(\"f\", thread); ere: f @match { count; } }";
     assert_eq!(problems(spec), [""; 0]);
+}
+
+#[test]
+fn what_calls_do_not_carry_is_refused() {
+    let of = |event: &str| {
+        let found =
+            problems(&format!("property P(x) {{\nevent f(x) = {event};\nere: f @match {{ count; }} }}"));
+        assert_eq!(found.len(), 1, "{event}: {found:?}");
+        found[0].clone()
+    };
+    for (event, message) in [
+        ("enter(x)", "2:14 error: `enter` needs a function (expected the function's name in quotes)"),
+        ("enter(\"f\") returning x", "2:35 error: what a function returns is not known when it is entered"),
+        ("exit(\"f\", x)", "2:24 error: `exit` carries no arguments (arguments are known when the function is entered)"),
+        ("exit(\"f\", x) returning r", "2:24 error: `exit` carries no arguments"),
+        ("exit(\"f\") returning _", "2:34 error: a result that is not asked for"),
+        ("enter(\"f\", a as x, y)", "2:33 error: which parameter is `y`? (behind parameters with names there are no positions)"),
+        ("enter(\"f\", \"g\")", "2:25 error: `enter` takes its functions first"),
+        ("enter(\"f\" | g, x)", "2:26 error: expected another function's name, in quotes, found `g`"),
+        ("enter(\"f\", _)", "2:9 error: the built-in event does not carry `x`"),
+        ("enter(\"f\", y)", "2:9 error: the built-in event does not carry `x`"),
+        ("acquire(a as x)", "2:22 error: `acquire` is no call: it has no parameters with names"),
+        ("acquire(x) returning y", "2:35 error: `acquire` returns nothing"),
+        ("acquire(\"f\", x)", "2:22 error: only `enter` and `exit` take a text"),
+    ] {
+        assert!(of(event).starts_with(message), "{event}: {}", of(event));
+    }
+    assert!(of("enter(\"f\", a as x, y)").ends_with("[write `PARAMETER as y`]"));
+    assert!(of("enter(\"f\") returning x").ends_with("[write `exit(…) returning x`]"));
 }
 
 #[test]

@@ -195,7 +195,13 @@ fn said(execution: &Execution, event: usize) -> Option<Vec<usize>> {
     let writes = |e: usize| op(execution, e).access().is_some_and(|access| access.writes);
     let carries = matches!(
         op(execution, event),
-        Op::Branch | Op::Named { .. } | Op::Local { .. } | Op::Call { .. } | Op::Return { .. }
+        Op::Branch
+            | Op::Named { .. }
+            | Op::Arguments { .. }
+            | Op::Result { .. }
+            | Op::Local { .. }
+            | Op::Call { .. }
+            | Op::Return { .. }
     );
     let lines: Vec<usize> = (0..event).rev().filter(mine).take_while(says).collect();
     let has_branches = execution.ids().any(|id| execution.op(id) == Op::Branch);

@@ -14,6 +14,7 @@
 //! | `c_library` | functions of the C library that ours stand in front of |
 //! | `rust_std` | functions of Rust's library that ours stand in front of |
 //! | `sdk` | annotations: what programs say by foresee's own functions |
+//! | `calls` | functions that properties name: hooks at their beginnings and ends |
 //! | `recorder` | from operations to records in the trace |
 //! | `knowledge` | properties about what threads know, monitored in the process |
 //! | `entry_points`, `real_functions` | how we are called, and how we call what we stand in front of |
@@ -79,6 +80,7 @@
 compile_error!("foresee records programs on x86_64 Linux with the GNU C library only");
 
 mod c_library;
+mod calls;
 mod compiler;
 mod cxx_library;
 mod entry_points;

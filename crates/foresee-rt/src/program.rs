@@ -30,6 +30,11 @@ pub(crate) fn has_data_at(addr: u64) -> bool {
     (start..end).contains(&addr)
 }
 
+/// From where to where the program is in memory.
+pub(crate) fn extent() -> (u64, u64) {
+    (&raw const __executable_start as u64, &raw const _end as u64)
+}
+
 /// How many instrumented shared libraries are known. What more libraries ask of the C library is not recorded.
 const MOST_LIBRARIES: usize = 256;
 

@@ -28,7 +28,8 @@ fn bytes<'c>(start: *const u8, len: usize) -> &'c [u8] {
     unsafe { std::slice::from_raw_parts(start, len.min(MAX_TEXT)) }
 }
 
-fn text(local: &Local, start: *const u8, len: usize) {
+/// Records a text.
+pub(crate) fn text(local: &Local, start: *const u8, len: usize) {
     let mut rest = bytes(start, len);
     loop {
         let (piece, after) = rest.split_at(rest.len().min(TEXT_PIECE));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use crate::c_library::{ending, process, threads};
 use crate::entry_points::entries;
 use crate::recorder::{branches, code_filter, limits, ring, seen_values, session, thread, watched};
-use crate::{observer, program, real_functions, variables};
+use crate::{calls, observer, program, real_functions, variables};
 
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
 /// the latest when the first instrumented object is initialised.
@@ -28,6 +28,7 @@ fn record() {
     variables::start();
     code_filter::start();
     branches::start();
+    calls::start();
     seen_values::start();
     limits::start();
     ending::start();

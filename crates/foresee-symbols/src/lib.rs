@@ -11,10 +11,12 @@
 //! | [`instructions`] | which calls always get the same address |
 //! | `blind` | which code ran that the trace does not show |
 //! | [`recorded_code`] | from patterns of function names to the table of code that is recorded |
+//! | [`calls`] | from functions that properties name to where the runtime takes notice of their calls |
 //! | [`watched_statics`] | from names of statics to what the runtime watches |
 //! | [`open`](open()) | any trace from a path, raw ones with symbols |
 
 mod blind;
+pub mod calls;
 pub mod demangle;
 pub mod file_symbols;
 pub mod image;

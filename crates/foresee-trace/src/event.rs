@@ -189,6 +189,12 @@ pub enum Op<'a> {
     Enter { function: StrId },
     /// Left a function.
     Exit { function: StrId },
+    /// A function that a property names is called with these arguments (monitoring). The first is a string, the names of its parameters
+    /// with a blank between them, and `_` for those that are not recorded; the others are the values of those that are. A receiver that
+    /// the source does not declare is called `this`.
+    Arguments { function: StrId, args: &'a [Arg] },
+    /// The function returns this one value; not if it is left by a panic or an exception.
+    Result { function: StrId, args: &'a [Arg] },
     /// An atomic block begins: the program means what follows to be serialisable.
     BlockBegin { name: StrId },
     /// The innermost atomic block ends.
@@ -241,6 +247,8 @@ impl Op<'_> {
                 | Op::Call { .. }
                 | Op::Return { .. }
                 | Op::Named { .. }
+                | Op::Arguments { .. }
+                | Op::Result { .. }
                 | Op::Local { .. }
         )
     }

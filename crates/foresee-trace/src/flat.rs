@@ -93,6 +93,8 @@ kinds! {
     From: "from", "from", Memory, Nothing, Nothing;
     Constant: "constant", "constant", Nothing, Nothing, Nothing;
     Blind: "blind", "blind", String, Orders, Nothing;
+    Arguments: "arguments", "arguments", String, Nothing, Args;
+    Result: "result", "result", String, Nothing, Args;
 }
 
 impl OpKind {
@@ -219,6 +221,8 @@ impl Flat {
             Op::CommitBegin { name } => (other(K::CommitBegin, name.0, 0), Payload::Nothing),
             Op::CommitEnd { name } => (other(K::CommitEnd, name.0, 0), Payload::Nothing),
             Op::Named { name, args } => (other(K::Named, name.0, 0), Payload::Args(args)),
+            Op::Arguments { function, args } => (other(K::Arguments, function.0, 0), Payload::Args(args)),
+            Op::Result { function, args } => (other(K::Result, function.0, 0), Payload::Args(args)),
             Op::Local { name, value } => (other(K::Local, name.0, 0), Payload::One(value)),
             Op::Alloc { mem } => (memory(K::Alloc, mem, 0), Payload::Nothing),
             Op::Free { mem } => (memory(K::Free, mem, 0), Payload::Nothing),
@@ -282,6 +286,8 @@ impl Flat {
             K::CommitBegin => Op::CommitBegin { name },
             K::CommitEnd => Op::CommitEnd { name },
             K::Named => Op::Named { name, args },
+            K::Arguments => Op::Arguments { function: name, args },
+            K::Result => Op::Result { function: name, args },
             K::Local => Op::Local { name, value: value.unwrap_or(0) },
             K::Alloc => Op::Alloc { mem },
             K::Free => Op::Free { mem },

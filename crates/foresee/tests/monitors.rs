@@ -109,6 +109,9 @@ mod library {
     pub(crate) mod access {
         foresee::include_spec!("../../../specs/access.rv");
     }
+    pub(crate) mod calls {
+        foresee::include_spec!("../../../specs/calls.rv");
+    }
     pub(crate) mod channels {
         foresee::include_spec!("../../../specs/channels.rv");
     }

@@ -38,9 +38,21 @@ const BRANCHES: &[&str] = &[
     "-Cllvm-args=-sanitizer-coverage-prune-blocks=0",
 ];
 
+/// Calls are recorded with their values: parameters have types and places, and functions are called, not copied into their callers.
+const CALLS: &[&str] = &["-Cdebuginfo=2", "-Zinline-mir=no", "-Cllvm-args=-inline-threshold=-1000000"];
+
 /// Whatever a profile or the user says: without symbols statics have no names; and link-time optimisation would take the
 /// standard library apart, of which our runtime has a copy, so that the two could not be linked together.
 const LAST: &[&str] = &["-Cstrip=none", "-Clto=off"];
+
+/// What else a program is built for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Build {
+    /// Recording branches.
+    pub(crate) branches: bool,
+    /// Recording arguments and results of calls.
+    pub(crate) calls: bool,
+}
 
 /// All flags, with what to link. The runtime's file is part of them by its size and age: cargo does not look into it, and
 /// would not link a newer one.
@@ -48,11 +60,13 @@ pub(crate) fn all(
     users: &[String],
     link: &[OsString],
     runtime: Option<&Path>,
-    branches: bool,
+    build: Build,
 ) -> Result<Vec<String>, CliError> {
     check(users)?;
-    let branches = if branches { BRANCHES } else { &[] };
-    let mut flags: Vec<String> = OURS.iter().chain(branches).map(|&flag| flag.to_owned()).collect();
+    let branches = if build.branches { BRANCHES } else { &[] };
+    let calls = if build.calls { CALLS } else { &[] };
+    let mut flags: Vec<String> =
+        OURS.iter().chain(branches).chain(calls).map(|&flag| flag.to_owned()).collect();
     for argument in link {
         let text = argument.to_str().ok_or_else(|| {
             CliError::Usage(format!("{}: rustc only accepts paths that are UTF-8", argument.display()))
@@ -113,7 +127,7 @@ mod tests {
 
     fn of(users: &str) -> Result<Vec<String>, CliError> {
         let users: Vec<String> = users.split_whitespace().map(str::to_owned).collect();
-        all(&users, &["-Wl,x y".into()], None, false)
+        all(&users, &["-Wl,x y".into()], None, Build::default())
     }
 
     #[test]

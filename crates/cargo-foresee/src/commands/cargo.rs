@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::cargo::arguments::Arguments;
-use crate::cargo::flags;
+use crate::cargo::flags::{self, Build};
 use crate::cargo::project::{Project, cargo};
 use crate::cargo::results;
 use crate::cargo::settings::{Mode, RunnerSettings, VARIABLE};
@@ -24,7 +24,7 @@ use crate::interrupt::PassOn;
 use crate::report::format::ReportFormat;
 use crate::report::results::{Outcome, Results};
 use crate::scratch::Scratch;
-use crate::specs::Warnings;
+use crate::specs::{self, Warnings};
 use crate::target::TARGET;
 
 const RUSTFLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     let mut settings = absolute(config::settings(&options.check)?);
     settings.bound = check::bound(options.timeout);
     // A mistake in them is reported before anything long begins.
-    Check::by(settings.clone(), Warnings::Printed)?;
+    let check = Check::by(settings.clone(), Warnings::Printed)?;
     let Some(project) = Project::find(&arguments)? else {
         return Ok(ExitCode::from(exit::BUILD_FAILED));
     };
@@ -62,7 +62,8 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     command.args(subcommand).arg("--target").arg(TARGET).arg("--target-dir").arg(&project.target_dir);
     command.args(&arguments.cargo).args(&arguments.program);
     let extent = config::extent(&options.extent)?;
-    instrument(&mut command, &project, extent.branches)?;
+    let build = Build { branches: extent.branches, calls: wants_calls(&check, &project)? };
+    instrument(&mut command, &project, build)?;
     if let Some(mode) = mode {
         set_runner(&mut command, mode, &options, &settings, extent, &project, results.path())?;
     }
@@ -123,16 +124,25 @@ fn warn_of_lost_flags(arguments: &Arguments) {
     }
 }
 
+/// Whether properties want the values of calls: those that are given, or those of one of the project's programs.
+fn wants_calls(check: &Check, project: &Project) -> Result<bool, CliError> {
+    let mut wants = !check.calls().is_empty();
+    for (_, path) in &project.specs {
+        wants |= !specs::calls(&specs::load(path, Warnings::Known)?.properties).is_empty();
+    }
+    Ok(wants)
+}
+
 /// Sets the flags of rustc and rustdoc.
-fn instrument(command: &mut Command, project: &Project, branches: bool) -> Result<(), CliError> {
-    let mut link = toolchain::runtime_arguments(branches)?;
+fn instrument(command: &mut Command, project: &Project, build: Build) -> Result<(), CliError> {
+    let mut link = toolchain::runtime_arguments(build.branches)?;
     link.extend(std_wraps::link_arguments(project.rustc(), &project.target_dir)?);
     let runtime = toolchain::runtime()?;
     for (variable, users) in [(RUSTFLAGS, project.rustflags()?), (RUSTDOCFLAGS, project.rustdocflags()?)] {
-        command.env(variable, flags::all(&users, &link, Some(&runtime), branches)?.join("\x1f"));
+        command.env(variable, flags::all(&users, &link, Some(&runtime), build)?.join("\x1f"));
     }
     command.env_remove("RUSTFLAGS").env_remove("RUSTDOCFLAGS").env(BOOTSTRAP, "1");
-    if branches {
+    if build.branches {
         // For our compilers, which build scripts call.
         let users = std::env::var(config::VARIABLE).unwrap_or_default();
         command.env(config::VARIABLE, format!("{users}:branches=true"));

@@ -15,6 +15,7 @@ use foresee_lattice::knowledge;
 use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
 use foresee_monitor::property::{Action, Property};
+use foresee_symbols::calls::WantedCall;
 use foresee_trace::raw::{INITIAL_VALUE_OF, VALUES_COMPARED};
 use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust, VariablePattern};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
@@ -116,6 +117,11 @@ impl Check {
     pub(crate) fn variables(&self) -> Vec<String> {
         let all = self.properties.iter().flat_map(|property| &property.vars);
         all.map(|var| var.name.clone()).collect()
+    }
+
+    /// The calls that properties want the values of.
+    pub(crate) fn calls(&self) -> Vec<WantedCall> {
+        specs::calls(&self.properties)
     }
 
     /// The files whose properties about what threads know have something done in the process: they are monitored there, too.

@@ -23,8 +23,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let extent = config::extent(extent)?;
     unrecorded::check_branches(line, &extent)?;
     let variables = &check.variables();
+    let calls = &check.calls();
     let inside = &check.inside()?;
-    let program = Program { line, timeout: *timeout, watch, variables, inside, extent, ..Program::default() };
+    let program =
+        Program { line, timeout: *timeout, watch, variables, calls, inside, extent, ..Program::default() };
     let name = program_name(program.line);
     record_and_check(&program, &name, args.trace.as_deref(), &check).map(ExitCode::from)
 }

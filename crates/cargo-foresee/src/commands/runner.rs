@@ -23,6 +23,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
+use foresee_symbols::calls::WantedCall;
 
 use crate::cargo::libtest::{self, Test, Wanted};
 use crate::cargo::results;
@@ -68,8 +69,8 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
         let mut check = Check::by(how, warnings)?;
         // Several at a time, each with a bar, would be no help.
         check.shows_progress = settings.mode == Mode::Run;
-        let (variables, inside) = (check.variables(), check.inside()?);
-        let runner = Runner { settings: &settings, program, args, check, variables, inside };
+        let (variables, calls, inside) = (check.variables(), check.calls(), check.inside()?);
+        let runner = Runner { settings: &settings, program, args, check, variables, calls, inside };
         match settings.mode {
             Mode::Run => runner.run(),
             Mode::Test => runner.test(),
@@ -87,6 +88,8 @@ struct Runner<'a> {
     settings: &'a RunnerSettings,
     /// Variables that properties speak of.
     variables: Vec<String>,
+    /// Calls that properties want the values of.
+    calls: Vec<WantedCall>,
     /// Files of properties that are also monitored in the process.
     inside: Vec<PathBuf>,
     program: &'a Path,
@@ -260,8 +263,9 @@ impl Runner<'_> {
 
     fn to_record<'b>(&'b self, line: &'b [OsString], printed: Option<&'b File>) -> Program<'b> {
         let RunnerSettings { timeout, watch, extent, environment, .. } = self.settings;
-        let (variables, inside, extent) = (&self.variables, &self.inside, extent.clone());
-        Program { line, timeout: *timeout, watch, variables, inside, extent, printed, environment }
+        let (variables, calls, inside) = (&self.variables, &self.calls, &self.inside);
+        let extent = extent.clone();
+        Program { line, timeout: *timeout, watch, variables, calls, inside, extent, printed, environment }
     }
 
     /// Where the trace is to be kept: for tests, in a file named after the test.

@@ -33,6 +33,8 @@ const GCC_ONLY: &[&str] = &[
     "-fno-builtin-strcmp",
     "-fno-builtin-strncmp",
     "-fno-builtin-strlen",
+    // Equal code of different functions is not to be merged: properties name functions.
+    "-fno-ipa-icf",
 ];
 
 /// clang leaves out a read that is followed by a write to the same address: for a race one of them is enough, for

@@ -9,6 +9,7 @@ mod bad_input;
 mod blind;
 mod branches;
 mod c_library;
+mod calls;
 mod cargo;
 mod check;
 mod cxx_programs;

@@ -3,6 +3,7 @@
 //! | file | what is there |
 //! |---|---|
 //! | `translate` | from the events of a trace to those of a property: for everything that holds properties against traces |
+//! | `calls` | which values of a call an event of a property asks for |
 //! | `objects` | what properties know locks, memory and strings by |
 //! | `feed` | a property that watches a trace as it comes |
 //! | `handler_text` | messages with the values in place of `{name}` |
@@ -12,11 +13,13 @@
 //!
 //! Cost: that of the monitors. Memory: that of the monitors, and a little for each finding.
 
+mod calls;
 mod feed;
 mod handler_text;
 mod objects;
 mod translate;
 
+pub use calls::has_values;
 pub use feed::Feed;
 pub use handler_text::{Occasion, number_text, says, says_with};
 pub use translate::{PropertyEvent, Translator};

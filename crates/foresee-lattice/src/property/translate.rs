@@ -1,7 +1,7 @@
 //! From the events of a trace to those of a property.
 //!
 //! A named event of the trace (`foresee::event!`, `event(…)` in text) is the property's event of that name; reads, writes, locks,
-//! threads and calls are the built-in ones. What objects are known by: [`objects`](super::objects). A write with a value to a
+//! threads and calls are the built-in ones; the values of calls: [`calls`](super::calls). What objects are known by: [`objects`](super::objects). A write with a value to a
 //! static that a property has as `var` assigns it.
 //!
 //! Names are looked at once, when they become known ([`Translator::learn`]); an event that the property does not ask for costs
@@ -13,6 +13,7 @@ use foresee_trace::{Arg, Event, FunctionPattern, LockId, Mem, Names, Op, StrId, 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::calls::Calls;
 use super::objects::Objects;
 use crate::variables::Variables;
 
@@ -75,6 +76,7 @@ impl ByName {
 #[derive(Clone, Copy, Debug, Default)]
 struct Wants {
     functions: bool,
+    calls: bool,
     memory: bool,
     locks: bool,
     threads: bool,
@@ -90,8 +92,11 @@ pub struct Translator<'p> {
     named: ByName,
     entered: ByName,
     left: ByName,
+    called: ByName,
+    returned: ByName,
+    calls: Calls<'p>,
     /// The functions that the property's events name, by event.
-    functions: Vec<Option<FunctionPattern>>,
+    functions: Vec<Vec<FunctionPattern>>,
     variables: Variables,
     /// The address of each lock, where it is known.
     lock_places: Vec<Option<u64>>,
@@ -115,6 +120,8 @@ impl<'p> Translator<'p> {
         let wants = Wants {
             functions: (property.events.iter())
                 .any(|event| matches!(event.source, Source::Enter(_) | Source::Exit(_))),
+            calls: (property.events.iter())
+                .any(|event| matches!(event.source, Source::Arguments(..) | Source::Result(_))),
             memory: wants_any(&[Builtin::Read, Builtin::Write]) || !property.vars.is_empty(),
             locks: wants_any(&[Builtin::Acquire, Builtin::Release]),
             threads: wants_any(&[Builtin::Fork, Builtin::Join, Builtin::EndThread]),
@@ -140,7 +147,10 @@ impl<'p> Translator<'p> {
             named: ByName::default(),
             entered: ByName::default(),
             left: ByName::default(),
-            functions: property.events.iter().map(function).collect(),
+            called: ByName::default(),
+            returned: ByName::default(),
+            calls: Calls::new(property),
+            functions: property.events.iter().map(functions).collect(),
             variables: Variables::new(property.vars.iter().map(|var| var.name.as_str())),
             lock_places: Vec::new(),
             locks: FxHashMap::default(),
@@ -183,18 +193,20 @@ impl<'p> Translator<'p> {
             found.map(|(_, index)| index).collect()
         };
         self.named.learn(names, |text| all(&|source| matches!(source, Source::Named(name) if name == text)));
-        if self.wants.functions {
+        if self.wants.functions || self.wants.calls {
             let functions = &self.functions;
             let called = |text: &str, is_it: fn(&Source) -> bool| -> Vec<u32> {
                 let of_kind =
                     events.iter().zip(functions).zip(0..).filter(|((event, _), _)| is_it(&event.source));
-                let meant = of_kind.filter(|((_, function), _)| {
-                    function.as_ref().is_some_and(|function| function.matches(text))
-                });
+                let meant = of_kind
+                    .filter(|((_, functions), _)| functions.iter().any(|function| function.matches(text)));
                 meant.map(|(_, index)| index).collect()
             };
             self.entered.learn(names, |text| called(text, |source| matches!(source, Source::Enter(_))));
             self.left.learn(names, |text| called(text, |source| matches!(source, Source::Exit(_))));
+            self.called.learn(names, |text| called(text, |source| matches!(source, Source::Arguments(..))));
+            self.returned.learn(names, |text| called(text, |source| matches!(source, Source::Result(_))));
+            self.calls.learn(names);
         }
         self.variables.learn(names);
         for lock in self.lock_places.len()..names.locks().len() {
@@ -228,6 +240,12 @@ impl<'p> Translator<'p> {
             }
             Op::Exit { function } if self.wants.functions => {
                 self.left.events(function).iter().for_each(|&event| visit(PropertyEvent::Event(event, &[])));
+            }
+            Op::Arguments { function, args } if self.wants.calls => {
+                return self.call(function, args, &mut visit);
+            }
+            Op::Result { function, args } if self.wants.calls => {
+                return self.result(function, args, &mut visit);
             }
             Op::Acquire { lock, .. } if self.wants.locks => self.lock(Builtin::Acquire, lock, &mut visit),
             Op::Release { lock, .. } if self.wants.locks => self.lock(Builtin::Release, lock, &mut visit),
@@ -278,28 +296,44 @@ impl<'p> Translator<'p> {
         if events.is_empty() {
             return Ok(());
         }
-        let mut values: SmallVec<[u64; 4]> = SmallVec::new();
-        for arg in args {
-            values.push(match *arg {
-                Arg::Int(number) => number as u64,
-                Arg::Object(addr) => self.objects.at(addr),
-                Arg::Str(text) => Objects::string(text),
-            });
-        }
+        let values: SmallVec<[u64; 4]> = args.iter().map(|arg| value(&mut self.objects, *arg)).collect();
         for &event in events {
-            let declared = &self.property.events[event as usize];
-            if declared.arity != values.len() {
-                let (expected, found) = (declared.arity, values.len());
-                return Err(FeedError::Arity { event: declared.name.clone(), expected, found });
-            }
-            for (param, carried) in declared.shape.params.iter().zip(&declared.carried) {
-                if let Carried::Arg(position) = carried
-                    && let Some(Arg::Int(_)) = args.get(*position as usize)
-                {
-                    self.sorts[*param as usize] = Sort::Number;
-                }
-            }
-            visit(PropertyEvent::Event(event, &values));
+            deliver(self.property, &mut self.sorts, event, args, &values, visit)?;
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        function: StrId,
+        args: &[Arg],
+        visit: &mut impl FnMut(PropertyEvent<'_>),
+    ) -> Result<(), FeedError> {
+        let Some((&Arg::Str(recorded), args)) = args.split_first() else { return Ok(()) };
+        for &event in self.called.events(function) {
+            let picked = self.calls.picked(event, recorded);
+            let found: Option<SmallVec<[Arg; 4]>> =
+                picked.and_then(|picked| picked.iter().map(|&at| args.get(at as usize).copied()).collect());
+            let Some(found) = found else {
+                let event = self.property.events[event as usize].name.clone();
+                return Err(FeedError::NotRecorded { event });
+            };
+            let values: SmallVec<[u64; 4]> =
+                found.iter().map(|arg| value(&mut self.objects, *arg)).collect();
+            deliver(self.property, &mut self.sorts, event, &found, &values, visit)?;
+        }
+        Ok(())
+    }
+
+    fn result(
+        &mut self,
+        function: StrId,
+        args: &[Arg],
+        visit: &mut impl FnMut(PropertyEvent<'_>),
+    ) -> Result<(), FeedError> {
+        let values: SmallVec<[u64; 4]> = args.iter().map(|arg| value(&mut self.objects, *arg)).collect();
+        for &event in self.returned.events(function) {
+            deliver(self.property, &mut self.sorts, event, args, &values, visit)?;
         }
         Ok(())
     }
@@ -345,11 +379,48 @@ impl<'p> Translator<'p> {
     }
 }
 
-/// The function that an event is about.
-fn function(event: &foresee_monitor::property::Event) -> Option<FunctionPattern> {
+/// What a property knows an argument by.
+fn value(objects: &mut Objects, arg: Arg) -> u64 {
+    match arg {
+        Arg::Int(number) => number as u64,
+        Arg::Object(addr) => objects.at(addr),
+        Arg::Str(text) => Objects::string(text),
+    }
+}
+
+/// Tells of an event with these arguments, `values` to the property.
+fn deliver(
+    property: &Property,
+    sorts: &mut [Sort],
+    event: u32,
+    args: &[Arg],
+    values: &[u64],
+    visit: &mut impl FnMut(PropertyEvent<'_>),
+) -> Result<(), FeedError> {
+    let declared = &property.events[event as usize];
+    if declared.arity != values.len() {
+        let (expected, found) = (declared.arity, values.len());
+        return Err(FeedError::Arity { event: declared.name.clone(), expected, found });
+    }
+    for (param, carried) in declared.shape.params.iter().zip(&declared.carried) {
+        if let Carried::Arg(position) = carried
+            && let Some(Arg::Int(_)) = args.get(*position as usize)
+        {
+            sorts[*param as usize] = Sort::Number;
+        }
+    }
+    visit(PropertyEvent::Event(event, values));
+    Ok(())
+}
+
+/// The functions that an event is about.
+fn functions(event: &foresee_monitor::property::Event) -> Vec<FunctionPattern> {
     match &event.source {
-        Source::Enter(function) | Source::Exit(function) => Some(FunctionPattern::new(function)),
-        _ => None,
+        Source::Enter(functions)
+        | Source::Exit(functions)
+        | Source::Arguments(functions, _)
+        | Source::Result(functions) => functions.iter().map(|function| FunctionPattern::new(function)).collect(),
+        Source::Named(_) | Source::Builtin(_) => Vec::new(),
     }
 }
 

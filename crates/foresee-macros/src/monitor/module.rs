@@ -75,10 +75,8 @@ fn declared(event: &Event) -> String {
 
 fn event_function(index: usize, event: &ast::Event) -> String {
     let carried = event.source.as_ref().map_or(&event.args, |(_, args)| args);
-    let names = carried.iter().filter_map(|arg| match arg {
-        ast::Arg::Name(name) if name.text != "thread" => Some(name.text.as_str()),
-        _ => None,
-    });
+    let names = carried.iter().filter_map(ast::Arg::bound).map(|name| name.text.as_str());
+    let names = names.filter(|name| *name != "thread");
     let names: Vec<&str> = names.collect();
     // Each with a lifetime of its own: numbers have none.
     let lifetimes: String = (0..names.len()).map(|nth| format!("'a{nth},")).collect();

@@ -5,7 +5,8 @@ use foresee_monitor::formalism::automaton::Automaton;
 use foresee_monitor::formalism::cfg::{Cfg, Symbol};
 use foresee_monitor::predicate::{Expr, Source as Number};
 use foresee_monitor::property::{
-    Action, Atom, Body, Carried, Event, Handler, Letters, Machine, Modifiers, Property, Source, Var,
+    Action, Atom, Body, Carried, Event, Handler, Letters, Machine, Modifiers, Parameter, Property, Source,
+    Var,
 };
 
 use crate::template::quoted;
@@ -38,6 +39,10 @@ fn string(text: &str) -> String {
     format!("::std::string::String::from({})", quoted(text))
 }
 
+fn strings(texts: &[String]) -> String {
+    list(texts.iter().map(|text| string(text)))
+}
+
 fn list(items: impl Iterator<Item = String>) -> String {
     format!("::std::vec![{}]", separated(items))
 }
@@ -55,8 +60,16 @@ fn optional(value: Option<String>) -> String {
 fn event(event: &Event) -> String {
     let source = match &event.source {
         Source::Named(name) => format!("Named({})", string(name)),
-        Source::Enter(name) => format!("Enter({})", string(name)),
-        Source::Exit(name) => format!("Exit({})", string(name)),
+        Source::Enter(functions) => format!("Enter({})", strings(functions)),
+        Source::Exit(functions) => format!("Exit({})", strings(functions)),
+        Source::Arguments(functions, parameters) => {
+            let parameters = list(parameters.iter().map(|parameter| match parameter {
+                Parameter::Position(position) => format!("__foresee::Parameter::Position({position})"),
+                Parameter::Named(name) => format!("__foresee::Parameter::Named({})", string(name)),
+            }));
+            format!("Arguments({}, {parameters})", strings(functions))
+        }
+        Source::Result(functions) => format!("Result({})", strings(functions)),
         Source::Builtin(builtin) => format!("Builtin(__foresee::Builtin::{builtin:?})"),
     };
     let carried = event.carried.iter().map(|carried| match carried {

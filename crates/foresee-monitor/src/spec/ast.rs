@@ -38,7 +38,7 @@ pub struct Property {
     pub span: Span,
 }
 
-/// `[creation] event NAME(PARAMS) [= BUILTIN(ARGS)] [when GUARD];`
+/// `[creation] event NAME(PARAMS) [= BUILTIN(ARGS) [returning NAME]] [when GUARD];`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Marked as a creation event.
@@ -56,10 +56,28 @@ pub struct Event {
 /// An argument of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
-    /// A name.
+    /// A name; `_` for a value that is not asked for.
     Name(Name),
-    /// A text: the function of `enter("f")`.
-    Text(String, Span),
+    /// `"f" | "g"`: the functions of `enter` and `exit`, any of them.
+    Functions(Vec<(String, Span)>),
+    /// `parameter as name`: the function's parameter of that name.
+    Of(Name, Name),
+    /// `returning name`, behind all others: the function's result.
+    Returned(Name),
+}
+
+/// Stands for a value that is not asked for.
+pub const ANYTHING: &str = "_";
+
+impl Arg {
+    /// What the property calls the value.
+    pub fn bound(&self) -> Option<&Name> {
+        match self {
+            Arg::Name(name) if name.text == ANYTHING => None,
+            Arg::Name(name) | Arg::Of(_, name) | Arg::Returned(name) => Some(name),
+            Arg::Functions(_) => None,
+        }
+    }
 }
 
 /// `thread NAME, …;` or `thread NAME: "PATTERN";`

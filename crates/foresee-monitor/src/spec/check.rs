@@ -1,6 +1,7 @@
 //! From the syntax tree to properties: looks names up, compiles the bodies, and reports what is wrong or probably not intended.
 
 use super::ast::{self, Content};
+use super::calls;
 use super::compile::BodyCompiler;
 use super::condition::{Scope, THREAD};
 use super::diagnostic::{Diagnostic, Severity, Span};
@@ -207,27 +208,12 @@ impl Checker<'_> {
         let (name, args) =
             event.source.as_ref().map_or((&event.name, &event.args), |(name, args)| (name, args));
         if matches!(name.text.as_str(), "enter" | "exit") {
-            let function = args.iter().find_map(|arg| match arg {
-                ast::Arg::Text(text, _) => Some(text.clone()),
-                ast::Arg::Name(_) => None,
-            });
-            let Some(function) = function else {
-                let label = "expected the function's name in quotes";
-                let problem =
-                    Diagnostic::error(name.span.clone(), format!("`{}` needs a function", name.text), label);
-                self.problems.push(problem.with_help(format!("write `{}(\"function\")`", name.text)));
-                return None;
-            };
-            if let Some(value) = names_of(args).iter().find(|name| name.text != THREAD) {
-                let message = format!("`{}` carries no `{}`", name.text, value.text);
-                self.error(value.span.clone(), &message, "calls carry no values; only `thread` may be named");
-                return None;
-            }
-            let make = if name.text == "enter" { Source::Enter } else { Source::Exit };
-            return Some((make(function), args));
+            let source = calls::source(name, args);
+            let source = source.map_err(|problem| self.problems.push(problem)).ok()?;
+            return Some((source, args));
         }
-        if let Some(ast::Arg::Text(_, span)) = args.iter().find(|arg| matches!(arg, ast::Arg::Text(..))) {
-            self.error(span.clone(), "only `enter` and `exit` take a text", "expected a name");
+        if let Some(problem) = calls::stray(name, args) {
+            self.problems.push(problem);
             return None;
         }
         let builtin = Builtin::ALL.iter().find(|(known, ..)| *known == name.text);
@@ -261,11 +247,7 @@ impl Checker<'_> {
 }
 
 fn names_of(args: &[ast::Arg]) -> Vec<&ast::Name> {
-    let names = args.iter().filter_map(|arg| match arg {
-        ast::Arg::Name(name) => Some(name),
-        ast::Arg::Text(..) => None,
-    });
-    names.collect()
+    args.iter().filter_map(ast::Arg::bound).collect()
 }
 
 fn event_names(event: &ast::Event) -> impl Iterator<Item = &ast::Name> {

@@ -145,13 +145,19 @@ fn items(property: &Property) -> Vec<(usize, Item<'_>)> {
 
 fn args_text(args: &[Arg]) -> String {
     let arg = |arg: &Arg| match arg {
-        Arg::Name(name) => name.text.clone(),
-        Arg::Text(text, _) => quoted(text),
+        Arg::Name(name) => Some(name.text.clone()),
+        Arg::Functions(functions) => {
+            let quoted: Vec<String> = functions.iter().map(|(function, _)| quoted(function)).collect();
+            Some(quoted.join(" | "))
+        }
+        Arg::Of(parameter, name) => Some(format!("{} as {}", parameter.text, name.text)),
+        Arg::Returned(_) => None,
     };
-    if args.is_empty() {
-        String::new()
-    } else {
-        format!("({})", args.iter().map(arg).collect::<Vec<_>>().join(", "))
+    let within: Vec<String> = args.iter().filter_map(arg).collect();
+    let within = if within.is_empty() { String::new() } else { format!("({})", within.join(", ")) };
+    match args.last() {
+        Some(Arg::Returned(name)) => format!("{within} returning {}", name.text),
+        _ => within,
     }
 }
 

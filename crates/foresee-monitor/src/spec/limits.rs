@@ -20,6 +20,9 @@ pub(super) const OPERATORS: usize = 2000;
 /// Events of a property.
 pub(super) const EVENTS: usize = 1000;
 
+/// Functions that one event may be a call of.
+pub(super) const FUNCTIONS: usize = 100;
+
 /// States of an `fsm`, and rules of a grammar.
 pub(super) const STATES: usize = 2000;
 

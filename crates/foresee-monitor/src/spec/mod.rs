@@ -5,6 +5,7 @@
 
 pub mod ast;
 mod bodies;
+mod calls;
 pub mod check;
 mod compile;
 mod condition;

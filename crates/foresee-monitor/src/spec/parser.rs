@@ -314,7 +314,11 @@ impl Parser {
         let args = self.args()?;
         let source = if self.takes("=") {
             let name = self.name("a built-in event")?;
-            Some((name, self.args()?))
+            let mut args = self.args()?;
+            if self.takes_word("returning") {
+                args.push(Arg::Returned(self.name("a name for the result")?));
+            }
+            Some((name, args))
         } else {
             None
         };
@@ -329,8 +333,14 @@ impl Parser {
         if self.takes("(") && !self.takes(")") {
             loop {
                 args.push(match &self.peek(0).kind {
-                    TokenKind::Text(text) => Arg::Text(text.clone(), self.next().span),
-                    _ => Arg::Name(self.name("a parameter")?),
+                    TokenKind::Text(_) => self.functions()?,
+                    _ => {
+                        let name = self.name("a parameter")?;
+                        match self.takes_word("as") {
+                            true => Arg::Of(name, self.name("a name for the parameter's value")?),
+                            false => Arg::Name(name),
+                        }
+                    }
                 });
                 if !self.takes(",") {
                     break;
@@ -339,6 +349,15 @@ impl Parser {
             self.expect(")", "after the parameters")?;
         }
         Ok(args)
+    }
+
+    fn functions(&mut self) -> Result<Arg> {
+        let mut functions = vec![self.text("a function's name, in quotes")?];
+        while self.takes("|") {
+            functions.push(self.text("another function's name, in quotes")?);
+        }
+        self.at_most(limits::FUNCTIONS, functions.len(), "functions for one event")?;
+        Ok(Arg::Functions(functions))
     }
 
     fn vars(&mut self) -> Result<Vec<Var>> {

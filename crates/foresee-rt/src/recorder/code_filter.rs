@@ -59,7 +59,8 @@ pub(crate) fn start() {
     IS_ON.store(true, SeqCst);
 }
 
-fn stat(path: &CStr) -> Option<(u64, u64)> {
+/// Device and number of a file.
+pub(crate) fn stat(path: &CStr) -> Option<(u64, u64)> {
     // SAFETY: `path` ends in a zero byte; `about` is a C structure of numbers, for which zeroes are valid, and which the call fills.
     unsafe {
         let mut about: libc::stat = std::mem::zeroed();
@@ -68,7 +69,7 @@ fn stat(path: &CStr) -> Option<(u64, u64)> {
 }
 
 /// The file in memory, and how many words it has.
-fn map(path: &CStr) -> Option<(*mut u64, u64)> {
+pub(crate) fn map(path: &CStr) -> Option<(*mut u64, u64)> {
     // SAFETY: `path` ends in a zero byte, `about` is as in `stat`, and a new mapping at an address of the kernel's choice overlaps
     // nothing that exists. The descriptor was opened here.
     unsafe {

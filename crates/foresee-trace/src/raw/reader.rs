@@ -386,6 +386,12 @@ impl EventSource for RawReader {
             Op::Named { name, .. } => {
                 Event { op: Op::Named { name, args: self.interpreter.args() }, ..event }
             }
+            Op::Arguments { function, .. } => {
+                Event { op: Op::Arguments { function, args: self.interpreter.args() }, ..event }
+            }
+            Op::Result { function, .. } => {
+                Event { op: Op::Result { function, args: self.interpreter.args() }, ..event }
+            }
             Op::Call { name, .. } => Event { op: Op::Call { name, args: self.interpreter.args() }, ..event },
             Op::Return { name, .. } => {
                 Event { op: Op::Return { name, args: self.interpreter.args() }, ..event }

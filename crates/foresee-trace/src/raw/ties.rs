@@ -27,6 +27,7 @@
 //! is too long is not: then the thread's such code follows it once more, and it counts as something between.
 
 use crate::event::{Event, Op};
+use crate::flat::{Flat, PayloadShape};
 
 /// The longest tail that is kept.
 const LONGEST_TAIL: usize = 1 << 10;
@@ -132,7 +133,7 @@ impl Held {
         self.tail.extend(new);
         // What has arguments is delivered before the next record.
         let has_arguments =
-            |event: &Event<'_>| matches!(event.op, Op::Named { .. } | Op::Call { .. } | Op::Return { .. });
+            |event: &Event<'_>| Flat::of(&event.op).0.kind.payload() == PayloadShape::Args;
         let is_long = self.tail.len() > LONGEST_TAIL || self.tail.iter().any(has_arguments);
         let between = match self.tail.iter().rposition(orders) {
             _ if is_long => self.tail.len(),

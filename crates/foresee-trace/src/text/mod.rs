@@ -33,7 +33,7 @@
 //! | `blind`, `blind.orders` (may have synchronised) | the code that ran, or none |
 //! | `fork` `join` | a thread; the field also writes `T7\|fork(9)` for T9 |
 //! | `begin` `end` (atomic blocks), `enter` `exit`, `commit` `commit_begin` `commit_end` | a name, or none |
-//! | `call` `return` `event` | `name, argument, …`: numbers, `"strings"`, objects `@12` |
+//! | `call` `return` `event`, `arguments` `result` (calls with values) | `name, argument, …`: numbers, `"strings"`, objects `@12` |
 //! | `local` | `name=value` |
 //!
 //! Memory orders are `.relaxed .consume .acquire .release .acqrel .seqcst`, the last where none is written. Memory is

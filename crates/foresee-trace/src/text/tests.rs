@@ -311,7 +311,9 @@ fn event_of<'a>(world: &World, draft: &Draft, args: &'a mut Vec<Arg>) -> Event<'
         28 => Op::Free { mem },
         29 => Op::From { mem },
         30 => Op::Constant,
-        _ => Op::Blind { code: name, orders: part % 2 == 0 },
+        31 => Op::Blind { code: name, orders: part % 2 == 0 },
+        32 => Op::Arguments { function, args },
+        _ => Op::Result { function, args },
     };
     Event { thread: ThreadId((who % count) as u32), loc: world.locations[part % count], op }
 }

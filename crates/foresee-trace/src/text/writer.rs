@@ -12,7 +12,7 @@ use super::memory::escape_variable;
 use super::parser::is_bare_number;
 use crate::TraceError;
 use crate::event::{Arg, Event, Mem, signed};
-use crate::flat::{Flat, OpKind, Payload, Target};
+use crate::flat::{Flat, OpKind, Payload, PayloadShape, Target};
 use crate::ids::{LocId, StrId};
 use crate::names::{Names, Symbol};
 use crate::source::{EventSink, Facts};
@@ -157,7 +157,7 @@ impl<W: Write> TextWriter<W> {
     }
 
     fn write_name(&mut self, kind: OpKind, name: &str) {
-        let has_args = matches!(kind, OpKind::Call | OpKind::Return | OpKind::Named);
+        let has_args = kind.payload() == PayloadShape::Args;
         escape(&mut self.text, name, |_, c| has_args && (c == ',' || c.is_whitespace()));
     }
 

@@ -15,7 +15,6 @@ pub struct Count {
 }
 
 /// Counts the events of a trace by kind, and what they use.
-#[derive(Default)]
 pub struct Summary {
     kinds: [u64; OpKind::ALL.len()],
     threads: Used,
@@ -50,7 +49,13 @@ impl Used {
 impl Summary {
     /// Nothing counted yet.
     pub fn new() -> Self {
-        Summary::default()
+        Summary {
+            kinds: [0; OpKind::ALL.len()],
+            threads: Used::default(),
+            locks: Used::default(),
+            locations: Used::default(),
+            variables: Distinct::default(),
+        }
     }
 
     /// Counts an event whose ids are in `names`.

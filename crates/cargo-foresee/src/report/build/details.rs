@@ -204,6 +204,8 @@ pub(crate) fn target(names: &Names, op: &Op<'_>) -> String {
         Op::Fork { child } | Op::Join { child } => names.thread_name(child).to_owned(),
         Op::Enter { function: name }
         | Op::Exit { function: name }
+        | Op::Arguments { function: name, .. }
+        | Op::Result { function: name, .. }
         | Op::BlockBegin { name }
         | Op::BlockEnd { name }
         | Op::Call { name, .. }

@@ -1,9 +1,9 @@
-//! What the program says itself: named events, operations of concurrent structures, locals, atomic blocks, names of locks and variables, values.
+//! What the program says itself, and what is recorded of its calls for properties: named events, operations of concurrent structures, locals, atomic blocks, names of locks and variables, values.
 //!
 //! Texts and arguments come in front of the record that takes them, in the same thread. Whatever takes a name takes all that has
 //! come, so nothing is left over for the next one.
 
-use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED};
+use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, RETURNED, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED};
 use rustc_hash::FxHashMap;
 
 use super::naming::Naming;
@@ -82,6 +82,14 @@ impl Annotations {
             Tag::Named => {
                 self.args = said.args();
                 return Some(Op::Named { name: said.name()?, args: &[] });
+            }
+            Tag::Call => {
+                self.args = said.args();
+                let function = said.name()?;
+                return Some(match record.detail {
+                    RETURNED => Op::Result { function, args: &[] },
+                    _ => Op::Arguments { function, args: &[] },
+                });
             }
             Tag::Operation => {
                 let step = OperationStep::ALL.get(usize::from(record.detail))?;

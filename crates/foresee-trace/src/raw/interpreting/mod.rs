@@ -226,6 +226,8 @@ impl Interpreter {
     fn site_of(&mut self, record: &Record) -> Option<Rc<CallSite>> {
         match record.tag {
             Tag::Begin | Tag::End | Tag::Exit | Tag::Frame | Tag::Text | Tag::Arg | Tag::Branch => None,
+            // The thread is between two functions: what it has run of either is known at its next record.
+            Tag::Call => None,
             _ => Some(self.naming.site(record.words[0])),
         }
     }
@@ -277,7 +279,11 @@ impl Interpreter {
             return None;
         }
         let op = self.operation(thread, record, addr)?;
-        let Some(site) = site else { return Some((LocId::UNKNOWN, op)) };
+        let Some(site) = site else {
+            let loc =
+                if record.tag == Tag::Call { self.naming.site(record.words[0]).loc } else { LocId::UNKNOWN };
+            return Some((loc, op));
+        };
         self.lines.count(&op, site);
         if let Some(mem) = op.mem() {
             self.touch(&op, mem, site, record)?;
@@ -323,6 +329,7 @@ impl Interpreter {
             Tag::Text
             | Tag::Arg
             | Tag::Named
+            | Tag::Call
             | Tag::Operation
             | Tag::Local
             | Tag::BlockBegin
@@ -545,6 +552,8 @@ fn synchronises(op: &Op<'_>) -> bool {
             | Op::Write { .. }
             | Op::Enter { .. }
             | Op::Exit { .. }
+            | Op::Arguments { .. }
+            | Op::Result { .. }
             | Op::Alloc { .. }
             | Op::Free { .. }
             | Op::Branch

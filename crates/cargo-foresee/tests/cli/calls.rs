@@ -1,0 +1,278 @@
+//! Properties about calls of programs that nobody changed: arguments and results are those that the functions had, or are refused.
+//!
+//! The programs are in `tests/programs/calls`. Functions are in a file of their own, as those of libraries are, so that they are called
+//! whatever the optimiser does.
+
+use std::fs;
+use std::process::Command;
+
+use crate::programs::compilers;
+use crate::support::{Folder, Outcome, outcome};
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/calls");
+
+/// Builds a program of two files, with these flags.
+fn build(folder: &Folder, language: &str, compiler: &str, files: [&str; 2], flags: &[&str]) {
+    let _ = folder.runtime();
+    let files = files.map(|file| format!("{SOURCES}/{file}"));
+    let mut compile = folder.command(&[language, "-g", &files[0], &files[1], "-o", "prog", "-pthread"]);
+    compile.args(flags).env("FORESEE_CC", compiler).env("FORESEE_CXX", compiler);
+    let built = outcome(compile.output().unwrap());
+    assert_eq!(built.code, Some(0), "{files:?} {flags:?}: {}", built.stderr);
+}
+
+/// Every compiler at two levels.
+fn each_build(of: impl Fn(&'static str, &'static str, &'static str)) {
+    for (c, cxx) in compilers() {
+        for level in ["-O0", "-O2"] {
+            of(c, cxx, level);
+        }
+    }
+}
+
+/// What functions of `values.c` are asked for.
+const VALUES: &str = r#"property Values {
+    event a(p, q, r, s) = enter("narrow", p, q, r, s);
+    event b(p, q, r) = enter("wide", p, q, r);
+    event c(p, q, r) = enter("pointers", p, q, r);
+    event d(p, q, r, s, t, u, v, w) = enter("many", p, q, r, s, t, u, v, w);
+    event e(p, q) = enter("enumerated", level as p, wrapped as q);
+    event f(p) = enter("several" | "leaf" | "truth", p);
+    event g(p) = enter("mixed", _, p);
+    event h(p, q) = enter("chosen", p, q);
+    event r(p) = exit("narrow" | "wide" | "pointers" | "many" | "enumerated") returning p;
+    event s(p) = exit("several" | "leaf" | "truth" | "chosen") returning p;
+    ere: (a b c d e f g h r s)* a a @match { report "never"; }
+}"#;
+
+/// What a program says that it calls, and what it gets back.
+fn said(stdout: &str) -> Vec<String> {
+    let lines = stdout.lines().filter(|line| line.starts_with("call ") || line.starts_with("back "));
+    lines.map(str::to_owned).collect()
+}
+
+/// The same from a trace in text form.
+fn recorded(dump: &str) -> Vec<String> {
+    let line = |line: &str| {
+        let event = line.split('|').nth(1)?;
+        let (word, rest) = event.split_once('(')?;
+        let rest = rest.strip_suffix(')')?;
+        let (function, values) = rest.split_once(", ")?;
+        let (word, values) = match word {
+            "arguments" => ("call", values.split_once("\", ")?.1),
+            "result" => ("back", values),
+            _ => return None,
+        };
+        Some(format!("{word} {function} {}", values.replace(", ", " ")))
+    };
+    dump.lines().filter_map(line).collect()
+}
+
+#[test]
+fn values_are_those_that_functions_were_called_with() {
+    each_build(|c, _, level| {
+        let folder = Folder::new();
+        // At the lowest level gcc leaves no room between functions.
+        build(&folder, "cc", c, ["values.c", "values_main.c"], &[level, "-fpatchable-function-entry=5,5"]);
+        folder.write("values.rv", VALUES);
+        let ran = folder.foresee(&["run", "--spec", "values.rv", "--trace", "run.ft", "--", "./prog"]);
+        assert_eq!(ran.code, Some(0), "{c} {level}: {}{}", ran.stdout, ran.stderr);
+        let dump = folder.foresee(&["trace", "convert", "run.ft", "run.std"]);
+        assert_eq!(dump.code, Some(0), "{}", dump.stderr);
+        let (said, recorded) = (said(&ran.stdout), recorded(&String::from_utf8(folder.read("run.std")).unwrap()));
+        assert!(said.len() > 100, "{}", ran.stdout);
+        assert_eq!(recorded, said, "{c} {level}");
+    });
+}
+
+/// Nothing is written to what was closed.
+const LOGS: &str = r#"property UseAfterClose(l) {
+    event open(l) = exit("log_open") returning l when l != 0;
+    event write(l) = enter("log_write", log as l);
+    event close(l) = enter("log_close", l);
+    ere: open write* close+ write
+    @match { report "write to closed log"; }
+}
+property BigWrite(l) {
+    event big(l, n) = enter("log_write", l, _, n) when n > 4096;
+    ere: big
+    @match { report "big write"; }
+}"#;
+
+#[test]
+fn a_closed_log_is_written_to() {
+    each_build(|c, _, level| {
+        let folder = Folder::new();
+        folder.write("logs.rv", LOGS);
+        for (flag, findings) in [("-DLATE", 2), ("-DFIXED", 1)] {
+            build(&folder, "cc", c, ["log.c", "log_main.c"], &[level, flag]);
+            let ran = folder.foresee(&["run", "--spec", "logs.rv", "--trace", "run.ft", "--", "./prog"]);
+            assert_eq!(ran.code, Some(66), "{c} {level} {flag}: {}{}", ran.stdout, ran.stderr);
+            let is_late = ran.stdout.contains("write to closed log");
+            assert_eq!((is_late, ran.stdout.contains("big write")), (findings == 2, true), "{}", ran.stdout);
+            assert_eq!(ran.stdout.contains("log_main.c:16"), findings == 2, "{}", ran.stdout);
+            // The trace has it all.
+            let checked = folder.foresee(&["check", "--spec", "logs.rv", "run.ft"]);
+            assert_eq!(checked.stdout.contains("write to closed log"), is_late, "{}", checked.stdout);
+            let monitored = folder.foresee(&["monitor", "logs.rv", "run.ft"]);
+            assert_eq!(monitored.stdout.contains("write to closed log"), is_late, "{}", monitored.stdout);
+        }
+    });
+}
+
+#[test]
+fn receivers_and_exceptions() {
+    let spec = r#"property StepAfterEnd(c) {
+        event begin(c) = exit("store::begin") returning c;
+        event step(c) = enter("Cursor::step", this as c);
+        event end(c) = enter("Cursor::end", this as c);
+        event guarded(c) = enter("guarded", cursor as c);
+        ere: begin (step | guarded)* end (guarded | end)* step
+        @match { report "step after the end"; }
+    }
+    property Big(c) {
+        event step(c, n) = enter("Cursor::step", n, this as c) when n == 2;
+        event left(r) = exit("guarded") returning r when r != 1;
+        ere: left
+        @match { report "never"; }
+    }"#;
+    each_build(|_, cxx, level| {
+        let folder = Folder::new();
+        folder.write("cursors.rv", spec);
+        for flag in ["-DLATE", "-DFIXED"] {
+            build(&folder, "c++", cxx, ["cursor.cpp", "cursor_main.cpp"], &[level, flag]);
+            let ran = folder.foresee(&["run", "--spec", "cursors.rv", "--", "./prog"]);
+            let expected = if flag == "-DLATE" { 66 } else { 0 };
+            assert_eq!(ran.code, Some(expected), "{cxx} {level} {flag}: {}{}", ran.stdout, ran.stderr);
+            assert_eq!(ran.stdout.contains("step after the end"), flag == "-DLATE", "{}", ran.stdout);
+        }
+    });
+}
+
+/// What is said of a property with this event.
+fn refused(folder: &Folder, event: &str) -> Outcome {
+    folder.write(
+        "p.rv",
+        format!("property P {{ event e(x) = {event}; ere: e @match {{ report \"x\"; }} }}"),
+    );
+    folder.foresee(&["run", "--spec", "p.rv", "--", "./prog"])
+}
+
+#[test]
+fn what_the_program_does_not_have_is_refused() {
+    let folder = Folder::new();
+    let (c, _) = compilers().into_iter().next().unwrap();
+    build(&folder, "cc", c, ["values.c", "values_main.c"], &["-O1"]);
+    for (event, parts) in [
+        ("enter(\"narow\", x)", &["no function `narow`", "perhaps `narrow`?"][..]),
+        ("enter(\"narrow\", _, _, _, _, x)", &["`narrow` has 4 parameters, not 5"]),
+        ("enter(\"narrow\", smal as x)", &["no parameter `smal`", "`truth` and `small`"]),
+        ("enter(\"mixed\", x)", &["the parameter `real` is a floating-point number"]),
+        ("exit(\"mixed\") returning x", &["`mixed` returns a floating-point number"]),
+        ("exit(\"nothing\") returning x", &["`nothing` returns nothing"]),
+        ("enter(\"malloc\", x)", &["no function `malloc`", "shared libraries"]),
+    ] {
+        let said = refused(&folder, event);
+        assert_eq!(said.code, Some(2), "{event}: {}", said.stderr);
+        for part in [&["the event `e` of `P`"], parts].concat() {
+            assert!(said.stderr.contains(part), "{event}: `{part}` expected in {}", said.stderr);
+        }
+    }
+    // A program that was built by others.
+    let plain = Command::new(c)
+        .args(["-g", "-o"])
+        .arg(folder.path("prog"))
+        .args([format!("{SOURCES}/values.c"), format!("{SOURCES}/values_main.c")])
+        .status();
+    assert!(plain.unwrap().success());
+    refused(&folder, "enter(\"narrow\", x)").one_message(2, &["build it with this version of foresee"]);
+}
+
+#[test]
+fn what_the_optimiser_has_changed_is_refused() {
+    let program = r#"
+        struct box { int number; };
+        static int inlined(int n) { return n + 1; }
+        __attribute__((noinline)) static int dropped(struct box *box, int constant) {
+            box->number += constant;
+            return box->number;
+        }
+        int main(int argc, char **argv) {
+            struct box box = { inlined(argc) };
+            dropped(&box, 7);
+            dropped(&box, 7);
+            return argv[box.number > 100] == 0;
+        }"#;
+    for (c, _) in compilers() {
+        let folder = Folder::new();
+        let _ = folder.runtime();
+        folder.write("prog.c", program);
+        let compile = |level: &str| {
+            let mut compile = folder.command(&["cc", "-g", level, "prog.c", "-o", "prog"]);
+            assert!(compile.env("FORESEE_CC", c).status().unwrap().success());
+        };
+        compile("-O2");
+        let inlined = refused(&folder, "enter(\"inlined\", x)");
+        assert!(inlined.stderr.contains("`inlined` was inlined into `main`"), "{c}: {}", inlined.stderr);
+        for event in ["enter(\"dropped\", _, x)", "exit(\"dropped\") returning x"] {
+            let said = refused(&folder, event);
+            assert_eq!(said.code, Some(2), "{c}: {event} {}", said.stdout);
+            assert!(said.stderr.contains("`dropped`"), "{c}: {}", said.stderr);
+        }
+        compile("-O0");
+        for event in ["enter(\"inlined\", x)", "enter(\"dropped\", _, x)", "exit(\"dropped\") returning x"] {
+            let said = refused(&folder, event);
+            assert_eq!(said.code, Some(66), "{c}: {event} {}", said.stderr);
+        }
+    }
+}
+
+#[test]
+fn values_that_were_not_recorded_are_told() {
+    let folder = Folder::new();
+    let (c, _) = compilers().into_iter().next().unwrap();
+    build(&folder, "cc", c, ["log.c", "log_main.c"], &["-O1", "-DLATE"]);
+    folder.write("logs.rv", LOGS);
+    assert_eq!(folder.foresee(&["record", "-o", "run.ft", "--", "./prog"]).code, Some(0));
+    let checked = folder.foresee(&["check", "--spec", "logs.rv", "run.ft"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.stdout);
+    let all = format!("{}{}", checked.stdout, checked.stderr);
+    assert!(all.contains("the arguments of `log_write` that it asks for are not in the trace"), "{all}");
+    assert!(all.contains("the results of `log_open` that it asks for are not in the trace"), "{all}");
+}
+
+#[test]
+fn rust_functions_are_recorded() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    fs::create_dir(folder.path("src")).unwrap();
+    folder.write("Cargo.toml", "[package]\nname = \"logs\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    folder.write("src/main.rs", fs::read(format!("{SOURCES}/logs.rs")).unwrap());
+    folder.write(
+        "logs.rv",
+        r#"property UseAfterClose(l) {
+            event open(l) = exit("logs::open") returning l;
+            event write(l) = enter("Log::write", self as l);
+            event close(l) = enter("Log::close", this as l);
+            ere: open write* close+ write
+            @match { report "write to closed log"; }
+        }
+        property BigWrite(l) {
+            event big(l, n) = enter("Log::write", l, _, n) when n > 4096;
+            ere: big
+            @match { report "big write"; }
+        }"#,
+    );
+    for profile in ["dev", "release"] {
+        for (argument, code) in [("late", 66), ("big", 66), ("", 0)] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
+            command.args(["foresee", "run", "--profile", profile, "--spec", "logs.rv", "--", argument]);
+            command.current_dir(folder.path("")).env_remove("RUSTFLAGS");
+            let ran = outcome(command.output().unwrap());
+            let all = format!("{profile} {argument}: {}{}", ran.stdout, ran.stderr);
+            assert_eq!(ran.code, Some(code), "{all}");
+            assert_eq!(ran.stdout.contains("write to closed log"), argument == "late", "{all}");
+            assert_eq!(ran.stdout.contains("big write"), argument == "big", "{all}");
+        }
+    }
+}

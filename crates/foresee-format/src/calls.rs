@@ -1,0 +1,113 @@
+//! The table of hooks: where the runtime takes notice of calls, which the driver has worked out from the program's file.
+//!
+//! Words of 8 bytes, little-endian. A header: [`CALLS_MAGIC`], device and number of the program's file, how many hooks. Then each hook:
+//!
+//! ```text
+//! where the jump goes that replaces instructions, as an address of the file
+//! patched bytes | copied bytes << 8 | fields << 16 | values << 24 | detail of its records << 32
+//! bytes of the names of the parameters | bytes of the function's name << 32
+//! the copied instructions, then the fields, the values, the names of the parameters, the function's name
+//! ```
+//!
+//! A hook that patches no bytes is not in the program: the one before it leads to it when its own instructions are done.
+//!
+//! Copied instructions and names are filled up to whole words. A field is the place among the copied bytes of a 4-byte number that is
+//! relative to the instruction; it is one word. So is a value: [`ValueWord`].
+
+/// The first word of the table.
+pub const CALLS_MAGIC: u64 = u64::from_le_bytes(*b"FORcalls");
+/// How many words the header has.
+pub const CALLS_HEADER_WORDS: usize = 4;
+/// How many words a hook has before its lists.
+pub const HOOK_WORDS: usize = 3;
+/// How many bytes the jump has that a hook puts into the program.
+pub const JUMP_LEN: usize = 5;
+
+/// A register that the runtime saves when a hook is reached, by its place among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Saved {
+    Rdi,
+    Rsi,
+    Rdx,
+    Rcx,
+    R8,
+    R9,
+    Rax,
+    R10,
+    R11,
+}
+
+/// How many registers there are.
+pub const SAVED_REGISTERS: usize = 9;
+
+/// Where a value is when a hook is reached, and how to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueWord {
+    /// The place of a register among those that are saved, or [`ValueWord::ON_STACK`].
+    pub register: u8,
+    /// Its bytes, the lowest ones: at most 8.
+    pub size: u8,
+    /// Whether its highest bit is a sign.
+    pub signed: bool,
+    /// Whether it is the address of an object.
+    pub object: bool,
+    /// On the stack: how far above the return address.
+    pub offset: u32,
+}
+
+impl ValueWord {
+    /// Instead of a register.
+    pub const ON_STACK: u8 = 0xff;
+
+    /// As a word of the table.
+    pub const fn word(self) -> u64 {
+        self.register as u64
+            | (self.size as u64) << 8
+            | (self.signed as u64) << 16
+            | (self.object as u64) << 17
+            | (self.offset as u64) << 32
+    }
+
+    /// From a word of the table.
+    pub const fn from_word(word: u64) -> ValueWord {
+        ValueWord {
+            register: word as u8,
+            size: (word >> 8) as u8,
+            signed: word >> 16 & 1 != 0,
+            object: word >> 17 & 1 != 0,
+            offset: (word >> 32) as u32,
+        }
+    }
+
+    /// The value of these bits: the lowest bytes, with a sign if it has one.
+    pub const fn value(self, bits: u64) -> u64 {
+        let unused = 64 - 8 * (if self.size == 0 || self.size > 8 { 8 } else { self.size as u32 });
+        if self.signed { ((bits << unused) as i64 >> unused) as u64 } else { bits << unused >> unused }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_the_lowest_bytes() {
+        let of = |size, signed| ValueWord { register: 0, size, signed, object: false, offset: 0 };
+        assert_eq!(of(4, true).value(0x1_ffff_fffe), u64::MAX - 1);
+        assert_eq!(of(4, false).value(0x1_ffff_fffe), 0xffff_fffe);
+        assert_eq!(of(1, false).value(0xab01), 1);
+        assert_eq!(of(8, false).value(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn words_come_back_as_they_were() {
+        let stack =
+            ValueWord { register: ValueWord::ON_STACK, size: 8, signed: false, object: true, offset: 24 };
+        let register = ValueWord { register: Saved::R11 as u8, size: 2, signed: true, object: false, offset: 0 };
+        for value in [stack, register] {
+            assert_eq!(ValueWord::from_word(value.word()), value);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The pieces of code that hooks lead to, and the jumps to them.
+//!
+//! All pieces are in one mapping, near enough to the program that a jump of five bytes reaches it from anywhere in the program's
+//! code, and that what the copied instructions address relative to themselves can be reached from there. The mapping is written
+//! first and made executable then; the program's pages can be written only while jumps are put into them.
+
+use foresee_format::JUMP_LEN;
+
+use super::table::Hook;
+use super::trampoline::foresee_hook;
+use crate::program;
+
+const PAGE: u64 = 4096;
+/// Beside copied instructions a piece has a push, two jumps or calls through memory with 8 bytes each, or fewer.
+const REST: usize = 5 + 2 * (6 + 8) + 8;
+/// How far the pieces may be from the program.
+const REACH: u64 = 1 << 30;
+/// Where they are looked for: every so many bytes.
+const STEP: u64 = 1 << 20;
+
+/// Makes the pieces, and puts the jumps into the program; false if that cannot be done.
+pub(super) fn put_in_place(hooks: &[Hook]) -> bool {
+    let bias = program::load_bias();
+    let room: usize = hooks.iter().map(|hook| (hook.copied.len() + REST).next_multiple_of(16)).sum();
+    let len = (room as u64).next_multiple_of(PAGE);
+    let Some(pieces) = near_program(len) else { return false };
+    let mut piece = Piece { at: pieces };
+    let mut jumps: Vec<(u64, u64)> = Vec::with_capacity(hooks.len());
+    for (number, hook) in hooks.iter().enumerate() {
+        jumps.push((hook.address.wrapping_add(bias), piece.at));
+        let leads_on = hooks.get(number + 1).is_some_and(|next| next.len == 0);
+        if !piece.write(number as u32, hook, bias, leads_on) {
+            return false;
+        }
+    }
+    protect(pieces, len, libc::PROT_READ | libc::PROT_EXEC)
+        && hooks.iter().zip(jumps).all(|(hook, (from, to))| hook.len == 0 || put_jump(from, to, hook.len))
+}
+
+/// New memory that the program's code reaches.
+fn near_program(len: u64) -> Option<u64> {
+    let (start, end) = program::extent();
+    // What grows is behind the program: before it is better.
+    let before = (1..REACH / STEP).filter_map(|step| start.checked_sub(step * STEP + len)).map(|at| at & !(PAGE - 1));
+    let behind = (REACH / STEP / 2..REACH / STEP).map(|step| (end + step * STEP) & !(PAGE - 1));
+    before.chain(behind).find(|&at| {
+        // SAFETY: a mapping that replaces none that exists.
+        let mapped = unsafe {
+            libc::mmap(
+                at as *mut libc::c_void,
+                len as usize,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE,
+                -1,
+                0,
+            )
+        };
+        if mapped as u64 != at && mapped != libc::MAP_FAILED {
+            // An old kernel takes the address for a wish.
+            // SAFETY: it was mapped just now.
+            unsafe { libc::munmap(mapped, len as usize) };
+        }
+        mapped as u64 == at
+    })
+}
+
+fn protect(start: u64, len: u64, how: libc::c_int) -> bool {
+    // SAFETY: the callers pass pages of the program's code, or of the pieces, and leave them executable.
+    unsafe { libc::mprotect(start as *mut libc::c_void, len as usize, how) == 0 }
+}
+
+/// Replaces instructions by a jump.
+fn put_jump(from: u64, to: u64, len: usize) -> bool {
+    let first = from & !(PAGE - 1);
+    let pages = (from + len as u64).next_multiple_of(PAGE) - first;
+    let Some(distance) = distance(from + JUMP_LEN as u64, to) else { return false };
+    if !protect(first, pages, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC) {
+        return false;
+    }
+    const JUMP: u8 = 0xe9;
+    const TRAP: u8 = 0xcc;
+    // SAFETY: the driver has found whole instructions of so many bytes there, into which nothing else leads; they can be written now,
+    // and no other thread runs the program's code yet.
+    unsafe {
+        let at = from as *mut u8;
+        at.write_volatile(JUMP);
+        at.add(1).cast::<i32>().write_unaligned(distance);
+        for behind in JUMP_LEN..len {
+            at.add(behind).write_volatile(TRAP);
+        }
+    }
+    protect(first, pages, libc::PROT_READ | libc::PROT_EXEC)
+}
+
+fn distance(from: u64, to: u64) -> Option<i32> {
+    i32::try_from(to.wrapping_sub(from) as i64).ok()
+}
+
+/// Where the next piece goes.
+struct Piece {
+    at: u64,
+}
+
+impl Piece {
+    /// Writes the piece for a hook; false if something is out of reach. It may lead on to the next.
+    fn write(&mut self, number: u32, hook: &Hook, bias: u64, leads_on: bool) -> bool {
+        let end = (self.at + (hook.copied.len() + REST) as u64).next_multiple_of(16);
+        let replaced = hook.address.wrapping_add(bias);
+        let done = if hook.is_return() {
+            self.copy(hook, replaced) && {
+                self.call_trampoline(number);
+                self.bytes(&[0xc3]);
+                true
+            }
+        } else {
+            self.call_trampoline(number);
+            self.copy(hook, replaced) && {
+                // jmp [rip]
+                self.bytes(&[0xff, 0x25, 0, 0, 0, 0]);
+                let next = if leads_on { end } else { replaced + hook.len as u64 };
+                self.bytes(&next.to_le_bytes());
+                true
+            }
+        };
+        self.at = end;
+        done
+    }
+
+    /// push number; call [rip + 2]; jmp over the address.
+    fn call_trampoline(&mut self, number: u32) {
+        self.bytes(&[0x68]);
+        self.bytes(&number.to_le_bytes());
+        self.bytes(&[0xff, 0x15, 2, 0, 0, 0, 0xeb, 8]);
+        self.bytes(&(foresee_hook as *const () as u64).to_le_bytes());
+    }
+
+    /// The instructions that are replaced, which were at `from`.
+    fn copy(&mut self, hook: &Hook, from: u64) -> bool {
+        let moved = self.at.wrapping_sub(from);
+        let start = self.at;
+        self.bytes(hook.copied);
+        hook.fields.iter().all(|&field| {
+            // SAFETY: the table's reader has seen that the field is within the copied bytes, which were written there just now.
+            unsafe {
+                let field = (start + field) as *mut i32;
+                let old = i64::from(field.read_unaligned());
+                match i32::try_from(old.wrapping_sub(moved as i64)) {
+                    Ok(new) => {
+                        field.write_unaligned(new);
+                        true
+                    }
+                    Err(_) => false,
+                }
+            }
+        })
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        // SAFETY: the mapping has room for all pieces (`put_in_place`), and can be written until the last is done.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at as *mut u8, bytes.len()) };
+        self.at += bytes.len() as u64;
+    }
+}

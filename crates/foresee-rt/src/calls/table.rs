@@ -1,0 +1,86 @@
+//! Reading the table of hooks.
+
+use std::ffi::CStr;
+
+use foresee_format::{CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, JUMP_LEN, RETURNED};
+
+use crate::recorder::code_filter::{map, stat};
+
+/// A hook as the table has it, which stays mapped.
+pub(super) struct Hook {
+    /// Where the program is changed, as its file says.
+    pub(super) address: u64,
+    /// How many bytes are replaced; none if the hook before it leads here.
+    pub(super) len: usize,
+    pub(super) copied: &'static [u8],
+    /// Where these are relative to themselves.
+    pub(super) fields: &'static [u64],
+    pub(super) values: &'static [u64],
+    pub(super) parameters: &'static [u8],
+    pub(super) name: &'static [u8],
+    /// Of its records.
+    pub(super) detail: u8,
+}
+
+impl Hook {
+    pub(super) fn is_return(&self) -> bool {
+        self.detail == RETURNED
+    }
+}
+
+/// The hooks of the table in this file: `None` if they are another program's, `Some(None)` if they make no sense.
+pub(super) fn read(path: &CStr) -> Option<Option<Box<[Hook]>>> {
+    let Some((words, count)) = map(path) else { return Some(None) };
+    // SAFETY: so many words are mapped at this address, and never unmapped.
+    let words: &'static [u64] = unsafe { std::slice::from_raw_parts(words, count as usize) };
+    let Some(&[magic, device, file, hooks]) = words.first_chunk::<CALLS_HEADER_WORDS>() else {
+        return Some(None);
+    };
+    if magic != CALLS_MAGIC {
+        return Some(None);
+    }
+    if stat(c"/proc/self/exe") != Some((device, file)) {
+        return None;
+    }
+    let mut rest = Rest(&words[CALLS_HEADER_WORDS..]);
+    Some((0..hooks).map(|_| rest.hook()).collect())
+}
+
+/// What of the table is not read yet.
+struct Rest(&'static [u64]);
+
+impl Rest {
+    fn hook(&mut self) -> Option<Hook> {
+        let &[address, lengths, texts] = self.words(HOOK_WORDS)?.first_chunk::<HOOK_WORDS>()?;
+        let byte = |shift: u32| usize::from((lengths >> shift) as u8);
+        let copied = self.bytes(byte(8))?;
+        let fields = self.words(byte(16))?;
+        let values = self.words(byte(24))?;
+        let parameters = self.bytes(texts as u32 as usize)?;
+        let name = self.bytes((texts >> 32) as usize)?;
+        let is_within = |field: &u64| *field + 4 <= copied.len() as u64;
+        (byte(0) >= JUMP_LEN || byte(0) == 0).then_some(())?;
+        fields.iter().all(is_within).then_some(Hook {
+            address,
+            len: byte(0),
+            copied,
+            fields,
+            values,
+            parameters,
+            name,
+            detail: (lengths >> 32) as u8,
+        })
+    }
+
+    fn words(&mut self, count: usize) -> Option<&'static [u64]> {
+        let (words, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(words)
+    }
+
+    fn bytes(&mut self, count: usize) -> Option<&'static [u8]> {
+        let words = self.words(count.div_ceil(8))?;
+        // SAFETY: these words have at least so many bytes.
+        Some(unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), count) })
+    }
+}

@@ -1,0 +1,89 @@
+//! Finding one's way in debug information: entries by unit and offset, and what they say through other entries.
+
+use gimli::{
+    AttributeValue, DW_AT_abstract_origin, DW_AT_specification, DebuggingInformationEntry, Dwarf, DwAt,
+    EndianSlice, LittleEndian, Unit, UnitOffset, UnitSectionOffset,
+};
+
+pub(super) type Slice<'a> = EndianSlice<'a, LittleEndian>;
+pub(super) type Entry<'a> = DebuggingInformationEntry<Slice<'a>>;
+
+/// How often an entry may be about another: no compiler needs more than two.
+const INDIRECTIONS: usize = 8;
+
+/// An entry, by its unit and where it is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Die {
+    pub(super) unit: usize,
+    pub(super) offset: UnitOffset,
+}
+
+/// The debug information of a file.
+pub(super) struct Debug<'d, 'a> {
+    pub(super) dwarf: &'d Dwarf<Slice<'a>>,
+    pub(super) units: &'d [Unit<Slice<'a>>],
+}
+
+impl<'d, 'a> Debug<'d, 'a> {
+    pub(super) fn unit(&self, of: Die) -> &'d Unit<Slice<'a>> {
+        &self.units[of.unit]
+    }
+
+    pub(super) fn entry(&self, of: Die) -> Option<Entry<'a>> {
+        self.unit(of).entry(of.offset).ok()
+    }
+
+    /// The entry that an attribute of this very entry names.
+    pub(super) fn follow_own(&self, of: Die, attribute: DwAt) -> Option<Die> {
+        match self.entry(of)?.attr_value(attribute)? {
+            AttributeValue::UnitRef(offset) => Some(Die { unit: of.unit, offset }),
+            AttributeValue::DebugInfoRef(offset) => {
+                let offset = UnitSectionOffset(offset.0);
+                let found = self.units.iter().enumerate().find_map(|(number, unit)| {
+                    Some(Die { unit: number, offset: offset.to_unit_offset(&unit.header)? })
+                });
+                found
+            }
+            _ => None,
+        }
+    }
+
+    /// What this entry is about, itself and those that it is a part or a place of.
+    pub(super) fn origins(&self, of: Die) -> impl Iterator<Item = Die> {
+        let next = |&die: &Die| {
+            self.follow_own(die, DW_AT_abstract_origin).or_else(|| self.follow_own(die, DW_AT_specification))
+        };
+        std::iter::successors(Some(of), next).take(INDIRECTIONS)
+    }
+
+    /// The entry that an attribute names, of this entry or of one that it is about.
+    pub(super) fn follow(&self, of: Die, attribute: DwAt) -> Option<Die> {
+        self.origins(of).find_map(|die| self.follow_own(die, attribute))
+    }
+
+    /// An attribute of this entry or of one that it is about.
+    pub(super) fn attribute(&self, of: Die, attribute: DwAt) -> Option<(Die, AttributeValue<Slice<'a>>)> {
+        self.origins(of).find_map(|die| Some((die, self.entry(die)?.attr_value(attribute)?)))
+    }
+
+    pub(super) fn text(&self, of: Die, attribute: DwAt) -> Option<String> {
+        let (die, value) = self.attribute(of, attribute)?;
+        let text = self.dwarf.attr_string(self.unit(die), value).ok()?;
+        Some(text.to_string_lossy().into_owned())
+    }
+
+    /// The entries directly below this one.
+    pub(super) fn children(&self, of: Die) -> Vec<Die> {
+        let read = || -> gimli::Result<Vec<Die>> {
+            let mut tree = self.unit(of).entries_tree(Some(of.offset))?;
+            let mut below = tree.root()?.children();
+            let mut found = Vec::new();
+            while let Some(child) = below.next()? {
+                found.push(Die { unit: of.unit, offset: child.entry().offset() });
+            }
+            Ok(found)
+        };
+        // What cannot be read is not there; whoever needs it says so.
+        read().unwrap_or_default()
+    }
+}
