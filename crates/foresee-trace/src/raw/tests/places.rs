@@ -1,6 +1,6 @@
 //! Compact records: what a thread does where it has been before.
 
-use foresee_format::places::{ATOMIC, BRANCH, EXIT, FILLER, WrittenPlaces, what};
+use foresee_format::places::{ATOMIC, EXIT, FILLER, WrittenPlaces, what};
 
 use super::*;
 
@@ -57,16 +57,13 @@ fn compact_records_are_read_as_full_ones_with_the_key_before_them() {
         thread.compact(EXIT.into(), 1);
         thread.full(&[first_word(Tag::Now, 0, 8)]);
     }
-    thread.compact(BRANCH.into(), 1);
-    let mut header = header();
-    header[8 * FLAGS_WORD..][..8].copy_from_slice(&RunFlags::HAS_BRANCHES.word().to_le_bytes());
     let other = chunk(1, &[&[first_word(Tag::Begin, 0, 3)], &[first_word(Tag::End, 0, 5)]]);
-    let file = [header, thread.chunk(0), other];
+    let file = [header(), thread.chunk(0), other];
     let (events, damaged) = read(&file.concat()).unwrap();
     let round = ["enter", "write", "read", "exit"];
     let begin = ["thread-begin", "fork"];
     let other = ["thread-begin", "thread-end"];
-    assert_eq!(events, [&begin[..], &round, &other, &round, &["branch"]].concat());
+    assert_eq!(events, [&begin[..], &round, &other, &round].concat());
     assert!(!damaged);
 }
 
