@@ -15,6 +15,7 @@ mod predict;
 mod programs;
 mod record;
 mod refine;
+mod scale;
 mod trace;
 
 use std::process::ExitCode;

@@ -2,7 +2,8 @@
 //!
 //! The programs are in `bench/record`, a workspace of its own; all have four threads. Time is processor time, user and
 //! system, of the whole process, and the least of several runs counts, so that other work on the machine disturbs it less.
-//! TSan reports nothing: finding is not what is measured, and Rust's library is not instrumented in either build.
+//! TSan reports nothing: finding is not what is measured, and Rust's library is not instrumented in either build. What foresee has built is also
+//! run without being recorded (*idle*).
 //!
 //! Recording writes gigabytes within a second of a program's own time, so what is packed is a smaller run of the same work; sizes
 //! per event and the time of packing are taken from that. An *event* is one of the packed trace.
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::corpus::Failed;
+use crate::scale;
 
 const PROGRAMS: [&str; 4] = ["bank", "map", "pipeline", "compute"];
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -23,7 +25,7 @@ pub(crate) struct Effort {
 }
 
 pub(crate) fn run(effort: &Effort) -> ExitCode {
-    match table(effort) {
+    match table(effort).and_then(|()| scale::run(effort.measured, effort.times)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("record: {why}");
@@ -40,10 +42,11 @@ fn table(effort: &Effort) -> Result<(), Failed> {
         effort.times
     );
     println!(
-        "{:<9} {:>8} {:>10} {:>6} {:>8} {:>7} {:>9} {:>12} {:>6} {:>8} {:>8}",
+        "{:<9} {:>8} {:>10} {:>6} {:>6} {:>8} {:>7} {:>9} {:>12} {:>6} {:>8} {:>8}",
         "program",
         "native s",
         "M events/s",
+        "idle",
         "TSan",
         "foresee",
         "(user)",
@@ -55,22 +58,26 @@ fn table(effort: &Effort) -> Result<(), Failed> {
     );
     let mut logs = [0.0; 2];
     for program in PROGRAMS {
-        let mut least = [Cost::MOST; 3];
+        let mut least = [Cost::MOST; 4];
         for _ in 0..effort.times {
-            let ways = [&builds.native, &builds.tsan, &builds.foresee];
-            for (least, build) in least.iter_mut().zip(ways) {
-                *least = least.min(builds.cost(&mut builds.program(build, program, effort.measured))?);
+            let run = |build| builds.program(build, program, effort.measured);
+            let mut idle = run(&builds.foresee);
+            idle.env_remove("FORESEE_RAW");
+            let ways = [run(&builds.native), idle, run(&builds.tsan), run(&builds.foresee)];
+            for (least, mut command) in least.iter_mut().zip(ways) {
+                *least = least.min(builds.cost(&mut command)?);
             }
         }
         let packed = builds.pack(program, effort.packed)?;
-        let [native, tsan, foresee] = least;
+        let [native, idle, tsan, foresee] = least;
         let slower = [tsan.seconds() / native.seconds(), foresee.seconds() / native.seconds()];
         logs.iter_mut().zip(slower).for_each(|(sum, slower)| *sum += slower.ln());
         let share = f64::from(effort.measured) / f64::from(effort.packed);
         println!(
-            "{program:<9} {:>8.3} {:>10.0} {:>5.1}x {:>7.1}x {:>6.1}x {:>8.1}x {:>11.1}x {:>6.2} {:>8.2} {:>8.0}",
+            "{program:<9} {:>8.3} {:>10.0} {:>5.1}x {:>5.1}x {:>7.1}x {:>6.1}x {:>8.1}x {:>11.1}x {:>6.2} {:>8.2} {:>8.0}",
             native.seconds(),
             packed.events * share / native.seconds() / 1e6,
+            idle.seconds() / native.seconds(),
             slower[0],
             slower[1],
             foresee.user / native.seconds(),
@@ -149,6 +156,7 @@ impl Builds {
         // Bash tells times to a thousandth of a second, GNU time tells memory.
         shell.args(["-c", r#"TIMEFORMAT="%3U %3S"; time /usr/bin/time -f %M -o "$0" "$@""#]).arg(&said);
         shell.arg(command.get_program()).args(command.get_args());
+        shell.env_remove("FORESEE_RAW");
         shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let output = shell.output()?;
         let kib = std::fs::read_to_string(&said)?.trim().parse()?;
@@ -156,9 +164,7 @@ impl Builds {
         let times = told.lines().last().and_then(|line| line.split_once(' '));
         let (user, system) = times.filter(|_| output.status.success()).ok_or_else(|| told.to_string())?;
         let cost = Cost { user: user.parse()?, system: system.parse()?, kib };
-        if self.raw().exists() {
-            std::fs::remove_file(self.raw())?;
-        }
+        remove_raw(&self.raw())?;
         Ok(cost)
     }
 
@@ -186,6 +192,21 @@ impl Builds {
         std::fs::remove_file(raw)?;
         Ok(packed)
     }
+}
+
+/// Removes a raw trace with its side files, if there is one.
+pub(crate) fn remove_raw(raw: &Path) -> Result<(), Failed> {
+    let (Some(folder), Some(name)) = (raw.parent(), raw.file_name().and_then(|name| name.to_str())) else {
+        return Ok(());
+    };
+    for file in std::fs::read_dir(folder)? {
+        let file = file?;
+        if file.file_name().to_str().is_some_and(|file| file == name || file.starts_with(&format!("{name}+")))
+        {
+            std::fs::remove_file(file.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// `cargo-foresee` itself, built as this program is, with the runtime beside it.

@@ -3,7 +3,7 @@
 //! The program writes its raw trace; this process, beside it, reads what is there ([`Follower`]), packs it, and hands
 //! each event to whoever checks. So a race that was observed is told at once, and little is left to do when the program
 //! ends. What was read is given back to the disk once the raw trace has become large: what stays is the packed trace, which is
-//! some twenty times smaller.
+//! smaller.
 //!
 //! If the program is to be observed (`FORESEE_OBSERVER`), its observer is told each event as well.
 //!

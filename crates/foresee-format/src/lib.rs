@@ -9,16 +9,17 @@
 //! chunk   = CHUNK_MAGIC, owner, length in bytes, key, then records (owner: a thread) or a text (owner: TEXT_OWNER); the key is
 //!           that from which on the text holds, or the thread has the chunk, or a turn, or 0
 //! text    = kind, length in bytes, the bytes, padded to a word
-//! record  = tag | detail << 8 | key << 16, then `words(tag) - 1` words
+//! record  = tag | detail << 8 | key << 16, then `words(tag) - 1` words; or compact, which begins with a byte that is no tag
 //! ```
 //!
-//! **A reader knows where the records of a chunk end**: chunks begin as zeroes, and the first word of a record, which
-//! is never 0, is stored after its other words. So whatever kills the process, what is found up to the first zero word is
+//! **A reader knows where the records of a chunk end**: chunks begin as zeroes, and the first word of a record, whose first
+//! byte is never 0, is stored after its other words. So whatever kills the process, what is found up to the first zero byte is
 //! complete. A chunk whose owner died before it wrote the chunk's header begins with zeroes, and is passed over.
 //!
-//! **Most records are one word**: a *near* access or call says how far it is from what the same chunk has said before ([`near`]),
-//! and has the key of [`Tag::Now`] or of the record before it, rounded up to an even one. A near atomic has a second word for
-//! that, and a key of its own.
+//! **Most records are a few bytes**: a *compact* one says what is done where the thread has been before ([`places`]), and has the key of
+//! [`Tag::Now`] or of the record before it, rounded up to an even one; compact atomics have keys of their own. The others, which all begin with an aligned word, are
+//! *full*, or *near*: these say how far they are from what the same chunk has said before ([`near`]). Accesses and calls were near before version 9; reads with a digest, and
+//! atomics whose place is not known, still are.
 //!
 //! **Chunks of a thread** follow each other in the file in the thread's order, but for its *home*, the one that it has mapped: the
 //! first of those with its largest turn. The turn is odd while the home is filled. When it is full, the thread writes a copy of
@@ -62,6 +63,7 @@ pub mod digest;
 mod flags;
 mod header;
 pub mod near;
+pub mod places;
 mod record;
 
 pub use calls::*;

@@ -134,9 +134,32 @@ records! {
     Failed = 48, 3;
     /// pc; detail: an [`OperationStep`]. A call or return takes its arguments and its name.
     Operation = 49, 2;
+    /// A `Read` that says where it is instead of when, and has the key of a near record: its first word has the pc; address.
+    ReadAt = 50, 2;
+    /// As `ReadAt`.
+    WriteAt = 51, 2;
+    /// A `ReadRange` of this kind, of less than 256 bytes; detail: how many.
+    ReadRangeAt = 52, 2;
+    /// As `ReadRangeAt`.
+    WriteRangeAt = 53, 2;
+    /// An `Enter` of this kind: its first word has an address within the function; where the call is.
+    EnterAt = 54, 2;
     /// pc behind the call: a function that a property names is called, or with detail [`RETURNED`] returns. Takes its arguments, or its
     /// result, behind a text with the names of its parameters, and its name.
-    Call = 50, 2;
+    Call = 55, 2;
+}
+
+impl Tag {
+    /// The near record of an atomic operation, if it is one.
+    #[inline(always)]
+    pub const fn near_atomic(self) -> Option<Tag> {
+        match self {
+            Tag::Load | Tag::NearLoad => Some(Tag::NearLoad),
+            Tag::Store | Tag::NearStore => Some(Tag::NearStore),
+            Tag::Rmw | Tag::NearRmw => Some(Tag::NearRmw),
+            _ => None,
+        }
+    }
 }
 
 /// The first word of a record.

@@ -1,14 +1,15 @@
 //! The ThreadSanitizer ABI, except for atomics: accesses, and functions that are entered and left.
 //!
-//! Each access first tries the fast path (`access_at_once`), whose code is inlined here; if that is not possible it takes the long
-//! way in a function of its own, which may be slow.
+//! Each access first tries the fast path (`access_at_once`), whose code is inlined here, then a longer one (`known_access_at_once`) in
+//! a function of its own; if that is not possible either it takes the long way, which may be slow.
 
 use foresee_format::Tag;
 
 use crate::entry_points::{entries, entries_if_recording};
 use crate::recorder::accesses::{maybe_watched, read_range, write_range};
 use crate::recorder::thread::{
-    AccessKind, access_at_once, accessing, always, entered_at_once, exited_at_once, seen_at_once,
+    AccessKind, access_at_once, accessing, always, entered_at_once, exited_at_once, known_access_at_once,
+    seen_at_once,
 };
 use crate::recorder::{code_filter, seen_values, watched};
 
@@ -21,6 +22,9 @@ pub(super) extern "C-unwind" fn read<const SIZE: u8>(addr: u64, pc: u64) {
 /// A read that may be one with what it sees, which has its own fast path: also without a stack.
 #[inline(never)]
 extern "C-unwind" fn special_read<const SIZE: u8>(addr: u64, pc: u64) {
+    if known_access_at_once(AccessKind::Read, addr, SIZE, pc) {
+        return;
+    }
     if seen_values::are_recorded() {
         seen_values::touch(addr, SIZE);
         if seen_at_once::<SIZE>(addr, pc) {
@@ -32,6 +36,13 @@ extern "C-unwind" fn special_read<const SIZE: u8>(addr: u64, pc: u64) {
 
 pub(super) extern "C-unwind" fn write<const SIZE: u8>(addr: u64, pc: u64) {
     if !access_at_once(AccessKind::Write, addr, SIZE, pc) {
+        special_write::<SIZE>(addr, pc);
+    }
+}
+
+#[inline(never)]
+extern "C-unwind" fn special_write<const SIZE: u8>(addr: u64, pc: u64) {
+    if !known_access_at_once(AccessKind::Write, addr, SIZE, pc) {
         any_write::<SIZE>(addr, pc);
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn maybe_watched(tag: Tag, with_value: Tag, addr: u64, size: u8, pc: 
 /// Records that these bytes are read.
 pub(crate) extern "C-unwind" fn read_range(addr: u64, size: u64, pc: u64) {
     if size > 0 && !code_filter::leaves_out(pc) {
-        accessing(|local| local.plain(Tag::ReadRange, 0, [pc, addr, size]));
+        accessing(|local| local.range(AccessKind::Read, addr, size, pc));
     }
 }
 
@@ -40,7 +40,7 @@ pub(crate) extern "C-unwind" fn write_range(addr: u64, size: u64, pc: u64) {
         accessing(|local| {
             watched::disturb(addr, size);
             if !code_filter::leaves_out(pc) {
-                local.plain(Tag::WriteRange, 0, [pc, addr, size]);
+                local.range(AccessKind::Write, addr, size, pc);
             }
         });
     }

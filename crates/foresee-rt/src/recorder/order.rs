@@ -29,8 +29,8 @@ static BEGINNING: Alone = Alone(AtomicU64::new(0));
 /// How many cycles a tick has, as a power of two: keys have 47 bits for ticks, which is two days at 3 GHz.
 const TICK: u32 = 2;
 
-/// How many words of accesses and calls a thread may write before it takes the time anew.
-static FRESH_WORDS: AtomicUsize = AtomicUsize::new(FRESH);
+/// How many bytes of accesses and calls a thread may write before it takes the time anew.
+static FRESH_BYTES: AtomicUsize = AtomicUsize::new(FRESH);
 const FRESH: usize = 64;
 
 /// What orders the records of all threads.
@@ -43,7 +43,7 @@ pub(crate) enum Clock {
 /// Begins to order by this clock; which one it is, as there may be no time to order by.
 pub(crate) fn start(wanted: Clock) -> Clock {
     let is_time = wanted == Clock::Time && has_time();
-    FRESH_WORDS.store(FRESH, SeqCst);
+    FRESH_BYTES.store(FRESH, SeqCst);
     BEGINNING.0.store(if is_time { cycles().max(1) } else { 0 }, SeqCst);
     if is_time { Clock::Time } else { Clock::Counter }
 }
@@ -83,13 +83,13 @@ fn cycles() -> u64 {
 
 /// From now on, every record has the time of its own moment.
 pub(crate) fn be_exact() {
-    FRESH_WORDS.store(0, SeqCst);
+    FRESH_BYTES.store(0, SeqCst);
 }
 
-/// How many words of accesses and calls may follow before the time is taken anew.
+/// How many bytes of accesses and calls may follow before the time is taken anew.
 #[inline(always)]
-pub(crate) fn fresh_words() -> usize {
-    FRESH_WORDS.load(Relaxed)
+pub(crate) fn fresh_bytes() -> usize {
+    FRESH_BYTES.load(Relaxed)
 }
 
 /// Which clock the recording is ordered by.

@@ -7,7 +7,7 @@ static int values[5][64];
 
 static void *fill(void *of) {
     volatile int *mine = of;
-    for (int i = 0; i < 30000; i++)
+    for (int i = 0; i < 80000; i++)
         mine[i % 64] = i;
     return 0;
 }

@@ -14,6 +14,7 @@ mod follow;
 mod home_chunks;
 mod locks;
 mod near;
+mod places;
 mod side_files;
 mod ties;
 mod times;

@@ -17,6 +17,7 @@ use foresee_format::{
 
 use super::local::{Local, NOBODY, with_local};
 use super::numbers::{self, new_thread};
+use super::place_tables;
 use super::shortcut;
 use crate::environment;
 use crate::recorder::leftovers::{self, MappedChunk};
@@ -51,9 +52,15 @@ impl Local {
     /// The thread's last record is written: what is left of its chunk is for another.
     pub(super) fn end_chunk(&self) {
         let (chunk, next) = (self.chunk.get(), self.next.get());
+        self.near.forget();
+        let places = self.near.places.replace(std::ptr::null());
+        // SAFETY: this thread has just forgotten it, and nobody else knows of it.
+        unsafe { place_tables::give_back(places) };
         if chunk.is_null() {
             return;
         }
+        // What is left begins with a word.
+        let next = (next as usize).next_multiple_of(size_of::<u64>()) as *mut u64;
         let used = next as u64 - chunk as u64;
         let rest = MappedChunk { mapping: self.mapping.get(), chunk: next, len: self.len.get() - used };
         let may_share = u64::from(self.thread.get()) >= SHARED_FROM && !ring::is_on();
@@ -117,6 +124,9 @@ impl Local {
         self.mapping.set(mapping);
         self.chunk.set(chunk);
         self.len.set(len);
+        if self.near.places.get().is_null() {
+            self.near.places.set(place_tables::take());
+        }
         self.begin_chunk();
         if unknown {
             // The main thread, or one that was not made by `pthread_create`. It begins with the key of its first record.

@@ -3,7 +3,7 @@
 //! **By the counter** (`recorder::order`) it may if the counter is still where it was: it is news for all threads whenever one counts.
 //!
 //! **By time.** Taking the time costs more than recording an access. So accesses and calls have the key of the last record whose time was taken, for a
-//! number of words at most ([`fresh_words`]): a *page*. What synchronises, and whatever else is not an access or a call, takes the time and begins a page.
+//! number of bytes at most ([`fresh_bytes`]): a *page*. What synchronises, and whatever else is not an access or a call, takes the time and begins a page.
 //!
 //! For what happens-before orders that is enough: between two accesses that it orders, the first one's thread takes the time after the first, and
 //! the second one's thread after that and before the second.
@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use foresee_format::{Tag, first_word};
 
-use super::local::{Local, with_local};
-use crate::recorder::order::{self, Clock, fresh_words};
+use super::local::{Local, ROOM_FOR_COMPACT, with_local};
+use crate::recorder::order::{self, Clock, fresh_bytes};
 use crate::recorder::trace_file;
 
 /// Time has passed: this thread's next record takes it anew.
@@ -43,16 +43,22 @@ impl Local {
     pub(crate) fn note_fresh(&self) {
         match order::clock() {
             Clock::Counter => self.let_near(order::counter(), usize::MAX),
-            Clock::Time => self.let_near(trace_file::request(), fresh_words()),
+            Clock::Time => self.let_near(trace_file::request(), fresh_bytes()),
         }
     }
 
-    /// As many words may be near as the chunk has room for, but not more than so many; the last word is never one.
+    /// As many bytes may be of records without a key as the chunk has room for, but not more than so many.
     #[inline(always)]
     fn let_near(&self, news: &'static AtomicU64, most: usize) {
-        let room = (self.room() / size_of::<u64>()).saturating_sub(1);
+        let room = self.room().saturating_sub(ROOM_FOR_COMPACT);
         self.near.news.set(news);
-        self.near.until.set(self.next.get().wrapping_add(room.min(most)));
+        let is_possible = self.near.places().is_some();
+        let until = if is_possible {
+            self.next.get().wrapping_byte_add(room.min(most))
+        } else {
+            std::ptr::null_mut()
+        };
+        self.near.until.set(until);
     }
 
     /// Takes a key for the next record, if the last one is too old.
@@ -67,7 +73,7 @@ impl Local {
     #[inline(never)]
     fn take_key(&self) {
         // Without room for two records, the next one takes its own.
-        if self.room() < 16 {
+        if self.room() < 2 * ROOM_FOR_COMPACT {
             return;
         }
         let is_time = order::clock() == Clock::Time;
@@ -80,7 +86,7 @@ impl Local {
             self.store_keyed(first_word(Tag::Now, 0, key), []);
         }
         if is_time {
-            self.let_near(trace_file::request(), fresh_words().max(1));
+            self.let_near(trace_file::request(), fresh_bytes().max(1));
         } else {
             self.note_fresh();
         }

@@ -7,6 +7,7 @@ use std::sync::atomic::{
 
 use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
+use foresee_format::places::{Compact, FILLER, WrittenPlaces, what};
 
 use crate::knowledge;
 use crate::recorder::frames::Frames;
@@ -189,18 +190,24 @@ impl Local {
     /// Writes a record with a key, for which there is room; where it is.
     #[inline(always)]
     pub(super) fn store_keyed<const N: usize>(&self, first: u64, words: [u64; N]) -> *mut u64 {
-        let key = first >> 16;
+        self.note_key(first >> 16);
+        self.store(first, words)
+    }
+
+    /// A record has this key.
+    #[inline(always)]
+    pub(super) fn note_key(&self, key: u64) {
         self.near.set_key(key);
         self.last.set(self.last.get().max(key));
-        self.store(first, words)
     }
 
     /// Writes a record for which there is room; where it is.
     #[inline(always)]
     pub(super) fn store<const N: usize>(&self, first: u64, words: [u64; N]) -> *mut u64 {
+        self.fill_up();
         let next = self.next.get();
-        // SAFETY: the callers have seen that the chunk, which is mapped, has room for N + 1 words, and only this thread writes to
-        // it. Each is a store of one word: the first, which makes the record valid for a reader, comes last, and the
+        // SAFETY: the callers have seen that the chunk, which is mapped, has room for N + 1 words and fillers before them, and only this
+        // thread writes to it. Each is a store of one word: the first, which makes the record valid for a reader, comes last, and the
         // compiler may not move it.
         unsafe {
             for (i, &word) in words.iter().enumerate() {
@@ -211,11 +218,47 @@ impl Local {
         }
         next
     }
+
+    /// Writes fillers up to the next word.
+    #[inline(always)]
+    fn fill_up(&self) {
+        const FILLERS: u64 = u64::from_ne_bytes([FILLER; 8]);
+        let next = self.next.get();
+        let beyond = next as usize % size_of::<u64>();
+        if beyond != 0 {
+            // SAFETY: as in `store`, whose record follows. The bytes of this store that are in the next word are zeroes, as they were.
+            unsafe { next.write_unaligned(FILLERS >> (8 * beyond)) };
+            self.next.set(next.wrapping_byte_add(size_of::<u64>() - beyond));
+        }
+    }
+
+    /// Writes a compact record, for which there is room.
+    #[inline(always)]
+    pub(super) fn store_compact(&self, word: u64, len: usize) {
+        let next = self.next.get();
+        compiler_fence(SeqCst);
+        // SAFETY: the callers have seen that the chunk, which is mapped, has room for a word, and only this thread writes to it. The bytes of this store behind the record are zeroes, as they were.
+        unsafe { next.write_unaligned(word) };
+        compiler_fence(SeqCst);
+        self.next.set(next.wrapping_byte_add(len));
+    }
+
+    /// Writes a compact record of something at a place that this thread knows.
+    #[inline(always)]
+    pub(super) fn store_at(&self, places: &WrittenPlaces, record: Compact, addr: u64) {
+        self.store_compact(record.word, record.len);
+        places.note(record, addr);
+    }
 }
+
+/// So many bytes are left where compact records may be: the store of one, or a full record in its place with fillers before it, fits there.
+pub(super) const ROOM_FOR_COMPACT: usize = 3 * size_of::<u64>();
 
 /// What the next record may be near to, in the current chunk.
 pub(super) struct Near {
     pub(super) access: NearAccess,
+    /// The places that the thread knows; null without a chunk.
+    pub(super) places: Cell<*const WrittenPlaces>,
     /// The key that a near record would have, if it is the next.
     key: Cell<u64>,
     /// Near records before this address may have it, unless there is news (`freshness`); null if none may.
@@ -235,6 +278,7 @@ impl Near {
     const fn nowhere() -> Near {
         Near {
             access: NearAccess::nowhere(),
+            places: Cell::new(std::ptr::null()),
             key: Cell::new(NEVER),
             until: Cell::new(std::ptr::null_mut()),
             news: Cell::new(&NO_NEWS),
@@ -245,8 +289,18 @@ impl Near {
     /// Nothing is near to what comes next.
     pub(super) fn forget(&self) {
         self.access.forget();
+        if let Some(places) = self.places() {
+            places.forget();
+        }
         self.key.set(NEVER);
         self.until.set(std::ptr::null_mut());
+    }
+
+    /// The places that the thread knows, if it has a table of them.
+    #[inline(always)]
+    pub(super) fn places(&self) -> Option<&WrittenPlaces> {
+        // SAFETY: null, or a table that is this thread's alone until it puts null here (`place_tables`).
+        unsafe { self.places.get().as_ref() }
     }
 
     /// The key that a near record would have.
@@ -266,11 +320,14 @@ impl Near {
 
     /// Notes a record in full: what comes next may be near to it.
     #[inline(always)]
-    pub(super) fn note<const N: usize>(&self, tag: Tag, words: [u64; N]) {
-        if let (Tag::Read | Tag::Write | Tag::Load | Tag::Store | Tag::Rmw, [pc, addr, ..]) =
+    pub(super) fn note<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
+        if let (Tag::Read | Tag::Write | Tag::Load | Tag::Store | Tag::Rmw, &[pc, addr, ..]) =
             (tag, &words[..])
         {
-            self.access.set(*pc, *addr);
+            self.access.set(pc, addr);
+            if let (Some(near), Some(places)) = (tag.near_atomic(), self.places()) {
+                places.note_atomic(what(near, detail, pc), addr);
+            }
         }
     }
 }

@@ -7,9 +7,10 @@
 //! | `deferred` | signals that interrupted the runtime, until it is left |
 //! | `numbers` | the numbers of threads |
 //! | `chunks` | room for more records |
+//! | `place_tables` | memory for the places that a thread knows |
 //! | `records` | records in full, and who may write them when |
 //! | `shortcut` | where the first of these is, without a call |
-//! | `near_records` | the usual records, in one word each: the fast path |
+//! | `near_records` | the usual records, in a byte or a few each: the fast path |
 //! | `freshness` | how old the keys of the usual records may be |
 //! | `suspended` | fibers: threads of the trace that do not run at the moment |
 //!
@@ -24,6 +25,7 @@ mod ignoring;
 mod local;
 mod near_records;
 mod numbers;
+mod place_tables;
 mod records;
 mod shortcut;
 mod suspended;
@@ -35,7 +37,7 @@ pub(crate) use ignoring::{Ignored, begin_ignoring, end_ignoring, unignored};
 pub(crate) use local::{Local, abandon, depth, identity, is_inside, position, silence};
 pub(crate) use near_records::{
     AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once,
-    leave_to, seen_at_once,
+    known_access_at_once, leave_to, seen_at_once,
 };
 pub(crate) use numbers::{are_many, new_thread};
 pub(crate) use records::{accessing, always, inside, plain, stamped};

@@ -1,8 +1,8 @@
-//! Accesses and calls, which are most of what a thread records, in one word each, and atomics in two.
+//! Accesses and calls, which are most of what a thread records, mostly in one byte each, and atomics in two words.
 //!
-//! How a *near* record says how far it is from those before it, and which key it has, is part of the layout (`foresee_format::near`).
-//! Here is the other half: knowing what is in this chunk already. Nothing is near at the beginning of a chunk, so each can be
-//! read alone.
+//! How a *compact* record says what is done where the thread has been before, how a *near* one says how far it is from those before it, and
+//! which key they have, is part of the layout (`foresee_format::places`, `foresee_format::near`). Here is the other half: knowing what is in this chunk already.
+//! Nothing is known at the beginning of a chunk, so each can be read alone.
 //!
 //! The functions named `…_at_once` are the fast path of the whole runtime. They succeed if nothing special is to be done, and
 //! otherwise do nothing; the caller then takes the long way (`Local::access` and the like). They are inlined into the compilers'
@@ -10,10 +10,11 @@
 
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
-use foresee_format::near::{near_enter, with_digest};
+use foresee_format::near::with_digest;
+use foresee_format::places::{BRANCH, EXIT, what};
 use foresee_format::{DIGEST_SHIFT, Tag, first_word};
 
-use super::local::{INSIDE, Local};
+use super::local::{INSIDE, Local, ROOM_FOR_COMPACT};
 use super::records::always;
 use super::shortcut;
 use crate::knowledge;
@@ -36,11 +37,21 @@ impl AccessKind {
         }
     }
 
+    /// What an access of so many bytes here is, at its place.
     #[inline(always)]
-    const fn near(self) -> Tag {
+    const fn at(self, size: u8, pc: u64) -> u64 {
+        let tag = match self {
+            AccessKind::Read => Tag::ReadAt,
+            AccessKind::Write => Tag::WriteAt,
+        };
+        what(tag, size, pc)
+    }
+
+    /// The tags of an access to a range of bytes, in full and at its place.
+    const fn range_tags(self) -> [Tag; 2] {
         match self {
-            AccessKind::Read => Tag::NearRead,
-            AccessKind::Write => Tag::NearWrite,
+            AccessKind::Read => [Tag::ReadRange, Tag::ReadRangeAt],
+            AccessKind::Write => [Tag::WriteRange, Tag::WriteRangeAt],
         }
     }
 }
@@ -66,15 +77,31 @@ pub(crate) fn leave_to(depth: u32) {
 }
 
 impl Local {
-    /// Records a plain access in one word, if that can be done at once.
+    /// Records what is done at a place in a few bytes, if that can be done at once.
     #[inline(always)]
-    fn near_access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
-        let Some(record) = self.near.access.encode(kind.near(), pc, addr, size) else { return false };
-        let done = self.write_near(record);
-        if done {
-            self.near.access.set(pc, addr);
+    fn usual(&self, what: u64, addr: u64) -> bool {
+        if !self.is_fresh() {
+            return false;
         }
-        done
+        // SAFETY: nothing is fresh without a table of places (`let_near`).
+        let places = unsafe { self.near.places().unwrap_unchecked() };
+        let Some(record) = places.usual(what, addr) else { return false };
+        self.store_at(places, record, addr);
+        true
+    }
+
+    /// Records what is done at a place without a key, if that can be done at once.
+    #[inline]
+    fn at_place(&self, what: u64, addr: u64) -> bool {
+        let Some(places) = self.near.places().filter(|_| self.is_fresh()) else { return false };
+        if let Some(record) = places.known(what, addr) {
+            self.store_at(places, record, addr);
+            return true;
+        }
+        let Some(second) = places.full(what, addr) else { return false };
+        self.store(what, [second]);
+        places.note_full(what, second);
+        true
     }
 
     /// Records a plain access.
@@ -87,10 +114,22 @@ impl Local {
     #[inline(always)]
     fn unmonitored_access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) {
         self.freshen();
-        if !self.near_access(kind, addr, size, pc) {
+        if !self.at_place(kind.at(size, pc), addr) {
             self.write(first_word(kind.tag(), size, self.access_key()), [pc, addr]);
             self.near.access.set(pc, addr);
         }
+    }
+
+    /// Records an access to a range of bytes.
+    pub(crate) fn range(&self, kind: AccessKind, addr: u64, size: u64, pc: u64) {
+        let [tag, at] = kind.range_tags();
+        if let (Ok(size), false) = (u8::try_from(size), status::monitored()) {
+            self.freshen();
+            if self.at_place(what(at, size, pc), addr) {
+                return;
+            }
+        }
+        self.plain(tag, 0, [pc, addr, size]);
     }
 
     /// Records a plain read, with what it sees if that is asked for.
@@ -125,21 +164,13 @@ impl Local {
         is_fresh
     }
 
-    /// Records a plain read in one word, with what it sees, if that can be done at once.
+    /// Records a plain read shortly, with what it sees, if that can be done at once.
     #[inline(always)]
     fn near_read(&self, addr: u64, size: u8, pc: u64) -> bool {
         if seen_values::is_own(addr) {
-            self.near_access(AccessKind::Read, addr, size, pc)
+            self.usual(AccessKind::Read.at(size, pc), addr)
         } else {
             self.near_seen(addr, size, pc)
-        }
-    }
-
-    #[inline(always)]
-    fn near_entered(&self, call: u64, callee: u64) -> bool {
-        match near_enter(self.near.access.pc(), call, callee) {
-            Some(record) => self.write_near(record),
-            None => false,
         }
     }
 
@@ -147,7 +178,7 @@ impl Local {
     pub(crate) fn entered(&self, call: u64, callee: u64) {
         self.freshen();
         // First, as a chunk that begins with this record lists the calls without it.
-        if !self.near_entered(call, callee) {
+        if !self.at_place(what(Tag::EnterAt, 0, callee), call) {
             self.plain(Tag::Enter, 0, [call, callee]);
         }
         let depth = self.depth.get();
@@ -161,14 +192,14 @@ impl Local {
     #[inline(always)]
     pub(crate) fn exited(&self) {
         self.freshen();
-        if !self.write_near(Tag::NearExit as u64) {
+        if !self.write_byte(EXIT) {
             self.plain(Tag::Exit, 0, []);
         }
         self.depth.set(self.depth.get().saturating_sub(1));
     }
 
     fn near_block(&self) -> bool {
-        let done = self.write_near(Tag::NearBranch as u64);
+        let done = self.write_byte(BRANCH);
         if done {
             self.branch_end.set(self.next.get());
         }
@@ -200,10 +231,17 @@ impl Local {
             AtomicEffect::Store(value) => (Tag::NearStore, [value, value]),
             AtomicEffect::Rmw(old, new) => (Tag::NearRmw, [old, new]),
         };
+        let at = what(near, detail, pc);
+        if self.compact_atomic(key, at, addr, values) {
+            return;
+        }
         match (self.near.access.atomic(pc, addr, values), effect) {
-            (Some(word), _) if self.room() >= 16 => {
+            (Some(word), _) if self.room() >= ROOM_FOR_COMPACT => {
                 self.write(first_word(near, detail, key), [word]);
                 self.near.access.set(pc, addr);
+                if let Some(places) = self.near.places() {
+                    places.note_atomic(at, addr);
+                }
             }
             (_, AtomicEffect::Load(value)) => self.unmonitored_at(key, Tag::Load, detail, [pc, addr, value]),
             (_, AtomicEffect::Store(value)) => {
@@ -215,12 +253,26 @@ impl Local {
         }
     }
 
-    /// Writes a near record, if it may have the key of the one before it ([`freshen`](Local::freshen)).
+    /// Records an atomic operation in one word, if that is possible.
     #[inline(always)]
-    fn write_near(&self, record: u64) -> bool {
+    fn compact_atomic(&self, key: u64, at: u64, addr: u64, values: [u64; 2]) -> bool {
+        let steps = key.wrapping_sub(self.near.key());
+        let Some(places) = self.near.places().filter(|_| steps % 2 == 1) else { return false };
+        let Some(record) = places.atomic(at, addr, values, steps / 2) else { return false };
+        if self.room() < ROOM_FOR_COMPACT {
+            return false;
+        }
+        self.store_at(places, record, addr);
+        self.note_key(key);
+        true
+    }
+
+    /// Writes a compact record of one byte, if it may have the key of the one before it ([`freshen`](Local::freshen)).
+    #[inline(always)]
+    fn write_byte(&self, record: u8) -> bool {
         let is_fresh = self.is_fresh();
         if is_fresh {
-            self.store(record, []);
+            self.store_compact(record.into(), 1);
         }
         is_fresh
     }
@@ -256,15 +308,28 @@ impl Local {
     }
 }
 
-/// Records a plain access, if that can be done at once.
+/// Whether accesses of this kind are all recorded just as they come.
 #[inline(always)]
-pub(crate) fn access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
-    let alike = match kind {
+fn are_alike(kind: AccessKind) -> bool {
+    match kind {
         AccessKind::Read => status::recording_reads_alike(),
         AccessKind::Write => status::recording_all_alike(),
-    };
-    let Some(local) = enter_at_once(alike) else { return false };
-    local.leave_at_once(local.near_access(kind, addr, size, pc))
+    }
+}
+
+/// Records a plain access, if that can be done at once, in a few bytes.
+#[inline(always)]
+pub(crate) fn access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
+    let Some(local) = enter_at_once(are_alike(kind)) else { return false };
+    local.leave_at_once(local.usual(kind.at(size, pc), addr))
+}
+
+/// Records a plain access, if that can be done at once, in as many bytes as it takes.
+#[inline(always)]
+pub(crate) fn known_access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
+    let Some(local) = enter_at_once(are_alike(kind)) else { return false };
+    local.freshen();
+    local.leave_at_once(local.at_place(kind.at(size, pc), addr))
 }
 
 /// Records a plain read with what it sees, if that can be done at once.
@@ -278,7 +343,7 @@ pub(crate) fn seen_at_once<const SIZE: u8>(addr: u64, pc: u64) -> bool {
 #[inline(always)]
 pub(crate) fn entered_at_once(call: u64, callee: u64) -> bool {
     let Some(local) = enter_at_once(status::recording_all_alike()) else { return false };
-    let done = !ring::is_on() && local.near_entered(call, callee);
+    let done = !ring::is_on() && local.usual(what(Tag::EnterAt, 0, callee), call);
     local.depth.set(local.depth.get() + u32::from(done));
     local.leave_at_once(done)
 }
@@ -287,7 +352,7 @@ pub(crate) fn entered_at_once(call: u64, callee: u64) -> bool {
 #[inline(always)]
 pub(crate) fn exited_at_once() -> bool {
     let Some(local) = enter_at_once(status::recording_all_alike()) else { return false };
-    let done = local.write_near(Tag::NearExit as u64);
+    let done = local.write_byte(EXIT);
     local.depth.set(local.depth.get().saturating_sub(u32::from(done)));
     local.leave_at_once(done)
 }

@@ -76,7 +76,7 @@ impl Local {
     pub(super) fn unmonitored<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
         self.write(first_word(tag, detail, plain_key(self.last.get())), words);
         self.note_fresh();
-        self.near.note(tag, words);
+        self.near.note(tag, detail, words);
     }
 
     #[inline(always)]
@@ -93,7 +93,7 @@ impl Local {
     #[inline(always)]
     pub(super) fn unmonitored_at<const N: usize>(&self, key: u64, tag: Tag, detail: u8, words: [u64; N]) {
         self.write(first_word(tag, detail, key), words);
-        self.near.note(tag, words);
+        self.near.note(tag, detail, words);
     }
 
     /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
@@ -146,7 +146,8 @@ impl Local {
     /// Writes a record with a key; where it is, if there was room for it.
     #[inline(always)]
     pub(super) fn write<const N: usize>(&self, first: u64, words: [u64; N]) -> Option<*mut u64> {
-        if self.room() < 8 * (N + 1) && !self.make_room(first) {
+        // With fillers before it.
+        if self.room() < 8 * (N + 2) && !self.make_room(first) {
             return None;
         }
         Some(self.store_keyed(first, words))

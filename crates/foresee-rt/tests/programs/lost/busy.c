@@ -4,7 +4,7 @@
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static int counter;
 static void *work(void *unused) {
-    for (int i = 0; i < 10000; i++) {
+    for (int i = 0; i < 20000; i++) {
         pthread_mutex_lock(&guard);
         counter++;
         pthread_mutex_unlock(&guard);
@@ -16,5 +16,5 @@ int main(void) {
     pthread_t threads[4];
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], 0, work, 0);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
-    return counter != 40000;
+    return counter != 80000;
 }

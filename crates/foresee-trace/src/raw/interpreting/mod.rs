@@ -347,8 +347,13 @@ impl Interpreter {
                 self.has_aliases = true;
                 None
             }
-            // Streams give these as what they are near to.
-            Tag::NearRead
+            // Streams give these as what they say.
+            Tag::ReadAt
+            | Tag::WriteAt
+            | Tag::ReadRangeAt
+            | Tag::WriteRangeAt
+            | Tag::EnterAt
+            | Tag::NearRead
             | Tag::NearWrite
             | Tag::NearEnter
             | Tag::NearExit

@@ -17,13 +17,16 @@ pub(crate) struct Lookahead<'a> {
 impl Lookahead<'_> {
     /// What the thread does next, up to what is recorded.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
-        let mut stream = self.stream.clone();
-        std::iter::from_fn(move || {
+        let mut later = None;
+        let more = std::iter::from_fn(move || {
+            // Most do not need what is not decoded yet.
+            let stream = later.get_or_insert_with(|| self.stream.without_ready());
             if stream.peek().is_none() && !matches!(stream.refill(self.files), Ok(Ok(()))) {
                 self.saw_the_end.inspect(|saw| saw.set(true));
                 return None;
             }
             stream.take().copied()
-        })
+        });
+        self.stream.ready().iter().copied().chain(more)
     }
 }

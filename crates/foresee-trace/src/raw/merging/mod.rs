@@ -13,6 +13,7 @@
 mod chunks;
 mod header;
 mod lookahead;
+mod read_places;
 mod stream;
 mod turns;
 
@@ -56,7 +57,7 @@ pub(crate) struct Merger {
     barrier: u64,
     /// Whether a record turned up too late to be put in its place.
     came_late: Cell<bool>,
-    words_read: u64,
+    bytes_read: u64,
 }
 
 impl Merger {
@@ -77,7 +78,7 @@ impl Merger {
             parked: Vec::new(),
             barrier: u64::MAX,
             came_late: Cell::new(false),
-            words_read: 0,
+            bytes_read: 0,
         }
     }
 
@@ -166,7 +167,7 @@ impl Merger {
     pub(crate) fn take(&mut self, stream: usize) -> Option<&Record> {
         let record = self.streams[stream].take()?;
         self.reached = record.key;
-        self.words_read += u64::from(record.length);
+        self.bytes_read += u64::from(record.length);
         Some(record)
     }
 
@@ -390,6 +391,6 @@ impl Merger {
 
     /// How many bytes of records were taken, and how many the file has.
     pub(crate) fn progress(&self) -> (u64, u64) {
-        ((8 * self.words_read).min(self.bytes), self.bytes)
+        (self.bytes_read.min(self.bytes), self.bytes)
     }
 }

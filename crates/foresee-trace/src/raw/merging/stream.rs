@@ -6,7 +6,10 @@
 use std::io;
 
 use foresee_format::near::{NearAccess, near_entered, near_key};
+use foresee_format::places::{ATOMIC, FILLER, Said, is_whole, what};
 use foresee_format::{DIGEST_SHIFT, Tag, UNSETTLED};
+
+use super::read_places::ReadPlaces;
 
 use crate::raw::raw_files::RawFiles;
 
@@ -33,7 +36,7 @@ pub(crate) struct Record {
     pub(crate) words: [u64; LONGEST - 1],
     pub(crate) tag: Tag,
     pub(crate) detail: u8,
-    /// How many words it takes in the file.
+    /// How many bytes it takes in the file.
     pub(super) length: u8,
 }
 
@@ -57,6 +60,8 @@ pub(crate) struct Stream {
     /// The key of the last record as it was written, and what near records are near to.
     written_key: u64,
     near: NearAccess,
+    /// The places that compact records are of; none before the first.
+    places: ReadPlaces,
     /// How many of the records that come next are delayed.
     delayed: usize,
     /// Whether the records of the current chunk go up to its end, and do not end with the thread.
@@ -83,6 +88,31 @@ pub(super) enum Ended {
     Lost(u64),
 }
 
+/// The record that something compact is, if it is one.
+#[inline]
+fn record_at(said: Said, key: u64, len: usize) -> Option<Record> {
+    let record = |tag, detail, words| Some(Record { key, words, tag, detail, length: len as u8 });
+    let (what, addr) = match said {
+        Said::Nothing => return None,
+        Said::Exit => return record(Tag::Exit, 0, [0; 4]),
+        Said::Branch => return record(Tag::Branch, 0, [0; 4]),
+        Said::At(what, addr) | Said::Atomic(what, addr, ..) => (what, addr),
+    };
+    let values = if let Said::Atomic(_, _, values, _) = said { values } else { [0; 2] };
+    let (detail, pc) = ((what >> 8) as u8, what >> 16);
+    match Tag::from_number(what as u8)? {
+        Tag::NearLoad => record(Tag::Load, detail, [pc, addr, values[0], values[1]]),
+        Tag::NearStore => record(Tag::Store, detail, [pc, addr, values[0], values[1]]),
+        Tag::NearRmw => record(Tag::Rmw, detail, [pc, addr, values[0], values[1]]),
+        Tag::ReadAt => record(Tag::Read, detail, [pc, addr, 0, 0]),
+        Tag::WriteAt => record(Tag::Write, detail, [pc, addr, 0, 0]),
+        Tag::ReadRangeAt => record(Tag::ReadRange, 0, [pc, addr, detail.into(), 0]),
+        Tag::WriteRangeAt => record(Tag::WriteRange, 0, [pc, addr, detail.into(), 0]),
+        Tag::EnterAt => record(Tag::Enter, 0, [addr, pc, 0, 0]),
+        _ => None,
+    }
+}
+
 impl Stream {
     /// A stream without chunks; whether it `grows`.
     pub(super) fn new(thread: u64, grows: bool) -> Stream {
@@ -100,6 +130,7 @@ impl Stream {
             last_key: 0,
             written_key: 0,
             near: NearAccess::nowhere(),
+            places: ReadPlaces::default(),
             delayed: 0,
             goes_on: false,
             only_settled: grows,
@@ -159,6 +190,24 @@ impl Stream {
         self.ready.get(self.taken)
     }
 
+    /// The next records, as far as they are decoded.
+    pub(super) fn ready(&self) -> &[Record] {
+        self.ready.get(self.taken..).unwrap_or_default()
+    }
+
+    /// The same stream after those.
+    pub(super) fn without_ready(&self) -> Stream {
+        Stream {
+            chunks: self.chunks.clone(),
+            window: self.window.clone(),
+            near: self.near.clone(),
+            places: self.places.clone(),
+            ready: Vec::new(),
+            taken: 0,
+            ..*self
+        }
+    }
+
     /// Takes the next record, if one is decoded.
     #[inline]
     pub(super) fn take(&mut self) -> Option<&Record> {
@@ -196,6 +245,9 @@ impl Stream {
                 Err(_) if !self.ready.is_empty() => return Ok(Ok(())),
                 Err(ended) => {
                     self.ready = Vec::new();
+                    if !self.only_settled {
+                        self.places = ReadPlaces::default();
+                    }
                     return Ok(Err(ended));
                 }
             }
@@ -204,16 +256,25 @@ impl Stream {
         Ok(Ok(()))
     }
 
-    /// Decodes the usual records, near accesses, as long as there are some; whether it was at least one.
+    /// Decodes the usual records, which have the key of those before them, as long as there are some; whether there was one.
     #[inline]
     fn decode_near(&mut self) -> bool {
-        let before = self.ready.len();
-        let (there, _) = self.window.get(self.at..).unwrap_or_default().as_chunks::<8>();
+        let before = self.at;
         let key = near_key(self.written_key);
         let most = key.max(self.last_key);
-        for &first in there.iter().take(self.next_batch - before) {
+        while self.ready.len() < self.next_batch {
+            let Some(&first) = self.window.get(self.at..).and_then(<[u8]>::first_chunk) else { break };
             let first = u64::from_le_bytes(first);
             let (tag, (pc, addr, detail), saw) = match first as u8 {
+                // Atomics have keys of their own.
+                code if code >= FILLER && code != ATOMIC => match self.places.read(first) {
+                    Some((said, len)) => {
+                        self.ready.extend(record_at(said, most, len));
+                        self.at += len;
+                        continue;
+                    }
+                    None => break,
+                },
                 NEAR_READ => (Tag::Read, self.near.decode(first), 0),
                 NEAR_WRITE => (Tag::Write, self.near.decode(first), 0),
                 NEAR_READ_SEEN => {
@@ -223,14 +284,14 @@ impl Stream {
                 _ => break,
             };
             self.near.set(pc, addr);
-            self.ready.push(Record { key: most, words: [pc, addr, saw, 0], tag, detail, length: 1 });
+            self.ready.push(Record { key: most, words: [pc, addr, saw, 0], tag, detail, length: 8 });
+            self.at += 8;
         }
-        let got = self.ready.len() - before;
-        if got > 0 {
-            self.at += 8 * got;
-            (self.written_key, self.last_key, self.goes_on) = (key, most, true);
+        if self.at == before {
+            return false;
         }
-        got > 0
+        (self.written_key, self.last_key, self.goes_on) = (key, most, true);
+        true
     }
 
     /// Goes on to the last record that is there.
@@ -248,14 +309,19 @@ impl Stream {
         if self.window.len() - self.at < 8 * LONGEST {
             self.fill(files)?;
         }
-        let (there, _) = self.window.get(self.at..).unwrap_or_default().as_chunks::<8>();
-        let first = there.first().map_or(0, |&first| u64::from_le_bytes(first));
-        if first == 0 {
+        let bytes = self.window.get(self.at..).unwrap_or_default();
+        let code = bytes.first().copied().unwrap_or_default();
+        if code == 0 {
             return Ok(self.next_chunk());
         }
+        let (there, _) = bytes.as_chunks::<8>();
+        if code >= FILLER {
+            return Ok(self.decode_compact());
+        }
+        let first = there.first().map_or(0, |&first| u64::from_le_bytes(first));
         let known = Tag::from_number(first as u8);
         let Some((tag, there)) = known.and_then(|tag| Some((tag, there.get(1..tag.words())?))) else {
-            return Ok(Err(Ended::Bad(self.left.0 - (self.window.len() - self.at) as u64)));
+            return Ok(Err(self.bad()));
         };
         let mut words = [0; LONGEST - 1];
         for (word, &bytes) in words.iter_mut().zip(there) {
@@ -269,6 +335,33 @@ impl Stream {
         self.goes_on = tag != Tag::End;
         self.record(tag, first, words);
         Ok(Ok(()))
+    }
+
+    /// Decodes a compact record that is the last of the window.
+    fn decode_compact(&mut self) -> Result<(), Ended> {
+        let bytes = self.window.get(self.at..).unwrap_or_default();
+        let mut word = [0; 8];
+        word.iter_mut().zip(bytes).for_each(|(byte, &there)| *byte = there);
+        let word = u64::from_le_bytes(word);
+        if self.only_settled && !is_whole(word) {
+            self.forget_window();
+            return Err(Ended::Done);
+        }
+        let Some((said, len)) = self.places.read(word).filter(|&(_, len)| len <= bytes.len()) else {
+            return Err(self.bad());
+        };
+        let steps = if let Said::Atomic(.., steps) = said { 2 * steps + 1 } else { 0 };
+        self.written_key = near_key(self.written_key).saturating_add(steps);
+        self.last_key = self.last_key.max(self.written_key);
+        self.goes_on = true;
+        self.ready.extend(record_at(said, self.last_key, len));
+        self.at += len;
+        Ok(())
+    }
+
+    /// There is no record here.
+    fn bad(&self) -> Ended {
+        Ended::Bad(self.left.0 - (self.window.len() - self.at) as u64)
     }
 
     /// At the end of a chunk's records: goes on with the next chunk.
@@ -285,6 +378,7 @@ impl Stream {
         };
         self.next_chunk += 1;
         self.near.forget();
+        self.places = ReadPlaces::default();
         self.left = (start, end);
         self.window.clear();
         self.at = 0;
@@ -303,9 +397,20 @@ impl Stream {
                 | Tag::NearExit
                 | Tag::NearBranch
                 | Tag::NearReadSeen
+                | Tag::ReadAt
+                | Tag::WriteAt
+                | Tag::ReadRangeAt
+                | Tag::WriteRangeAt
+                | Tag::EnterAt
         );
         self.written_key = if has_key { first >> 16 } else { near_key(self.written_key) };
         let said = match tag {
+            Tag::ReadAt | Tag::WriteAt | Tag::ReadRangeAt | Tag::WriteRangeAt | Tag::EnterAt => {
+                let addr = self.places.note_full(first, words[0]);
+                self.last_key = self.last_key.max(self.written_key);
+                self.ready.extend(record_at(Said::At(first, addr), self.last_key, 8 * tag.words()));
+                return;
+            }
             Tag::NearRead | Tag::NearWrite => {
                 (words[0], words[1], detail) = self.near.decode(first);
                 if tag == Tag::NearRead { Tag::Read } else { Tag::Write }
@@ -341,9 +446,18 @@ impl Stream {
         if let Tag::Read | Tag::Write | Tag::Load | Tag::Store | Tag::Rmw = said {
             self.near.set(words[0], words[1]);
         }
+        if let Some(near) = said.near_atomic() {
+            self.places.note_atomic(what(near, detail, words[0]), words[1]);
+        }
         // A signal handler may have stamped later and written earlier.
         self.last_key = self.last_key.max(self.written_key);
-        self.ready.push(Record { key: self.last_key, words, tag: said, detail, length: tag.words() as u8 });
+        self.ready.push(Record {
+            key: self.last_key,
+            words,
+            tag: said,
+            detail,
+            length: 8 * tag.words() as u8,
+        });
     }
 
     /// Reads on in the current chunk; a file that is shorter than the chunk ends it.
