@@ -1,7 +1,9 @@
 /* The multiset in an array of the paper on refinement checking (VYRD, PLDI 2005), in C.
  *
- *     foresee cc -o multiset multiset.c -lpthread && foresee record -o run.ft -- ./multiset
+ *     foresee cc -g -DBUG -o multiset multiset.c -lpthread && foresee record -o run.ft -- ./multiset
  *     foresee refine --model multiset run.ft
+ *
+ * finds the bug; without -DBUG there is nothing to be found.
  *
  * Each slot has a lock. insert_pair reserves two slots and then makes both elements valid. With -DBUG it does so one after the other, each under
  * the lock of its slot alone: between the two, others see half of a pair. The run itself is fine, as the threads hardly ever meet;

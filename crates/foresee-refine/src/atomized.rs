@@ -7,6 +7,36 @@ use crate::spec::{Outcome, Specification, Touched, Viewed, WrongCall};
 use crate::value::Value;
 
 /// An implementation that is run by one thread, one method after the other.
+///
+/// ```
+/// use foresee_refine::Value;
+/// use foresee_refine::atomized::{Atomized, Sequential};
+/// use foresee_refine::spec::WrongCall;
+///
+/// #[derive(Clone, Default, Debug, PartialEq, Eq, Hash)]
+/// struct Tickets(u64);
+///
+/// impl Sequential for Tickets {
+///     fn call(&mut self, method: &str, args: &[Value]) -> Result<Value, WrongCall> {
+///         match (method, args) {
+///             ("take", []) => {
+///                 self.0 += 1;
+///                 Ok(Value::from(self.0))
+///             }
+///             ("taken", []) => Ok(Value::from(self.0)),
+///             _ => Err(WrongCall::new("tickets", "take() or taken()", method, args)),
+///         }
+///     }
+///
+///     fn is_observer(&self, method: &str) -> bool {
+///         method == "taken"
+///     }
+/// }
+///
+/// // The specification.
+/// let tickets = Atomized::new(Tickets::default());
+/// # let _ = tickets;
+/// ```
 pub trait Sequential: Clone + Eq + Hash + Debug {
     /// Runs a method to its end.
     fn call(&mut self, method: &str, args: &[Value]) -> Result<Value, WrongCall>;
@@ -14,9 +44,9 @@ pub trait Sequential: Clone + Eq + Hash + Debug {
     /// Whether the method never changes the state.
     fn is_observer(&self, method: &str) -> bool;
 
-    /// Whether the method may as well end with this result and without an effect, as it does when threads get in each other's way.
-    fn may_fail(&self, _method: &str, _observed: &Value) -> bool {
-        false
+    /// The results with which the method may as well end, in any state and without an effect, as it does when threads get in each other's way.
+    fn failures(&self, _method: &str) -> Vec<Value> {
+        Vec::new()
     }
 
     /// The view, as a list of its parts and their contents.
@@ -69,12 +99,13 @@ impl<T: Sequential> Specification for Atomized<T> {
                 *state = next;
                 Outcome::Changed
             }
-            _ => Outcome::unchanged_if(state.may_fail(&op.method, ret)),
+            _ => Outcome::unchanged_if(state.failures(&op.method).contains(ret)),
         }
     }
 
     fn returns(&self, state: &T, op: &Call) -> Vec<Value> {
-        state.clone().call(&op.method, &op.args).into_iter().collect()
+        let own = state.clone().call(&op.method, &op.args);
+        own.into_iter().chain(state.failures(&op.method)).collect()
     }
 }
 

@@ -144,11 +144,7 @@ impl History {
     }
 
     /// The history of these operations, of which some return.
-    pub(crate) fn part(
-        &self,
-        ops: impl Iterator<Item = usize>,
-        returns: impl Fn(usize) -> bool,
-    ) -> History {
+    pub(crate) fn part(&self, ops: impl Iterator<Item = usize>, returns: impl Fn(usize) -> bool) -> History {
         let mut kept = History::default();
         let mut moments: Vec<(u32, usize, bool)> = Vec::new();
         for op in ops {

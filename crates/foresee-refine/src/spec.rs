@@ -13,6 +13,58 @@ use crate::shortened::shortened;
 use crate::value::Value;
 
 /// An executable specification.
+///
+/// ```
+/// use foresee_refine::Value;
+/// use foresee_refine::spec::{Outcome, Specification, Viewed, WrongCall};
+///
+/// /// A light: `switch()` gives back whether it is on now, and fails with "stuck" whenever it likes; `is_on()`.
+/// #[derive(Clone)]
+/// struct Light;
+///
+/// impl Specification for Light {
+///     type Op = &'static str;
+///     type State = bool;
+///
+///     fn decode(&self, method: &str, args: &[Value]) -> Result<&'static str, WrongCall> {
+///         match (method, args) {
+///             ("switch", []) => Ok("switch"),
+///             ("is_on", []) => Ok("is_on"),
+///             _ => Err(WrongCall::new("light", "switch() or is_on()", method, args)),
+///         }
+///     }
+///
+///     fn initial(&self) -> bool {
+///         false
+///     }
+///
+///     fn is_observer(&self, op: &&'static str) -> bool {
+///         *op == "is_on"
+///     }
+///
+///     fn apply(&self, is_on: &mut bool, op: &&'static str, ret: &Value) -> Outcome {
+///         match *op {
+///             "switch" if ret.is_text("stuck") => Outcome::Unchanged,
+///             "switch" if *ret == Value::Bool(!*is_on) => {
+///                 *is_on = !*is_on;
+///                 Outcome::Changed
+///             }
+///             "is_on" => Outcome::unchanged_if(*ret == Value::Bool(*is_on)),
+///             _ => Outcome::Refused,
+///         }
+///     }
+///
+///     fn returns(&self, is_on: &bool, op: &&'static str) -> Vec<Value> {
+///         match *op {
+///             "switch" => vec![Value::Bool(!*is_on), Value::from("stuck")],
+///             _ => vec![Value::Bool(*is_on)],
+///         }
+///     }
+/// }
+///
+/// // Only results are compared.
+/// impl Viewed for Light {}
+/// ```
 pub trait Specification {
     /// A method with its arguments.
     type Op: Clone + Eq + Hash + Debug;
@@ -212,7 +264,8 @@ pub struct WrongCall {
 }
 
 impl WrongCall {
-    /// The error for a call that is none of `expected`.
+    /// The error for a call that is none of `expected`: the name of the specification, the calls that it has (`"enq(v) or deq()"`), and the
+    /// call that it does not have.
     pub fn new(model: &'static str, expected: &'static str, method: &str, args: &[Value]) -> WrongCall {
         let args: Vec<String> = args.iter().map(shortened).collect();
         let call = format!("{method}({})", args.join(", "));

@@ -123,7 +123,8 @@ fn operations_in_logs_of_all_versions() {
 fn operations_in_unknown_forms_are_refused() {
     let known = "INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  jepsen.util - 0\t:ok\t:read\tnil\n";
     assert!(is_linearizable(known));
-    for prefix in ["INFO  jepsen.utils - ", "INFO  jepsen.util -", "INFO  jepsen.util:", "INFO jepsen.core "] {
+    for prefix in ["INFO  jepsen.utils - ", "INFO  jepsen.util -", "INFO  jepsen.util:", "INFO jepsen.core "]
+    {
         let text = known.to_owned() + &known.replace("INFO  jepsen.util - ", prefix);
         assert!(refused(&text).starts_with("line 3: "), "{prefix}");
     }

@@ -26,7 +26,8 @@ const TAKE: &str = "\"client\": 0, \"op\": \"deq\", \"args\": [], \"call\": 1";
 #[test]
 fn names_that_nobody_knows() {
     let read = |rest: &str| refused(&history(&format!("{TAKE}, {rest}")));
-    let unknown = "a: nothing is called `retrun` here; expected `client`, `op`, `args`, `ret`, `call`, `return`";
+    let unknown =
+        "a: nothing is called `retrun` here; expected `client`, `op`, `args`, `ret`, `call`, `return`";
     assert_eq!(read("\"ret\": null, \"retrun\": 2"), unknown);
     let case = "{\"model\": \"queue\", \"ops\": [], \"threads\": 3}";
     assert_eq!(refused(case), "case 0: nothing is called `threads` here; expected `model`, `ops`");
@@ -68,7 +69,8 @@ fn what_contradicts_itself() {
 #[test]
 fn a_log_that_was_cut() {
     let whole = "{\"structure\": \"set\"}\n{\"thread\": \"T\", \"op\": \"call\", \"method\": \"contains\", \"args\": [1]}\n";
-    let cut = whole.to_owned() + "{\"thread\": \"T\", \"op\": \"return\", \"method\": \"contains\", \"ret\": tr";
+    let cut =
+        whole.to_owned() + "{\"thread\": \"T\", \"op\": \"return\", \"method\": \"contains\", \"ret\": tr";
     assert!(only_case(whole).remarks.is_empty());
     let case = only_case(&cut);
     let [remark] = &case.remarks[..] else { panic!("{:?}", case.remarks) };

@@ -256,6 +256,7 @@ pub mod attr {
     ///
     /// Each path through it needs exactly one [`commit!`](crate::commit!). The log calls it as Rust does, or as the attribute says:
     /// `#[mutator("insertPair")]`. Arguments and results must be `Clone` and `Into<foresee::refine::Value>`.
+    /// If its writes are logged, they and its commit belong in one [`commit_block!`](crate::commit_block!).
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -431,6 +432,10 @@ macro_rules! local {
 /// Write it where others can see the effect first, while the lock that protects it is still held; with a condition where
 /// only some paths commit here. Without the feature `refine` it is nothing, and the condition is not evaluated.
 ///
+/// If writes are logged as well ([`log_write!`], [`Logged`]), the writes of an operation and its commit belong in one [`commit_block!`], also where a
+/// lock is held all along: with several locks in a structure, others may commit between the write and the commit, and would see an effect of which the
+/// specification does not know yet.
+///
 /// ```
 /// # fn insert(found: bool) {
 /// foresee::commit!(if found);
@@ -454,6 +459,9 @@ macro_rules! commit {
 ///
 /// It must be atomic: by locks that it holds, for instance. The value is that of the last expression.
 ///
+/// Whoever logs writes needs one around the writes of each operation and its commit: only then both happen at the same time for all others. One lock
+/// around both is enough only if all operations of the structure take that very lock.
+///
 /// ```
 /// let sum = foresee::commit_block! {
 ///     let both = 1 + 2;
@@ -471,6 +479,8 @@ macro_rules! commit_block {
 }
 
 /// Logs the write of a variable that the view of a structure depends on: its name and its new value. [`Logged`] does so by itself.
+///
+/// It belongs in one [`commit_block!`] with the commit of its operation. A write outside of blocks counts at once, before its commit does.
 ///
 /// A name that is made of parts is a format in brackets, which is cheaper than `format!`.
 ///
@@ -509,7 +519,11 @@ macro_rules! log_replay {
 /// A test of a concurrent structure: threads call random methods, and all that they do is held against a specification.
 ///
 /// Fails at the first violation, with the seed, the operations until then, and the smallest history that shows it. A violation that other commit
-/// points would explain is printed, and does not fail the test.
+/// points would explain is printed, and does not fail the test. A test in which no operation was logged fails, too: nothing was tested. If no
+/// operation ends for ten seconds, that is said on the standard error; methods may wait for each other.
+///
+/// In parentheses are the settings ([`TestSettings`](refine::TestSettings)): `threads`, `operations` of each, `seeds` (so many runs), and `keys`:
+/// `choice.key()` is one of so many numbers, each below ten times that.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -548,26 +562,32 @@ macro_rules! log_replay {
 /// ```
 ///
 /// A structure of somebody else says nothing of commits. Then `linearizable:` instead of the first two asks whether some order of the operations explains
-/// what they gave back:
+/// what they gave back. Methods that cannot have an attribute are called by [`logged_call`](refine::logged_call), which logs the call and the result under a
+/// name, and with a result, that the specification knows:
 ///
 /// ```
-/// # use foresee::attr::mutator;
-/// # use foresee::refine::models;
-/// struct Queue(std::sync::Mutex<std::collections::VecDeque<u64>>);
-///
-/// impl Queue {
-///     #[mutator]
-///     fn enq(&self, value: u64) -> &'static str {
-///         self.0.lock().unwrap().push_back(value);
-///         "ok"
-///     }
-/// }
+/// # use foresee::refine::{Value, logged_call, models};
+/// type Queue = std::sync::Mutex<std::collections::VecDeque<u64>>;
 ///
 /// foresee::refine_test! {
 ///     fn a_queue_behaves_like_one(threads: 2, seeds: 3) {
 ///         linearizable: models::Queue,
-///         structure: Queue(Default::default()),
-///         operation: |queue: &Queue, choice| drop(queue.enq(choice.bits())),
+///         structure: Queue::default(),
+///         operation: |queue: &Queue, choice| match choice.below(2) {
+///             0 => {
+///                 let value = choice.bits();
+///                 logged_call("enq", [value], || {
+///                     queue.lock().unwrap().push_back(value);
+///                     "ok"
+///                 });
+///             }
+///             _ => {
+///                 logged_call("deq", [(); 0], || match queue.lock().unwrap().pop_front() {
+///                     Some(value) => Value::from(value),
+///                     None => Value::from("empty"),
+///                 });
+///             }
+///         },
 ///     }
 /// }
 /// # a_queue_behaves_like_one();

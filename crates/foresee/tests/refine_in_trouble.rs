@@ -2,7 +2,7 @@
 //! finishes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use foresee::attr::{mutator, observer};
 use foresee::refine::log::Action;
 use foresee::refine::{
-    Kind, Mode, Outcome, Recorder, Role, Specification, Unsupported, Value, Viewed, WrongCall, models,
+    Harness, Kind, Mode, Outcome, Recorder, Role, Specification, TestSettings, Unsupported, Value, Viewed,
+    WrongCall, logged_call, models, structures,
 };
 use foresee::{commit, log_write};
 
@@ -242,4 +243,128 @@ fn a_specification_that_panics_holds_nobody_up_and_is_told() {
     }
     let told = quietly(|| recorder.finish()).unwrap_err();
     assert_eq!(told.downcast_ref::<&str>(), Some(&"a specification that cannot"));
+}
+
+/// What a test that fails says.
+fn failure(test: impl FnOnce()) -> String {
+    let why = quietly(test).expect_err("the test passed");
+    why.downcast_ref::<String>().cloned().unwrap_or_else(|| format!("{:?}", why.downcast_ref::<&str>()))
+}
+
+/// A test that logs nothing tests nothing, and does not pass.
+#[test]
+fn a_test_that_logs_nothing_fails() {
+    let counter = |settings: TestSettings, operation: fn(&Counter)| {
+        let run = || {
+            settings.run::<_, Unsupported, _>(
+                models::Counter,
+                Counter::default,
+                |counter, _| operation(counter),
+                None,
+            );
+        };
+        let linearize =
+            || settings.linearize(&models::Counter, Counter::default, |counter, _| operation(counter));
+        [quietly(run).is_ok(), quietly(linearize).is_ok()]
+    };
+    let settings = TestSettings { threads: 2, operations: 3, seeds: 2, ..TestSettings::default() };
+    let add: fn(&Counter) = |counter| {
+        counter.inc();
+    };
+    assert_eq!(counter(settings, add), [true, true]);
+    let unlogged: fn(&Counter) = |counter| {
+        counter.0.fetch_add(1, Ordering::Relaxed);
+    };
+    assert_eq!(counter(settings, unlogged), [false, false]);
+    assert_eq!(counter(TestSettings { threads: 0, ..settings }, add), [false, false]);
+    assert_eq!(counter(TestSettings { operations: 0, ..settings }, add), [false, false]);
+    assert_eq!(counter(TestSettings { seeds: 0, ..settings }, add), [false, false]);
+    let said = failure(|| settings.linearize(&models::Counter, Counter::default, |_, _| ()));
+    assert!(said.contains("no operation was logged in 2 runs") && said.contains("logged_call"), "{said}");
+    // Methods of others are logged by name.
+    settings.linearize(&models::Counter, Counter::default, |counter, _| {
+        logged_call("fetch_add", [1], || counter.0.fetch_add(1, Ordering::Relaxed));
+    });
+}
+
+#[test]
+fn a_panic_in_a_test_is_told_with_its_seed() {
+    let settings = TestSettings { threads: 1, operations: 1, seeds: 3, ..TestSettings::default() };
+    let runs = AtomicI64::new(0);
+    let said = failure(|| {
+        settings.linearize(&models::Counter, Counter::default, |counter, _| {
+            counter.read();
+            assert!(runs.fetch_add(1, Ordering::Relaxed) < 1, "the second run");
+        });
+    });
+    assert!(said.starts_with("seed 1: "), "{said}");
+}
+
+/// What a report says is in the words of the command.
+#[test]
+fn a_report_names_the_operation_and_what_was_expected() {
+    let harness = Harness { threads: 1, operations: 1, mode: Mode::Io, ..Harness::default() };
+    let wrong = |counter: &Counter, _: &mut _| {
+        counter.wrong();
+    };
+    let report = harness.run::<_, Unsupported, _>(models::Counter, Counter::default, wrong).unwrap();
+    let text = report.finding.unwrap().text;
+    let expected = "get() → -1 by T1: the specification allows this result in no state while it was under way\n  \
+                    the specification allows 0\n  whatever the order, nothing explains get() → -1 of T1. \
+                    The smallest part that does not fit:\n    T1 get() → -1";
+    assert_eq!(text, expected);
+}
+
+/// A multiset in which one thread has written and another commits before the first does.
+#[derive(Default)]
+struct Slots {
+    is_taken: AtomicBool,
+    has_written: AtomicBool,
+    has_returned: AtomicBool,
+}
+
+fn wait_for(flag: &AtomicBool) {
+    while !flag.load(Ordering::SeqCst) {
+        thread::yield_now();
+    }
+}
+
+impl Slots {
+    #[mutator("insert")]
+    fn insert_first(&self, x: i64) -> &'static str {
+        log_write!("A[0].elt", x);
+        log_write!("A[0].valid", true);
+        self.has_written.store(true, Ordering::SeqCst);
+        wait_for(&self.has_returned);
+        commit!();
+        "success"
+    }
+
+    #[mutator("insert")]
+    fn insert_second(&self, x: i64) -> &'static str {
+        wait_for(&self.has_written);
+        log_write!("A[1].elt", x);
+        log_write!("A[1].valid", true);
+        commit!();
+        "success"
+    }
+}
+
+#[test]
+fn writes_before_their_commit_need_a_block_and_the_report_says_so() {
+    let settings = TestSettings { threads: 2, operations: 1, seeds: 1, ..TestSettings::default() };
+    let operation = |slots: &Slots, _: &mut _| {
+        if slots.is_taken.swap(true, Ordering::SeqCst) {
+            slots.insert_second(2);
+            slots.has_returned.store(true, Ordering::SeqCst);
+        } else {
+            slots.insert_first(1);
+        }
+    };
+    let said = failure(|| {
+        settings.run::<_, structures::SlotsReplica, _>(models::Multiset, Slots::default, operation, None);
+    });
+    for part in ["commit blocks are missing", "put its writes and its commit into one commit"] {
+        assert!(said.contains(part), "`{part}` expected in: {said}");
+    }
 }

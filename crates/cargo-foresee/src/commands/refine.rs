@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use foresee_refine::linear::Limits;
 use foresee_refine::named::Structure;
-use foresee_refine::read;
+use foresee_refine::read::{self, Case, Subject};
 use foresee_refine::refine::Mode;
 
 use super::refine_trace::{self, TraceChecked};
 use crate::cli::{Consistency, RefineArgs, Views};
 use crate::commands::check;
 use crate::config::Settings;
-use crate::error::{CliError, display_name, without_code};
+use crate::error::{self, CliError, Severity, display_name, without_code};
 use crate::exit;
 use crate::report::build::refinement::{self, Checked, Question};
 use crate::report::model::{CaseVerdict, EngineStats, Finding, Lack, Named, Report, Stats};
@@ -37,6 +37,10 @@ pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
     }
     let bytes = bytes_of(&args.input, &name)?;
     let cases = read::read(&bytes, said).map_err(|why| wrong(&why))?;
+    if cases.iter().all(|case| case.subject.is_empty()) {
+        return Err(wrong(&"no operation in it: nothing was checked"));
+    }
+    cases.iter().for_each(|case| warn_of(case, &name));
     let views = views(args);
     let consistency = match args.consistency {
         Consistency::Linearizable => foresee_refine::named::Consistency::Linearizable,
@@ -62,6 +66,22 @@ pub(crate) fn run(args: &RefineArgs) -> Result<ExitCode, CliError> {
     report(args, name, started, verdicts, findings, counts)
 }
 
+/// What of a case was not looked at.
+fn warn_of(case: &Case, name: &str) {
+    let of = case.id.as_ref().map_or(String::new(), |id| format!("{id}: "));
+    let warn = |what: &str| error::print(Severity::Warning, &format!("{name}: {of}{what}"));
+    case.remarks.iter().for_each(|remark| warn(remark));
+    if case.subject.is_empty() {
+        warn("no operation in it: nothing was checked");
+    }
+    if let Subject::Log { structure, log } = &case.subject
+        && !structure.has_view()
+        && log.has_writes()
+    {
+        warn(&format!("its writes are not looked at: of `{}` only results are compared", structure.name()));
+    }
+}
+
 fn views(args: &RefineArgs) -> Mode {
     match args.views {
         Views::Commits => Mode::View,
@@ -85,8 +105,8 @@ fn trace(
     let TraceChecked { checked, undecided, refused } =
         refine_trace::check(&args.input, structure, views(args), limits)?;
     let Checked { mut verdict, finding, events } = checked;
-    // Runs that did not happen are looked at for a while; that more could be is only said where the user set the time.
-    if undecided > 0 && args.time.is_some() {
+    // Runs that did not happen are looked at for a while.
+    if undecided > 0 {
         verdict.undecided.get_or_insert(Lack::Time);
     }
     let counts = Counts { events, undecided: undecided + u64::from(verdict.ok.is_none()), refused };
@@ -107,7 +127,7 @@ fn report(
     findings: Vec<Finding>,
     Counts { events, undecided, refused }: Counts,
 ) -> Result<ExitCode, CliError> {
-    let is_undecided = verdicts.iter().any(|verdict| verdict.undecided.is_some());
+    let is_undecided = is_undecided(&verdicts, args.time.is_some());
     // What is left and is no case is runs that did not happen, which are looked at until the time is over.
     let cases = verdicts.iter().filter(|verdict| verdict.ok.is_none()).count() as u64;
     let out_of_time =
@@ -142,6 +162,11 @@ fn report(
     }))
 }
 
+/// Whether something is left that counts: a case; or runs that did not happen, where the user set the time for them.
+fn is_undecided(verdicts: &[CaseVerdict], has_time: bool) -> bool {
+    verdicts.iter().any(|verdict| verdict.undecided.is_some() && (verdict.ok.is_none() || has_time))
+}
+
 fn bytes_of(path: &Path, name: &str) -> Result<Vec<u8>, CliError> {
     let read = if path == Path::new("-") {
         let mut bytes = Vec::new();
@@ -150,4 +175,30 @@ fn bytes_of(path: &Path, name: &str) -> Result<Vec<u8>, CliError> {
         std::fs::read(path)
     };
     read.map_err(|why| CliError::Usage(format!("{name}: cannot read: {}", without_code(&why))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_were_not_looked_at_count_where_the_user_set_the_time() {
+        let verdict = |ok: Option<bool>, undecided: Option<Lack>| CaseVerdict {
+            id: None,
+            model: "queue".to_owned(),
+            ok,
+            first: None,
+            io: None,
+            view: None,
+            blocks: None,
+            linearizable: None,
+            undecided,
+        };
+        let of = |ok, undecided| [false, true].map(|time| is_undecided(&[verdict(ok, undecided)], time));
+        assert_eq!(of(Some(true), None), [false, false]);
+        assert_eq!(of(Some(true), Some(Lack::Time)), [false, true]);
+        assert_eq!(of(None, Some(Lack::Memory)), [true, true]);
+        // Whoever reads the report learns of it in any case.
+        assert!(verdict(Some(true), Some(Lack::Time)).open_question().is_some());
+    }
 }

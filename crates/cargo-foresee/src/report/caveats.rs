@@ -61,7 +61,7 @@ pub(super) fn undecided(report: &Report) -> Vec<String> {
     let open: Vec<_> = stats.engines.iter().filter(|(_, engine)| engine.undecided > 0).collect();
     let names: Vec<String> = open.iter().map(|(name, _)| format!("`{name}`")).collect();
     lines.push(if open.iter().any(|(_, engine)| engine.out_of_time) {
-        format!("{left} within the time given: give more with --time")
+        format!("{left} within the time there was: give more with --time")
     } else if open.iter().any(|(name, _)| name == PROPERTY) {
         format!("{left} {}", Lack::Memory.advice())
     } else {

@@ -166,6 +166,7 @@ fn every_listed_model_works() {
     let (_, expected) = said.trim_end().rsplit_once("expected ").unwrap();
     assert_eq!(expected.split(", ").collect::<Vec<_>>(), listed);
     for model in listed {
+        assert!(help.contains(&format!(" {model} ")), "{model}: which operations does it have?");
         let (op, args, ret) = match model {
             "register" => ("read", "[]", "0"),
             "kv" => ("get", "[1]", "\"\""),
@@ -184,6 +185,7 @@ fn every_listed_model_works() {
             "channel" => ("recv", "[]", "\"empty\""),
             other => panic!("{other}: which operation does it have?"),
         };
+        assert!(model == "bst" || help.contains(&format!("{op}(")), "{model}: {op}");
         let history = |model: &str, ret: &str| {
             let op = format!(
                 "\"client\": 0, \"op\": \"{op}\", \"args\": {args}, \"ret\": {ret}, \"call\": 1, \"return\": 2"
@@ -284,7 +286,7 @@ fn undecided_is_said_in_every_format() {
     folder.write("unfinished.log", unfinished_log(40));
     let cases: [(&[&str], &str, &str); 3] = [
         (&["doubling.log", "--memory", "8M"], "memory", "within the memory given: --memory gives more"),
-        (&["doubling.log", "--time", "0s"], "time", "within the time given: --time gives more"),
+        (&["doubling.log", "--time", "0s"], "time", "within the time there was: --time gives more"),
         (&["unfinished.log", "--time", "5m"], "results", "have committed and never returned"),
     ];
     for (args, lack, said) in cases {
@@ -319,7 +321,7 @@ fn runs_that_nobody_had_time_for_are_said_in_every_format() {
     let args = ["refine", "--model", "counter", "striped.std", "--time", "0s"];
     let outcome = folder.foresee(&args);
     assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("within the time given"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("within the time there was"), "{}", outcome.stderr);
     for (format, said) in [("junit", "<skipped message=\"undecided: "), ("sarif", "\"kind\": \"open\"")] {
         let outcome = folder.foresee(&[&args[..], &["--format", format]].concat());
         assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
@@ -346,6 +348,10 @@ fn bad_input_gets_one_clear_line() {
             &["returns before it is called"],
         ),
         (
+            "{\"model\": \"queue\", \"ops\": [{\"client\": 0, \"op\": \"enq\", \"args\": [\"empty\"], \"ret\": \"ok\", \"call\": 1, \"return\": 2}]}",
+            &["no operation enq(\"empty\")", "where no v is \"empty\""],
+        ),
+        (
             "{\"structure\": \"multiset\", \"events\": [{\"thread\": \"T\", \"op\": \"jump\"}]}",
             &["event 0", "`jump`", "expected call"],
         ),
@@ -358,6 +364,8 @@ fn bad_input_gets_one_clear_line() {
         ("[{:process 0, :type :invoke, :f :read, :value \"x}", &["within a string"]),
         ("INFO  jepsen.util - x\t:invoke\t:read\tnil\n", &["line 1", "no process"]),
         ("hello\n", &["line 1", "jepsen.util"]),
+        ("INFO  jepsen.utils - 0\t:invoke\t:read\tnil\n", &["line 1", "jepsen.util - PROCESS"]),
+        ("{\"model\": \"queue\", \"ops\": [], \"opps\": []}", &["nothing is called `opps`"]),
     ];
     for (text, parts) in cases {
         folder.write("bad", text);
@@ -368,6 +376,105 @@ fn bad_input_gets_one_clear_line() {
     folder.write("deep.json", "[".repeat(100_000));
     folder.foresee(&["refine", "deep.json"]).one_message(2, &["line 1"]);
     folder.foresee(&["refine", "missing.json"]).one_message(2, &["missing.json", "No such file"]);
+}
+
+/// Nothing found where nothing was looked at is not "all as specified".
+#[test]
+fn what_has_no_operation_is_not_right() {
+    let folder = Folder::new();
+    let empty = [
+        ("list.json", "[]"),
+        ("cases.json", "{\"cases\": []}"),
+        ("ops.json", "{\"model\": \"queue\", \"ops\": []}"),
+        ("events.json", "{\"structure\": \"set\", \"events\": []}"),
+        ("run.log", "{\"structure\": \"set\"}\n"),
+        ("jepsen.log", "INFO  jepsen.util - :nemesis\t:info\t:start\tnil\n"),
+        (
+            "fail.edn",
+            "{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :fail, :f :read, :value nil}\n",
+        ),
+        ("run.std", "T1|acq(l)\nT1|rel(l)\n"),
+    ];
+    for (name, text) in empty {
+        folder.write(name, text);
+        folder
+            .foresee(&["refine", "--model", "register", name])
+            .one_message(2, &[name, "no operation in it"]);
+    }
+    // Of several cases, one that has none is told.
+    let op = "{\"client\": 0, \"op\": \"deq\", \"args\": [], \"ret\": \"empty\", \"call\": 1, \"return\": 2}";
+    let two = format!(
+        "[{{\"id\": \"a\", \"model\": \"queue\", \"ops\": []}}, {{\"id\": \"b\", \"model\": \"queue\", \"ops\": [{op}]}}]"
+    );
+    folder.write("two.json", two);
+    let outcome = folder.foresee(&["refine", "two.json"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("warning: two.json: a: no operation in it"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("b: no operation"), "{}", outcome.stderr);
+}
+
+/// What was not looked at is told.
+#[test]
+fn what_is_passed_over_is_told() {
+    let folder = Folder::new();
+    let call = "{\"thread\": \"T\", \"op\": \"call\", \"method\": \"enq\", \"args\": [1]}\n";
+    let write = "{\"thread\": \"T\", \"op\": \"write\", \"target\": \"x\", \"value\": 5}\n";
+    folder.write(
+        "run.log",
+        format!("{{\"structure\": \"queue\"}}\n{call}{write}{{\"thread\": \"T\", \"op\": "),
+    );
+    let outcome = folder.foresee(&["refine", "run.log"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    for part in ["run.log: line 4 is incomplete", "its writes are not looked at: of `queue` only results"] {
+        assert!(outcome.stderr.contains(part), "`{part}` expected in: {}", outcome.stderr);
+    }
+}
+
+/// Two threads write one buffer in commit blocks that overlap: no order of whole blocks does the same. Results and contents agree all the same.
+#[test]
+fn commit_blocks_that_are_no_steps() {
+    let folder = Folder::new();
+    let event = |thread: &str, rest: &str| format!("{{\"thread\": \"{thread}\", {rest}}}\n");
+    let begin = |thread: &str| {
+        event(thread, "\"op\": \"call\", \"method\": \"set\", \"args\": [\"a\", \"x\"]")
+            + &event(thread, "\"op\": \"commit_begin\"")
+    };
+    let write = |thread: &str| event(thread, "\"op\": \"write\", \"target\": \"buf[a]\", \"value\": \"x\"");
+    let end = |thread: &str| {
+        write(thread)
+            + &event(thread, "\"op\": \"commit\"")
+            + &event(thread, "\"op\": \"commit_end\"")
+            + &event(thread, "\"op\": \"return\", \"method\": \"set\", \"ret\": \"ok\"")
+    };
+    let both = begin("T0") + &write("T0") + &begin("T1") + &write("T1") + &end("T0") + &end("T1");
+    folder.write("run.log", "{\"structure\": \"stringbuffer\"}\n".to_owned() + &both);
+    let (code, found) = json(&folder, &["run.log"]);
+    let case = &found["cases"][0];
+    assert_eq!((code, &case["ok"], &case["first"]), (Some(66), &false.into(), &6.into()), "{found:#}");
+    assert_eq!((&case["io"]["ok"], &case["view"]["ok"]), (&true.into(), &true.into()), "{found:#}");
+    let blocks = &case["blocks"];
+    assert_eq!((&blocks["ok"], &blocks["first"], &blocks["call"]), (&false.into(), &6.into(), &0.into()));
+    assert_eq!(blocks["kind"], "block-not-atomic");
+    // Where no operation is under way, nothing rests on blocks.
+    let (code, found) = json(&folder, &["run.log", "--views", "quiescence"]);
+    let case = &found["cases"][0];
+    assert_eq!((code, &case["ok"], &case["blocks"]), (Some(0), &true.into(), &Json::Null), "{found:#}");
+}
+
+/// Where calls and returns do not match, nobody knows which operations there were.
+#[test]
+fn a_malformed_log_has_no_order() {
+    let folder = Folder::new();
+    let read = |rest: &str| format!("{{\"thread\": \"T\", \"op\": {rest}}}\n");
+    let wrong = read("\"call\", \"method\": \"get\", \"args\": []")
+        + &read("\"return\", \"method\": \"get\", \"ret\": 7");
+    folder.write("run.log", "{\"structure\": \"counter\"}\n".to_owned() + &wrong);
+    let (code, found) = json(&folder, &["run.log"]);
+    assert_eq!((code, &found["cases"][0]["linearizable"]), (Some(66), &false.into()), "{found:#}");
+    let more = read("\"return\", \"method\": \"inc\", \"ret\": \"ok\"");
+    folder.write("run.log", "{\"structure\": \"counter\"}\n".to_owned() + &wrong + &more);
+    let (code, found) = json(&folder, &["run.log"]);
+    assert_eq!((code, &found["cases"][0]["linearizable"]), (Some(66), &Json::Null), "{found:#}");
 }
 
 #[test]
@@ -429,6 +536,21 @@ fn a_run_that_did_not_happen() {
     let place = |event| order.iter().position(|id| *id == event).unwrap();
     assert!(place(16) < place(10) && place(10) < place(20), "{order:?}");
     assert_eq!(finding["refinement"]["blame"], "structure");
+    // People see that run, and where its operations are.
+    folder.write(
+        "placed.std",
+        STRIPED
+            .replace("call(get)", "call(get)|stripes.c:7")
+            .replace("return(get, -1)", "return(get, -1)|stripes.c:12"),
+    );
+    let outcome = folder.foresee(&["refine", "--model", "counter", "placed.std"]);
+    for part in ["called at event 3", "stripes.c:7", "The run you saw was fine", "witness: "] {
+        assert!(outcome.stderr.contains(part), "`{part}` expected in: {}", outcome.stderr);
+    }
+    let (_, found) = json(&folder, &["--model", "counter", "placed.std"]);
+    let finding = &found["findings"][0];
+    assert_eq!(finding["events"][0]["location"]["line"], 12, "{found:#}");
+    assert_eq!(finding["refinement"]["operation"]["location"]["file"], "stripes.c", "{found:#}");
     // If `inc` has seen what `dec` wrote, no such run is possible.
     folder.write("after.std", STRIPED.replace("T1|w(", "T1|acq(b)\nT1|r(stripe_b=-1)\nT1|rel(b)\nT1|w("));
     let (code, found) = json(&folder, &["--model", "counter", "after.std"]);
@@ -526,7 +648,7 @@ main|join(T2)
 #[test]
 fn where_a_missing_commit_belongs() {
     let folder = Folder::new();
-    let text = "T1|call(inc)|a.c:1\nT1|acq(l)|a.c:2\nT1|w(count=1)|a.c:3\nT1|rel(l)|a.c:4\nT1|acq(l)|a.c:5\nT1|rel(l)|a.c:6\n\
+    let text = "T1|call(inc)\nT1|commit(inc)\nT1|return(inc, \"ok\")\nT1|call(inc)|a.c:1\nT1|acq(l)|a.c:2\nT1|w(count=1)|a.c:3\nT1|rel(l)|a.c:4\nT1|acq(l)|a.c:5\nT1|rel(l)|a.c:6\n\
                 T1|return(inc, \"ok\")|a.c:7\n";
     folder.write("run.std", text);
     let (code, found) = json(&folder, &["--model", "counter", "run.std"]);
@@ -534,6 +656,31 @@ fn where_a_missing_commit_belongs() {
     assert_eq!((code, &finding["category"]), (Some(66), &"missing-commit".into()), "{found:#}");
     let note = finding["refinement"]["notes"][0].as_str().unwrap();
     assert!(note.contains("released at a.c:4"), "{note}");
+}
+
+/// A program that says nothing of commits: some order must explain its operations.
+#[test]
+fn a_trace_without_commits_is_a_history() {
+    let folder = Folder::new();
+    let text = |second: &str| {
+        format!(
+            "main|fork(T1)\nmain|fork(T2)\nT1|call(enq, 1)|q.c:1\nT1|acq(l)\nT1|rel(l)\nT1|return(enq, \"ok\")|q.c:2\n\
+             T2|call(deq)|q.c:3\nT2|return(deq, {second})|q.c:4\nmain|join(T1)\nmain|join(T2)\n"
+        )
+    };
+    folder.write("fine.std", text("1"));
+    let (code, found) = json(&folder, &["--model", "queue", "fine.std"]);
+    assert_eq!((code, &found["cases"][0]["linearizable"]), (Some(0), &true.into()), "{found:#}");
+    folder.write("wrong.std", text("2"));
+    let (code, found) = json(&folder, &["--model", "queue", "wrong.std"]);
+    let finding = &found["findings"][0];
+    assert_eq!((code, &finding["category"]), (Some(66), &"linearizability".into()), "{found:#}");
+    assert_eq!(
+        (&finding["first"], &finding["events"][0]["location"]["line"]),
+        (&7.into(), &4.into()),
+        "{found:#}"
+    );
+    assert_eq!(finding["refinement"]["operation"]["call"], 6, "{found:#}");
 }
 
 /// A commit block counts as one step, so it is an atomic block, too.

@@ -73,7 +73,7 @@ impl Specification for Channel {
             ("recv" | "recv_waiting", []) => ChannelOp::Receive { waits: method == "recv_waiting" },
             ("close", []) => ChannelOp::Close,
             _ => {
-                let expected = "send(v), send_waiting(v), recv(), recv_waiting() or close()";
+                let expected = "send(v), send_waiting(v), recv(), recv_waiting() or close(), where no v is \"empty\", \"full\" or \"closed\"";
                 return Err(WrongCall::new("channel", expected, method, args));
             }
         })

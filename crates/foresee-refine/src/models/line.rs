@@ -95,8 +95,8 @@ macro_rules! line {
     };
 }
 
-line!(Queue, "queue", "enq", "deq", "enq(v) or deq()", front, pop_front);
-line!(Stack, "stack", "push", "pop", "push(v) or pop()", back, pop_back);
+line!(Queue, "queue", "enq", "deq", "enq(v) or deq(), where no v is \"empty\"", front, pop_front);
+line!(Stack, "stack", "push", "pop", "push(v) or pop(), where no v is \"empty\"", back, pop_back);
 
 fn access(op: &LineOp, ret: Option<&Value>) -> Access {
     match (op, ret) {

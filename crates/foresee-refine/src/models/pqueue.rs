@@ -30,7 +30,8 @@ impl Specification for PriorityQueue {
             ("delete_min", []) => PriorityQueueOp::DeleteMin,
             ("peek_min", []) => PriorityQueueOp::PeekMin,
             _ => {
-                return Err(WrongCall::new("pqueue", "insert(v), delete_min() or peek_min()", method, args));
+                let expected = "insert(v), delete_min() or peek_min(), where no v is \"empty\"";
+                return Err(WrongCall::new("pqueue", expected, method, args));
             }
         })
     }

@@ -46,7 +46,8 @@ pub(super) fn operations(text: &str) -> Result<Vec<Entry>, ReadError> {
         number += 1;
         let index = index_of(&item);
         if index.is_some() && index <= last_index {
-            let what = "an :index that is not larger than the one before; expected entries in the order of time";
+            let what =
+                "an :index that is not larger than the one before; expected entries in the order of time";
             return Err(ReadError::Line { line, what: what.to_owned() });
         }
         last_index = index.or(last_index);

@@ -38,7 +38,8 @@ pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
             if whole.trim().is_empty() || (whole.contains(" jepsen.") && !has_operation(whole)) {
                 continue;
             }
-            let expected = "expected `INFO  jepsen.util - PROCESS :TYPE :F VALUE`, or `jepsen.util: PROCESS …`";
+            let expected =
+                "expected `INFO  jepsen.util - PROCESS :TYPE :F VALUE`, or `jepsen.util: PROCESS …`";
             return Err(wrong(expected.to_owned()));
         };
         let own = number;
@@ -64,7 +65,10 @@ pub(super) fn lines(text: &str) -> Result<Vec<Entry>, ReadError> {
                 let (value, more) = edn::value(value, line)?;
                 // An error may follow.
                 if matches!(kind, Kind::Invoke | Kind::Ok) && !more.trim().is_empty() {
-                    return Err(wrong(format!("`{}` after the value; expected nothing", shortened(&more.trim()))));
+                    return Err(wrong(format!(
+                        "`{}` after the value; expected nothing",
+                        shortened(&more.trim())
+                    )));
                 }
                 value.value().map_err(wrong)?
             }

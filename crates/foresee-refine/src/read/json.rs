@@ -32,7 +32,8 @@ pub(super) fn read(text: &str, said: Option<Structure>) -> Result<Vec<Case>, Rea
             // A line with more lines after it: the log of a program.
             Some(first) if first.contains_key("structure") => return Ok(vec![lines(text, said)?]),
             Some(first) if first.contains_key("thread") => {
-                let what = "expected a line that says what the log is of, such as {\"structure\": \"multiset\"}";
+                let what =
+                    "expected a line that says what the log is of, such as {\"structure\": \"multiset\"}";
                 return Err(ReadError::Line { line: 1, what: what.to_owned() });
             }
             _ => return Err(ReadError::Line { line: wrong.line(), what: wrong.to_string() }),
@@ -255,7 +256,8 @@ fn lines(text: &str, said: Option<Structure>) -> Result<Case, ReadError> {
         let fields: Map<String, Json> = match parse_object(line) {
             Ok(fields) => fields,
             Err(wrong) if wrong.is_eof() && lines.peek().is_none() && !text.ends_with('\n') => {
-                remarks.push(format!("{what} is incomplete: what the program did from there on is not known"));
+                remarks
+                    .push(format!("{what} is incomplete: what the program did from there on is not known"));
                 break;
             }
             Err(wrong) => return Err(ReadError::Line { line: nth + 1, what: wrong.to_string() }),

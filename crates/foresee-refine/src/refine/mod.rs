@@ -22,6 +22,7 @@ mod checker;
 mod classify;
 mod replica;
 mod violation;
+mod words;
 mod world;
 mod worlds;
 
@@ -30,6 +31,7 @@ pub use checker::{Checker, Mode};
 pub use classify::{Judgement, judge};
 pub use replica::{Replica, Unsupported, WrongWrite, writes_of};
 pub use violation::{Difference, Kind, RefineError, Undecided, Violation};
+pub use words::describe;
 
 use crate::linear::Limits;
 use crate::log::Log;

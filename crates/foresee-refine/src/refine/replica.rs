@@ -6,6 +6,42 @@ use crate::shortened::shortened;
 use crate::value::Value;
 
 /// What the writes of a structure mean. The programmer's abstraction function, with the state it works on.
+///
+/// ```
+/// use foresee_refine::Value;
+/// use foresee_refine::refine::{Replica, WrongWrite};
+///
+/// /// A counter in two stripes, `low` and `high`: what counts is their sum.
+/// #[derive(Default)]
+/// struct Stripes {
+///     low: i64,
+///     high: i64,
+/// }
+///
+/// impl Replica for Stripes {
+///     fn write(&mut self, target: &str, value: &Value) -> Result<(), WrongWrite> {
+///         match (target, value.as_int()) {
+///             ("low", Some(value)) => self.low = value,
+///             ("high", Some(value)) => self.high = value,
+///             _ => return Err(WrongWrite::new(target, "low or high, each a number")),
+///         }
+///         Ok(())
+///     }
+///
+///     // One part, which any write may have changed.
+///     fn take_changed(&mut self) -> Vec<Value> {
+///         self.parts()
+///     }
+///
+///     fn part(&self, _part: &Value) -> Option<Value> {
+///         Some(Value::Int(self.low + self.high))
+///     }
+///
+///     fn parts(&self) -> Vec<Value> {
+///         vec![Value::from("sum")]
+///     }
+/// }
+/// ```
 pub trait Replica {
     /// Whether there is a view at all; if not, only results are compared.
     const HAS_VIEW: bool = true;

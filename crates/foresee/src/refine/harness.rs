@@ -1,21 +1,19 @@
 //! A test harness for concurrent structures (section 7.1 of the paper): threads that call random methods with keys from a pool which they
 //! share and which shrinks over time, until the first violation.
 
-use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
 use std::string::String;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
-use std::vec::Vec;
 use std::{format, thread};
 
-use foresee_refine::linear::{self, Limits, Verdict};
-use foresee_refine::log::{Action, Log};
-use foresee_refine::refine::{self, BrokenBlock, Judgement, Mode, RefineError, Replica, Violation};
+use foresee_refine::refine::{self, Mode, RefineError, Replica};
 use foresee_refine::spec::Viewed;
 
 use super::choice::Choice;
+use super::progress::{PATIENCE, Progress};
 use super::recorder::{Recorder, Recording, Role};
+use super::report::{Finding, Report, calls};
 
 /// How a structure is tested.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +22,7 @@ pub struct Harness {
     pub threads: usize,
     /// How many methods each of them calls.
     pub operations: usize,
-    /// How many keys there are at the beginning.
+    /// How many keys there are at the beginning: numbers below ten times that, some of which may be the same.
     pub keys: usize,
     /// The choices of all threads follow from it; the schedule does not.
     pub seed: u64,
@@ -37,72 +35,6 @@ pub struct Harness {
 impl Default for Harness {
     fn default() -> Harness {
         Harness { threads: 4, operations: 200, keys: 32, seed: 0, mode: Mode::View, yields: 10 }
-    }
-}
-
-/// What a test came to.
-#[derive(Debug)]
-pub struct Report {
-    /// How many methods were called.
-    pub operations: usize,
-    /// The first violation.
-    pub finding: Option<Finding>,
-    /// Operations that did not commit exactly once.
-    pub mistakes: Vec<String>,
-    /// A commit block that is not one step: what others wrote came in between.
-    pub block: Option<BrokenBlock>,
-    /// All that was logged.
-    pub log: Log,
-}
-
-/// A violation of a test.
-#[derive(Debug)]
-pub struct Finding {
-    /// What is wrong.
-    pub violation: Violation,
-    /// Who is to blame.
-    pub judgement: Judgement,
-    /// How many methods had been called until then, in the order of the log.
-    pub after: usize,
-    /// The operation that is wrong, what was expected, and the smallest part of the history that shows it.
-    pub text: String,
-}
-
-impl Report {
-    /// Whether the structure or its annotations are wrong, and not only the order of its commits: not if another order explains
-    /// everything, or may do so. A commit block that is not one step is wrong.
-    pub fn is_wrong(&self) -> bool {
-        let excused = |finding: &Finding| {
-            matches!(finding.judgement, Judgement::CommitPoints { .. } | Judgement::Undecided)
-        };
-        !self.mistakes.is_empty()
-            || self.block.is_some()
-            || self.finding.as_ref().is_some_and(|finding| !excused(finding))
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for mistake in &self.mistakes {
-            writeln!(f, "{mistake}")?;
-        }
-        if let Some(block) = &self.block {
-            let thread = |event: usize| &*self.log.threads[self.log.events[event].thread as usize].name;
-            writeln!(
-                f,
-                "a commit block of {} (event {}) is not one step: {} wrote `{}` (event {}) before it did (event {})",
-                thread(block.begin),
-                block.begin,
-                thread(block.between),
-                block.target,
-                block.between,
-                block.write
-            )?;
-        }
-        match &self.finding {
-            None => write!(f, "{} operations, no violation", self.operations),
-            Some(finding) => write!(f, "a violation after {} operations: {}", finding.after, finding.text),
-        }
     }
 }
 
@@ -144,14 +76,14 @@ impl Harness {
         let recording = recorder.finish()?;
         let log = recording.log;
         let finding = match recording.violation {
-            Some(violation) => Some(explained::<S, R>(&spec, &log, violation)?),
+            Some(violation) => Some(Finding::of::<S, R>(&spec, &log, violation)?),
             None => None,
         };
         Ok(Report {
             operations: calls(&log, log.events.len()),
             finding,
             mistakes: recording.mistakes,
-            block: refine::broken_block(&log),
+            block: (self.mode == Mode::View).then(|| refine::broken_block(&log)).flatten(),
             log,
         })
     }
@@ -168,7 +100,8 @@ impl Harness {
         recorder.finish()
     }
 
-    /// Lets all threads work until they are done or something is found. Without a recorder nothing is logged.
+    /// Lets all threads work until they are done or something is found. Without a recorder nothing is logged. If none of them gets anywhere for
+    /// a while, that is said on the standard error: they may wait for each other.
     pub fn drive<T: Sync>(
         &self,
         structure: &T,
@@ -181,14 +114,18 @@ impl Harness {
             (0..self.keys.max(1)).map(|_| pool.below(10 * self.keys.max(1)) as i64).collect();
         let (busy, stop) = (AtomicUsize::new(self.threads), AtomicBool::new(false));
         let start = Start { missing: AtomicUsize::new(self.threads), is_over: AtomicBool::new(false) };
+        let progress = Progress::of(self.threads);
+        if self.threads == 0 {
+            return;
+        }
         thread::scope(|scope| {
             let _abandoned = Abandoned(&start);
             for nth in 0..self.threads {
-                let (pool, busy, stop, start) = (pool.clone(), &busy, &stop, &start);
+                let (pool, busy, stop, start, progress) = (pool.clone(), &busy, &stop, &start, &progress);
                 scope.spawn(move || {
                     let _attached =
                         recorder.map(|recorder| recorder.attach(&format!("T{}", nth + 1), Role::Application));
-                    let _done = Done { busy, stop };
+                    let _done = Done { busy, stop, progress };
                     start.wait();
                     let mut choice = Choice::new(self.seed ^ ((nth as u64 + 1) << 32), pool);
                     for done in 0..self.operations {
@@ -197,9 +134,20 @@ impl Harness {
                         }
                         choice.shrink(100 * done / self.operations);
                         operation(structure, &mut choice);
+                        progress.step(nth);
                     }
                 });
             }
+            let (progress, seed) = (&progress, self.seed);
+            scope.spawn(move || {
+                progress.watch(PATIENCE, |what| {
+                    // Not by a macro: a test that never ends never shows what it has printed so.
+                    let _ = std::io::Write::write_fmt(
+                        &mut std::io::stderr(),
+                        format_args!("note: seed {seed}: {what}\n"),
+                    );
+                });
+            });
             if let Some(internal) = internal {
                 let stop = &stop;
                 scope.spawn(move || {
@@ -247,59 +195,16 @@ impl Drop for Abandoned<'_> {
 struct Done<'a> {
     busy: &'a AtomicUsize,
     stop: &'a AtomicBool,
+    progress: &'a Progress,
 }
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
         if self.busy.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.stop.store(true, Ordering::Relaxed);
+            self.progress.end();
         }
     }
-}
-
-fn calls(log: &Log, until: usize) -> usize {
-    log.events[..until].iter().filter(|event| matches!(event.action, Action::Call { .. })).count()
-}
-
-/// A violation with whom to blame, and the smallest history that shows it.
-fn explained<S: Viewed, R: Replica + Default>(
-    spec: &S,
-    log: &Log,
-    violation: Violation,
-) -> Result<Finding, RefineError> {
-    // To know whom to blame is worth some seconds, not more.
-    let deadline = Instant::now().checked_add(Duration::from_secs(5));
-    let limits = Limits { memory: 1 << 28, deadline };
-    let judgement = refine::judge::<S, R>(spec, log, &violation, limits)?;
-    let mut text = format!("{} at event {} ({})", violation.kind, violation.first, judgement.name());
-    if let Some(event) = violation.call.and_then(|call| log.events.get(call))
-        && let Action::Call { method, args } = &event.action
-    {
-        text += &format!("\n  {method}{args:?} by {}", log.threads[event.thread as usize].name);
-    }
-    if let (Some(actual), false) = (&violation.actual, violation.expected.is_empty()) {
-        text += &format!("\n  gave {actual}; the specification allows {:?}", violation.expected);
-    }
-    for difference in violation.differences.iter().take(8) {
-        let (own, spec) = (&difference.implementation, &difference.specification);
-        text += &format!("\n  {}: the structure has {own:?}, the specification {spec:?}", difference.part);
-    }
-    if let Some(invariant) = &violation.invariant {
-        text += &format!("\n  {invariant}");
-    }
-    if violation.kind.is_about_order()
-        && judgement == Judgement::Structure
-        && let Ok((history, _)) = log.history()
-        && let Ok(Verdict::Violation(wrong)) = linear::check(spec, &history, limits)
-        && let Ok(told) = linear::explain(spec, &history, &wrong, limits)
-    {
-        text += "\n  these operations have no order that explains them:";
-        for op in told.minimal.iter().map(|op| &history.ops()[*op]).rev().take(12).rev() {
-            text += &format!("\n    {} {}", op.client, op);
-        }
-    }
-    let after = calls(log, (violation.first + 1).min(log.events.len()));
-    Ok(Finding { violation, judgement, after, text })
 }
 
 /// How often and how a structure is tested by [`refine_test!`](crate::refine_test!).
@@ -309,7 +214,7 @@ pub struct TestSettings {
     pub threads: usize,
     /// How many methods each of them calls.
     pub operations: usize,
-    /// How many keys there are at the beginning.
+    /// How many keys there are at the beginning: numbers below ten times that, some of which may be the same.
     pub keys: usize,
     /// How many runs there are, each with another seed.
     pub seeds: u64,
@@ -331,7 +236,8 @@ impl TestSettings {
     /// Tests a structure with each seed.
     ///
     /// # Panics
-    /// At the first run in which the structure is wrong.
+    /// At the first run in which the structure is wrong, or a thread panics; and if no operation was logged at all.
+    #[track_caller]
     pub fn run<S, R, T>(
         self,
         spec: S,
@@ -343,13 +249,49 @@ impl TestSettings {
         R: Replica + Default + Send + 'static,
         T: Sync,
     {
+        let mut operations = 0;
         for seed in 0..self.seeds {
-            match self.harness(seed).run_with::<S, R, T>(spec.clone(), &new, &operation, internal) {
+            let harness = self.harness(seed);
+            let run =
+                with_seed(seed, || harness.run_with::<S, R, T>(spec.clone(), &new, &operation, internal));
+            match run {
                 Err(why) => panic!("seed {seed}: the log cannot be checked: {why}"),
                 Ok(report) if report.is_wrong() => panic!("seed {seed}: {report}"),
-                Ok(report) if report.finding.is_some() => std::eprintln!("note: seed {seed}: {report}"),
-                Ok(_) => {}
+                Ok(report) => {
+                    operations += report.operations;
+                    if report.finding.is_some() {
+                        std::eprintln!("note: seed {seed}: {report}");
+                    }
+                }
             }
+        }
+        self.must_have_logged(operations);
+    }
+
+    /// What logs nothing is not tested.
+    ///
+    /// # Panics
+    /// If no operation was logged.
+    #[track_caller]
+    pub(super) fn must_have_logged(self, operations: usize) {
+        let TestSettings { threads, operations: each, seeds, .. } = self;
+        assert!(
+            operations > 0,
+            "no operation was logged in {seeds} runs of {threads} threads with {each} operations each, so nothing was tested: call methods that \
+             have #[mutator] or #[observer], or others by `foresee::refine::logged_call`"
+        );
+    }
+}
+
+/// Does a run; if a thread of it panics, the message has the seed.
+#[track_caller]
+pub(super) fn with_seed<T>(seed: u64, run: impl FnOnce() -> T) -> T {
+    match panic::catch_unwind(AssertUnwindSafe(run)) {
+        Ok(done) => done,
+        Err(why) => {
+            let text = why.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| why.downcast_ref::<String>().map(String::as_str));
+            panic!("seed {seed}: {}", text.unwrap_or("a thread panicked"))
         }
     }
 }

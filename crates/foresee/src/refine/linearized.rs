@@ -17,7 +17,7 @@ use foresee_refine::spec::Specification;
 use foresee_refine::{History, Operation, SmolStr};
 
 use super::choice::Choice;
-use super::harness::{Harness, TestSettings};
+use super::harness::{Harness, TestSettings, with_seed};
 use super::recorder::Recorder;
 
 /// A history is searched for so long, unless a faster procedure decides.
@@ -52,7 +52,9 @@ impl fmt::Display for Linearized {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.verdict {
             Verdict::Linearizable { .. } => write!(f, "{} operations, linearizable", self.operations),
-            Verdict::Undecided(why) => write!(f, "{} operations, undecided: {why:?}", self.operations),
+            Verdict::Undecided(why) => {
+                write!(f, "{} operations, undecided: not enough {why}", self.operations)
+            }
             Verdict::Violation(_) => {
                 write!(f, "{} operations; these have no order that explains them:", self.operations)?;
                 for op in &self.minimal {
@@ -105,22 +107,27 @@ impl TestSettings {
     /// Tests a structure that says nothing of commits with each seed.
     ///
     /// # Panics
-    /// At the first run that no order explains.
+    /// At the first run that no order explains, or in which a thread panics; and if no operation was logged at all.
+    #[track_caller]
     pub fn linearize<S: Specification, T: Sync>(
         self,
         spec: &S,
         new: impl Fn() -> T,
         operation: impl Fn(&T, &mut Choice) + Sync,
     ) {
+        let mut operations = 0;
         for seed in 0..self.seeds {
-            match self.harness(seed).linearize(spec, &new, &operation) {
+            match with_seed(seed, || self.harness(seed).linearize(spec, &new, &operation)) {
                 Err(why) => panic!("seed {seed}: the history cannot be checked: {why}"),
                 Ok(report) if report.is_wrong() => panic!("seed {seed}: {report}"),
-                Ok(report) if report.verdict.is_linearizable().is_none() => {
-                    std::eprintln!("note: seed {seed}: {report}");
+                Ok(report) => {
+                    operations += report.operations;
+                    if report.verdict.is_linearizable().is_none() {
+                        std::eprintln!("note: seed {seed}: {report}");
+                    }
                 }
-                Ok(_) => {}
             }
         }
+        self.must_have_logged(operations);
     }
 }

@@ -8,7 +8,8 @@ use super::{thread, words};
 
 /// A variable whose writes are logged, if the feature `refine` is on; otherwise just the variable.
 ///
-/// It is written through `&mut`, so under the lock that protects it, and the log has the writes in the order of the lock.
+/// It is written through `&mut`, so under the lock that protects it, and the log has the writes in the order of the lock. The writes of an operation and its
+/// commit belong in one [`commit_block!`](crate::commit_block!).
 #[derive(Clone, Debug)]
 pub struct Logged<T> {
     value: T,

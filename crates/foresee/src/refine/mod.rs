@@ -13,7 +13,9 @@ mod entries;
 mod harness;
 mod linearized;
 mod logged;
+mod progress;
 mod recorder;
+mod report;
 mod shared;
 mod thread;
 
@@ -34,10 +36,11 @@ pub use foresee_refine::refine::{
 };
 pub use foresee_refine::spec::{Outcome, Specification, Touched, Viewed, WrongCall};
 pub use foresee_refine::{Value, linear, log, models, structures};
-pub use harness::{Finding, Harness, Report, TestSettings};
+pub use harness::{Harness, TestSettings};
 pub use linearized::Linearized;
 pub use logged::Logged;
 pub use recorder::{Recorder, Recording, Role};
+pub use report::{Finding, Report};
 pub use thread::logged_call;
 
 /// This thread belongs to the structure (compression, eviction): its work must leave the contents as they are. For recorded programs; one that is

@@ -2,18 +2,24 @@
 
 use std::collections::HashMap;
 
-use foresee_refine::history::NEVER;
+use foresee_refine::history::{HistoryError, NEVER};
 use foresee_refine::linear::{Explanation, Limits, Verdict};
 use foresee_refine::log::{Action, Log};
 use foresee_refine::named::{self, Consistency, Model, Structure};
 use foresee_refine::read::{Case, Place, Subject};
-use foresee_refine::refine::{BrokenBlock, Judgement, Kind, Mode, RefineError, Undecided, Violation};
+use foresee_refine::refine::{BrokenBlock, Judgement, Mode, RefineError, Undecided, Violation, describe};
 use foresee_refine::shortened::shortened;
 use foresee_refine::spec::WrongCall;
 use foresee_refine::{History, Value};
+use foresee_trace::{EventId, Execution};
+use foresee_witness::checker::Schedule;
 
+use super::details::Collected;
+use super::resolve::Resolver;
+use super::story::story_of;
 use crate::report::model::{
     CaseVerdict, Event, Finding, Location, PartDifference, PlacedOperation, Refinement, RefinementVerdict,
+    Story,
 };
 
 /// Of longer orders only the end is reported.
@@ -30,26 +36,26 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Gives events other numbers: those that they have in the trace which the log was made of.
-    pub(crate) fn renumber(&mut self, new: &impl Fn(u64) -> u64) {
-        let all = |numbers: &mut Option<u64>| *numbers = numbers.map(new);
-        all(&mut self.verdict.first);
-        for verdict in [&mut self.verdict.io, &mut self.verdict.view].into_iter().flatten() {
-            all(&mut verdict.first);
-            all(&mut verdict.call);
-        }
+    /// Says where in the program its events are, as far as `place` knows that.
+    pub(crate) fn locate(&mut self, place: &impl Fn(u64) -> (Location, String)) {
         let Some(finding) = &mut self.finding else { return };
-        all(&mut finding.first);
-        finding.events.iter_mut().for_each(|event| event.index = new(event.index));
+        for event in &mut finding.events {
+            (event.location, event.place) = place(event.index);
+        }
         let Some(refinement) = &mut finding.refinement else { return };
         let Refinement { operation, overlapping, order, other_order, minimal, .. } = refinement;
         let lists =
             overlapping.iter_mut().chain(order).chain(minimal).chain(other_order.iter_mut().flatten());
         for placed in lists.chain(operation) {
-            placed.call = new(placed.call);
-            all(&mut placed.returned);
+            (placed.location, _) = place(placed.call);
         }
     }
+}
+
+/// A schedule as a few steps, among them these events.
+pub(crate) fn story(execution: &Execution, schedule: &Schedule, key: &[EventId]) -> Story {
+    let collected = Collected::default();
+    story_of(&Resolver { names: execution.names(), collected: &collected }, execution, schedule, key)
 }
 
 /// Why a case could not be checked.
@@ -59,6 +65,8 @@ pub(crate) enum CaseError {
     Call(#[from] WrongCall),
     #[error(transparent)]
     Log(#[from] RefineError),
+    #[error(transparent)]
+    History(#[from] HistoryError),
 }
 
 /// What is asked of a case.
@@ -113,6 +121,7 @@ fn history_case(
         first,
         io: None,
         view: None,
+        blocks: None,
         linearizable: ok.filter(|_| consistency == Consistency::Linearizable),
         undecided: match found {
             Verdict::Undecided(exhausted) => Some(Undecided::from(exhausted).into()),
@@ -130,6 +139,7 @@ fn of_history(case: &Case, model: Model, history: &History, told: Option<&Explan
             call,
             returned: returned.map(|event| case.place(event).event),
             line,
+            location: Location::default(),
             thread: history.ops()[op].client.to_string(),
             operation: shortened(&history.ops()[op]),
         }
@@ -202,16 +212,18 @@ fn log_case(
             first: None,
             io: None,
             view: None,
+            blocks: None,
             linearizable: None,
             undecided: Some(undecided.into()),
         };
         return Ok(Checked { verdict, finding: None, events });
     }
     let found = found?;
+    let number = |index: usize| number(case, index);
     let verdict_of = |violation: Option<&(Violation, Judgement)>| RefinementVerdict {
         ok: violation.is_none(),
-        first: violation.map(|(violation, _)| violation.first as u64),
-        call: violation.and_then(|(violation, _)| violation.call).map(|call| call as u64),
+        first: violation.map(|(violation, _)| number(violation.first)),
+        call: violation.and_then(|(violation, _)| violation.call).map(number),
         kind: violation.map(|(violation, _)| violation.kind.to_string()),
     };
     // Views are stricter: what they find comes first.
@@ -220,9 +232,18 @@ fn log_case(
         worst.map(|(violation, judgement)| of_log(case, structure, log, violation, judgement, limits));
     let block = found.block.as_ref().map(|block| of_block(case, structure, log, block));
     let linearizable = found.io.as_ref().and_then(|(violation, judgement)| match judgement {
+        // What the operations of a log are is not known where calls and returns do not match.
+        _ if log.mismatch().is_some() => None,
         Judgement::CommitPoints { .. } => Some(true),
         Judgement::Structure if violation.kind.is_about_order() => Some(false),
         _ => None,
+    });
+    let has_blocks = structure.has_view() && log.has_writes() && views == Mode::View;
+    let blocks = has_blocks.then(|| RefinementVerdict {
+        ok: found.block.is_none(),
+        first: found.block.as_ref().map(|block| number(block.write)),
+        call: found.block.as_ref().and_then(|block| call_before(log, block.begin)).map(number),
+        kind: found.block.as_ref().map(|_| NOT_ATOMIC.to_owned()),
     });
     let verdict = CaseVerdict {
         id: case.id.clone(),
@@ -231,37 +252,54 @@ fn log_case(
         first: worst
             .map(|(violation, _)| violation.first)
             .or(found.block.as_ref().map(|block| block.write))
-            .map(|first| first as u64),
+            .map(number),
         io: Some(verdict_of(found.io.as_ref())),
         view: found.view.as_ref().map(|view| verdict_of(view.as_ref())),
+        blocks,
         linearizable,
         undecided: None,
     };
     Ok(Checked { verdict, finding: finding.or(block), events })
 }
 
+/// What a commit block is that is not one step.
+const NOT_ATOMIC: &str = "block-not-atomic";
+
+/// The number that an event of a log has in the file, or in the trace that the log was made of.
+fn number(case: &Case, index: usize) -> u64 {
+    u32::try_from(index).map_or(index as u64, |index| case.place(index).event)
+}
+
+/// The call of the operation that was under way, or the last one, at an event.
+fn call_before(log: &Log, event: usize) -> Option<usize> {
+    let is_own = |it: &foresee_refine::log::Event| {
+        it.thread == log.events[event].thread && matches!(it.action, Action::Call { .. })
+    };
+    log.events[..event].iter().rposition(is_own)
+}
+
 /// A commit block that is not one step.
 fn of_block(case: &Case, structure: Structure, log: &Log, block: &BrokenBlock) -> Finding {
     let thread = |event: usize| log.threads[log.events[event].thread as usize].name.to_string();
     let (own, other) = (thread(block.write), thread(block.between));
-    let call = (log.events[..block.begin].iter().enumerate().rev()).find(|(_, event)| {
-        event.thread == log.events[block.begin].thread && matches!(event.action, Action::Call { .. })
-    });
     let refinement = Refinement {
         case: case.id.clone(),
         model: structure.name().to_owned(),
-        violation: "block-not-atomic".to_owned(),
+        violation: NOT_ATOMIC.to_owned(),
         blame: Judgement::Annotations.name().to_owned(),
-        operation: call.map(|(call, _)| Operations::of(log).placed(call)),
+        operation: call_before(log, block.begin).map(|call| Operations::of(case, log).placed(call)),
         notes: vec![format!(
             "{other} wrote `{}` (event {}) after a part of the block that begins at event {}, and before the rest",
-            block.target, block.between, block.begin
+            block.target,
+            number(case, block.between),
+            number(case, block.begin)
         )],
         ..Refinement::default()
     };
     let (op, target) = describe_action(&log.events[block.write].action);
     let message = format!("a commit block of {own} is not one step: what views say rests on that");
-    Finding::of_refinement(ENGINE, message, Some(event(block.write as u64, &own, op, target)), refinement)
+    let write = event(number(case, block.write), &own, op, target);
+    Finding::of_refinement(ENGINE, message, Some(write), refinement)
 }
 
 fn of_log(
@@ -272,7 +310,7 @@ fn of_log(
     judgement: &Judgement,
     limits: Limits,
 ) -> Finding {
-    let operations = Operations::of(log);
+    let operations = Operations::of(case, log);
     let placed = |call: usize| operations.placed(call);
     let all = |calls: &[usize]| {
         let end = &calls[calls.len().saturating_sub(LONGEST_ORDER)..];
@@ -281,30 +319,21 @@ fn of_log(
     let mut notes: Vec<String> = violation.invariant.iter().cloned().collect();
     if let Some(write) = violation.last_write {
         notes.push(format!(
-            "a commit probably belongs after event {write} of the log, its last write, and before the first release of a lock after it"
+            "a commit probably belongs after event {} of the log, its last write, and before the first release of a lock after it",
+            number(case, write)
         ));
     }
-    let mut other_order = None;
-    match judgement {
-        Judgement::CommitPoints { order } => {
-            notes.push(
-                "the commit points are wrong or too strict: another order explains everything".to_owned(),
-            );
-            other_order = Some(all(order));
-        }
-        Judgement::LaterCommit { before } => notes.push(format!(
-            "the commit point may be wrong: were it directly before event {before} of the log, this would be right"
-        )),
-        Judgement::Undecided => {
-            notes.push(
-                "whether another order explains it could not be decided: the search is too long".to_owned(),
-            );
-        }
-        Judgement::MissingBlock => notes.push(
-            "an operation wrote before its commit, and others saw it: put its writes and its commit into one commit block".to_owned(),
-        ),
-        Judgement::Structure | Judgement::Annotations => {}
+    notes.extend(judgement.hint().map(str::to_owned));
+    if let Judgement::LaterCommit { before } = judgement {
+        notes.push(format!(
+            "the commit point may be wrong: were it directly before event {} of the log, this would be right",
+            number(case, *before)
+        ));
     }
+    let other_order = match judgement {
+        Judgement::CommitPoints { order } => Some(all(order)),
+        _ => None,
+    };
     let refinement = Refinement {
         case: case.id.clone(),
         model: structure.name().to_owned(),
@@ -334,39 +363,20 @@ fn of_log(
     Finding::of_refinement(
         ENGINE,
         message,
-        Some(event(violation.first as u64, thread, op, target)),
+        Some(event(number(case, violation.first), thread, op, target)),
         refinement,
     )
 }
 
-fn describe(kind: Kind, judgement: &Judgement) -> &'static str {
-    if matches!(judgement, Judgement::CommitPoints { .. }) {
-        return "the commit points are wrong or too strict";
-    }
-    if *judgement == Judgement::MissingBlock {
-        return "commit blocks are missing";
-    }
-    match kind {
-        Kind::ReturnValue => "the specification does not allow this result where it committed",
-        Kind::Observer => "the specification allows this result in no state while it was under way",
-        Kind::View => "after its commit the structure does not have the contents of the specification",
-        Kind::InternalView => "a thread of the structure changed its contents",
-        Kind::Invariant => "an invariant does not hold",
-        Kind::MissingCommit => "it returned without a commit; one is needed on each path",
-        Kind::SecondCommit => "it committed twice; one commit is needed on each path",
-        Kind::CommitOutside => "a commit with no operation under way",
-        Kind::Malformed => "calls and returns, or commit blocks, do not match",
-    }
-}
-
 /// The operations of a log, with the event of each return.
 struct Operations<'a> {
+    case: &'a Case,
     log: &'a Log,
     returned: HashMap<usize, usize>,
 }
 
 impl<'a> Operations<'a> {
-    fn of(log: &'a Log) -> Operations<'a> {
+    fn of(case: &'a Case, log: &'a Log) -> Operations<'a> {
         let (mut open, mut returned) = (HashMap::new(), HashMap::new());
         for (index, event) in log.events.iter().enumerate() {
             match event.action {
@@ -378,7 +388,7 @@ impl<'a> Operations<'a> {
                 _ => {}
             }
         }
-        Operations { log, returned }
+        Operations { case, log, returned }
     }
 
     fn placed(&self, call: usize) -> PlacedOperation {
@@ -396,9 +406,10 @@ impl<'a> Operations<'a> {
             action => describe_action(action).1,
         };
         PlacedOperation {
-            call: call as u64,
-            returned: returned.map(|index| *index as u64),
+            call: number(self.case, call),
+            returned: returned.map(|index| number(self.case, *index)),
             line: None,
+            location: Location::default(),
             thread: self.log.threads[event.thread as usize].name.to_string(),
             operation,
         }

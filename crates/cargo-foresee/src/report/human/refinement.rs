@@ -4,19 +4,23 @@ use std::fmt::Write as _;
 
 use super::style::{QUIET, STRONG};
 use crate::report::model::{PlacedOperation, Refinement};
+use crate::report::viewpoint::Viewpoint;
 
 /// Of longer orders only the end is shown.
 const MOST_SHOWN: usize = 16;
 
-pub(super) fn refinement(out: &mut String, found: &Refinement) {
+pub(super) fn refinement(out: &mut String, found: &Refinement, viewpoint: &Viewpoint) {
     let case = found.case.as_ref().map_or(String::new(), |case| format!(" in `{case}`"));
     let _ = writeln!(out, "    {QUIET}{} of `{}`{case}{QUIET:#}", found.violation, found.model);
     if let Some(own) = &found.operation {
         let line = own.line.map_or(String::new(), |line| format!(" (line {line})"));
         let _ = writeln!(
             out,
-            "    {STRONG}{}{STRONG:#} by {}, called at event {}{line}",
-            own.operation, own.thread, own.call
+            "    {STRONG}{}{STRONG:#} by {}, called at event {}{line}{}",
+            own.operation,
+            own.thread,
+            own.call,
+            place(own, viewpoint)
         );
     }
     if !found.expected.is_empty() {
@@ -36,15 +40,23 @@ pub(super) fn refinement(out: &mut String, found: &Refinement) {
     for note in &found.notes {
         let _ = writeln!(out, "    {note}");
     }
-    operations(out, "under way at the same time", &found.overlapping);
-    operations(out, "the order that was tried", &found.order);
+    operations(out, "under way at the same time", &found.overlapping, viewpoint);
+    operations(out, "the order that was tried", &found.order, viewpoint);
     if let Some(other) = &found.other_order {
-        operations(out, "an order that explains everything", other);
+        operations(out, "an order that explains everything", other, viewpoint);
     }
-    operations(out, "the smallest part that does not fit", &found.minimal);
+    operations(out, "the smallest part that does not fit", &found.minimal, viewpoint);
 }
 
-fn operations(out: &mut String, title: &str, operations: &[PlacedOperation]) {
+/// Where an operation is called, if that is known.
+fn place(own: &PlacedOperation, viewpoint: &Viewpoint) -> String {
+    if own.location.is_unknown() {
+        return String::new();
+    }
+    format!("  {QUIET}{}{QUIET:#}", viewpoint.place(&own.location))
+}
+
+fn operations(out: &mut String, title: &str, operations: &[PlacedOperation], viewpoint: &Viewpoint) {
     if operations.is_empty() {
         return;
     }
@@ -57,8 +69,11 @@ fn operations(out: &mut String, title: &str, operations: &[PlacedOperation]) {
         let until = own.returned.map_or("…".to_owned(), |event| event.to_string());
         let _ = writeln!(
             out,
-            "      {QUIET}{:>5}–{until:<5}{QUIET:#} {:<8} {}",
-            own.call, own.thread, own.operation
+            "      {QUIET}{:>5}–{until:<5}{QUIET:#} {:<8} {}{}",
+            own.call,
+            own.thread,
+            own.operation,
+            place(own, viewpoint)
         );
     }
 }

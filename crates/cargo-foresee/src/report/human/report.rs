@@ -84,7 +84,11 @@ fn in_full(
         block(out, &finding.events, viewpoint);
     }
     if let Some(found) = &finding.refinement {
-        return refinement(out, found);
+        refinement(out, found, viewpoint);
+        if finding.witness.is_some() || finding.reason.is_some() {
+            explanation(out, finding, stats, viewpoint);
+        }
+        return;
     }
     let mut shown: Vec<u64> = Vec::new();
     for event in &finding.events {

@@ -3,6 +3,8 @@
 use foresee_refine::refine::Undecided;
 use serde::{Deserialize, Serialize};
 
+use super::event::Location;
+
 /// What was checked, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CaseVerdict {
@@ -18,10 +20,14 @@ pub(crate) struct CaseVerdict {
     pub(crate) io: Option<RefinementVerdict>,
     /// Of a refinement log: results and views.
     pub(crate) view: Option<RefinementVerdict>,
-    /// Of a history, and of a log that is wrong about the order: whether some order explains all results.
+    /// Of a refinement log whose views are compared after each commit: whether commit blocks are one step each, on which views rest. All is as specified if
+    /// all three say so.
+    #[serde(default)]
+    pub(crate) blocks: Option<RefinementVerdict>,
+    /// Of a history, and of a log that is wrong about the order: whether some order explains all results. Not known where calls and returns of a
+    /// log do not match.
     pub(crate) linearizable: Option<bool>,
-    /// What there was not enough of: of a case that could not be decided, or of a trace of which not all other runs could be looked at in the
-    /// time that the user gave.
+    /// What there was not enough of: of a case that could not be decided, or of a trace of which not all other runs could be looked at.
     pub(crate) undecided: Option<Lack>,
 }
 
@@ -56,7 +62,7 @@ impl Lack {
     pub(crate) fn advice(self) -> &'static str {
         match self {
             Lack::Memory => "within the memory given: --memory gives more",
-            Lack::Time => "within the time given: --time gives more",
+            Lack::Time => "within the time there was: --time gives more",
             Lack::Results => {
                 "as too many operations have committed and never returned, however much time and memory there is"
             }
@@ -121,6 +127,9 @@ pub(crate) struct PlacedOperation {
     pub(crate) returned: Option<u64>,
     /// The line of its call, if the file has a line for each event.
     pub(crate) line: Option<u32>,
+    /// Where in the program it is called, if that was recorded.
+    #[serde(default)]
+    pub(crate) location: Location,
     pub(crate) thread: String,
     /// `deq() → 5`.
     pub(crate) operation: String,
