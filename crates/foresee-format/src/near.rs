@@ -1,7 +1,7 @@
 //! Near records: how far an access, a call or an atomic is from what the same chunk has said before.
 //!
 //! Programs do most things near to where they did the last: most accesses need one word instead of three, most atomics two
-//! instead of five.
+//! instead of five. Since version 9 most are compact ([`places`](crate::places)); near are only reads with a digest of what they saw, and atomics.
 
 use core::cell::Cell;
 
@@ -98,7 +98,7 @@ impl NearAccess {
         (far::<PC_BITS>(self.pc(), distance >> 2), far::<ADDR_BITS>(last, distance >> (2 + PC_BITS)))
     }
 
-    /// The record of a near access of `size` bytes, if it is one.
+    /// The record of a near access of `size` bytes, if it is one, as it was written before version 9.
     #[inline(always)]
     pub fn encode(&self, tag: Tag, pc: u64, addr: u64, size: u8) -> Option<u64> {
         match self.distance(pc, addr) {
@@ -165,7 +165,7 @@ pub const fn with_digest(word: u64, digest: u8) -> u64 {
     word | (digest as u64) << SEEN_DIGEST
 }
 
-/// The record of a call whose place is near to `pc`, the last access, and whose function is near to its place.
+/// The record of a call whose place is near to `pc`, the last access, and whose function is near to its place, as it was written before version 9.
 #[inline(always)]
 pub const fn near_enter(pc: u64, call: u64, callee: u64) -> Option<u64> {
     match (near::<CALL_BITS>(call, pc), near::<CALL_BITS>(callee, call)) {

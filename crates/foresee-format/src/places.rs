@@ -73,7 +73,9 @@ pub struct Place {
 
 impl Place {
     /// One that is not known.
-    pub const UNKNOWN: Place = Place { what: Cell::new(0), addr: Cell::new(0), next: Cell::new(0) };
+    pub const fn unknown() -> Place {
+        Place { what: Cell::new(0), addr: Cell::new(0), next: Cell::new(0) }
+    }
 }
 
 /// Room for [`PLACES`] places.
@@ -174,13 +176,15 @@ const PLACE_SHIFT: u32 = 48;
 
 impl WrittenPlaces {
     /// No places.
-    pub const NONE: WrittenPlaces = Places {
-        all: [const { Place::UNKNOWN }; PLACES],
-        current: Cell::new(0),
-        expected: Cell::new(0),
-        is_used: Cell::new(false),
-        victim: Cell::new(0),
-    };
+    pub const fn none() -> WrittenPlaces {
+        Places {
+            all: [const { Place::unknown() }; PLACES],
+            current: Cell::new(0),
+            expected: Cell::new(0),
+            is_used: Cell::new(false),
+            victim: Cell::new(0),
+        }
+    }
 
     /// Forgets all places.
     pub fn forget(&self) {
@@ -384,7 +388,7 @@ mod tests {
 
     #[test]
     fn the_second_round_of_a_loop_is_known_and_the_third_is_expected() {
-        let (writer, reader) = (WrittenPlaces::NONE, WrittenPlaces::NONE);
+        let (writer, reader) = (WrittenPlaces::none(), WrittenPlaces::none());
         let mut lens = [[0; 3]; 4];
         for (round, lens) in lens.iter_mut().enumerate() {
             for (at, len) in lens.iter_mut().enumerate() {
@@ -397,7 +401,7 @@ mod tests {
 
     #[test]
     fn distances_of_all_lengths_are_read_as_they_were_written() {
-        let (writer, reader) = (WrittenPlaces::NONE, WrittenPlaces::NONE);
+        let (writer, reader) = (WrittenPlaces::none(), WrittenPlaces::none());
         let place = what(Tag::WriteAt, 4, 0x40_1000);
         let other = what(Tag::EnterAt, 0, 0x40_2000);
         let mut addr = 1_u64 << 46;
@@ -414,7 +418,7 @@ mod tests {
 
     #[test]
     fn atomics_have_their_values_and_the_steps_to_their_keys() {
-        let (writer, reader) = (WrittenPlaces::NONE, WrittenPlaces::NONE);
+        let (writer, reader) = (WrittenPlaces::none(), WrittenPlaces::none());
         let (place, addr) = (what(Tag::NearRmw, 0x24, 0x5555_0000_1000), 0x7fff_0000_0000);
         assert_eq!(writer.atomic(place, addr, [0, 1], 0), None);
         for table in [&writer, &reader] {
@@ -436,7 +440,7 @@ mod tests {
     /// Also of places that have the same index, and with a writer that forgets now and then.
     #[test]
     fn what_was_recorded_is_read() {
-        let (writer, reader) = (WrittenPlaces::NONE, WrittenPlaces::NONE);
+        let (writer, reader) = (WrittenPlaces::none(), WrittenPlaces::none());
         let mut random = 1_u64;
         for round in 0..200_000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -451,7 +455,7 @@ mod tests {
 
     #[test]
     fn bytes_that_nobody_wrote_say_nothing() {
-        let reader = WrittenPlaces::NONE;
+        let reader = WrittenPlaces::none();
         for code in KNOWN..=u8::MAX {
             assert_eq!(reader.read(u64::from(code)), None);
         }

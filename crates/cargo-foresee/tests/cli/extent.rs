@@ -162,9 +162,9 @@ fn each_program(options: &[&str], rounds: &str, check: impl Fn(&str, &Outcome)) 
 
 #[test]
 fn recording_stops_at_its_size_and_the_program_goes_on() {
-    each_program(&["--max-size", "3M"], "20000", |program, run| {
+    each_program(&["--max-size", "3M"], "60000", |program, run| {
         assert_eq!(run.code, Some(66), "{program}: {}", run.stderr);
-        assert!(run.stdout.starts_with(if program.ends_with("prog") { "800000\n" } else { "40000\n" }));
+        assert!(run.stdout.starts_with(if program.ends_with("prog") { "2400000\n" } else { "120000\n" }));
         assert!(run.stderr.contains("recording stops: the recording is as large as --max-size allows"));
         let report = report(run);
         assert_eq!(races(&report), [("early".to_owned(), "observed".to_owned())], "{program}");
@@ -198,7 +198,7 @@ fn a_trace_tells_that_recording_stopped() {
 
 #[test]
 fn the_end_of_a_run_is_kept() {
-    each_program(&["--keep-last", "2M"], "30000", |program, run| {
+    each_program(&["--keep-last", "2M"], "90000", |program, run| {
         assert_eq!(run.code, Some(66), "{program}: {}", run.stderr);
         assert_eq!(run.stderr, "", "{program}");
         let report = report(run);
@@ -346,7 +346,7 @@ fn without_all_accesses_predictions_are_candidates() {
 #[test]
 fn cargo_passes_the_size_on() {
     let project = BUILT[0].ancestors().nth(5).unwrap();
-    let options = ["--max-size", "3M", "--format", "json", "--", "20000"];
+    let options = ["--max-size", "3M", "--format", "json", "--", "60000"];
     let run = outcome(cargo(project, "run").args(options).output().unwrap());
     assert!(run.stderr.contains("recording stops"), "{}", run.stderr);
     assert_eq!(races(&report(&run)), [("early".to_owned(), "observed".to_owned())]);

@@ -10,16 +10,19 @@ pub(super) type ReadPlaces = Places<Blocks>;
 
 const BLOCK: usize = 1 << 4;
 
+/// A block of places, once one of them is known.
+type Block = OnceCell<Box<[Place; BLOCK]>>;
+
 /// Room for places, in blocks.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Blocks(OnceCell<Box<[OnceCell<Box<[Place; BLOCK]>>; PLACES / BLOCK]>>);
+pub(super) struct Blocks(OnceCell<Box<[Block; PLACES / BLOCK]>>);
 
 impl Table for Blocks {
     #[inline]
     fn place(&self, index: usize) -> &Place {
         let blocks = self.0.get_or_init(|| Box::new([const { OnceCell::new() }; PLACES / BLOCK]));
         let block = blocks[index / BLOCK % (PLACES / BLOCK)]
-            .get_or_init(|| Box::new([const { Place::UNKNOWN }; BLOCK]));
+            .get_or_init(|| Box::new([const { Place::unknown() }; BLOCK]));
         &block[index % BLOCK]
     }
 }

@@ -15,7 +15,7 @@ struct Writing {
 
 impl Writing {
     fn new() -> Writing {
-        Writing { places: WrittenPlaces::NONE, bytes: Vec::new() }
+        Writing { places: WrittenPlaces::none(), bytes: Vec::new() }
     }
 
     fn full(&mut self, words: &[u64]) {
