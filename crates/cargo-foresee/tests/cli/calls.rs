@@ -79,7 +79,8 @@ fn values_are_those_that_functions_were_called_with() {
         assert_eq!(ran.code, Some(0), "{c} {level}: {}{}", ran.stdout, ran.stderr);
         let dump = folder.foresee(&["trace", "convert", "run.ft", "run.std"]);
         assert_eq!(dump.code, Some(0), "{}", dump.stderr);
-        let (said, recorded) = (said(&ran.stdout), recorded(&String::from_utf8(folder.read("run.std")).unwrap()));
+        let (said, recorded) =
+            (said(&ran.stdout), recorded(&String::from_utf8(folder.read("run.std")).unwrap()));
         assert!(said.len() > 100, "{}", ran.stdout);
         assert_eq!(recorded, said, "{c} {level}");
     });
@@ -151,10 +152,7 @@ fn receivers_and_exceptions() {
 
 /// What is said of a property with this event.
 fn refused(folder: &Folder, event: &str) -> Outcome {
-    folder.write(
-        "p.rv",
-        format!("property P {{ event e(x) = {event}; ere: e @match {{ report \"x\"; }} }}"),
-    );
+    folder.write("p.rv", format!("property P {{ event e(x) = {event}; ere: e @match {{ report \"x\"; }} }}"));
     folder.foresee(&["run", "--spec", "p.rv", "--", "./prog"])
 }
 

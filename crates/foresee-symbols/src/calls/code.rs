@@ -115,8 +115,7 @@ impl FunctionCode {
     /// The place of the 4-byte number in an instruction that is relative to it; 0 if there is none, `None` if it has another size.
     pub(super) fn relative_field(&self, one: &Instruction) -> Option<usize> {
         let from = (one.ip() - self.start) as usize;
-        let mut decoder =
-            Decoder::with_ip(64, &self.bytes[from..], one.ip(), DecoderOptions::NONE);
+        let mut decoder = Decoder::with_ip(64, &self.bytes[from..], one.ip(), DecoderOptions::NONE);
         let again = decoder.decode();
         let offsets = decoder.get_constant_offsets(&again);
         let is_branch = is_jump(one) || one.flow_control() == FlowControl::Call;

@@ -37,7 +37,9 @@ pub(super) enum NoHook {
     BeginningIsTarget,
     #[error("it never returns")]
     NeverReturns,
-    #[error("it ends in a call of another function, which returns in its place; build with `-fno-optimize-sibling-calls`, or without optimisation")]
+    #[error(
+        "it ends in a call of another function, which returns in its place; build with `-fno-optimize-sibling-calls`, or without optimisation"
+    )]
     TailCall,
     #[error("there is no room at one of its returns; build with `-fpatchable-function-entry=5,5` (C, C++)")]
     ShortEnd,
@@ -145,7 +147,8 @@ fn at_return(program: &ProgramCode, code: &FunctionCode, at: usize, free_from: u
     let mut from = at;
     while len < JUMP_LEN {
         let before = from.checked_sub(1).ok_or(NoHook::ShortEnd)?;
-        let goes_on = list[before].flow_control() == FlowControl::Next || is_exit_call(program, &list[before]);
+        let goes_on =
+            list[before].flow_control() == FlowControl::Next || is_exit_call(program, &list[before]);
         if code.is_target(list[from].ip()) || !goes_on || list[before].ip() < free_from {
             return Err(NoHook::ShortEnd);
         }
