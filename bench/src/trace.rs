@@ -84,7 +84,7 @@ pub(crate) fn run(events: u64, most: u64) {
 /// What `trace info` and `trace validate` do; prints the rate and the peak memory.
 pub(crate) fn info_in_this_process(path: &str) {
     let mut source = foresee_trace::open(Path::new(path)).expect("a trace");
-    let (mut summary, mut validator, mut index) = (Summary::new(), Validator::new(), 0);
+    let (mut summary, mut validator, mut index) = (Summary::default(), Validator::new(), 0);
     let (took, ()) = Took::of(1, || {
         while source.advance().expect("readable") {
             summary.event(source.names(), &source.event());

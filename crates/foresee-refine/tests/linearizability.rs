@@ -252,18 +252,18 @@ fn what_is_settled_is_left_out() {
     assert_eq!(told.minimal, [100, 101, 102]);
 }
 
+/// A method, its argument, when it was called and returned, and what it gave back.
+type Told<'a> = (&'a str, Option<i64>, i64, i64, Option<Value>);
+
 /// The smallest part of a history of operations with a method, an argument, a call, a return, and a result if there is one.
-fn minimal<S: Specification>(spec: &S, ops: &[(&str, Option<i64>, i64, i64, Option<Value>)]) -> Vec<usize> {
-    let operation =
-        |(nth, (method, arg, call, end, ret)): (usize, &(&str, Option<i64>, i64, i64, Option<Value>))| {
-            foresee_refine::Operation {
-                client: nth.to_string().into(),
-                method: (*method).into(),
-                args: arg.iter().copied().map(Value::from).collect(),
-                call: *call,
-                returned: ret.clone().map(|ret| (*end, ret)),
-            }
-        };
+fn minimal<S: Specification>(spec: &S, ops: &[Told<'_>]) -> Vec<usize> {
+    let operation = |(nth, (method, arg, call, end, ret)): (usize, &Told<'_>)| foresee_refine::Operation {
+        client: nth.to_string().into(),
+        method: (*method).into(),
+        args: arg.iter().copied().map(Value::from).collect(),
+        call: *call,
+        returned: ret.clone().map(|ret| (*end, ret)),
+    };
     let history = History::new(ops.iter().enumerate().map(operation).collect()).unwrap();
     let Verdict::Violation(wrong) = check(spec, &history, Limits::default()).unwrap() else {
         panic!("a violation is expected of {ops:?}");

@@ -15,7 +15,7 @@ use crate::stdout;
 
 pub(crate) fn run(args: &InfoArgs) -> Result<(), CliError> {
     let mut input = Input::open(&args.input)?;
-    let mut summary = Summary::new();
+    let mut summary = Summary::default();
     let mut validator = Validator::new();
     let mut index = 0;
     while input.advance()? {

@@ -159,7 +159,7 @@ fn refused(folder: &Folder, event: &str) -> Outcome {
 #[test]
 fn what_the_program_does_not_have_is_refused() {
     let folder = Folder::new();
-    let (c, _) = compilers().into_iter().next().unwrap();
+    let (c, _) = compilers().next().unwrap();
     build(&folder, "cc", c, ["values.c", "values_main.c"], &["-O1"]);
     for (event, parts) in [
         ("enter(\"narow\", x)", &["no function `narow`", "perhaps `narrow`?"][..]),
@@ -228,7 +228,7 @@ fn what_the_optimiser_has_changed_is_refused() {
 #[test]
 fn values_that_were_not_recorded_are_told() {
     let folder = Folder::new();
-    let (c, _) = compilers().into_iter().next().unwrap();
+    let (c, _) = compilers().next().unwrap();
     build(&folder, "cc", c, ["log.c", "log_main.c"], &["-O1", "-DLATE"]);
     folder.write("logs.rv", LOGS);
     assert_eq!(folder.foresee(&["record", "-o", "run.ft", "--", "./prog"]).code, Some(0));

@@ -39,10 +39,9 @@ impl<'d, 'a> Debug<'d, 'a> {
             AttributeValue::UnitRef(offset) => Some(Die { unit: of.unit, offset }),
             AttributeValue::DebugInfoRef(offset) => {
                 let offset = UnitSectionOffset(offset.0);
-                let found = self.units.iter().enumerate().find_map(|(number, unit)| {
+                self.units.iter().enumerate().find_map(|(number, unit)| {
                     Some(Die { unit: number, offset: offset.to_unit_offset(&unit.header)? })
-                });
-                found
+                })
             }
             _ => None,
         }

@@ -46,9 +46,9 @@ impl Used {
     }
 }
 
-impl Summary {
-    /// Nothing counted yet.
-    pub fn new() -> Self {
+/// Nothing counted yet. (Arrays of this length have no default of their own.)
+impl Default for Summary {
+    fn default() -> Self {
         Summary {
             kinds: [0; OpKind::ALL.len()],
             threads: Used::default(),
@@ -57,7 +57,9 @@ impl Summary {
             variables: Distinct::default(),
         }
     }
+}
 
+impl Summary {
     /// Counts an event whose ids are in `names`.
     pub fn event(&mut self, names: &Names, event: &Event<'_>) {
         let (flat, _) = Flat::of(&event.op);

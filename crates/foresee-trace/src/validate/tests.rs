@@ -169,7 +169,7 @@ fn the_summary_counts() {
     let mut names = Names::new();
     let (t, l, x) = (names.thread("T"), names.lock("l"), names.symbol("x"));
     names.thread("unused");
-    let mut summary = Summary::new();
+    let mut summary = Summary::default();
     let half = Mem { addr: x.addr, size: 4 };
     for op in [acquire(W), read(x, 1), read(x, 1), read(half, 1), release(W)] {
         summary.event(&names, &Event { thread: t, loc: LocId::UNKNOWN, op });
