@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use foresee_monitor::property::{self, Event, Property, Source};
 use foresee_monitor::Compiled;
+use foresee_monitor::property::{self, Event, Property, Source};
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 
 use foresee_symbols::calls::{self, Values, WantedCall};
@@ -63,7 +63,8 @@ pub(crate) fn calls(properties: &[Property]) -> Vec<WantedCall> {
         let by = format!("the event `{}` of `{}`", event.name, property.name);
         Some(WantedCall { by, functions: functions.clone(), values })
     };
-    let events = properties.iter().flat_map(|property| property.events.iter().map(move |event| (property, event)));
+    let events =
+        properties.iter().flat_map(|property| property.events.iter().map(move |event| (property, event)));
     events.filter_map(|(property, event)| of_event(property, event)).collect()
 }
 

@@ -105,7 +105,8 @@ mod tests {
     fn words_come_back_as_they_were() {
         let stack =
             ValueWord { register: ValueWord::ON_STACK, size: 8, signed: false, object: true, offset: 24 };
-        let register = ValueWord { register: Saved::R11 as u8, size: 2, signed: true, object: false, offset: 0 };
+        let register =
+            ValueWord { register: Saved::R11 as u8, size: 2, signed: true, object: false, offset: 0 };
         for value in [stack, register] {
             assert_eq!(ValueWord::from_word(value.word()), value);
         }

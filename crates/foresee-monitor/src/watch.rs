@@ -48,7 +48,9 @@ pub enum FeedError {
         found: usize,
     },
     /// The call is there, and not all the values that the event asks for.
-    #[error("not all arguments that `{event}` asks for were recorded: record the run with `--spec` and this file")]
+    #[error(
+        "not all arguments that `{event}` asks for were recorded: record the run with `--spec` and this file"
+    )]
     NotRecorded {
         /// The event's name.
         event: String,

@@ -298,10 +298,16 @@ fn what_calls_do_not_carry_is_refused() {
     for (event, message) in [
         ("enter(x)", "2:14 error: `enter` needs a function (expected the function's name in quotes)"),
         ("enter(\"f\") returning x", "2:35 error: what a function returns is not known when it is entered"),
-        ("exit(\"f\", x)", "2:24 error: `exit` carries no arguments (arguments are known when the function is entered)"),
+        (
+            "exit(\"f\", x)",
+            "2:24 error: `exit` carries no arguments (arguments are known when the function is entered)",
+        ),
         ("exit(\"f\", x) returning r", "2:24 error: `exit` carries no arguments"),
         ("exit(\"f\") returning _", "2:34 error: a result that is not asked for"),
-        ("enter(\"f\", a as x, y)", "2:33 error: which parameter is `y`? (behind parameters with names there are no positions)"),
+        (
+            "enter(\"f\", a as x, y)",
+            "2:33 error: which parameter is `y`? (behind parameters with names there are no positions)",
+        ),
         ("enter(\"f\", \"g\")", "2:25 error: `enter` takes its functions first"),
         ("enter(\"f\" | g, x)", "2:26 error: expected another function's name, in quotes, found `g`"),
         ("enter(\"f\", _)", "2:9 error: the built-in event does not carry `x`"),

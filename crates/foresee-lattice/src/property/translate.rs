@@ -318,8 +318,7 @@ impl<'p> Translator<'p> {
                 let event = self.property.events[event as usize].name.clone();
                 return Err(FeedError::NotRecorded { event });
             };
-            let values: SmallVec<[u64; 4]> =
-                found.iter().map(|arg| value(&mut self.objects, *arg)).collect();
+            let values: SmallVec<[u64; 4]> = found.iter().map(|arg| value(&mut self.objects, *arg)).collect();
             deliver(self.property, &mut self.sorts, event, &found, &values, visit)?;
         }
         Ok(())
@@ -419,7 +418,9 @@ fn functions(event: &foresee_monitor::property::Event) -> Vec<FunctionPattern> {
         Source::Enter(functions)
         | Source::Exit(functions)
         | Source::Arguments(functions, _)
-        | Source::Result(functions) => functions.iter().map(|function| FunctionPattern::new(function)).collect(),
+        | Source::Result(functions) => {
+            functions.iter().map(|function| FunctionPattern::new(function)).collect()
+        }
         Source::Named(_) | Source::Builtin(_) => Vec::new(),
     }
 }

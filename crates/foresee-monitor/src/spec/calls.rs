@@ -51,7 +51,8 @@ fn of_exit(functions: Vec<String>, values: &[&Arg]) -> Result<Source, Diagnostic
         [Arg::Returned(result)] if result.text == ANYTHING => {
             let message = "a result that is not asked for";
             let problem = Diagnostic::error(result.span.clone(), message, "expected a name");
-            Err(problem.with_help("write `exit(…)` alone for functions that are left, with or without a result"))
+            Err(problem
+                .with_help("write `exit(…)` alone for functions that are left, with or without a result"))
         }
         [Arg::Returned(_)] => Ok(Source::Result(functions)),
         [value, ..] => {
@@ -62,7 +63,8 @@ fn of_exit(functions: Vec<String>, values: &[&Arg]) -> Result<Source, Diagnostic
             let message = "`exit` carries no arguments";
             let label = "arguments are known when the function is entered";
             let problem = Diagnostic::error(span, message, label);
-            Err(problem.with_help("write `exit(…) returning r` for the result, and `enter(…, a)` for an argument"))
+            Err(problem
+                .with_help("write `exit(…) returning r` for the result, and `enter(…, a)` for an argument"))
         }
     }
 }

@@ -41,7 +41,8 @@ pub(super) fn put_in_place(hooks: &[Hook]) -> bool {
 fn near_program(len: u64) -> Option<u64> {
     let (start, end) = program::extent();
     // What grows is behind the program: before it is better.
-    let before = (1..REACH / STEP).filter_map(|step| start.checked_sub(step * STEP + len)).map(|at| at & !(PAGE - 1));
+    let before =
+        (1..REACH / STEP).filter_map(|step| start.checked_sub(step * STEP + len)).map(|at| at & !(PAGE - 1));
     let behind = (REACH / STEP / 2..REACH / STEP).map(|step| (end + step * STEP) & !(PAGE - 1));
     before.chain(behind).find(|&at| {
         // SAFETY: a mapping that replaces none that exists.

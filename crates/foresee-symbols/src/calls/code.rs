@@ -41,7 +41,6 @@ pub(super) struct FunctionCode {
     targets: FxHashSet<u64>,
     /// It has jumps to where a register says.
     pub(super) has_computed_jumps: bool,
-    pub(super) has_calls: bool,
     /// It returns from a piece of it that is elsewhere.
     pub(super) returns_elsewhere: bool,
     ranges: Vec<Range<u64>>,
@@ -71,12 +70,10 @@ impl FunctionCode {
             returns_elsewhere |= part.iter().any(|one| one.flow_control() == FlowControl::Return);
             jumps.extend(part);
         }
-        let has = |kinds: &[FlowControl]| jumps.iter().any(|one| kinds.contains(&one.flow_control()));
         Some(FunctionCode {
             targets: jumps.iter().filter(|one| is_jump(one)).map(Instruction::near_branch_target).collect(),
             returns_elsewhere,
-            has_computed_jumps: has(&[FlowControl::IndirectBranch]),
-            has_calls: has(&[FlowControl::Call, FlowControl::IndirectCall]),
+            has_computed_jumps: jumps.iter().any(|one| one.flow_control() == FlowControl::IndirectBranch),
             ranges: ranges.to_vec(),
             start: main.start,
             instructions: all,
@@ -115,8 +112,7 @@ impl FunctionCode {
     /// The place of the 4-byte number in an instruction that is relative to it; 0 if there is none, `None` if it has another size.
     pub(super) fn relative_field(&self, one: &Instruction) -> Option<usize> {
         let from = (one.ip() - self.start) as usize;
-        let mut decoder =
-            Decoder::with_ip(64, &self.bytes[from..], one.ip(), DecoderOptions::NONE);
+        let mut decoder = Decoder::with_ip(64, &self.bytes[from..], one.ip(), DecoderOptions::NONE);
         let again = decoder.decode();
         let offsets = decoder.get_constant_offsets(&again);
         let is_branch = is_jump(one) || one.flow_control() == FlowControl::Call;

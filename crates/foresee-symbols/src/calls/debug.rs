@@ -1,7 +1,7 @@
 //! Finding one's way in debug information: entries by unit and offset, and what they say through other entries.
 
 use gimli::{
-    AttributeValue, DW_AT_abstract_origin, DW_AT_specification, DebuggingInformationEntry, Dwarf, DwAt,
+    AttributeValue, DW_AT_abstract_origin, DW_AT_specification, DebuggingInformationEntry, DwAt, Dwarf,
     EndianSlice, LittleEndian, Unit, UnitOffset, UnitSectionOffset,
 };
 

@@ -68,7 +68,8 @@ impl Functions {
                 if !is_inlined {
                     around.push((entry.depth(), die));
                 }
-                let Some(linkage) = debug.text(die, DW_AT_linkage_name).or_else(|| debug.text(die, DW_AT_name))
+                let Some(linkage) =
+                    debug.text(die, DW_AT_linkage_name).or_else(|| debug.text(die, DW_AT_name))
                 else {
                     continue;
                 };
@@ -123,8 +124,7 @@ impl Function {
     pub(super) fn parameters(&self, debug: &Debug<'_, '_>) -> Vec<Parameter> {
         let own: Vec<Die> = parameters_of(debug, self.die);
         // A copy of a function may leave some out: they are declared elsewhere. (Where it is only declared, they may have no names.)
-        let elsewhere: Vec<Vec<Die>> =
-            debug.origins(self.die).map(|die| parameters_of(debug, die)).collect();
+        let elsewhere: Vec<Vec<Die>> = debug.origins(self.die).map(|die| parameters_of(debug, die)).collect();
         let declared = elsewhere.into_iter().rev().max_by_key(Vec::len).unwrap_or_default();
         let is_copy = declared.len() != own.len();
         let parameter = |(number, declared): (usize, Die)| {
@@ -203,7 +203,10 @@ fn locations(debug: &Debug<'_, '_>, die: Die) -> Locations {
     }
 }
 
-fn operations<'a>(expression: Expression<Slice<'a>>, unit: &Unit<Slice<'a>>) -> Option<Vec<Operation<Slice<'a>>>> {
+fn operations<'a>(
+    expression: Expression<Slice<'a>>,
+    unit: &Unit<Slice<'a>>,
+) -> Option<Vec<Operation<Slice<'a>>>> {
     let mut list = Vec::new();
     let mut operations = expression.operations(unit.encoding());
     while let Some(operation) = operations.next().ok()? {

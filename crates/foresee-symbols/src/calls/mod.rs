@@ -109,11 +109,19 @@ pub enum CallError {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Refusal {
-    #[error("the program has no debug information: build it with `-g` (cargo: `debug = true` in the profile)")]
+    #[error(
+        "the program has no debug information: build it with `-g` (cargo: `debug = true` in the profile)"
+    )]
     NoDebugInformation,
-    #[error("the program has no function `{name}`{}; functions of shared libraries cannot be named", perhaps(nearest))]
+    #[error(
+        "the program has no function `{name}`{}; functions of shared libraries cannot be named",
+        perhaps(nearest)
+    )]
     NoFunction { name: String, nearest: Vec<String> },
-    #[error("`{name}` is ambiguous: the program has {}; write more of the path of one of them", quoted(candidates))]
+    #[error(
+        "`{name}` is ambiguous: the program has {}; write more of the path of one of them",
+        quoted(candidates)
+    )]
     Ambiguous { name: String, candidates: Vec<String> },
     #[error(
         "`{function}` was inlined into `{into}`: not all its calls can be seen; build with `-fno-inline` (C, C++), or without optimisation"
@@ -131,13 +139,17 @@ pub enum Refusal {
     NoParameter { function: String, name: String, has: Vec<String> },
     #[error("`{function}` has {}, not {asked}", counted(*has))]
     Arity { function: String, asked: u32, has: usize },
-    #[error("`{function}`: the parameter `{parameter}` is {what}; numbers, truth values, characters and pointers can be recorded")]
+    #[error(
+        "`{function}`: the parameter `{parameter}` is {what}; numbers, truth values, characters and pointers can be recorded"
+    )]
     Type { function: String, parameter: String, what: String },
     #[error("`{function}` returns {what}; numbers, truth values, characters and pointers can be recorded")]
     ResultType { function: String, what: String },
     #[error("`{function}` returns nothing")]
     NoResult { function: String },
-    #[error("`{function}`: the parameter `{parameter}` {why}; build without optimisation, or use it in a way that the compiler cannot foresee")]
+    #[error(
+        "`{function}`: the parameter `{parameter}` {why}; build without optimisation, or use it in a way that the compiler cannot foresee"
+    )]
     NoValue { function: String, parameter: String, why: &'static str },
     #[error("`{function}` cannot be recorded: {why}")]
     NoHook { function: String, why: String },
@@ -257,7 +269,9 @@ fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f Function>, 
     if paths.len() > 1 && !name.contains('*') {
         return Err(Refusal::Ambiguous { name: name.to_owned(), candidates: paths });
     }
-    if let Some((function, into)) = inlined.clone().next().and_then(|name| functions.inlined.get_key_value(name)) {
+    if let Some((function, into)) =
+        inlined.clone().next().and_then(|name| functions.inlined.get_key_value(name))
+    {
         return Err(Refusal::Inlined { function: function_path(function), into: into.clone() });
     }
     if found.is_empty() {
@@ -296,7 +310,8 @@ impl Asked<'_> {
 
     /// The names of its parameters as events have them.
     fn signature(&self) -> String {
-        let name = |(parameter, is_asked): (&functions::Parameter, &bool)| match (is_asked, &*parameter.name) {
+        let name = |(parameter, is_asked): (&functions::Parameter, &bool)| match (is_asked, &*parameter.name)
+        {
             (false, _) => NOT_RECORDED.to_owned(),
             (true, _) if parameter.is_receiver => RECEIVER.to_owned(),
             (true, "") => NAMELESS.to_owned(),
@@ -357,7 +372,8 @@ impl Program {
         let start = ranges.first().map_or(0, |range| range.start);
         let is_local = self.only_one(debug, asked, start)?;
         let refused = |why: NoHook| Refusal::NoHook { function: asked.name(), why: why.to_string() };
-        let unclear = || Refusal::NoHook { function: asked.name(), why: "its code is not understood".to_owned() };
+        let unclear =
+            || Refusal::NoHook { function: asked.name(), why: "its code is not understood".to_owned() };
         let code = FunctionCode::new(&self.code, &ranges).ok_or_else(unclear)?;
         let is_known = !is_local && !asked.function.is_changed(debug);
         let mut free_from = start;
@@ -377,8 +393,8 @@ impl Program {
         let mut returned = None;
         if asked.result {
             let of = asked.function.result(debug).ok_or(Refusal::NoResult { function: function.clone() })?;
-            let scalar =
-                types::scalar(debug, of).map_err(|what| Refusal::ResultType { function: function.clone(), what })?;
+            let scalar = types::scalar(debug, of)
+                .map_err(|what| Refusal::ResultType { function: function.clone(), what })?;
             returned = Some(word(scalar, Saved::Rax as u8, 0));
             let whole = entry.as_ref().map(|(entry, _)| hooks::whole(&code, entry, is_known)).transpose();
             match (whole.map_err(refused)?.flatten(), &mut entry) {
@@ -393,19 +409,18 @@ impl Program {
         if let Some((hook, values)) = entry {
             hooks.push(TableHook { hook, name: name.clone(), parameters: Some(asked.signature()), values });
         }
-        let of_return =
-            |hook| TableHook { hook, name: name.clone(), parameters: None, values: returned.into_iter().collect() };
+        let of_return = |hook| TableHook {
+            hook,
+            name: name.clone(),
+            parameters: None,
+            values: returned.into_iter().collect(),
+        };
         hooks.extend(returns.into_iter().map(of_return));
         Ok(())
     }
 
     /// Refuses a function that is not the only one of its name and of its code; whether only its file knows it.
-    fn only_one(
-        &self,
-        debug: &Debug<'_, '_>,
-        asked: &Asked<'_>,
-        start: u64,
-    ) -> Result<bool, Refusal> {
+    fn only_one(&self, debug: &Debug<'_, '_>, asked: &Asked<'_>, start: u64) -> Result<bool, Refusal> {
         let function = asked.name();
         let of_compiler = |symbol: &str| VERSIONS.iter().find_map(|version| symbol.find(version));
         let plain = |symbol: &str| symbol[..of_compiler(symbol).unwrap_or(symbol.len())].to_owned();

@@ -2,10 +2,10 @@
 #![expect(non_upper_case_globals, reason = "the names of the standard")]
 
 use gimli::{
-    AttributeValue, DW_AT_byte_size, DW_AT_calling_convention, DW_AT_encoding, DW_AT_type, DW_ATE_boolean,
-    DW_ATE_signed, DW_ATE_signed_char, DW_ATE_unsigned, DW_ATE_unsigned_char, DW_ATE_UTF, DW_CC_pass_by_reference,
-    DW_TAG_atomic_type, DW_TAG_base_type, DW_TAG_class_type, DW_TAG_const_type, DW_TAG_enumeration_type,
-    DW_TAG_member, DW_TAG_pointer_type, DW_TAG_reference_type, DW_TAG_restrict_type,
+    AttributeValue, DW_AT_byte_size, DW_AT_calling_convention, DW_AT_encoding, DW_AT_type, DW_ATE_UTF,
+    DW_ATE_boolean, DW_ATE_signed, DW_ATE_signed_char, DW_ATE_unsigned, DW_ATE_unsigned_char,
+    DW_CC_pass_by_reference, DW_TAG_atomic_type, DW_TAG_base_type, DW_TAG_class_type, DW_TAG_const_type,
+    DW_TAG_enumeration_type, DW_TAG_member, DW_TAG_pointer_type, DW_TAG_reference_type, DW_TAG_restrict_type,
     DW_TAG_rvalue_reference_type, DW_TAG_structure_type, DW_TAG_typedef, DW_TAG_unspecified_type,
     DW_TAG_variant_part, DW_TAG_volatile_type,
 };

@@ -132,8 +132,7 @@ impl Held {
     fn run(&mut self, new: Vec<Event<'static>>, events: &mut Vec<Event<'static>>) {
         self.tail.extend(new);
         // What has arguments is delivered before the next record.
-        let has_arguments =
-            |event: &Event<'_>| Flat::of(&event.op).0.kind.payload() == PayloadShape::Args;
+        let has_arguments = |event: &Event<'_>| Flat::of(&event.op).0.kind.payload() == PayloadShape::Args;
         let is_long = self.tail.len() > LONGEST_TAIL || self.tail.iter().any(has_arguments);
         let between = match self.tail.iter().rposition(orders) {
             _ if is_long => self.tail.len(),

@@ -61,8 +61,8 @@ pub mod private {
     pub use foresee_monitor::operator::{Binary, Unary};
     pub use foresee_monitor::predicate::{Expr, Source as Number};
     pub use foresee_monitor::property::{
-        Action, Atom, Body, Builtin, Carried, Event, Handler, Letters, Machine, Modifiers, Parameter, Property, Source,
-        Var,
+        Action, Atom, Body, Builtin, Carried, Event, Handler, Letters, Machine, Modifiers, Parameter,
+        Property, Source, Var,
     };
     pub use foresee_monitor::slice::params::EventShape;
     pub use inventory;

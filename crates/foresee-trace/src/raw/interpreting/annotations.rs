@@ -3,7 +3,9 @@
 //! Texts and arguments come in front of the record that takes them, in the same thread. Whatever takes a name takes all that has
 //! come, so nothing is left over for the next one.
 
-use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, RETURNED, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED};
+use foresee_format::{
+    ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, RETURNED, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED,
+};
 use rustc_hash::FxHashMap;
 
 use super::naming::Naming;
