@@ -31,7 +31,7 @@ use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, SAVED_REGISTERS, Tag, ValueWo
 
 use self::table::Hook;
 use crate::recorder::thread::always;
-use crate::sdk::text;
+use crate::sdk::padded_text;
 use crate::{environment, message};
 
 /// All hooks, by their numbers.
@@ -43,7 +43,9 @@ pub(crate) fn start() {
     let Some(path) = environment::text(c"FORESEE_CALLS") else { return };
     let Some(hooks) = table::read(path) else { return };
     let Some(hooks) = hooks else { fail(b"the table of calls to record is damaged") };
-    trampoline::start();
+    if !trampoline::start() {
+        fail(b"cannot record calls: the processor cannot save its vector registers in the compact form");
+    }
     let count = hooks.len();
     let hooks: &'static mut [Hook] = Box::leak(hooks);
     HOOKS.store(hooks.as_mut_ptr(), Release);
@@ -69,7 +71,7 @@ extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame: *const u6
     let (hook, registers, pc) = unsafe { (&*HOOKS.load(Acquire).add(number), &*registers, frame.read()) };
     always(|local| {
         if !hook.is_return() {
-            text(local, hook.parameters.as_ptr(), hook.parameters.len());
+            padded_text(local, hook.parameters);
             local.plain(Tag::Arg, ARG_STR, [0]);
         }
         for value in hook.values {
@@ -82,7 +84,7 @@ extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame: *const u6
             let kind = if value.object { ARG_OBJECT } else { ARG_INT };
             local.plain(Tag::Arg, kind, [value.value(bits)]);
         }
-        text(local, hook.name.as_ptr(), hook.name.len());
+        padded_text(local, hook.name);
         local.stamped(Tag::Call, hook.detail, [pc]);
     });
 }

@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use foresee_format::{CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, JUMP_LEN, RETURNED};
 
 use crate::recorder::code_filter::{map, stat};
+use crate::sdk::PaddedText;
 
 /// A hook as the table has it, which stays mapped.
 pub(super) struct Hook {
@@ -16,8 +17,8 @@ pub(super) struct Hook {
     /// Where these are relative to themselves.
     pub(super) fields: &'static [u64],
     pub(super) values: &'static [u64],
-    pub(super) parameters: &'static [u8],
-    pub(super) name: &'static [u8],
+    pub(super) parameters: PaddedText,
+    pub(super) name: PaddedText,
     /// Of its records.
     pub(super) detail: u8,
 }
@@ -56,8 +57,8 @@ impl Rest {
         let copied = self.bytes(byte(8))?;
         let fields = self.words(byte(16))?;
         let values = self.words(byte(24))?;
-        let parameters = self.bytes(texts as u32 as usize)?;
-        let name = self.bytes((texts >> 32) as usize)?;
+        let parameters = self.text(texts as u32 as usize)?;
+        let name = self.text((texts >> 32) as usize)?;
         let is_within = |field: &u64| *field + 4 <= copied.len() as u64;
         (byte(0) >= JUMP_LEN || byte(0) == 0).then_some(())?;
         fields.iter().all(is_within).then_some(Hook {
@@ -76,6 +77,10 @@ impl Rest {
         let (words, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(words)
+    }
+
+    fn text(&mut self, len: usize) -> Option<PaddedText> {
+        Some(PaddedText { words: self.words(len.div_ceil(8))?, len })
     }
 
     fn bytes(&mut self, count: usize) -> Option<&'static [u8]> {

@@ -41,7 +41,6 @@ pub(super) struct FunctionCode {
     targets: FxHashSet<u64>,
     /// It has jumps to where a register says.
     pub(super) has_computed_jumps: bool,
-    pub(super) has_calls: bool,
     /// It returns from a piece of it that is elsewhere.
     pub(super) returns_elsewhere: bool,
     ranges: Vec<Range<u64>>,
@@ -71,12 +70,10 @@ impl FunctionCode {
             returns_elsewhere |= part.iter().any(|one| one.flow_control() == FlowControl::Return);
             jumps.extend(part);
         }
-        let has = |kinds: &[FlowControl]| jumps.iter().any(|one| kinds.contains(&one.flow_control()));
         Some(FunctionCode {
             targets: jumps.iter().filter(|one| is_jump(one)).map(Instruction::near_branch_target).collect(),
             returns_elsewhere,
-            has_computed_jumps: has(&[FlowControl::IndirectBranch]),
-            has_calls: has(&[FlowControl::Call, FlowControl::IndirectCall]),
+            has_computed_jumps: jumps.iter().any(|one| one.flow_control() == FlowControl::IndirectBranch),
             ranges: ranges.to_vec(),
             start: main.start,
             instructions: all,

@@ -7,9 +7,10 @@
 //! - **each return**: the result is where the caller takes it from. The jump takes the place of the instructions before the return that
 //!   are always run with it, and of the space behind it; these are run first, then the hook's own work, then the return.
 //!
-//! Nothing may lead into the middle of what is replaced. Jumps of the function itself are seen. Those to where a register says are not,
-//! nor is where exceptions land: so instructions before a return are only replaced if they follow the call by which an instrumented
-//! function says that it returns, behind which there are none, or if the function has neither such jumps nor calls.
+//! Nothing may lead into the middle of what is replaced. Jumps of the function itself are seen. Exceptions do not land there: whoever
+//! catches one makes a call before the function can return, and no such call is replaced. Jumps to where a register says may lead anywhere;
+//! in a function with such jumps, instructions before a return are only replaced if they follow the call by which an instrumented
+//! function says that it returns, behind which there is nothing to jump to.
 
 use foresee_format::JUMP_LEN;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
@@ -155,8 +156,8 @@ fn at_return(program: &ProgramCode, code: &FunctionCode, at: usize, free_from: u
         len += list[before].len();
         from = before;
     }
-    let may_be_reached = from < at && !follows_exit_call(program, code, from);
-    if may_be_reached && (code.has_computed_jumps || code.has_calls) || list[from].ip() < free_from {
+    let may_be_reached = from < at && code.has_computed_jumps && !follows_exit_call(program, code, from);
+    if may_be_reached || list[from].ip() < free_from {
         return Err(NoHook::ShortEnd);
     }
     let len = (list[at].next_ip() - list[from].ip()) as usize;
