@@ -161,7 +161,7 @@ fn refused(folder: &Folder, event: &str) -> Outcome {
 fn what_the_program_does_not_have_is_refused() {
     let folder = Folder::new();
     let (c, _) = compilers().into_iter().next().unwrap();
-    build(&folder, "cc", c, ["values.c", "values_main.c"], &["-O1"]);
+    build(&folder, "cc", c, ["values.c", "values_main.c"], &["-O0"]);
     for (event, parts) in [
         ("enter(\"narow\", x)", &["no function `narow`", "perhaps `narrow`?"][..]),
         ("enter(\"narrow\", _, _, _, _, x)", &["`narrow` has 4 parameters, not 5"]),
