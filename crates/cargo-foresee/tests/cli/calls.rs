@@ -114,7 +114,7 @@ fn a_closed_log_is_written_to() {
             assert_eq!(ran.stderr.contains("log_main.c:14"), findings == 2, "{}", ran.stderr);
             // The trace has it all.
             let checked = folder.foresee(&["check", "--spec", "logs.rv", "run.ft"]);
-            assert_eq!(checked.stdout.contains("write to closed log"), is_late, "{}", checked.stdout);
+            assert_eq!(checked.stderr.contains("write to closed log"), is_late, "{}", checked.stderr);
             let monitored = folder.foresee(&["monitor", "logs.rv", "run.ft"]);
             assert_eq!(monitored.stdout.contains("write to closed log"), is_late, "{}", monitored.stdout);
         }

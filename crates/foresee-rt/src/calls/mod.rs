@@ -18,25 +18,16 @@
 //! | file | what is there |
 //! |---|---|
 //! | `table` | reads the table |
+//! | `hooks` | the hooks, and what is recorded at each |
 //! | `code` | the pieces of code, and the jumps to them |
 //! | `trampoline` | saves the program's registers |
 
 mod code;
+mod hooks;
 mod table;
 mod trampoline;
 
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
-
-use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, SAVED_REGISTERS, Tag, ValueWord};
-
-use self::table::Hook;
-use crate::recorder::thread::always;
-use crate::sdk::padded_text;
 use crate::{environment, message};
-
-/// All hooks, by their numbers.
-static HOOKS: AtomicPtr<Hook> = AtomicPtr::new(std::ptr::null_mut());
-static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Puts the hooks in place, if there are any for this program.
 pub(crate) fn start() {
@@ -46,11 +37,7 @@ pub(crate) fn start() {
     if !trampoline::start() {
         fail(b"cannot record calls: the processor cannot save its vector registers in the compact form");
     }
-    let count = hooks.len();
-    let hooks: &'static mut [Hook] = Box::leak(hooks);
-    HOOKS.store(hooks.as_mut_ptr(), Release);
-    COUNT.store(count, Release);
-    if !code::put_in_place(hooks) {
+    if !code::put_in_place(hooks::keep(hooks)) {
         fail(b"cannot record calls: the program's code cannot be changed in memory");
     }
 }
@@ -59,32 +46,4 @@ fn fail(why: &[u8]) -> ! {
     message::say(&[b"foresee: ", why, b"\n"]);
     // SAFETY: ends the process without running any of the program's code, which has not begun.
     unsafe { libc::_exit(1) }
-}
-
-/// The program has come to a hook. `registers` are its registers, `frame` is where the return address is.
-extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame: *const u64, number: usize) {
-    if number >= COUNT.load(Acquire) {
-        return;
-    }
-    // SAFETY: there are so many hooks, which are never freed nor changed; the trampoline passes the address of what it has saved, and
-    // of the return address.
-    let (hook, registers, pc) = unsafe { (&*HOOKS.load(Acquire).add(number), &*registers, frame.read()) };
-    always(|local| {
-        if !hook.is_return() {
-            padded_text(local, hook.parameters);
-            local.plain(Tag::Arg, ARG_STR, [0]);
-        }
-        for value in hook.values {
-            let value = ValueWord::from_word(*value);
-            let bits = match registers.get(usize::from(value.register)) {
-                Some(bits) => *bits,
-                // SAFETY: the driver has found out that the function is called with an argument there.
-                None => unsafe { frame.byte_add(value.offset as usize).read_unaligned() },
-            };
-            let kind = if value.object { ARG_OBJECT } else { ARG_INT };
-            local.plain(Tag::Arg, kind, [value.value(bits)]);
-        }
-        padded_text(local, hook.name);
-        local.stamped(Tag::Call, hook.detail, [pc]);
-    });
 }

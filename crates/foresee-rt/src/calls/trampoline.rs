@@ -145,6 +145,6 @@ pub(super) extern "C" fn foresee_hook() {
         able = sym ABLE,
         tells = const TELLS,
         wide_parts = const WIDE_PARTS,
-        reached = sym super::reached
+        reached = sym super::hooks::reached
     )
 }
