@@ -88,6 +88,8 @@ fn a_thread_that_nobody_started_begins_after_all_others() {
         "main|rmw.acqrel",
         "T1|rmw.acqrel",
         "T2|rmw.acqrel",
+        // Among threads of this kind.
+        "T2|rmw.acqrel",
         "T2|w",
         "T3|thread_begin",
         "T3|load.relaxed",
@@ -95,6 +97,31 @@ fn a_thread_that_nobody_started_begins_after_all_others() {
         "main|thread_end",
     ];
     assert_eq!(said, expected);
+}
+
+/// Who has asked for such a thread may have ended before it begins.
+#[test]
+fn a_thread_that_nobody_started_begins_after_those_that_ended() {
+    let first = |tag, key| first_word(tag, 0, key);
+    let write = |key| [first_word(Tag::Write, 4, key), 9, 0x100];
+    let forks = [[first(Tag::Fork, 3), 9, 1], [first(Tag::Fork, 5), 9, 2], [first(Tag::Join, 17), 9, 2]];
+    let mut file = header();
+    file.extend(chunk(
+        0,
+        &[&[first(Tag::Begin, 1)], &forks[0], &forks[1], &forks[2], &[first(Tag::End, 25)]],
+    ));
+    file.extend(chunk(1, &[&[first(Tag::Begin, 4)], &[first(Tag::End, 9)]]));
+    file.extend(chunk(2, &[&[first(Tag::Begin, 6)], &[first(Tag::End, 11)]]));
+    file.extend(chunk(3, &[&[first(Tag::Begin, 18)], &write(18), &[first(Tag::End, 19)]]));
+    file.extend(chunk(4, &[&[first(Tag::Begin, 20)], &write(20)]));
+    let (lines, _) = lines(&file, Box::new(NoSymbols));
+    let joins: Vec<&String> = lines.iter().filter(|line| line.contains("|join(")).collect();
+    // T2 was joined by main, which is there; T1 is joined once, and T4 learns of it from T3, which has ended.
+    assert!(
+        matches!(&joins[..], [main, first, last]
+            if main.starts_with("main|join(T2)") && first.starts_with("T3|join(T1)") && last.starts_with("T4|join(T3)")),
+        "{lines:#?}"
+    );
 }
 
 #[test]

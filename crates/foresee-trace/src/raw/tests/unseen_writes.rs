@@ -61,7 +61,7 @@ fn two_reads_that_differ_show_an_unseen_write() {
     let reader = reader_of(RunFlags::HAS_SEEN_VALUES, None, &threads);
     let trust = reader.trust();
     let unseen = trust.unseen_writes().next().unwrap();
-    assert_eq!((unseen.mem.addr, unseen.mem.size, unseen.events), (X, 4, [4, 6]));
+    assert_eq!((unseen.mem.addr, unseen.mem.size, unseen.events), (X, 4, [5, 7]));
     assert_eq!(reader.facts().last().unwrap(), &(super::super::VALUES_COMPARED.to_owned(), "1".to_owned()));
 }
 
