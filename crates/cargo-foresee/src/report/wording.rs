@@ -24,6 +24,8 @@ pub(crate) fn verb<'a>(op: &'a str, target: &str) -> &'a str {
         "named" => "does",
         "enter" => "enters",
         "exit" => "leaves",
+        "arguments" => "calls",
+        "result" => "returns from",
         "block-begin" => "begins atomic block",
         "block-end" => "ends atomic block",
         other => other,
