@@ -11,7 +11,6 @@ use super::channels::{OF_AIO, OF_SIGNALS, gives, learns};
 use super::given;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
-use crate::recorder::accesses::{counts, unseen};
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
 
@@ -30,9 +29,7 @@ fn is_complete(operation: *const aiocb, pc: u64) {
     // SAFETY: null, or an operation that was started and lives until its result was asked for.
     if let Some(operation) = unsafe { operation.as_ref() } {
         acquire_edge(OF_AIO, pc);
-        if counts(pc) {
-            unseen(Unseen::Background, pc);
-        }
+        given::unseen(Unseen::Background, pc);
         learns(operation.aio_fildes, pc);
     }
 }

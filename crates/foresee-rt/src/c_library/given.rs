@@ -7,7 +7,7 @@
 use foresee_format::Unseen;
 use libc::{c_char, c_int, c_uint, itimerval, pthread_t, siginfo_t, sigset_t, sigval, sockaddr, timespec};
 
-use crate::recorder::accesses::{counts, read_range, unseen, write_range};
+use crate::recorder::accesses::{self, counts, read_range, write_range};
 
 /// The kernel has so many signals; the C library's type has room for more.
 const SIGNAL_SET: usize = 8;
@@ -34,6 +34,13 @@ pub(crate) fn reads<T>(at: *const T, pc: u64) {
 /// An object was written by a call, if there is one.
 pub(crate) fn writes<T>(at: *const T, pc: u64) {
     writes_bytes(at, size_of::<T>(), pc);
+}
+
+/// A call accesses what is not followed.
+pub(crate) fn unseen(what: Unseen, pc: u64) {
+    if counts(pc) {
+        accesses::unseen(what, pc);
+    }
 }
 
 /// An argument of a function that is forwarded.
@@ -64,7 +71,7 @@ impl Argument for *const c_char {
 /// An address of some kind, of which the call says elsewhere how long it is.
 impl Argument for *mut sockaddr {
     fn after(self, pc: u64) {
-        if !self.is_null() && counts(pc) {
+        if !self.is_null() {
             unseen(Unseen::Messages, pc);
         }
     }

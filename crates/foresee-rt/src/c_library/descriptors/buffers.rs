@@ -7,9 +7,10 @@ use super::transfer::{
     receive_message, send_bytes, send_message, send_to, write_bytes, write_bytes_at, write_event,
     write_parts, write_parts_at,
 };
+use crate::c_library::given::reads_bytes;
 use crate::c_library::room::{counts_up, counts_up_by};
 use crate::entry_points::{weak_entries, weak_entries_of_six};
-use crate::recorder::accesses::{counts, read_range, write_range};
+use crate::recorder::accesses::{counts, write_range};
 
 /// So many bytes came into a buffer; a message may have been longer than it.
 fn filled(to: *mut c_void, size: size_t, result: ssize_t, pc: u64) -> ssize_t {
@@ -17,12 +18,6 @@ fn filled(to: *mut c_void, size: size_t, result: ssize_t, pc: u64) -> ssize_t {
         write_range(to as u64, (result as u64).min(size as u64), pc);
     }
     result
-}
-
-fn emptied(from: *const c_void, size: size_t, pc: u64) {
-    if counts(pc) {
-        read_range(from as u64, size as u64, pc);
-    }
 }
 
 /// The parts of a buffer that the program describes; none if the description makes no sense.
@@ -49,12 +44,12 @@ pub(super) fn filled_parts(to: &[iovec], result: ssize_t, pc: u64) -> ssize_t {
 
 /// The descriptions of the parts are read in any case.
 pub(super) fn described(of: &[iovec], pc: u64) {
-    emptied(of.as_ptr().cast(), size_of_val(of), pc);
+    reads_bytes(of.as_ptr(), size_of_val(of), pc);
 }
 
 pub(super) fn emptied_parts(from: &[iovec], pc: u64) {
     described(from, pc);
-    from.iter().for_each(|part| emptied(part.iov_base, part.iov_len, pc));
+    from.iter().for_each(|part| reads_bytes(part.iov_base, part.iov_len, pc));
 }
 
 /// The parts that a message describes.
@@ -69,7 +64,7 @@ fn parts_of<'a>(message: *const msghdr) -> &'a [iovec] {
 
 fn described_message(message: *const msghdr, pc: u64) {
     if !message.is_null() {
-        emptied(message.cast(), size_of::<msghdr>(), pc);
+        reads_bytes(message, size_of::<msghdr>(), pc);
         described(parts_of(message), pc);
     }
 }
@@ -164,7 +159,7 @@ extern "C-unwind" fn read_event_into(fd: c_int, value: *mut u64, pc: u64) -> c_i
 }
 
 extern "C-unwind" fn write_from(fd: c_int, from: *const c_void, size: size_t, pc: u64) -> ssize_t {
-    emptied(from, size, pc);
+    reads_bytes(from, size, pc);
     counts_up_by(fd, from, size);
     write_bytes(fd, from, size, pc)
 }
@@ -181,7 +176,7 @@ extern "C-unwind" fn write_from_at(
     at: off_t,
     pc: u64,
 ) -> ssize_t {
-    emptied(from, size, pc);
+    reads_bytes(from, size, pc);
     write_bytes_at(fd, from, size, at, pc)
 }
 
@@ -192,7 +187,7 @@ extern "C-unwind" fn send_from(
     flags: c_int,
     pc: u64,
 ) -> ssize_t {
-    emptied(from, size, pc);
+    reads_bytes(from, size, pc);
     send_bytes(fd, from, size, flags, pc)
 }
 
@@ -205,8 +200,8 @@ extern "C-unwind" fn send_from_to(
     len: socklen_t,
     pc: u64,
 ) -> ssize_t {
-    emptied(from, size, pc);
-    emptied(address.cast(), if address.is_null() { 0 } else { len as usize }, pc);
+    reads_bytes(from, size, pc);
+    reads_bytes(address, len as usize, pc);
     send_to(fd, from, size, flags, address, len, pc)
 }
 

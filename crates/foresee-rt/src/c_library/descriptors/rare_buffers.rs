@@ -10,7 +10,6 @@ use super::transfer::{
 };
 use crate::c_library::given;
 use crate::entry_points::weak_entries;
-use crate::recorder::accesses::{counts, unseen};
 
 /// A message came, with its priority.
 fn received(to: *const c_char, priority: *const c_uint, size: ssize_t, pc: u64) -> ssize_t {
@@ -104,12 +103,6 @@ extern "C-unwind" fn give_pages_from(
 }
 
 /// What many messages consist of is not followed.
-fn many_messages(pc: u64) {
-    if counts(pc) {
-        unseen(Unseen::Messages, pc);
-    }
-}
-
 extern "C-unwind" fn receive_many(
     fd: c_int,
     messages: *mut mmsghdr,
@@ -120,7 +113,7 @@ extern "C-unwind" fn receive_many(
 ) -> c_int {
     given::reads(timeout, pc);
     let result = receive_messages(fd, messages, count, flags, timeout, pc);
-    many_messages(pc);
+    given::unseen(Unseen::Messages, pc);
     result
 }
 
@@ -132,7 +125,7 @@ extern "C-unwind" fn send_many(
     pc: u64,
 ) -> c_int {
     let result = send_messages(fd, messages, count, flags, pc);
-    many_messages(pc);
+    given::unseen(Unseen::Messages, pc);
     result
 }
 

@@ -4,9 +4,9 @@ use foresee_format::Unseen;
 use libc::c_int;
 
 use crate::c_library::channels::{FileIdentity, forks, gives, gives_to_log, learns, learns_about};
+use crate::c_library::given;
 use crate::c_library::names;
 use crate::c_library::process::child_changed;
-use crate::recorder::accesses::{counts, unseen};
 use crate::recorder::edges::{acquire_edge, both_edges};
 
 /// Something is written to a descriptor at once.
@@ -36,20 +36,13 @@ fn environment() -> u64 {
     (&raw const ENVIRONMENT) as u64
 }
 
-/// The program may also read and write `environ` and what it leads to: how much of that a call does is not followed.
-fn unseen_environment(pc: u64) {
-    if counts(pc) {
-        unseen(Unseen::Environment, pc);
-    }
-}
-
-/// The environment is changed.
+/// The environment is changed. The program may also read and write `environ` and what it leads to: how much of that a call does is not followed.
 pub(super) struct ChangingEnvironment;
 
 impl ChangingEnvironment {
     pub(super) fn begin(self, pc: u64) {
         both_edges(environment(), pc);
-        unseen_environment(pc);
+        given::unseen(Unseen::Environment, pc);
     }
 }
 
@@ -58,7 +51,7 @@ pub(super) struct AskingEnvironment;
 
 impl AskingEnvironment {
     pub(super) fn begin(self, pc: u64) -> Asked {
-        unseen_environment(pc);
+        given::unseen(Unseen::Environment, pc);
         Asked(pc)
     }
 }
