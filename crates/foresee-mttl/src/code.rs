@@ -53,7 +53,7 @@ pub(crate) trait Tables {
 
     /// Whether the answer of any thread that a quantifier ranges over decides it.
     fn is_decided(&self, asked: &Asked, state: &View<'_>, choice: &Choice) -> bool {
-        let wanted = asked.wanted(state);
+        let wanted = asked.wanted(state.locals);
         let is_meant = |slot| wanted.is_met(self.at(slot, asked.table, choice));
         first(self, &state.range(&asked.quantified, choice), is_meant).is_some()
     }
@@ -99,8 +99,10 @@ pub(crate) enum Code {
     Local(u32),
     /// A local compares so with a number.
     Test(Test),
-    /// Something holds unless such a comparison does not.
-    Guarded(Test, Truth),
+    /// A quantifier that asks each thread one thing.
+    Asked(Asked),
+    /// Something holds unless a local compares otherwise with a number.
+    Guarded(Test, Arc<Code>),
     Work(Work),
     Truth(Truth),
 }
@@ -111,7 +113,7 @@ impl fmt::Debug for Code {
             Code::Number(number) => write!(f, "{number}"),
             Code::Local(local) => write!(f, "local {local}"),
             Code::Test(test) => write!(f, "{test:?}"),
-            Code::Guarded(..) | Code::Work(_) | Code::Truth(_) => f.write_str("a function"),
+            Code::Guarded(..) | Code::Asked(_) | Code::Work(_) | Code::Truth(_) => f.write_str("a function"),
         }
     }
 }
@@ -124,7 +126,8 @@ impl Code {
             Code::Truth(holds) => holds(state, choice),
             Code::Work(value) => is_true(value(state, choice)),
             Code::Test(test) => test.holds(state.locals),
-            Code::Guarded(guard, holds) => !guard.holds(state.locals) || holds(state, choice),
+            Code::Asked(asked) => state.tables.is_decided(asked, state, choice) != asked.if_undecided,
+            Code::Guarded(guard, then) => !guard.holds(state.locals) || then.holds(state, choice),
             Code::Local(local) => state.locals[*local as usize] != 0,
             Code::Number(number) => *number != 0,
         }
@@ -137,7 +140,9 @@ impl Code {
             Code::Local(local) => Some(state.locals[*local as usize]),
             Code::Number(number) => Some(*number),
             Code::Work(value) => value(state, choice),
-            Code::Truth(_) | Code::Test(_) | Code::Guarded(..) => truth(self.holds(state, choice)),
+            Code::Truth(_) | Code::Test(_) | Code::Asked(_) | Code::Guarded(..) => {
+                truth(self.holds(state, choice))
+            }
         }
     }
 
@@ -202,15 +207,15 @@ impl Code {
 
     /// A comparison. Most are of a local, and many with a number.
     fn compared(operator: Binary, left: Code, right: Code) -> Code {
-        let is_so = comparison(operator);
+        let is_so = Comparison::new(operator);
         match (left, right) {
             (Code::Local(local), Code::Number(number)) => Code::Test(Test { local, is_so, number }),
             (Code::Local(left), Code::Work(right)) => Code::of_truth(move |state, choice| {
-                right(state, choice).is_some_and(|right| is_so(state.locals[left as usize], right))
+                right(state, choice).is_some_and(|right| is_so.holds(state.locals[left as usize], right))
             }),
             (left, right) => Code::of_truth(move |state, choice| {
                 match (left.value(state, choice), right.value(state, choice)) {
-                    (Some(left), Some(right)) => is_so(left, right),
+                    (Some(left), Some(right)) => is_so.holds(left, right),
                     _ => false,
                 }
             }),
@@ -226,7 +231,7 @@ impl Code {
                 Code::of_truth(move |state, choice| left.holds(state, choice) || right.holds(state, choice))
             }
             Binary::Implies => match (left, right) {
-                (Code::Test(guard), Code::Truth(right)) => Code::Guarded(guard, right),
+                (Code::Test(guard), then) => Code::Guarded(guard, Arc::new(then)),
                 (left, right) => Code::of_truth(move |state, choice| {
                     !left.holds(state, choice) || right.holds(state, choice)
                 }),
@@ -238,11 +243,8 @@ impl Code {
 
     /// A quantifier, or that it does not hold.
     fn quantified(nodes: &[Node], parts: &[Code], quantified: Quantified, is_not: bool) -> Code {
-        if let Some(asked) = asked(nodes, quantified) {
-            let if_undecided = quantified.all != is_not;
-            return Code::of_truth(move |state, choice| {
-                state.tables.is_decided(&asked, state, choice) != if_undecided
-            });
+        if let Some(asked) = asked(nodes, quantified, is_not) {
+            return Code::Asked(asked);
         }
         let Quantified { all, binds, inner, .. } = quantified;
         let inner = parts[inner as usize].clone();
@@ -268,20 +270,23 @@ pub(crate) struct Test {
 
 impl Test {
     #[inline]
-    fn holds(&self, locals: &[i64]) -> bool {
-        (self.is_so)(locals[self.local as usize], self.number)
+    pub(crate) fn holds(&self, locals: &[i64]) -> bool {
+        self.is_so.holds(locals[self.local as usize], self.number)
     }
 }
 
 /// What a quantifier asks each thread: whether this is true of it, or how something of our own compares with it.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) quantified: Quantified,
     pub(crate) table: u32,
     compared: Option<(Comparison, Simple)>,
+    /// What is said if no answer decides it.
+    pub(crate) if_undecided: bool,
 }
 
 /// Something that needs no work.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Simple {
     Number(i64),
     Local(u32),
@@ -294,12 +299,12 @@ pub(crate) struct Wanted {
 }
 
 impl Asked {
-    /// The answer that is wanted in this state.
+    /// The answer that is wanted in a state with these locals.
     #[inline]
-    pub(crate) fn wanted(&self, state: &View<'_>) -> Wanted {
+    pub(crate) fn wanted(&self, locals: &[i64]) -> Wanted {
         let compared = self.compared.map(|(is_so, with)| match with {
             Simple::Number(number) => (is_so, number),
-            Simple::Local(local) => (is_so, state.locals[local as usize]),
+            Simple::Local(local) => (is_so, locals[local as usize]),
         });
         Wanted { compared, all: self.quantified.all }
     }
@@ -310,14 +315,14 @@ impl Wanted {
     pub(crate) fn is_met(&self, value: Value) -> bool {
         let holds = match self.compared {
             None => is_true(value),
-            Some((is_so, with)) => value.is_some_and(|value| is_so(with, value)),
+            Some((is_so, with)) => value.is_some_and(|value| is_so.holds(with, value)),
         };
         holds != self.all
     }
 }
 
-/// What a quantifier asks each thread, if it is one thing, which most ask.
-fn asked(nodes: &[Node], quantified: Quantified) -> Option<Asked> {
+/// What a quantifier, or that it does not hold, asks each thread, if it is one thing, which most ask.
+fn asked(nodes: &[Node], quantified: Quantified, is_not: bool) -> Option<Asked> {
     // A table has no entries for the thread that it is about, so what is asked is the same for all.
     let table = |node: u32| match nodes[node as usize] {
         Node::At(Host::Bound(bound), table) if bound == quantified.binds => Some(table),
@@ -332,27 +337,40 @@ fn asked(nodes: &[Node], quantified: Quantified) -> Option<Asked> {
         Node::Holds(inner) => (inner, None),
         Node::At(..) => (quantified.inner, None),
         Node::Compare(operator, left, right) => match (simple(left), simple(right)) {
-            (Some(with), _) => (right, Some((comparison(operator), with))),
-            (None, Some(with)) => (left, Some((comparison(mirrored(operator)), with))),
+            (Some(with), _) => (right, Some((Comparison::new(operator), with))),
+            (None, Some(with)) => (left, Some((Comparison::new(mirrored(operator)), with))),
             (None, None) => return None,
         },
         _ => return None,
     };
-    Some(Asked { quantified, table: table(node)?, compared })
+    Some(Asked { quantified, table: table(node)?, compared, if_undecided: quantified.all != is_not })
 }
 
-type Comparison = fn(i64, i64) -> bool;
+/// For which orders of its sides a comparison holds, as bits: less, equal, greater. So it is worked out without a branch.
+#[derive(Clone, Copy, Debug)]
+struct Comparison(u8);
 
-fn comparison(operator: Binary) -> Comparison {
-    match operator {
-        Binary::Eq => |left, right| left == right,
-        Binary::Ne => |left, right| left != right,
-        Binary::Lt => |left, right| left < right,
-        Binary::Le => |left, right| left <= right,
-        Binary::Gt => |left, right| left > right,
-        Binary::Ge => |left, right| left >= right,
-        // What is no comparison holds nowhere.
-        _ => |_, _| false,
+impl Comparison {
+    const LESS: u8 = 1;
+    const EQUAL: u8 = 2;
+    const GREATER: u8 = 4;
+
+    fn new(operator: Binary) -> Comparison {
+        Comparison(match operator {
+            Binary::Eq => Comparison::EQUAL,
+            Binary::Ne => Comparison::LESS | Comparison::GREATER,
+            Binary::Lt => Comparison::LESS,
+            Binary::Le => Comparison::LESS | Comparison::EQUAL,
+            Binary::Gt => Comparison::GREATER,
+            Binary::Ge => Comparison::GREATER | Comparison::EQUAL,
+            // What is no comparison holds nowhere.
+            _ => 0,
+        })
+    }
+
+    #[inline]
+    fn holds(self, left: i64, right: i64) -> bool {
+        self.0 >> (1 + left.cmp(&right) as i8) & 1 == 1
     }
 }
 

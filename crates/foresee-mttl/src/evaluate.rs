@@ -4,9 +4,10 @@ use std::cell::Cell;
 
 use crate::Value;
 use crate::code::{Asked, Tables, View, first, truth};
-use crate::layout::{Choice, place, size};
+use crate::layout::{Choice, own_choice, place, size};
+use crate::plans::InPlace;
 use crate::program::Program;
-use crate::table::{Rule, Table};
+use crate::table::Rule;
 use crate::threads::{Existing, Slot, Threads};
 use crate::variable::Accessed;
 use crate::vector::Vector;
@@ -88,8 +89,7 @@ impl<V: Vector> Tables for State<'_, V> {
 
     #[inline]
     fn here(&self, table: u32, choice: &Choice) -> Value {
-        let free = &self.program.tables[table as usize].free;
-        self.of.now[self.of.begins[table as usize] as usize + place(free, choice, self.of.laid_out)].get()
+        self.of.now[self.place(table, choice)].get()
     }
 
     #[inline]
@@ -109,20 +109,46 @@ impl<V: Vector> Tables for State<'_, V> {
     }
 
     fn is_decided(&self, asked: &Asked, state: &View<'_>, choice: &Choice) -> bool {
-        let (wanted, table) = (asked.wanted(state), asked.table as usize);
-        let free = &self.program.tables[table].free;
-        let place = self.of.begins[table] as usize + place(free, choice, self.of.laid_out);
-        let threads = &self.of.knowledge.get().threads;
-        let is_meant = |slot: Slot| {
-            wanted.is_met(match threads.get(slot as usize) {
-                // Nearly all are laid out as this one is.
-                Some(entry) if entry.threads == self.of.laid_out && slot != self.of.me => {
-                    entry.values.get(place)
-                }
-                _ => self.asked(slot, asked.table, choice),
-            })
-        };
+        let (wanted, place) = (asked.wanted(state.locals), self.place(asked.table, choice));
+        let is_meant = |slot| wanted.is_met(self.answer(slot, place, asked.table, choice));
         first(self, &state.range(&asked.quantified, choice), is_meant).is_some()
+    }
+}
+
+impl<V: Vector> State<'_, V> {
+    /// Where the value of a table is, here and in the entries of all threads that have laid out theirs for as many.
+    #[inline]
+    fn place(&self, table: u32, choice: &Choice) -> usize {
+        let free = &self.program.tables[table as usize].free;
+        self.of.begins[table as usize] as usize + place(free, choice, self.of.laid_out)
+    }
+
+    /// What a thread says of a table, whose value is at this place here.
+    #[inline]
+    fn answer(&self, slot: Slot, place: usize, table: u32, choice: &Choice) -> Value {
+        match self.of.knowledge.get().threads.get(slot as usize) {
+            // Nearly all are laid out as this one is.
+            Some(entry) if entry.threads == self.of.laid_out && slot != self.of.me => entry.values.get(place),
+            _ => self.asked(slot, table, choice),
+        }
+    }
+
+    /// Whether something holds that is worked out in place.
+    #[inline]
+    pub(crate) fn holds_in_place(&self, what: &InPlace, choice: &Choice) -> bool {
+        if !what.guard.holds(&self.of.locals) {
+            return true;
+        }
+        let InPlace { asked, place, .. } = what;
+        let wanted = asked.wanted(&self.of.locals);
+        let mut rest = self.of.existing.word(0, asked.quantified.among) & !what.except;
+        let mut is_decided = false;
+        while rest != 0 && !is_decided {
+            let slot = rest.trailing_zeros();
+            is_decided = wanted.is_met(self.answer(slot, *place, asked.table, choice));
+            rest &= rest - 1;
+        }
+        is_decided != asked.if_undecided
     }
 }
 
@@ -187,14 +213,6 @@ impl Unknown<'_> {
             }
         }
     }
-}
-
-/// The choice that a thread has which looks at its own states.
-#[inline]
-pub(crate) fn own_choice(table: &Table, me: Slot, choice: &Choice) -> Choice {
-    let mut choice = *choice;
-    table.own.into_iter().for_each(|own| choice[own as usize] = me);
-    choice
 }
 
 /// The first of the numbers of named threads that have not come yet; strangers have others.

@@ -91,7 +91,11 @@ impl<V: Vector> ThreadMonitor<V> {
         let mut marks = Marks::default();
         let state = State { program, threads, of: &self.present };
         for test in &plan.tests {
-            if state.is_set(test.at, truth(state.holds(test.node, &test.choice))) {
+            let holds = match &test.in_place {
+                Some(what) => state.holds_in_place(what, &test.choice),
+                None => state.holds(test.node, &test.choice),
+            };
+            if state.is_set(test.at, truth(holds)) {
                 marks.add(test.marks);
             }
         }
@@ -134,10 +138,10 @@ impl<V: Vector> ThreadMonitor<V> {
         }
         self.mine = mine(program, known, self.present.me, &begins);
         self.formulas = formulas(program, known, self.present.me, &begins);
+        self.plans = Plans::new(program, known, self.present.me, &self.mine, &begins);
         let present = &mut self.present;
         (present.begins, present.now, present.memory, present.laid_out) = (begins, now, memory, threads);
         self.version = known.version();
-        self.plans = Plans::new(program, self.present.me, &self.mine);
         self.changes.all(Followers::new(program, &self.mine));
     }
 }

@@ -15,6 +15,14 @@ const FIRST_STRANGER: Slot = Slot::MAX;
 /// No thread is chosen.
 pub(crate) const NOBODY_CHOSEN: Choice = [FIRST_STRANGER; MOST_BOUND];
 
+/// The choice that a thread has which looks at its own states.
+#[inline]
+pub(crate) fn own_choice(table: &Table, me: Slot, choice: &Choice) -> Choice {
+    let mut choice = *choice;
+    table.own.into_iter().for_each(|own| choice[own as usize] = me);
+    choice
+}
+
 /// How many values a table has while there are so many threads: none as long as it is of use to nobody.
 pub(crate) fn size(table: &Table, known: &Threads, threads: u32) -> usize {
     if known.is_anybody(table.whose, threads) { places(table.free.len(), threads) } else { 0 }

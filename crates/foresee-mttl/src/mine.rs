@@ -2,8 +2,7 @@
 //!
 //! Most are one value that is copied: a local, or for `@i F` in `@j @i F` the thread's own F. These need no formula to be worked out.
 
-use crate::evaluate::own_choice;
-use crate::layout::{Choice, NOBODY_CHOSEN};
+use crate::layout::{Choice, NOBODY_CHOSEN, own_choice};
 use crate::program::Program;
 use crate::table::{Host, Inputs, Node, Rule, Table};
 use crate::threads::{Slot, Threads};

@@ -2,8 +2,8 @@
 
 use crate::Value;
 use crate::code::{Tables as _, first};
-use crate::evaluate::{State, own_choice};
-use crate::layout::Choice;
+use crate::evaluate::State;
+use crate::layout::{Choice, own_choice};
 use crate::program::Program;
 use crate::table::{MOST_BOUND, Node, Quantified, Rule};
 use crate::thread::ThreadMonitor;

@@ -10,7 +10,9 @@ const FEW: usize = 6;
 /// Values by number; those that were never set are nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    few: [Value; FEW],
+    few: [i64; FEW],
+    /// Which of the few are something, as bits.
+    known: u32,
     more: Vec<Value>,
 }
 
@@ -18,7 +20,7 @@ impl Values {
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Value {
         match self.few.get(at) {
-            Some(value) => *value,
+            Some(value) => (self.known >> at & 1 == 1).then_some(*value),
             None => self.more.get(at - FEW).copied().flatten(),
         }
     }
@@ -26,18 +28,20 @@ impl Values {
     /// One of those that there are is this.
     #[inline]
     pub(crate) fn put(&mut self, at: usize, value: Value) {
-        let place = match at.checked_sub(FEW) {
-            None => self.few.get_mut(at),
-            Some(at) => self.more.get_mut(at),
-        };
-        place.into_iter().for_each(|place| *place = value);
+        match self.few.get_mut(at) {
+            Some(place) => {
+                *place = value.unwrap_or(0);
+                self.known = self.known & !(1 << at) | u32::from(value.is_some()) << at;
+            }
+            None => self.more.get_mut(at - FEW).into_iter().for_each(|place| *place = value),
+        }
     }
 
     /// These are all.
     #[inline]
     pub(crate) fn set(&mut self, values: &[Cell<Value>]) {
-        for (mine, value) in self.few.iter_mut().zip(values) {
-            *mine = value.get();
+        for (at, value) in values.iter().take(FEW).enumerate() {
+            self.put(at, value.get());
         }
         if values.len() > FEW {
             self.more.clear();
@@ -49,12 +53,12 @@ impl Values {
 // `clone_from` keeps the memory of what it replaces, which `derive` does not.
 impl Clone for Values {
     fn clone(&self) -> Self {
-        Values { few: self.few, more: self.more.clone() }
+        Values { few: self.few, known: self.known, more: self.more.clone() }
     }
 
     #[inline]
     fn clone_from(&mut self, other: &Self) {
-        self.few = other.few;
+        (self.few, self.known) = (other.few, other.known);
         if self.more.len() != other.more.len() || !other.more.is_empty() {
             self.more.clone_from(&other.more);
         }
