@@ -17,7 +17,7 @@
 //! complete. A chunk whose owner died before it wrote the chunk's header begins with zeroes, and is passed over.
 //!
 //! **Most records are a few bytes**: a *compact* one says what is done where the thread has been before ([`places`]), and has the key of
-//! [`Tag::Now`] or of the record before it, rounded up to an even one; compact atomics have keys of their own. The others, which all begin with an aligned word, are
+//! [`Tag::Now`] or of the record before it, rounded up to an even one; compact atomics have keys of their own, but for relaxed loads. The others, which all begin with an aligned word, are
 //! *full*, or *near*: these say how far they are from what the same chunk has said before ([`near`]). Accesses and calls were near before version 9; reads with a digest, and
 //! atomics whose place is not known, still are.
 //!

@@ -12,13 +12,16 @@
 //! KNOWN, place: 11, distance: 12, 1
 //! FAR, place: 11, distance: 28, 1
 //! ATOMIC, place: 11, values: 5 + 5, steps: 12, distance: 22, 1
+//! LOAD, place: 11, value: 5, distance: 23, 1
+//! NOW, steps: 15, 1              nothing, but the key of what follows
 //! NEAREST + distance + HALF      the expected place
 //! ```
 //!
 //! (Lengths in bits, the first lowest. Distances have a sign.) All have the key of near records (`near_key`), but for atomics, whose key
-//! is larger by one and twice the steps.
+//! is larger by one and twice the steps, and `NOW`, after which it is larger by twice the steps.
 //!
-//! **Atomics** have places, too. Each record in full of one, or near one, tells its place, which is always the first of the two that it may have.
+//! **Atomics** have places, too. Each record in full of one, or near one, tells its place, which is always the first of the two that it may have. A load that has the key of near records, and
+//! finds the value that its place told last (in full, near, or as `LOAD`), is recorded as an access is: flags that nobody sets are loaded in one byte.
 //!
 //! **The table begins empty with each chunk**, so each can be read alone; whoever reads has the same table, as it changes by what is
 //! recorded and by nothing else. A thread may forget all it knows at any moment: then it tells all places anew, which the reader
@@ -41,6 +44,8 @@ const FAR_BITS: u32 = 28;
 const ATOMIC_BITS: u32 = 22;
 const VALUE_BITS: u32 = 5;
 const STEP_BITS: u32 = 12;
+const LOAD_BITS: u32 = 23;
+const NOW_BITS: u32 = 15;
 
 /// A byte that says nothing.
 pub const FILLER: u8 = 0x80;
@@ -52,6 +57,9 @@ const KNOWN: u8 = 0x83;
 const FAR: u8 = 0x84;
 /// An atomic operation.
 pub const ATOMIC: u8 = 0x85;
+/// What follows has a larger key.
+pub const NOW: u8 = 0x86;
+const LOAD: u8 = 0x87;
 const NEAREST: u8 = 0x88;
 /// One byte is enough for distances from `-HALF` on, and below `HALF`.
 const HALF: u64 = 60;
@@ -69,12 +77,14 @@ pub struct Place {
     what: Cell<u64>,
     addr: Cell<u64>,
     next: Cell<usize>,
+    /// Of an atomic: what its last record that tells it says.
+    value: Cell<u64>,
 }
 
 impl Place {
     /// One that is not known.
     pub const fn unknown() -> Place {
-        Place { what: Cell::new(0), addr: Cell::new(0), next: Cell::new(0) }
+        Place { what: Cell::new(0), addr: Cell::new(0), next: Cell::new(0), value: Cell::new(0) }
     }
 }
 
@@ -130,12 +140,29 @@ pub enum Said {
     At(u64, u64),
     /// The same of an atomic, its values, and the steps to its key.
     Atomic(u64, u64, [u64; 2], u64),
+    /// An atomic is loaded: what is done where, the address, the value.
+    Load(u64, u64, u64),
+    /// What follows has a key that is larger by twice these steps.
+    Now(u64),
 }
 
 /// The last bits of compact records.
 const KNOWN_LAST: u64 = 1 << 31;
 const FAR_LAST: u64 = 1 << 47;
 const ATOMIC_LAST: u64 = 1 << 63;
+const LOAD_LAST: u64 = 1 << 47;
+const NOW_LAST: u64 = 1 << 23;
+
+/// The record that what follows has a key that is larger by this, if there is one; how many bytes it has.
+#[inline(always)]
+pub const fn now(by: u64) -> Option<(u64, usize)> {
+    let steps = by / 2;
+    if by.is_multiple_of(2) && steps >> NOW_BITS == 0 {
+        Some((NOW as u64 | steps << 8 | NOW_LAST, 3))
+    } else {
+        None
+    }
+}
 
 /// Whether all of a compact record is there, whose first byte is.
 #[inline]
@@ -144,6 +171,8 @@ pub const fn is_whole(word: u64) -> bool {
         KNOWN => KNOWN_LAST,
         FAR => FAR_LAST,
         ATOMIC => ATOMIC_LAST,
+        LOAD => LOAD_LAST,
+        NOW => NOW_LAST,
         _ => return true,
     };
     word & last != 0
@@ -280,10 +309,33 @@ impl<T: Table> Places<T> {
         is_it.then_some(Compact { word: word | distance << shift | ATOMIC_LAST, len: 8, place: index })
     }
 
-    /// An atomic was written or read in another record.
+    /// The record of a load of this value that has the key of near records, if its place is known. [`note`](Places::note) it once it is written.
+    #[inline(always)]
+    pub fn load(&self, what: u64, addr: u64, value: u64) -> Option<Compact> {
+        let index = index(what);
+        let place = self.place(index);
+        if place.what.get() != what {
+            return None;
+        }
+        if place.value.get() == value {
+            return self.at(index, addr);
+        }
+        let distance = addr.wrapping_sub(place.addr.get());
+        if value >> VALUE_BITS != 0 || !fits::<LOAD_BITS>(distance) {
+            return None;
+        }
+        let parts =
+            (index as u64) << 8 | value << (8 + INDEX_BITS) | distance << (8 + INDEX_BITS + VALUE_BITS);
+        place.value.set(value);
+        Some(Compact { word: LOAD as u64 | parts & (LOAD_LAST - 1) | LOAD_LAST, len: 6, place: index })
+    }
+
+    /// An atomic was written or read in another record, in full or near, whose first value is this.
     #[inline]
-    pub fn note_atomic(&self, what: u64, addr: u64) {
-        self.tell(index(what), what, addr);
+    pub fn note_atomic(&self, what: u64, addr: u64, value: u64) {
+        let index = index(what);
+        self.tell(index, what, addr);
+        self.place(index).value.set(value);
     }
 
     /// A compact record was written, of this address.
@@ -338,21 +390,32 @@ impl<T: Table> Places<T> {
             KNOWN => (named, signed::<KNOWN_BITS>(word >> (8 + INDEX_BITS)), 4),
             FAR => (named, signed::<FAR_BITS>(word >> (8 + INDEX_BITS)), 6),
             ATOMIC => (named, signed::<ATOMIC_BITS>(word >> (63 - ATOMIC_BITS)), 8),
+            LOAD => (named, signed::<LOAD_BITS>(word >> (8 + INDEX_BITS + VALUE_BITS)), 6),
+            NOW => {
+                let steps = word >> 8 & ((1 << NOW_BITS) - 1);
+                return if is_whole(word) { Some((Said::Now(steps), 3)) } else { None };
+            }
             code @ NEAREST.. => (expected, u64::from(code - NEAREST).wrapping_sub(HALF), 1),
             _ => return None,
         };
         let place = self.place(index);
         let what = place.what.get();
-        if what == 0 || !is_whole(word) {
+        let is_load = what as u8 == Tag::NearLoad as u8;
+        if what == 0 || !is_whole(word) || word as u8 == LOAD && !is_load {
             return None;
         }
         let addr = place.addr.get().wrapping_add(distance);
         place.addr.set(addr);
         self.go_to(index);
+        let part = |from: u32, bits: u32| word >> from & ((1 << bits) - 1);
+        if word as u8 == LOAD {
+            place.value.set(part(8 + INDEX_BITS, VALUE_BITS));
+        }
         let said = if word as u8 == ATOMIC {
-            let part = |from: u32, bits: u32| word >> from & ((1 << bits) - 1);
             let values = [8 + INDEX_BITS, 8 + INDEX_BITS + VALUE_BITS].map(|from| part(from, VALUE_BITS));
             Said::Atomic(what, addr, values, part(8 + INDEX_BITS + 2 * VALUE_BITS, STEP_BITS))
+        } else if is_load {
+            Said::Load(what, addr, place.value.get())
         } else {
             Said::At(what, addr)
         };
@@ -422,7 +485,7 @@ mod tests {
         let (place, addr) = (what(Tag::NearRmw, 0x24, 0x5555_0000_1000), 0x7fff_0000_0000);
         assert_eq!(writer.atomic(place, addr, [0, 1], 0), None);
         for table in [&writer, &reader] {
-            table.note_atomic(place, addr);
+            table.note_atomic(place, addr, 7);
         }
         let edge = 1_u64 << 21;
         for (addr, values, steps) in
@@ -435,6 +498,46 @@ mod tests {
         for (addr, values, steps) in [(addr + edge, [0, 0], 0), (addr, [32, 0], 0), (addr, [0, 0], 4096)] {
             assert_eq!(writer.atomic(place, addr, values, steps), None);
         }
+    }
+
+    #[test]
+    fn a_load_that_finds_what_it_found_before_is_an_access() {
+        let (writer, reader) = (WrittenPlaces::none(), WrittenPlaces::none());
+        let (place, addr) = (what(Tag::NearLoad, 0x30, 0x5555_0000_1000), 0x7fff_0000_0000_u64);
+        assert_eq!(writer.load(place, addr, 1 << 40), None);
+        for table in [&writer, &reader] {
+            table.note_atomic(place, addr, 1 << 40);
+        }
+        let far = 1 << 22;
+        for (addr, value, len) in [
+            (addr, 1 << 40, 4),
+            (addr + 8, 1 << 40, 1),
+            (addr + 8, 31, 6),
+            (addr + 8, 31, 1),
+            (addr + far, 0, 6),
+            (addr, 0, 6),
+        ] {
+            let record = writer.load(place, addr, value).unwrap();
+            writer.note(record, addr);
+            assert_eq!(record.len, len);
+            assert!(record.word >> (8 * len) == 0);
+            assert!(len == 1 || reader.read(record.word & ((1 << (8 * len - 8)) - 1)).is_none());
+            assert_eq!(reader.read(record.word), Some((Said::Load(place, addr, value), len)));
+        }
+        for (addr, value) in [(addr + far, 1), (addr, 32)] {
+            assert_eq!(writer.load(place, addr, value), None);
+        }
+    }
+
+    #[test]
+    fn keys_that_are_larger_by_little_are_said_in_three_bytes() {
+        let reader = WrittenPlaces::none();
+        for steps in [0, 1, (1 << 15) - 1] {
+            let (word, len) = now(2 * steps).unwrap();
+            assert_eq!((reader.read(word), word >> (8 * len)), (Some((Said::Now(steps), len)), 0));
+            assert_eq!(reader.read(word & 0xffff), None);
+        }
+        assert_eq!([1, 1 << 16, u64::MAX].map(now), [None; 3]);
     }
 
     /// Also of places that have the same index, and with a writer that forgets now and then.

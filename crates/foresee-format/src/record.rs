@@ -65,7 +65,7 @@ records! {
     Begin = 14, 1;
     /// Nothing.
     End = 15, 1;
-    /// pc, address of the condition.
+    /// pc, address of the condition; detail: [`TIMED`], or 0.
     Wait = 16, 3;
     /// As `Wait`; detail: 1 if all are woken.
     Notify = 17, 3;
@@ -147,6 +147,8 @@ records! {
     /// pc behind the call: a function that a property names is called, or with detail [`RETURNED`] returns. Takes its arguments, or its
     /// result, behind a text with the names of its parameters, and its name.
     Call = 55, 2;
+    /// pc, number of the thread whose end is waited for.
+    Await = 56, 3;
 }
 
 impl Tag {
@@ -268,6 +270,9 @@ pub const SHARED: u8 = 1;
 pub const AS_HELD: u8 = 2;
 /// The lock of a standard stream of Rust's library, held by one. What the library itself takes it gives back unseen.
 pub const OF_STREAM: u8 = 3;
+
+/// In the detail of a wait: time may end it.
+pub const TIMED: u8 = 1;
 
 /// In the detail of a failed attempt: the thread has recorded nothing since one on the same lock.
 pub const AGAIN: u8 = 1 << 7;

@@ -86,7 +86,7 @@ fn wakes(execution: &Execution, notify: EventId) -> bool {
     let mut threads = (0..execution.thread_count() as u32).map(ThreadId);
     threads.any(|of| {
         let last = (0..notify.0).rev().map(EventId).find(|&id| execution.thread(id) == of);
-        last.is_some_and(|id| execution.op(id) == Op::Wait { cond }) && later(of)
+        last.is_some_and(|id| execution.op(id) == Op::Wait { cond, timed: false }) && later(of)
     })
 }
 

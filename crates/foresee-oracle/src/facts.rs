@@ -223,7 +223,7 @@ fn said(execution: &Execution, event: usize) -> Option<Vec<usize>> {
 }
 
 fn wakeups(execution: &Execution, wait: usize) -> Vec<usize> {
-    let Op::Wait { cond } = op(execution, wait) else { return Vec::new() };
+    let Op::Wait { cond, .. } = op(execution, wait) else { return Vec::new() };
     let mut later = wait + 1..execution.len();
     let Some(next) = later.find(|&e| thread(execution, e) == thread(execution, wait)) else {
         return Vec::new();
@@ -248,7 +248,7 @@ fn held_after(execution: &Execution, events: &[usize]) -> Vec<(LockId, Mode)> {
                 }
                 held.retain(|&(_, _, depth)| depth > 0);
             }
-            Op::Wait { cond } => held.retain(|&(lock, ..)| lock != cond),
+            Op::Wait { cond, .. } => held.retain(|&(lock, ..)| lock != cond),
             _ => {}
         }
     }

@@ -336,7 +336,7 @@ impl<'c> Run<'c> {
             None => (self.random.pick(&self.conds)?, None),
         };
         self.threads[t].waiting = Some(Waiting { cond, woken: false, retake });
-        self.emit(t, Op::Wait { cond })
+        self.emit(t, Op::Wait { cond, timed: false })
     }
 
     fn block(&mut self, t: usize) -> Turn {

@@ -22,7 +22,7 @@ use foresee_witness::judge::{FindingKind, Place};
 pub struct Survey {
     /// Whether places may race that are not proven to.
     pub open_races: bool,
-    /// Whether a lock is taken while another is held, or the run ends with a thread waiting for one.
+    /// Whether a lock is taken while another is held, or the run ends with a thread waiting for one, for another thread or for a condition.
     pub nested_locks: bool,
     /// Whether there are atomic blocks.
     pub blocks: bool,
@@ -83,12 +83,17 @@ impl Survey {
             let Some((var, access)) = execution.access(id) else {
                 match execution.op(id) {
                     Op::Fork { child } => lives.forked(child, thread, id),
-                    Op::Join { child } => lives.joined(child, thread, id),
+                    Op::Join { child } => {
+                        lives.joined(child, thread, id);
+                        waiting.insert(thread, false);
+                    }
                     Op::BlockBegin { .. } | Op::CommitBegin { .. } => survey.blocks = true,
                     Op::Enter { function } if !atomic.is_empty() && !survey.blocks => {
                         survey.blocks = atomic.matches(execution.names().str(function));
                     }
-                    Op::Request { .. } => drop(waiting.insert(thread, true)),
+                    Op::Request { .. } | Op::Wait { .. } | Op::Await { .. } => {
+                        waiting.insert(thread, true);
+                    }
                     Op::Acquire { .. } => drop(waiting.insert(thread, false)),
                     _ => {}
                 }

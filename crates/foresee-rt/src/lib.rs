@@ -31,17 +31,16 @@
 //!
 //! **Time.** The key of what synchronises is `2 * time + 1`, larger than any that its thread had before. Accesses and calls have the
 //! last key of their thread, rounded up to an even one; the thread takes the time anew every so often (`recorder::thread::freshness`). Nothing is shared by
-//! all threads: what synchronises writes to the cache lines of its object (an atomic's spin lock), everything else to the thread's own. A load of an atomic writes to none but its
-//! thread's (`recorder::atomics`).
+//! all threads: what synchronises writes to the cache lines of its object (an atomic's spin lock), everything else to the thread's own.
 //!
-//! **The counter** counts in twos. The key of what synchronises is `counter + 1`, and counts; that of everything else is the counter. All threads
+//! **The counter** counts in twos. The key of what synchronises is `counter + 1`, and counts; that of everything else, relaxed loads of atomics included, is the counter. All threads
 //! share its cache line. It is used unless time is asked for (`FORESEE_CLOCK`), and always where code of unknown libraries may order threads, and where the moment of each access is needed.
 //!
 //! With either, the order by keys is one in which
 //!
 //! * each thread's order is kept, as its keys never fall;
 //! * locks exclude, and an atomic's modification order is the order of its records, since their keys are so ordered. A load comes after the
-//!   write that it read, and before the next one;
+//!   write that it read, and before the next one, and writes nothing to the cache lines of the atomic (`recorder::atomics`);
 //! * what happens-before orders is in that order: if a plain access `a` precedes a release (key `s`) whose acquire (key `t > s`)
 //!   precedes `b`, then key(a) ≤ s < t < key(b).
 //!

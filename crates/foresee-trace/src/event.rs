@@ -139,13 +139,15 @@ pub enum Op<'a> {
     Fork { child: ThreadId },
     /// Saw the end of the thread `child`.
     Join { child: ThreadId },
+    /// Starts to wait for the end of the thread `child`: a join may follow, and nothing else of the thread until then. Not every join has one.
+    Await { child: ThreadId },
     /// The thread's first event, where the trace marks it.
     ThreadBegin,
     /// The thread's last event, where the trace marks it.
     ThreadEnd,
     /// Starts to wait for a notification; a lock of this name that the thread holds is given up. The wait has returned
-    /// when the thread does its next event.
-    Wait { cond: LockId },
+    /// when the thread does its next event. One that is `timed` may also end by itself.
+    Wait { cond: LockId, timed: bool },
     /// Wakes one waiting thread, or all.
     Notify { cond: LockId, all: bool },
     /// Control flow of the thread depended here on what it has read so far.

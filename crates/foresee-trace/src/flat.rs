@@ -74,7 +74,7 @@ kinds! {
     Join: "join", "join", Thread, Nothing, Nothing;
     ThreadBegin: "thread-begin", "thread_begin", Nothing, Nothing, Nothing;
     ThreadEnd: "thread-end", "thread_end", Nothing, Nothing, Nothing;
-    Wait: "wait", "wait", Lock, Nothing, Nothing;
+    Wait: "wait", "wait", Lock, Timed, Nothing;
     Notify: "notify", "notify", Lock, All, Nothing;
     Branch: "branch", "branch", Nothing, Nothing, Nothing;
     Enter: "enter", "enter", String, Nothing, Nothing;
@@ -95,6 +95,7 @@ kinds! {
     Blind: "blind", "blind", String, Orders, Nothing;
     Arguments: "arguments", "arguments", String, Nothing, Args;
     Result: "result", "result", String, Nothing, Args;
+    Await: "await", "await", Thread, Nothing, Nothing;
 }
 
 impl OpKind {
@@ -116,6 +117,8 @@ pub(crate) enum Modifier {
     ModeAndTried,
     /// Whether all are woken.
     All,
+    /// Whether a wait may end by itself.
+    Timed,
     /// Whether it may have synchronised.
     Orders,
 }
@@ -126,7 +129,7 @@ impl Modifier {
         match self {
             Modifier::Nothing => 1,
             Modifier::Order => Order::ALL.len() as u8,
-            Modifier::Mode | Modifier::All | Modifier::Orders => 2,
+            Modifier::Mode | Modifier::All | Modifier::Timed | Modifier::Orders => 2,
             Modifier::ModeAndTried => 4,
         }
     }
@@ -206,9 +209,10 @@ impl Flat {
             Op::Release { lock, mode } => (other(K::Release, lock.0, mode as u8), Payload::Nothing),
             Op::Fork { child } => (other(K::Fork, child.0, 0), Payload::Nothing),
             Op::Join { child } => (other(K::Join, child.0, 0), Payload::Nothing),
+            Op::Await { child } => (other(K::Await, child.0, 0), Payload::Nothing),
             Op::ThreadBegin => (other(K::ThreadBegin, 0, 0), Payload::Nothing),
             Op::ThreadEnd => (other(K::ThreadEnd, 0, 0), Payload::Nothing),
-            Op::Wait { cond } => (other(K::Wait, cond.0, 0), Payload::Nothing),
+            Op::Wait { cond, timed } => (other(K::Wait, cond.0, u8::from(timed)), Payload::Nothing),
             Op::Notify { cond, all } => (other(K::Notify, cond.0, u8::from(all)), Payload::Nothing),
             Op::Branch => (other(K::Branch, 0, 0), Payload::Nothing),
             Op::Enter { function } => (other(K::Enter, function.0, 0), Payload::Nothing),
@@ -271,9 +275,10 @@ impl Flat {
             K::Release => Op::Release { lock, mode },
             K::Fork => Op::Fork { child },
             K::Join => Op::Join { child },
+            K::Await => Op::Await { child },
             K::ThreadBegin => Op::ThreadBegin,
             K::ThreadEnd => Op::ThreadEnd,
-            K::Wait => Op::Wait { cond },
+            K::Wait => Op::Wait { cond, timed: self.modifier != 0 },
             K::Notify => Op::Notify { cond, all: self.modifier != 0 },
             K::Branch => Op::Branch,
             K::Enter => Op::Enter { function: name },

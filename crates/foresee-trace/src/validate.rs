@@ -118,7 +118,7 @@ impl Validator {
             | Op::Free { .. } => self.values.event(names, &event.op, &mut report),
             Op::Acquire { lock, mode, .. } => self.locks.acquire(names, lock, mode, &mut report),
             Op::Release { lock, mode } => self.locks.release(names, lock, mode, &mut report),
-            Op::Wait { cond } => self.locks.wait(names, cond, event.thread),
+            Op::Wait { cond, .. } => self.locks.wait(names, cond, event.thread),
             Op::Fork { child } => fork(&mut self.threads, names, child, &mut report),
             Op::Join { child } => join(&mut self.threads, names, child, &mut report),
             Op::ThreadBegin => {

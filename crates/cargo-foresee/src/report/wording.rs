@@ -20,6 +20,7 @@ pub(crate) fn verb<'a>(op: &'a str, target: &str) -> &'a str {
         "fork" => "starts",
         "join" => "joins",
         "wait" => "waits for",
+        "await" => "waits for the end of",
         "notify" => "notifies",
         "named" => "does",
         "enter" => "enters",

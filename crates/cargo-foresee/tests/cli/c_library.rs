@@ -96,6 +96,8 @@ const ORDERS: [Source; 7] = [
             "stream",
             "queue",
             "flags",
+            "appended",
+            "program_break",
             "callback",
         ],
         &[("wrong_place", "observed"), ("wrong_deadline", "observed")],
@@ -208,6 +210,43 @@ fn run_each(source: &str, options: &[&str], correct: &[&str], wrong: &[(&str, &s
                 let is_it = |one: &Value| one["kind"] == "race" && one["certainty"] == *certainty;
                 assert!(found.iter().any(is_it), "{what}");
             }
+        }
+    }
+}
+
+/// Two threads count in one function, without a lock for what the compiler counts.
+const COVERED: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int count;
+static void *work(void *unused) {
+    for (int i = 0; i < 20; i++) {
+        pthread_mutex_lock(&mutex);
+        count++;
+        pthread_mutex_unlock(&mutex);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return count != 40;
+}
+"#;
+
+#[test]
+fn what_compilers_count_for_coverage_is_no_race() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("covered.c", COVERED);
+    for flag in ["--coverage", "-fprofile-generate"] {
+        for level in ["-O0", "-O1", "-O2"] {
+            let mut compile = folder.command(&["cc", level, flag, "covered.c", "-o", "prog", "-pthread"]);
+            let compiled = compile.env("FORESEE_CC", "gcc").output().unwrap();
+            assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+            let run = folder.foresee(&["run", "--format", "json", "--", "./prog"]);
+            assert_eq!(run.code, Some(0), "{flag} {level}: {}{}", run.stderr, run.stdout);
         }
     }
 }

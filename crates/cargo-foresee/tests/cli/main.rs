@@ -15,6 +15,7 @@ mod check;
 mod cxx_programs;
 mod endings;
 mod extent;
+mod hangs;
 mod harmless;
 mod hostile;
 mod human;

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::hangs;
 use crate::support::{Folder, Outcome, outcome};
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/rust");
@@ -327,6 +328,26 @@ fn wrong_programs_release() {
 }
 
 /// Ctrl-C ends a program that hangs, and what it hangs in is told.
+#[test]
+fn who_waits_for_what_is_told_of_programs_that_hang() {
+    let hang: [(&str, &[&str]); 3] = [
+        ("again", &["`main` waits for `hangs::MUTEX` at ", ", which it has locked itself at "]),
+        ("upgraded", &["`main` waits for `hangs::LOCK` at ", ", which it has locked itself at "]),
+        (
+            "joined",
+            &["`main` waits for the end of `T1`", "`T1` waits for a notification of `hangs::CONDITION` at "],
+        ),
+    ];
+    for (built, (which, said)) in
+        [&*DEBUG, &*RELEASE].into_iter().flat_map(|built| hang.map(|one| (built, one)))
+    {
+        let found = hangs::findings(&built.run(&["--timeout", "700ms"], "hangs", &[which]));
+        let [(kind, message)] = &found[..] else { panic!("{which}: {found:?}") };
+        assert_eq!(kind, "observed deadlock", "{which}: {message}");
+        assert!(said.iter().all(|part| message.contains(part)), "{which}: {message}");
+    }
+}
+
 #[test]
 fn an_interrupted_program_that_hangs() {
     let folder = Folder::new();

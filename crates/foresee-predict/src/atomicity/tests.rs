@@ -55,7 +55,7 @@ fn handovers(execution: &Execution) -> Vec<Option<(bool, LockId, Mode)>> {
                     Some((true, lock, mode))
                 }
             },
-            Op::Release { lock, .. } | Op::Wait { cond: lock } => {
+            Op::Release { lock, .. } | Op::Wait { cond: lock, .. } => {
                 let at = held.iter().position(|h| h.0 == lock)?;
                 held[at].2 -= 1;
                 if held[at].2 > 0 && !matches!(execution.op(id), Op::Wait { .. }) {

@@ -21,19 +21,15 @@ pub(super) struct Pattern {
 /// All dependencies of an execution.
 pub(super) struct Dependencies {
     pub(super) patterns: Vec<Pattern>,
-    /// Requests that ended their threads: the run never got these locks. Who waits may still ask for memory, for a queue of
-    /// those who wait, and run other code of the lock's that is not recorded.
+    /// Requests that ended their threads: the run never got these locks.
     pub(super) unanswered: Vec<EventId>,
+    /// What each thread did last ([`last_events`]).
+    pub(super) last: Vec<Option<EventId>>,
 }
 
 impl Dependencies {
     pub(super) fn of(execution: &Execution, locks: &LockHistory) -> Dependencies {
-        let mut last: Vec<Option<EventId>> = vec![None; execution.thread_count()];
-        let is_of_waiting =
-            |id: EventId| matches!(execution.op(id), Op::Alloc { .. } | Op::Free { .. } | Op::Blind { .. });
-        for id in execution.ids().filter(|&id| !is_of_waiting(id)) {
-            last[execution.thread(id).index()] = Some(id);
-        }
+        let last = last_events(execution);
         let asks = |id: &EventId| match execution.op(*id) {
             Op::Request { lock, .. } => {
                 let held = locks.held(execution.thread(*id), id.0);
@@ -41,7 +37,7 @@ impl Dependencies {
             }
             _ => false,
         };
-        let unanswered: Vec<EventId> = last.into_iter().flatten().filter(asks).collect();
+        let unanswered: Vec<EventId> = last.iter().copied().flatten().filter(asks).collect();
 
         let mut builder = Builder::default();
         let mut walk = locks.walk();
@@ -52,8 +48,20 @@ impl Dependencies {
         for &id in &unanswered {
             builder.request(execution, id, locks.held(execution.thread(id), id.0));
         }
-        Dependencies { patterns: builder.patterns, unanswered }
+        Dependencies { patterns: builder.patterns, unanswered, last }
     }
+}
+
+/// The last event of each thread. Who waits may still ask for memory, for a queue of those who wait, and run other code of the lock's that is not recorded:
+/// that does not count.
+fn last_events(execution: &Execution) -> Vec<Option<EventId>> {
+    let mut last: Vec<Option<EventId>> = vec![None; execution.thread_count()];
+    let is_of_waiting =
+        |id: EventId| matches!(execution.op(id), Op::Alloc { .. } | Op::Free { .. } | Op::Blind { .. });
+    for id in execution.ids().filter(|&id| !is_of_waiting(id)) {
+        last[execution.thread(id).index()] = Some(id);
+    }
+    last
 }
 
 /// The lock that an acquire or request is about.
@@ -64,10 +72,14 @@ fn wanted(execution: &Execution, id: EventId) -> Option<(LockId, Mode)> {
     }
 }
 
-/// Where a lock is requested.
+/// Where a lock is requested, or something else is waited for.
 pub(super) fn place(execution: &Execution, id: EventId) -> Option<Place> {
-    let (lock, _) = wanted(execution, id)?;
-    Some(Place::new(execution.loc(id), u64::from(lock.0)))
+    let target = match execution.op(id) {
+        Op::Acquire { lock, .. } | Op::Request { lock, .. } | Op::Wait { cond: lock, .. } => lock.0,
+        Op::Await { child } => child.0,
+        _ => return None,
+    };
+    Some(Place::new(execution.loc(id), u64::from(target)))
 }
 
 #[derive(Default)]

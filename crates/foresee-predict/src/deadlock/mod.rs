@@ -15,7 +15,7 @@
 //! **Deviations from the paper.** Any number of instances of a pattern by any threads; shared locks; waits. Ideals start
 //! where the requests are (binary search), not at the beginning.
 //!
-//! **Observed deadlocks**: the run ended with requests that wait for each other; see `observed`.
+//! **Observed deadlocks**: the run ended with requests that wait for each other (`observed`), or with threads that wait for what nobody can do any more (`hung`).
 //!
 //! **Complete** for sync-preserving deadlocks within the limits below. What cannot be proven so is handed out as
 //! [`LockCycle`]s for an engine that may reverse sections.
@@ -27,6 +27,7 @@
 
 mod cycles;
 mod dependencies;
+mod hung;
 mod observed;
 #[cfg(test)]
 mod tests;
@@ -45,7 +46,7 @@ pub use cycles::{MAX_CYCLES, MAX_STEPS};
 use dependencies::{Dependencies, Requests};
 use foresee_witness::checker::{Claim, Reads, Schedule};
 use foresee_witness::engine::{Job, Outcome, WholeEngine};
-use foresee_witness::judge::{Finding, FindingKind, Place, Proposal};
+use foresee_witness::judge::{Certainty, Finding, FindingKind, Place, Proposal};
 
 /// Proving may take so many rounds of closing an ideal, and [`EVENTS_PER_ROUND`] events allow one more.
 const ROUNDS: u64 = 10_000;
@@ -65,7 +66,20 @@ impl WholeEngine for Deadlocks {
     }
 
     fn run(&self, job: &Job<'_>) -> Outcome {
-        DeadlockSearch::shared(job).outcome.clone()
+        let search = DeadlockSearch::shared(job);
+        let mut outcome = search.outcome.clone();
+        let is_observed = |finding: &&Finding| finding.certainty() == Certainty::Observed;
+        let known = outcome.findings.iter().filter(is_observed).flat_map(|finding| finding.events.clone());
+        let known: FxHashSet<u64> = known.collect();
+        let hung = hung::groups(job.execution, &LockHistory::shared(job), &search.last, |id| {
+            known.contains(&u64::from(id.0))
+        });
+        outcome.findings.extend(hung.into_iter().map(|events| {
+            let places = places(job, &events);
+            let events = events.iter().map(|event| u64::from(event.0)).collect();
+            Finding::observed(FindingKind::Deadlock, "deadlock", events, places)
+        }));
+        outcome
     }
 }
 
@@ -87,6 +101,8 @@ pub struct DeadlockSearch {
     pub outcome: Outcome,
     /// The cycles that were tried and may be deadlocks too.
     pub unproven: Vec<LockCycle>,
+    /// What each thread did last.
+    last: Vec<Option<EventId>>,
 }
 
 /// A deadlock found, not yet judged.
@@ -118,7 +134,7 @@ impl DeadlockSearch {
         let PatternCycles { cycles, complete } = PatternCycles::of(&dependencies, locks);
         outcome.undecided += u64::from(!complete);
         if cycles.is_empty() {
-            return DeadlockSearch { outcome, unproven: Vec::new() };
+            return DeadlockSearch { outcome, unproven: Vec::new(), last: dependencies.last };
         }
 
         let order = MustOrder::shared(job);
@@ -152,7 +168,7 @@ impl DeadlockSearch {
             }
         }
         outcome.findings.append(&mut judge(job, found));
-        DeadlockSearch { outcome, unproven }
+        DeadlockSearch { outcome, unproven, last: dependencies.last }
     }
 }
 

@@ -6,7 +6,7 @@ use foresee_oracle::{Config, Oracle, for_each_seed, random_execution};
 use foresee_trace::text::TextReader;
 use foresee_trace::{EventId, Execution};
 
-use super::DeadlockSearch;
+use super::{DeadlockSearch, Deadlocks};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::engine::{Budget, Case, Outcome, Proven};
 use foresee_witness::judge::Certainty;
@@ -20,7 +20,7 @@ fn run(execution: &Execution) -> (Outcome, usize) {
 /// The same for what need not be a possible run: of that, the judge may refuse something.
 fn run_any(execution: &Execution) -> (Outcome, usize, u64) {
     let case = Case::new(execution, AtomicFunctions::default());
-    let DeadlockSearch { outcome, unproven } =
+    let DeadlockSearch { outcome, unproven, .. } =
         DeadlockSearch::of(&case.job(&Proven::default(), Budget::unlimited()));
     (outcome, unproven.len(), case.refused())
 }
@@ -141,6 +141,47 @@ fn a_hung_run_is_observed() {
     let finding = &outcome.findings[0];
     assert_eq!((finding.certainty(), finding.events.len()), (Certainty::Observed, 2));
     assert_eq!(blocked(&outcome), BTreeSet::from([vec![EventId(2), EventId(3)]]));
+}
+
+/// What is observed in a run, by the whole engine.
+fn observed(text: &str) -> Vec<Vec<u64>> {
+    let execution = read(text);
+    let outcome = Case::new(&execution, AtomicFunctions::default()).run(&Deadlocks, Budget::unlimited());
+    let observed = outcome.findings.iter().filter(|finding| finding.certainty() == Certainty::Observed);
+    observed.map(|finding| finding.events.clone()).collect()
+}
+
+#[test]
+fn who_waits_for_what_nobody_does_is_stuck() {
+    let cases: [(&str, &[&[u64]]); 17] = [
+        ("T1|acq(a)|1\nT1|req(a)|2\n", &[&[1, 0]]),
+        // It lets its holder in again.
+        ("T1|acq(a)|1\nT1|acq(a)|2\nT1|rel(a)|3\nT1|req(a)|4\n", &[]),
+        // Readers do.
+        ("T1|acq.shared(a)|1\nT1|req.shared(a)|2\n", &[]),
+        ("T1|acq.shared(a)|1\nT1|req(a)|2\n", &[&[1, 0]]),
+        // The holder has ended, or goes on.
+        ("T1|acq(a)|1\nT1|thread_end\nT2|req(a)|2\n", &[&[2, 0]]),
+        ("T1|acq(a)|1\nT2|req(a)|2\nT1|w(x)|3\n", &[]),
+        ("T1|acq(a)|1\nT1|rel(a)|2\nT1|thread_end\nT2|req(a)|3\n", &[]),
+        // Nobody is there to notify, or somebody is, or has, or time ends it.
+        ("T1|acq(a)|1\nT1|wait(a)|2\n", &[&[1]]),
+        ("T1|acq(a)|1\nT1|wait.timed(a)|2\n", &[]),
+        ("T1|acq(a)|1\nT1|wait(a)|2\nT2|w(x)|3\n", &[]),
+        ("T1|acq(a)|1\nT1|wait(a)|2\nT2|notify(a)|3\nT2|thread_end\n", &[]),
+        ("T1|acq(a)|1\nT1|wait(a)|2\nT2|w(x)|3\nT2|thread_end\n", &[&[1]]),
+        // Who waits for the end of one that is stuck is stuck, too; not who waits for one that goes on.
+        ("T1|fork(T2)|1\nT1|await(T2)|2\nT2|acq(a)|3\nT2|wait(c)|4\n", &[&[1, 3]]),
+        ("T1|fork(T2)|1\nT1|await(T2)|2\nT2|acq(a)|3\nT2|w(x)|4\n", &[]),
+        ("T1|fork(T2)|1\nT1|await(T2)|2\nT2|thread_end\n", &[]),
+        // Two that wait for a third, which is stuck by itself.
+        ("T1|acq(a)|1\nT1|req(a)|2\nT2|req(a)|3\nT3|await(T2)|4\n", &[&[1, 0, 2, 3]]),
+        // Known as a cycle.
+        ("T1|acq(a)|1\nT2|acq(b)|2\nT1|req(b)|3\nT2|req(a)|4\nT3|await(T1)|5\n", &[&[2, 3]]),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(observed(text), expected, "{text}");
+    }
 }
 
 #[test]

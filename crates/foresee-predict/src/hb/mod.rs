@@ -164,7 +164,7 @@ impl StreamEngine for HappensBefore {
             Op::Release { lock, .. } => self.sync.release(slot, time, lock),
             Op::Fork { child } => self.sync.fork(slot, time, child),
             Op::Join { child } => self.sync.join(slot, time, child),
-            Op::Wait { cond } => self.sync.wait(slot, time, cond),
+            Op::Wait { cond, .. } => self.sync.wait(slot, time, cond),
             Op::Notify { cond, .. } => self.sync.notify(slot, time, cond),
             Op::Blind { code, orders: true } => {
                 self.sync.blind(slot, time);

@@ -107,7 +107,7 @@ fn hostile_events_do_not_panic() {
                 Op::Fork { child: ThreadId(7) },
                 Op::Join { child: ThreadId(9) },
                 Op::Notify { cond: lock, all: true },
-                Op::Wait { cond: lock },
+                Op::Wait { cond: lock, timed: false },
                 Op::Alloc { mem },
             ] {
                 engine.event(index, &Event { thread, loc: LocId::UNKNOWN, op });

@@ -308,13 +308,16 @@ pub(crate) struct SharingField {
 }
 
 impl SharingField {
-    fn says_shared(self, object: *const c_void) -> bool {
+    /// Whether other processes may have the object.
+    pub(crate) fn is_set(self, object: *const c_void) -> bool {
         // SAFETY: the caller passes an initialised object of the C library's type that has this field, aligned for it; other threads
         // do not change the field, but may change its other bits.
-        has_children()
-            && unsafe { AtomicU32::from_ptr(object.byte_add(self.offset).cast_mut().cast()) }.load(Relaxed)
-                & self.mask
-                != 0
+        let field = unsafe { AtomicU32::from_ptr(object.byte_add(self.offset).cast_mut().cast()) };
+        field.load(Relaxed) & self.mask != 0
+    }
+
+    fn says_shared(self, object: *const c_void) -> bool {
+        has_children() && self.is_set(object)
     }
 }
 

@@ -7,7 +7,7 @@ use super::given;
 use super::locks::MUTEX;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
-use crate::recorder::locks::{notifies, wait_begins, wait_ended};
+use crate::recorder::locks::{Until, notifies, wait_begins, wait_ended};
 use crate::recorder::objects::uses;
 
 /// Since this version condition variables have their present layout.
@@ -40,13 +40,21 @@ unsafe extern "C-unwind" fn cancelled(wait: *mut c_void) {
 }
 
 /// Waits by calling `real`, with or without a return.
-fn waiting(cond: *mut c_void, mutex: *mut c_void, pc: u64, real: impl FnOnce() -> c_int) -> c_int {
+fn waiting(
+    cond: *mut c_void,
+    mutex: *mut c_void,
+    until: Until,
+    pc: u64,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
     uses(cond, pc);
     uses(mutex, pc);
     if let Some(field) = MUTEX {
         gives_to_processes(mutex, field, pc);
     }
-    wait_begins(cond, mutex, pc);
+    // Other processes are seen by nobody: they may notify whenever they like.
+    let until = if MUTEX.is_some_and(|field| field.is_set(mutex)) { Until::SomeTime } else { until };
+    wait_begins(cond, mutex, until, pc);
     let mut wait = (mutex, pc);
     let wait = (&raw mut wait).cast();
     let mut cleanup = Cleanup { routine: cancelled, argument: wait, kind: 0, outer: std::ptr::null_mut() };
@@ -66,9 +74,9 @@ fn waiting(cond: *mut c_void, mutex: *mut c_void, pc: u64, real: impl FnOnce() -
     result
 }
 
-/// Functions that wait for a condition: `function of C name (how long)`. C11's differ in their names only.
+/// Functions that wait for a condition: `function of C name, until what, (how long)`. C11's differ in their names only.
 macro_rules! waiters {
-    ($($function:ident of $real:expr, ($($arg:ident: $ty:ty),*);)*) => {
+    ($($function:ident of $real:expr, $until:ident, ($($arg:ident: $ty:ty),*);)*) => {
         $(extern "C-unwind" fn $function(
             cond: *mut c_void,
             mutex: *mut c_void,
@@ -78,7 +86,7 @@ macro_rules! waiters {
             static REAL: Real = $real;
             $(given::Argument::before($arg, pc);)*
             // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
-            waiting(cond, mutex, pc, || unsafe {
+            waiting(cond, mutex, Until::$until, pc, || unsafe {
                 call_real!(REAL, (*mut c_void, *mut c_void $(, $ty)*) -> c_int, cond, mutex $(, $arg)*)
             })
         })*
@@ -86,11 +94,11 @@ macro_rules! waiters {
 }
 
 waiters! {
-    cond_wait of Real::versioned(c"pthread_cond_wait", COND_VERSION), ();
-    cond_timedwait of Real::versioned(c"pthread_cond_timedwait", COND_VERSION), (until: *const timespec);
-    cond_clockwait of Real::new(c"pthread_cond_clockwait"), (clock: c_int, until: *const timespec);
-    c11_wait of Real::new(c"cnd_wait"), ();
-    c11_timedwait of Real::new(c"cnd_timedwait"), (until: *const timespec);
+    cond_wait of Real::versioned(c"pthread_cond_wait", COND_VERSION), Notified, ();
+    cond_timedwait of Real::versioned(c"pthread_cond_timedwait", COND_VERSION), SomeTime, (until: *const timespec);
+    cond_clockwait of Real::new(c"pthread_cond_clockwait"), SomeTime, (clock: c_int, until: *const timespec);
+    c11_wait of Real::new(c"cnd_wait"), Notified, ();
+    c11_timedwait of Real::new(c"cnd_timedwait"), SomeTime, (until: *const timespec);
 }
 
 /// Functions that wake one waiter, or all.

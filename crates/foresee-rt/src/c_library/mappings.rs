@@ -16,6 +16,7 @@ use super::{channels, shared_mappings};
 use crate::entry_points::{weak_entries, weak_entries_of_six};
 use crate::real_functions::{Real, call_real};
 use crate::recorder::accesses::{changed, counts, read_range, write_range};
+use crate::recorder::edges::{acquire_edge, both_edges};
 use crate::recorder::thread::always;
 
 const PAGE: u64 = 4096;
@@ -140,6 +141,13 @@ fn changes(at: u64, size: u64, pc: u64) {
 
 static SBRK: Real = Real::new(c"sbrk");
 
+/// Stands for where the break is, which one thread may set and another ask for.
+static BREAK: u8 = 0;
+
+fn break_object() -> u64 {
+    (&raw const BREAK) as u64
+}
+
 /// Where the program's data ends.
 fn program_break() -> u64 {
     // SAFETY: moves it by nothing.
@@ -148,6 +156,7 @@ fn program_break() -> u64 {
 
 /// Moves the program's break to about `wanted` by `real`: memory before it ends, or begins.
 fn moves_break<R>(wanted: u64, pc: u64, real: impl FnOnce() -> R) -> R {
+    both_edges(break_object(), pc);
     let before = program_break();
     if wanted < before {
         always(|local| local.stamped(Tag::Free, 0, [pc, wanted, before - wanted]));
@@ -172,7 +181,9 @@ extern "C-unwind" fn move_break(by: isize, pc: u64) -> *mut c_void {
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let real = || unsafe { call_real!(SBRK, (isize) -> *mut c_void, by) };
     if by == 0 {
-        return real();
+        let at = real();
+        acquire_edge(break_object(), pc);
+        return at;
     }
     moves_break(program_break().wrapping_add_signed(by as i64), pc, real)
 }

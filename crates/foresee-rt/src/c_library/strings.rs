@@ -64,18 +64,20 @@ extern "C-unwind" fn copy_within(to: *mut c_char, from: *const c_char, size: siz
     unsafe { call_real!(REAL, (*mut c_char, *const c_char, size_t) -> *mut c_char, to, from, size) }
 }
 
-fn appends(to: *mut c_char, from: *const c_char, added: usize, pc: u64) {
+/// Of `from`, `read` bytes are looked at, and `added` are appended, before a zero byte.
+fn appends(to: *mut c_char, from: *const c_char, read: usize, added: usize, pc: u64) {
     let before = len(to);
     reads(to, before + 1, pc);
-    reads(from, added, pc);
+    reads(from, read, pc);
     // SAFETY: the program has room there for what is appended to its text.
-    writes(unsafe { to.add(before) }, added, pc);
+    writes(unsafe { to.add(before) }, added + 1, pc);
 }
 
 extern "C-unwind" fn append(to: *mut c_char, from: *const c_char, pc: u64) -> *mut c_char {
     static REAL: Real = Real::new(c"strcat");
     if counts(pc) {
-        appends(to, from, len(from) + 1, pc);
+        let added = len(from);
+        appends(to, from, added + 1, added, pc);
     }
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     unsafe { call_real!(REAL, (*mut c_char, *const c_char) -> *mut c_char, to, from) }
@@ -89,7 +91,7 @@ extern "C-unwind" fn append_within(
 ) -> *mut c_char {
     static REAL: Real = Real::new(c"strncat");
     if counts(pc) {
-        appends(to, from, read_within(from, size), pc);
+        appends(to, from, read_within(from, size), len_within(from, size), pc);
     }
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     unsafe { call_real!(REAL, (*mut c_char, *const c_char, size_t) -> *mut c_char, to, from, size) }

@@ -226,6 +226,13 @@ unsafe extern "C" fn ending(rounds: *mut c_void) {
     });
 }
 
+/// The end of this thread is waited for, for as long as it takes.
+fn awaits(handle: pthread_t, pc: u64) -> Option<u32> {
+    let thread = thread_of(handle)?;
+    always(|local| local.plain(Tag::Await, 0, [pc, u64::from(thread)]));
+    Some(thread)
+}
+
 fn joined<T>(result: c_int, thread: Option<u32>, value: *mut T, pc: u64) -> c_int {
     if let (0, Some(thread)) = (result, thread) {
         always(|local| local.stamped(Tag::Join, 0, [pc, u64::from(thread)]));
@@ -239,7 +246,7 @@ fn joined<T>(result: c_int, thread: Option<u32>, value: *mut T, pc: u64) -> c_in
 extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"pthread_join");
     // Before the call: once it is joined, its handle may be another's.
-    let thread = thread_of(handle);
+    let thread = awaits(handle, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (pthread_t, *mut *mut c_void) -> c_int, handle, value) };
     joined(result, thread, value, pc)
@@ -247,7 +254,7 @@ extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void, pc: u64) -
 
 extern "C-unwind" fn c11_join(handle: pthread_t, value: *mut c_int, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"thrd_join");
-    let thread = thread_of(handle);
+    let thread = awaits(handle, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     let result = unsafe { call_real!(REAL, (pthread_t, *mut c_int) -> c_int, handle, value) };
     joined(result, thread, value, pc)

@@ -5,15 +5,22 @@
 //! bytes: atomics of different sizes that overlap share it. Code that is not recorded does its operations without the lock; they
 //! are atomic all the same.
 //!
-//! **Loads** write nothing that others see, if keys are times (`order`). They see whether the atomic was changed meanwhile by a version that changes count;
-//! their key is the time before the load, or the next after that of the change that they read, whichever is larger: the next change, which takes the time after the load, has a larger one.
+//! **Loads** write nothing that others use but the counter, if keys are from that. The lock is a *version*, odd while an atomic is changed. A load takes its key and its value while the
+//! version stays the same, and even:
+//!
+//! * the last change took its key before it made the version even, and the load takes its own after it has seen that. So the load's is larger;
+//! * the next change takes its key after it has made the version odd, by an instruction that all processors see before they see anything that its thread does later. The load
+//!   has seen the version even after it took its own key. So the change's is larger.
+//!
+//! **A relaxed load** takes the key of an access, where keys are from the counter: it orders nothing, so nobody has to count. Even for code that is not recorded, it is
+//! not where what another thread did is handed over: after a store of such code, only a load that acquires is, or a fence after one that does not, and these count.
 
 use std::sync::atomic::{
-    AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
+    AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
 };
 
 use super::order::{Clock, clock};
-use super::thread::{AtomicEffect, Local, identity, inside};
+use super::thread::{AtomicEffect, Local, identity, inside, load_at_once};
 use crate::spinning::spin_until;
 
 /// Memory orders, as the ABI of ThreadSanitizer and the trace count them.
@@ -28,10 +35,10 @@ static STRIPES_OF_ATOMICS: [Stripe; STRIPES] = [const { Stripe::new() }; STRIPES
 /// What the atomics at some addresses share: alone in its cache line, so that threads that are busy with different atomics do not disturb each other.
 #[repr(align(64))]
 struct Stripe {
-    /// Who changes one of them.
-    owner: AtomicUsize,
-    /// Even, and another number after each change; odd while one is changed.
+    /// Odd while one of them is changed, and another number after each change: who makes it odd changes one.
     version: AtomicU64,
+    /// Who does.
+    owner: AtomicUsize,
     /// The key of the last change.
     last: AtomicU64,
 }
@@ -41,7 +48,7 @@ const FREE: usize = 0;
 
 impl Stripe {
     const fn new() -> Stripe {
-        Stripe { owner: AtomicUsize::new(FREE), version: AtomicU64::new(0), last: AtomicU64::new(0) }
+        Stripe { version: AtomicU64::new(0), owner: AtomicUsize::new(FREE), last: AtomicU64::new(0) }
     }
 
     fn of(addr: u64) -> &'static Stripe {
@@ -50,42 +57,56 @@ impl Stripe {
     }
 
     fn lock(&self, owner: &Local) {
-        spin_until(|| self.owner.compare_exchange_weak(FREE, identity(owner), Acquire, Relaxed).is_ok());
-        self.count();
+        spin_until(|| {
+            let version = self.version.load(Relaxed);
+            version.is_multiple_of(2)
+                && self
+                    .version
+                    .compare_exchange_weak(version, version.wrapping_add(1), SeqCst, Relaxed)
+                    .is_ok()
+        });
+        self.owner.store(identity(owner), Relaxed);
     }
 
+    /// Only the owner does, so nobody else changes the version meanwhile.
     fn unlock(&self) {
-        self.count();
-        self.owner.store(FREE, Release);
-    }
-
-    /// A change begins, or is over. Only the owner counts, and processors show stores in their order.
-    fn count(&self) {
+        self.owner.store(FREE, Relaxed);
         self.version.store(self.version.load(Relaxed).wrapping_add(1), Release);
     }
 
     /// Whoever held it will not go on.
     fn abandon(&self) {
+        self.owner.store(FREE, Relaxed);
         self.version.fetch_add(self.version.load(Relaxed) % 2, SeqCst);
-        self.owner.store(FREE, Release);
     }
 
-    /// What is loaded, and the key of the last change before, if nothing is changed meanwhile. It writes nothing.
+    /// What is loaded, and a key for that, if nothing is changed meanwhile: `key` takes it, given that of the last change. The stripe stays as it is.
     #[inline(always)]
-    fn read<R>(&self, load: impl Fn() -> R) -> Option<(R, u64)> {
+    fn read<R>(&self, key: impl Fn(u64) -> u64, load: impl Fn() -> R) -> Option<(R, u64)> {
         const ATTEMPTS: usize = 100;
         for _ in 0..ATTEMPTS {
             let version = self.version.load(SeqCst);
             if version.is_multiple_of(2) {
-                let last = self.last.load(SeqCst);
+                let key = key(self.last.load(SeqCst));
+                compiler_fence(SeqCst);
                 let loaded = load();
                 if self.version.load(SeqCst) == version {
-                    return Some((loaded, last));
+                    return Some((loaded, key));
                 }
             }
             std::hint::spin_loop();
         }
         None
+    }
+
+    /// What is loaded, if nothing is changed meanwhile, and the counter is still where the thread's last record has it: as [`read`](Stripe::read), at the first attempt, with that key.
+    #[inline(always)]
+    fn read_now<R>(&self, local: &Local, load: impl Fn() -> R) -> Option<R> {
+        let version = self.version.load(SeqCst);
+        let is_possible = version.is_multiple_of(2) && clock() == Clock::Counter && local.is_fresh();
+        compiler_fence(SeqCst);
+        let loaded = is_possible.then(load);
+        loaded.filter(|_| self.version.load(SeqCst) == version)
     }
 }
 
@@ -107,6 +128,10 @@ pub(crate) fn unlock_own(owner: &Local) {
 pub(crate) fn detail(order: i32, size_log2: u8) -> u8 {
     let order = order & 0xff;
     (if (0..=5).contains(&order) { order as u8 } else { 5 }) | size_log2 << 4
+}
+
+fn is_relaxed(order: i32) -> bool {
+    order & 0xff == ORDER_RELAXED
 }
 
 /// Does and records an atomic operation; `operation` gives with its result what it did, and in which order.
@@ -157,18 +182,26 @@ pub(crate) fn atomic_load<R: Copy + Into<u64>>(
     order: i32,
     load: impl Fn() -> R,
 ) -> R {
+    let detail = detail(order, size_log2);
+    if is_relaxed(order)
+        && let Some(loaded) = load_at_once(addr, detail, pc, |local| Stripe::of(addr).read_now(local, &load))
+    {
+        return loaded;
+    }
+    load_inside(addr, detail, pc, order, load)
+}
+
+/// The same in any case.
+#[inline(never)]
+fn load_inside<R: Copy + Into<u64>>(addr: u64, detail: u8, pc: u64, order: i32, load: impl Fn() -> R) -> R {
     let recorded = inside(|local| {
-        if clock() == Clock::Time {
-            // Before the load, so that whatever changes the atomic after it has a larger key.
-            let own = local.key_now();
-            if let Some((loaded, last)) = Stripe::of(addr).read(&load) {
-                let key = own.max(last + 1);
-                local.atomic(key, AtomicEffect::Load(loaded.into()), detail(order, size_log2), pc, addr);
-                local.expire();
-                return loaded;
-            }
+        let key = |changed| local.key_of_load(changed, is_relaxed(order));
+        if let Some((loaded, key)) = Stripe::of(addr).read(key, &load) {
+            local.atomic(key, AtomicEffect::Load(loaded.into()), detail, pc, addr);
+            local.expire();
+            return loaded;
         }
-        atomic_inside(local, addr, size_log2, pc, &mut || {
+        atomic_inside(local, addr, detail >> 4, pc, &mut || {
             let loaded = load();
             (loaded, AtomicEffect::Load(loaded.into()), order)
         })

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use foresee_format::{AGAIN, EXCLUSIVE, Tag};
+use foresee_format::{AGAIN, EXCLUSIVE, TIMED, Tag};
 use libc::{c_int, c_void};
 
 use super::held_locks;
@@ -70,11 +70,20 @@ pub(crate) fn released(lock: *mut c_void, mode: u8, pc: u64) {
     held_locks::drop_hold(lock as u64);
 }
 
+/// What ends a wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// A notification, and nothing else that a program may rely on.
+    Notified,
+    /// Time may as well.
+    SomeTime,
+}
+
 /// The mutex is released and the wait begins. Both are recorded while the mutex is still held, so a notification under
 /// the mutex comes after them.
-pub(crate) fn wait_begins(cond: *mut c_void, mutex: *mut c_void, pc: u64) {
+pub(crate) fn wait_begins(cond: *mut c_void, mutex: *mut c_void, until: Until, pc: u64) {
     released(mutex, EXCLUSIVE, pc);
-    stamped(Tag::Wait, 0, [pc, cond as u64]);
+    stamped(Tag::Wait, if until == Until::SomeTime { TIMED } else { 0 }, [pc, cond as u64]);
 }
 
 /// The wait has returned, for whatever reason; the mutex is held again unless the arguments were wrong.

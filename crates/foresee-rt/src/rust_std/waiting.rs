@@ -9,7 +9,7 @@ use super::parts::{is_part, within};
 use crate::entry_points::entries;
 use crate::real_functions::std_functions;
 use crate::recorder::edges::{acquire_edge, both_edges};
-use crate::recorder::locks::{notifies, wait_begins, wait_ended};
+use crate::recorder::locks::{Until, notifies, wait_begins, wait_ended};
 
 std_functions! {
     foresee_real_condvar_wait(cond: *mut c_void, mutex: *mut c_void);
@@ -24,7 +24,7 @@ extern "C-unwind" fn condvar_wait(cond: *mut c_void, mutex: *mut c_void, pc: u64
         // SAFETY: calls the library's function with its caller's own arguments, and its signature.
         return unsafe { foresee_real_condvar_wait(cond, mutex) };
     }
-    wait_begins(cond, mutex, pc);
+    wait_begins(cond, mutex, Until::Notified, pc);
     // SAFETY: calls the library's function with its caller's own arguments, and its signature.
     unsafe { foresee_real_condvar_wait(cond, mutex) };
     wait_ended(mutex, pc);
@@ -41,7 +41,7 @@ extern "C-unwind" fn condvar_wait_timeout(
         // SAFETY: calls the library's function with its caller's own arguments, and its signature.
         return unsafe { foresee_real_condvar_wait_timeout(cond, mutex, seconds, nanos) };
     }
-    wait_begins(cond, mutex, pc);
+    wait_begins(cond, mutex, Until::SomeTime, pc);
     // SAFETY: calls the library's function with its caller's own arguments, and its signature.
     let notified = unsafe { foresee_real_condvar_wait_timeout(cond, mutex, seconds, nanos) };
     wait_ended(mutex, pc);

@@ -5,6 +5,8 @@
 //! threads do to atomics counts as blind code that orders, too, at the moments at which it matters: before other threads run code of that
 //! kind, and before the first atomic after it. It is told as more events of the same kind, of the threads that have used atomics.
 //!
+//! A fence counts as an atomic: by it, a relaxed load before it orders; that has the key of an access, and so may come before such code that it came after.
+//!
 //! What a thread that ends has done to atomics may matter to code that runs later. In a program with atomics in assembly, such a thread counts as having met it when it
 //! ends. (That costs predictions, so it is not done where only a library may run such code.)
 //!
@@ -108,7 +110,7 @@ impl Meetings {
 }
 
 fn is_atomic(op: &Op<'_>) -> bool {
-    matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. })
+    matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Fence { .. })
 }
 
 #[cfg(test)]
@@ -144,6 +146,16 @@ mod tests {
         let told = told(&[(a, store()), (b, blind(ASSEMBLY)), (a, store()), (a, store())]);
         let such = blind(ASSEMBLY);
         assert_eq!(told, [(a, store()), (a, such), (b, such), (a, such), (a, store()), (a, store())]);
+    }
+
+    #[test]
+    fn a_fence_makes_an_earlier_load_one_that_orders() {
+        let (a, b) = (0, 1);
+        let load = Op::Load { mem: Mem { addr: 64, size: 4 }, order: Order::Relaxed, value: None };
+        let fence = Op::Fence { order: Order::Acquire };
+        let such = blind(ASSEMBLY);
+        let told = told(&[(a, load), (b, such), (a, fence)]);
+        assert_eq!(told, [(a, load), (a, such), (b, such), (a, such), (a, fence)]);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl LockWalk {
         match *op {
             Op::Acquire { lock, mode, .. } => self.acquire(thread, lock, mode).map(Handover::Takes),
             Op::Release { lock, .. } => self.release(thread, lock, false).map(Handover::Gives),
-            Op::Wait { cond } => self.release(thread, cond, true).map(Handover::Gives),
+            Op::Wait { cond, .. } => self.release(thread, cond, true).map(Handover::Gives),
             _ => None,
         }
     }

@@ -62,7 +62,7 @@ fn a_wait_gives_its_lock_up_entirely() {
     let mut event = |op| locks.event(thread(0), &op);
     let first = event(acquire(LOCK, Mode::Exclusive)).unwrap().section();
     assert_eq!(event(acquire(LOCK, Mode::Exclusive)), None);
-    assert_eq!(event(Op::Wait { cond: LOCK }), Some(Handover::Gives(first)));
+    assert_eq!(event(Op::Wait { cond: LOCK, timed: false }), Some(Handover::Gives(first)));
     let second = event(acquire(LOCK, Mode::Exclusive)).unwrap().section();
     assert_eq!((first.number, second.number), (0, 1));
     assert_eq!(locks.held(thread(0)).collect::<Vec<_>>(), [second]);
@@ -81,7 +81,7 @@ fn the_first_event_comes_after_the_first_fork() {
 
 #[test]
 fn what_follows_a_wait_comes_after_the_notifies_meanwhile() {
-    let wait = Op::Wait { cond: COND };
+    let wait = Op::Wait { cond: COND, timed: false };
     let events = [
         (0, notify()),
         (1, wait),
@@ -131,7 +131,7 @@ fn sections_that_share_a_lock_are_not_ordered() {
         (1, shared),
         (0, release(LOCK)),
         (1, blind(false)),
-        (1, Op::Wait { cond: LOCK }),
+        (1, Op::Wait { cond: LOCK, timed: false }),
         (2, shared),
         (2, release(LOCK)),
         (3, exclusive),

@@ -151,7 +151,7 @@ impl<N: Clone> ThreadWalk<N> {
                     *fork = Next::First(Some(note()));
                 }
             }
-            Some(&Op::Wait { cond }) => {
+            Some(&Op::Wait { cond, .. }) => {
                 let condition = self.conditions.entry(cond).or_default();
                 condition.waiting.push((thread, note()));
                 let since = condition.forgotten + condition.notifies.len();

@@ -28,6 +28,7 @@ pub(super) fn modifier_name(kind: OpKind, number: u8) -> Option<&'static str> {
         Modifier::Mode => ["", "shared"].get(number).copied(),
         Modifier::ModeAndTried => ["", "shared", "try", "try_shared"].get(number).copied(),
         Modifier::All => ["", "all"].get(number).copied(),
+        Modifier::Timed => ["", "timed"].get(number).copied(),
         Modifier::Orders => ["", "orders"].get(number).copied(),
     }
 }

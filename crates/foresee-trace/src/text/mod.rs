@@ -29,9 +29,9 @@
 //! | `alloc` `free`, `from` | `memory` |
 //! | `fence`, with a memory order; `thread_begin` `thread_end` `branch` `constant` | none |
 //! | `req` `acq` `rel`, each also `.shared`; `acq.try` `acq.try_shared` (would not have waited) | a lock |
-//! | `wait`, `notify`, `notify.all` | a lock or condition |
+//! | `wait`, `wait.timed` (may end by itself), `notify`, `notify.all` | a lock or condition |
 //! | `blind`, `blind.orders` (may have synchronised) | the code that ran, or none |
-//! | `fork` `join` | a thread; the field also writes `T7\|fork(9)` for T9 |
+//! | `fork` `join`, `await` (before a join that waits) | a thread; the field also writes `T7\|fork(9)` for T9 |
 //! | `begin` `end` (atomic blocks), `enter` `exit`, `commit` `commit_begin` `commit_end` | a name, or none |
 //! | `call` `return` `event`, `arguments` `result` (calls with values) | `name, argument, …`: numbers, `"strings"`, objects `@12` |
 //! | `local` | `name=value` |

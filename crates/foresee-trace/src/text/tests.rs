@@ -293,7 +293,7 @@ fn event_of<'a>(world: &World, draft: &Draft, args: &'a mut Vec<Arg>) -> Event<'
         10 => Op::Join { child },
         11 => Op::ThreadBegin,
         12 => Op::ThreadEnd,
-        13 => Op::Wait { cond },
+        13 => Op::Wait { cond, timed: false },
         14 => Op::Notify { cond, all: part % 2 == 0 },
         15 => Op::Branch,
         16 => Op::Enter { function },

@@ -79,7 +79,8 @@ fn only_holders_release() {
 
 #[test]
 fn a_wait_gives_its_lock_up() {
-    let waiting = [(A, acquire(W)), (A, acquire(W)), (A, Op::Wait { cond: L }), (B, acquire(W))];
+    let waiting =
+        [(A, acquire(W)), (A, acquire(W)), (A, Op::Wait { cond: L, timed: false }), (B, acquire(W))];
     possible(&waiting);
     impossible(&[&waiting[..], &[(A, acquire(W))]].concat(), "acquires `l`, which `B` holds");
 }

@@ -70,7 +70,7 @@ pub(crate) fn random_event(random: &mut Random, names: &Names) -> Event<'static>
         10 => Op::Join { child },
         11 => Op::ThreadBegin,
         12 => Op::ThreadEnd,
-        13 => Op::Wait { cond: lock },
+        13 => Op::Wait { cond: lock, timed: false },
         14 => Op::Notify { cond: lock, all: mode == Mode::Shared },
         15 => Op::Branch,
         16 => Op::Enter { function: name },

@@ -56,7 +56,7 @@ impl BlindCode {
                     Some(at) => blind.end(thread, held.swap_remove(at), id),
                     None => {}
                 },
-                Op::Wait { cond } => {
+                Op::Wait { cond, .. } => {
                     if let Some(at) = of(cond) {
                         blind.end(thread, held.swap_remove(at), id);
                     }

@@ -69,7 +69,7 @@ impl Observed {
                 }
                 Op::Branch => observed.has_branches = true,
                 Op::Notify { cond, .. } => observed.notifies.entry(cond).or_default().push(id),
-                Op::Wait { cond } => {
+                Op::Wait { cond, .. } => {
                     waiting.insert(thread, (id, cond, observed.notifies.get(&cond).map_or(0, Vec::len)));
                 }
                 _ => {}

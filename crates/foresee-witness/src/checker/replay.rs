@@ -237,7 +237,7 @@ impl<'a> Replay<'a> {
                 }
                 _ => Ok(self.give_up(thread, lock)),
             },
-            Op::Wait { cond } => Ok(self.give_up(thread, cond)),
+            Op::Wait { cond, .. } => Ok(self.give_up(thread, cond)),
             _ => Ok(None),
         }
     }

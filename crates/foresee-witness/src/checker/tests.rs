@@ -45,7 +45,7 @@ fn rel(lock: u32) -> Op<'static> {
 }
 
 fn wait(cond: u32) -> Op<'static> {
-    Op::Wait { cond: LockId(cond) }
+    Op::Wait { cond: LockId(cond), timed: false }
 }
 
 fn notify(cond: u32) -> Op<'static> {

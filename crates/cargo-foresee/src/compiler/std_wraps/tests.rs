@@ -115,7 +115,7 @@ fn record(program: &Path) -> Run {
             Op::Load { mem, order, value } => Op::Load { mem, order, value },
             Op::Store { mem, order, value } => Op::Store { mem, order, value },
             Op::Rmw { mem, order, values } => Op::Rmw { mem, order, values },
-            Op::Wait { cond } => Op::Wait { cond },
+            Op::Wait { cond, timed } => Op::Wait { cond, timed },
             Op::Notify { cond, all } => Op::Notify { cond, all },
             Op::Alloc { mem } => Op::Alloc { mem },
             Op::Free { mem } => Op::Free { mem },

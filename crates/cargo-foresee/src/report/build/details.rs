@@ -124,7 +124,7 @@ impl Collector {
             Op::Exit { .. } => drop(state.calls.pop()),
             Op::Acquire { lock, mode, .. } => state.acquire(lock, mode, event.loc),
             Op::Release { lock, .. } => state.release(lock, false),
-            Op::Wait { cond } => state.release(cond, true),
+            Op::Wait { cond, .. } => state.release(cond, true),
             Op::Alloc { mem } => {
                 memory.allocate(self.index, mem, event, state.context(), state.just_began);
             }
@@ -193,7 +193,7 @@ impl ThreadState {
 pub(super) fn lock(op: &Op<'_>) -> Option<LockId> {
     match *op {
         Op::Request { lock, .. } | Op::Acquire { lock, .. } | Op::Release { lock, .. } => Some(lock),
-        Op::Wait { cond } | Op::Notify { cond, .. } => Some(cond),
+        Op::Wait { cond, .. } | Op::Notify { cond, .. } => Some(cond),
         _ => None,
     }
 }
@@ -201,7 +201,7 @@ pub(super) fn lock(op: &Op<'_>) -> Option<LockId> {
 /// What an operation touches, as people call it; empty for what touches nothing.
 pub(crate) fn target(names: &Names, op: &Op<'_>) -> String {
     match *op {
-        Op::Fork { child } | Op::Join { child } => names.thread_name(child).to_owned(),
+        Op::Fork { child } | Op::Join { child } | Op::Await { child } => names.thread_name(child).to_owned(),
         Op::Enter { function: name }
         | Op::Exit { function: name }
         | Op::Arguments { function: name, .. }

@@ -24,9 +24,24 @@ pub(super) fn message(finding: &Finding, viewpoint: &Viewpoint) -> String {
             at(b)
         ),
         (Kind::Deadlock, blocked) => {
-            let waits: Vec<String> =
-                blocked.iter().map(|e| format!("{} waits for `{}`{}", who(e), e.target, at(e))).collect();
-            format!("{title}: {}", waits.join(", "))
+            let mut last = "";
+            let waits = blocked.iter().map(|event| match event.op.as_str() {
+                "await" => format!("{} waits for the end of `{}`{}", who(event), event.target, at(event)),
+                "wait" => {
+                    format!("{} waits for a notification of `{}`{}", who(event), event.target, at(event))
+                }
+                "acquire" if finding.has_stuck_threads() && event.thread == last => {
+                    format!("which it has locked itself{}", at(event))
+                }
+                "acquire" if finding.has_stuck_threads() => {
+                    format!("which {} has locked{} and not given back: it has ended", who(event), at(event))
+                }
+                _ => {
+                    last = &event.thread;
+                    format!("{} waits for `{}`{}", who(event), event.target, at(event))
+                }
+            });
+            format!("{title}: {}", waits.collect::<Vec<_>>().join(", "))
         }
         (Kind::Atomicity, [first, .., last]) => format!(
             "{title} of the block of {}{}, interleaved with {}{}",

@@ -116,7 +116,7 @@ fn worth_showing(
                     }
                 }
             }
-            Op::Wait { cond } if mine => drop(held.remove(&(event.thread, cond))),
+            Op::Wait { cond, .. } if mine => drop(held.remove(&(event.thread, cond))),
             Op::Fork { child } if threads.contains(&child) => positions.push(position),
             _ => {}
         }

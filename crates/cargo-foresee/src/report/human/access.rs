@@ -6,7 +6,7 @@ use super::calls::calls;
 use super::source::{Line, Sources};
 use super::style::{BAD, LINES, QUIET};
 use crate::number::grouped;
-use crate::report::model::{Creation, Event, LockMode, Memory, Moment};
+use crate::report::model::{Creation, Event, Finding, LockMode, Memory, Moment};
 use crate::report::viewpoint::Viewpoint;
 use crate::report::wording::verb;
 
@@ -34,12 +34,20 @@ pub(super) fn block(out: &mut String, events: &[Event], viewpoint: &Viewpoint) {
     let _ = writeln!(out, "    heap block of {}{}{freed}", bytes(*size), by("allocated", allocated));
 }
 
-/// One event, with the source line and the calls.
-pub(super) fn access(out: &mut String, event: &Event, viewpoint: &Viewpoint, sources: &mut Sources<'_>) {
+/// One event of a finding, with the source line and the calls.
+pub(super) fn access(
+    out: &mut String,
+    finding: &Finding,
+    event: &Event,
+    viewpoint: &Viewpoint,
+    sources: &mut Sources<'_>,
+) {
     let place = viewpoint.place(&event.location);
     let line = sources.line(&event.location);
     let width = line.as_ref().map_or(1, |line| line.number.to_string().len()).max(3);
     let doing = match (event.op.as_str(), &event.memory) {
+        // In a deadlock of other runs, a lock that this run got is waited for.
+        ("acquire", _) if finding.has_stuck_threads() => format!("locks `{}` here", event.target),
         ("request" | "acquire", _) => format!("waits here for `{}`", event.target),
         (op, Some(Memory::Heap { offset, size, .. })) => {
             let part = match event.size {

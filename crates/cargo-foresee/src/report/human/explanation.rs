@@ -18,6 +18,9 @@ pub(super) fn explanation(out: &mut String, finding: &Finding, stats: &Stats, vi
     if finding.certainty == Certainty::Observed {
         let what = match finding.kind {
             Kind::Race => "Nothing in this run orders the two accesses: it is a data race as it stands.",
+            Kind::Deadlock if finding.has_stuck_threads() => {
+                "The run ended with threads waiting for what nobody can do any more."
+            }
             Kind::Deadlock => "The run ended with these threads waiting for each other.",
             Kind::Property if finding.events.is_empty() => "It came at the end of this run.",
             Kind::Property if !finding.known.is_empty() => {

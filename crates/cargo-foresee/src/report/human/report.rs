@@ -71,7 +71,10 @@ fn in_full(
             let size = event.size.map_or(String::new(), |size| format!(" ({})", bytes(size)));
             format!(" on `{}`{size}", event.target)
         }
-        (Kind::Deadlock, _) => deadlocked(&finding.events),
+        (Kind::Deadlock, _) => {
+            let waits = |event: &&Event| !finding.has_stuck_threads() || event.op != "acquire";
+            deadlocked(&finding.events.iter().filter(waits).collect::<Vec<_>>())
+        }
         (Kind::Property, _) => match (&finding.property, &finding.property_message) {
             (Some(property), Some(reported)) => format!(" of `{property}`: {reported}"),
             _ => String::new(),
@@ -94,7 +97,7 @@ fn in_full(
     for event in &finding.events {
         if !shown.contains(&event.index) {
             shown.push(event.index);
-            access(out, event, viewpoint, sources);
+            access(out, finding, event, viewpoint, sources);
         }
     }
     creation(out, &finding.events, viewpoint);
@@ -102,7 +105,7 @@ fn in_full(
 }
 
 /// Who waits for each other, and for what.
-fn deadlocked(waiting: &[Event]) -> String {
+fn deadlocked(waiting: &[&Event]) -> String {
     if waiting.len() > MOST_NAMED {
         return format!(" of {} threads", waiting.len());
     }

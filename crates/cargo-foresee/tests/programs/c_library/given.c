@@ -153,6 +153,16 @@ static int is_received(void) { return text[0] == 'r'; }
 static void add_seal(void) { CHECK(fcntl(to, F_SETFD, FD_CLOEXEC) == 0); }
 static int has_seal(void) { return fcntl(to, F_GETFD) == FD_CLOEXEC; }
 
+static char *first_break;
+static void note_break(void) { first_break = sbrk(0); }
+static void move_break(void) { CHECK(sbrk(1 << 20) != (void *)-1); }
+static int is_break_moved(void) { return (char *)sbrk(0) >= first_break + (1 << 20); }
+
+static char joined[8] = {1, 1, 0, 1, 1, 1, 1, 0};
+static void append_some(void) { strncat(joined, copy, 2); }
+static void note_text(void) { strcpy(copy, "abc"); }
+static int is_ended(void) { return joined[4] == 0; }
+
 static const struct Handing {
     const char *name;
     void (*make)(void), (*change)(void);
@@ -179,6 +189,8 @@ static const struct Handing {
     {"stream", open_stream, print_there, is_printed},
     {"queue", make_queue, receive, is_received},
     {"flags", make_files, add_seal, has_seal},
+    {"appended", note_text, append_some, is_ended},
+    {"program_break", note_break, move_break, is_break_moved},
 };
 
 static const struct Handing *handing;

@@ -118,7 +118,7 @@ impl<'e> RunIndex<'e> {
             return;
         }
         let lock = match self.execution.op(id) {
-            Op::Acquire { lock, .. } | Op::Release { lock, .. } | Op::Wait { cond: lock } => lock,
+            Op::Acquire { lock, .. } | Op::Release { lock, .. } | Op::Wait { cond: lock, .. } => lock,
             Op::Fork { child } => return visit(self.life(child), Use::Forks),
             Op::Join { child } => return visit(self.life(child) + 1, Use::Joins),
             _ => return,
@@ -170,7 +170,7 @@ impl<'e> RunIndex<'e> {
     pub(super) fn place(&self, id: EventId) -> Place {
         let target = match (self.execution.access(id), self.execution.op(id)) {
             (Some((var, _)), _) => self.execution.mem(var).addr,
-            (_, Op::Acquire { lock, .. } | Op::Release { lock, .. } | Op::Wait { cond: lock }) => {
+            (_, Op::Acquire { lock, .. } | Op::Release { lock, .. } | Op::Wait { cond: lock, .. }) => {
                 u64::from(lock.0)
             }
             (_, Op::Fork { child } | Op::Join { child }) => u64::from(child.0),
@@ -222,7 +222,7 @@ fn ends(execution: &Execution) -> Vec<Option<(EventId, EventId)>> {
 /// One more than the largest number of a lock.
 fn lock_count(execution: &Execution) -> usize {
     let lock = |id| match execution.op(id) {
-        Op::Acquire { lock, .. } | Op::Release { lock, .. } | Op::Wait { cond: lock } => lock.index() + 1,
+        Op::Acquire { lock, .. } | Op::Release { lock, .. } | Op::Wait { cond: lock, .. } => lock.index() + 1,
         _ => 0,
     };
     execution.ids().map(lock).max().unwrap_or(0)

@@ -100,7 +100,7 @@ impl<'q> Line<'q> {
                 After::Wait(_) | After::End(_) => {}
             });
             walk.end(thread, Some(&op), || id);
-            if let Op::Wait { cond } | Op::Notify { cond, .. } = op {
+            if let Op::Wait { cond, .. } | Op::Notify { cond, .. } = op {
                 around.push(cond);
             }
             if !around.is_empty() {

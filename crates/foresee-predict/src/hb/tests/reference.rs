@@ -207,7 +207,7 @@ fn leave(state: &mut State, thread: ThreadId, op: &Op<'_>, past: &Past) {
                 }
             }
         }
-        Op::Wait { cond } => {
+        Op::Wait { cond, .. } => {
             state.waits.insert(thread, cond);
             give_up(state, thread, cond, past);
         }

@@ -19,8 +19,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use foresee_format::{Tag, first_word};
-
 use super::local::{Local, ROOM_FOR_COMPACT, with_local};
 use crate::recorder::order::{self, Clock, fresh_bytes};
 use crate::recorder::trace_file;
@@ -33,7 +31,7 @@ pub(crate) fn expire() {
 impl Local {
     /// Whether a near record may have the key of the record before it, and there is room for one.
     #[inline(always)]
-    pub(super) fn is_fresh(&self) -> bool {
+    pub(crate) fn is_fresh(&self) -> bool {
         let near = &self.near;
         self.next.get() < near.until.get() && near.news.get().load(Relaxed) == near.seen.get()
     }
@@ -42,6 +40,8 @@ impl Local {
     #[inline(always)]
     pub(crate) fn note_fresh(&self) {
         match order::clock() {
+            // For as long as there is room in the chunk, which is known already.
+            Clock::Counter if !self.near.until.get().is_null() => {}
             Clock::Counter => self.let_near(order::counter(), usize::MAX),
             Clock::Time => self.let_near(trace_file::request(), fresh_bytes()),
         }
@@ -83,7 +83,7 @@ impl Local {
         }
         let key = order::plain_key(self.last.get());
         if self.near.key() != key {
-            self.store_keyed(first_word(Tag::Now, 0, key), []);
+            self.store_now(key);
         }
         if is_time {
             self.let_near(trace_file::request(), fresh_bytes().max(1));
@@ -98,10 +98,14 @@ impl Local {
         order::stamped_key(self.last.get().max(other))
     }
 
-    /// A key for what does not change what others see, taken now.
+    /// A key for a load of an atomic that was changed last by what has this one. Whatever changes it next takes a key later.
     #[inline(always)]
-    pub(crate) fn key_now(&self) -> u64 {
-        order::plain_key(self.last.get())
+    pub(crate) fn key_of_load(&self, changed: u64, is_relaxed: bool) -> u64 {
+        match order::clock() {
+            Clock::Time => order::plain_key(self.last.get()).max(changed + 1),
+            Clock::Counter if is_relaxed => order::plain_key(self.last.get()),
+            Clock::Counter => self.key_after(changed),
+        }
     }
 
     /// The next record takes the time anew, if keys are times.

@@ -5,9 +5,9 @@ use std::sync::atomic::{
     AtomicU8, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
 };
 
-use foresee_format::Tag;
 use foresee_format::near::{NearAccess, near_key};
-use foresee_format::places::{Compact, FILLER, WrittenPlaces, what};
+use foresee_format::places::{Compact, FILLER, WrittenPlaces, now, what};
+use foresee_format::{Tag, first_word};
 
 use crate::knowledge;
 use crate::recorder::frames::Frames;
@@ -243,6 +243,20 @@ impl Local {
         self.next.set(next.wrapping_byte_add(len));
     }
 
+    /// Has this key, which is even, be that of the near records that follow, by a record for which there is room.
+    #[inline(always)]
+    pub(super) fn store_now(&self, key: u64) {
+        match now(key.wrapping_sub(self.near.key())) {
+            Some((word, len)) => {
+                self.store_compact(word, len);
+                self.note_key(key);
+            }
+            None => {
+                self.store_keyed(first_word(Tag::Now, 0, key), []);
+            }
+        }
+    }
+
     /// Writes a compact record of something at a place that this thread knows.
     #[inline(always)]
     pub(super) fn store_at(&self, places: &WrittenPlaces, record: Compact, addr: u64) {
@@ -325,8 +339,9 @@ impl Near {
             (tag, &words[..])
         {
             self.access.set(pc, addr);
-            if let (Some(near), Some(places)) = (tag.near_atomic(), self.places()) {
-                places.note_atomic(what(near, detail, pc), addr);
+            if let (Some(near), Some(places), Some(&value)) = (tag.near_atomic(), self.places(), words.get(2))
+            {
+                places.note_atomic(what(near, detail, pc), addr, value);
             }
         }
     }

@@ -90,6 +90,15 @@ impl Local {
         true
     }
 
+    /// Records a load that has the key of the accesses before, which is fresh, in a few bytes, if that can be done at once.
+    #[inline(always)]
+    fn usual_load(&self, what: u64, addr: u64, value: u64) -> bool {
+        let Some(places) = self.near.places() else { return false };
+        let Some(record) = places.load(what, addr, value) else { return false };
+        self.store_at(places, record, addr);
+        true
+    }
+
     /// Records what is done at a place without a key, if that can be done at once.
     #[inline]
     fn at_place(&self, what: u64, addr: u64) -> bool {
@@ -232,7 +241,11 @@ impl Local {
             AtomicEffect::Rmw(old, new) => (Tag::NearRmw, [old, new]),
         };
         let at = what(near, detail, pc);
-        if self.compact_atomic(key, at, addr, values) {
+        let is_written = match effect {
+            AtomicEffect::Load(value) if key.is_multiple_of(2) => self.compact_load(key, at, addr, value),
+            _ => self.compact_atomic(key, at, addr, values),
+        };
+        if is_written {
             return;
         }
         match (self.near.access.atomic(pc, addr, values), effect) {
@@ -240,7 +253,7 @@ impl Local {
                 self.write(first_word(near, detail, key), [word]);
                 self.near.access.set(pc, addr);
                 if let Some(places) = self.near.places() {
-                    places.note_atomic(at, addr);
+                    places.note_atomic(at, addr, values[0]);
                 }
             }
             (_, AtomicEffect::Load(value)) => self.unmonitored_at(key, Tag::Load, detail, [pc, addr, value]),
@@ -264,6 +277,20 @@ impl Local {
         }
         self.store_at(places, record, addr);
         self.note_key(key);
+        true
+    }
+
+    /// Records a load, whose key is even, in a few bytes, if that is possible.
+    #[inline(always)]
+    fn compact_load(&self, key: u64, at: u64, addr: u64, value: u64) -> bool {
+        let Some(places) = self.near.places().filter(|_| self.room() >= 2 * ROOM_FOR_COMPACT) else {
+            return false;
+        };
+        let Some(record) = places.load(at, addr, value) else { return false };
+        if self.near.key() != key {
+            self.store_now(key);
+        }
+        self.store_at(places, record, addr);
         true
     }
 
@@ -337,6 +364,22 @@ pub(crate) fn known_access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u6
 pub(crate) fn seen_at_once<const SIZE: u8>(addr: u64, pc: u64) -> bool {
     let Some(local) = enter_at_once(status::recording_all_alike()) else { return false };
     local.leave_at_once(local.near_read(addr, SIZE, pc))
+}
+
+/// Does and records a relaxed load of an atomic, if that can be done at once. `load` says what was loaded, if the key that an access
+/// has now is that of the record before, and is one that the load can have.
+#[inline(always)]
+pub(crate) fn load_at_once<R: Copy + Into<u64>>(
+    addr: u64,
+    detail: u8,
+    pc: u64,
+    load: impl FnOnce(&Local) -> Option<R>,
+) -> Option<R> {
+    let local = enter_at_once(status::recording_all_alike())?;
+    let loaded =
+        load(local).filter(|&loaded| local.usual_load(what(Tag::NearLoad, detail, pc), addr, loaded.into()));
+    local.leave_at_once(loaded.is_some());
+    loaded
 }
 
 /// Records that a function is entered, if that can be done at once.

@@ -36,7 +36,9 @@ mod unseen_starts;
 
 use std::rc::Rc;
 
-use foresee_format::{AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, ON_BEHALF, SHARED_MEMORY, SYNC_SPACE, Tag};
+use foresee_format::{
+    AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, ON_BEHALF, SHARED_MEMORY, SYNC_SPACE, TIMED, Tag,
+};
 use rustc_hash::FxHashMap;
 
 use self::annotations::Annotations;
@@ -155,7 +157,7 @@ impl Interpreter {
             events.extend(branch.map(|loc| Event { thread: id, loc, op: Op::Branch }));
         }
         for event in lock_events.drain(..) {
-            if let LockAction::Fail { held_by } = event.action {
+            if let LockAction::Fail { held_by, .. } = event.action {
                 let lock = self.naming.lock_of(event.addr, event.lock_type);
                 self.fail(Failure { thread, lock, loc: event.loc, held_by, is_again: false }, events);
             }
@@ -248,7 +250,8 @@ impl Interpreter {
             LockAction::Request(mode) => Op::Request { lock: lock(), mode },
             LockAction::Acquire { mode, tried } => Op::Acquire { lock: lock(), mode, tried },
             LockAction::Release(mode) => Op::Release { lock: lock(), mode },
-            LockAction::Wait => Op::Wait { cond: lock() },
+            // Whether it is until some time is not known.
+            LockAction::Wait => Op::Wait { cond: lock(), timed: true },
             LockAction::Notify { all } => Op::Notify { cond: lock(), all },
             LockAction::Synchronise(word) => self.synchronise(word),
             LockAction::Fail { .. } => return None,
@@ -317,10 +320,11 @@ impl Interpreter {
             }
             Tag::Load | Tag::Store | Tag::Rmw | Tag::Fence => of_atomic(record, addr),
             Tag::Request | Tag::Acquire | Tag::Release => self.seen_lock(thread, record, addr),
-            Tag::Wait => Some(Op::Wait { cond: self.naming.lock(addr) }),
+            Tag::Wait => Some(Op::Wait { cond: self.naming.lock(addr), timed: record.detail & TIMED != 0 }),
             Tag::Notify => Some(Op::Notify { cond: self.naming.lock(addr), all: record.detail != 0 }),
             Tag::Fork => Some(Op::Fork { child: self.other_thread(addr)? }),
             Tag::Join => Some(Op::Join { child: self.other_thread(addr)? }),
+            Tag::Await => Some(Op::Await { child: self.other_thread(addr)? }),
             Tag::Begin => Some(Op::ThreadBegin),
             Tag::End => Some(Op::ThreadEnd),
             Tag::Enter => Some(Op::Enter { function: self.locks.function(thread)? }),
@@ -429,7 +433,7 @@ impl Interpreter {
             }
             _ => self.naming.touch(mem),
         }
-        Some(())
+        (!self.naming.is_counter(mem)).then_some(())
     }
 
     /// Memory is given out anew, or written as no lock is while it is one: a lock that is there now is another than before. One that

@@ -5,6 +5,14 @@
 
 use crate::event::{Op, Order};
 
+/// How compilers call the variables in which a program that is built for coverage or profiles counts what it does, without regard to threads. Nothing of the program depends on them.
+const COUNTERS: &str = "__gcov";
+
+/// Whether a variable of this name is one that the compiler has put there, to count.
+pub(crate) fn is_counter(variable: &str) -> bool {
+    variable.starts_with(COUNTERS)
+}
+
 /// What code means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quirk {

@@ -6,7 +6,7 @@
 use std::io;
 
 use foresee_format::near::{NearAccess, near_entered, near_key};
-use foresee_format::places::{ATOMIC, FILLER, Said, is_whole, what};
+use foresee_format::places::{ATOMIC, FILLER, NOW, Said, is_whole, what};
 use foresee_format::{DIGEST_SHIFT, Tag, UNSETTLED};
 
 use super::read_places::ReadPlaces;
@@ -93,12 +93,16 @@ pub(super) enum Ended {
 fn record_at(said: Said, key: u64, len: usize) -> Option<Record> {
     let record = |tag, detail, words| Some(Record { key, words, tag, detail, length: len as u8 });
     let (what, addr) = match said {
-        Said::Nothing => return None,
+        Said::Nothing | Said::Now(_) => return None,
         Said::Exit => return record(Tag::Exit, 0, [0; 4]),
         Said::Branch => return record(Tag::Branch, 0, [0; 4]),
-        Said::At(what, addr) | Said::Atomic(what, addr, ..) => (what, addr),
+        Said::At(what, addr) | Said::Atomic(what, addr, ..) | Said::Load(what, addr, _) => (what, addr),
     };
-    let values = if let Said::Atomic(_, _, values, _) = said { values } else { [0; 2] };
+    let values = match said {
+        Said::Atomic(_, _, values, _) => values,
+        Said::Load(_, _, value) => [value; 2],
+        _ => [0; 2],
+    };
     let (detail, pc) = ((what >> 8) as u8, what >> 16);
     match Tag::from_number(what as u8)? {
         Tag::NearLoad => record(Tag::Load, detail, [pc, addr, values[0], values[1]]),
@@ -266,8 +270,8 @@ impl Stream {
             let Some(&first) = self.window.get(self.at..).and_then(<[u8]>::first_chunk) else { break };
             let first = u64::from_le_bytes(first);
             let (tag, (pc, addr, detail), saw) = match first as u8 {
-                // Atomics have keys of their own.
-                code if code >= FILLER && code != ATOMIC => match self.places.read(first) {
+                // Others have keys of their own.
+                code if code >= FILLER && code != ATOMIC && code != NOW => match self.places.read(first) {
                     Some((said, len)) => {
                         self.ready.extend(record_at(said, most, len));
                         self.at += len;
@@ -350,8 +354,12 @@ impl Stream {
         let Some((said, len)) = self.places.read(word).filter(|&(_, len)| len <= bytes.len()) else {
             return Err(self.bad());
         };
-        let steps = if let Said::Atomic(.., steps) = said { 2 * steps + 1 } else { 0 };
-        self.written_key = near_key(self.written_key).saturating_add(steps);
+        let by = match said {
+            Said::Atomic(.., steps) => 2 * steps + 1,
+            Said::Now(steps) => 2 * steps,
+            _ => 0,
+        };
+        self.written_key = near_key(self.written_key).saturating_add(by);
         self.last_key = self.last_key.max(self.written_key);
         self.goes_on = true;
         self.ready.extend(record_at(said, self.last_key, len));
@@ -447,7 +455,7 @@ impl Stream {
             self.near.set(words[0], words[1]);
         }
         if let Some(near) = said.near_atomic() {
-            self.places.note_atomic(what(near, detail, words[0]), words[1]);
+            self.places.note_atomic(what(near, detail, words[0]), words[1], words[2]);
         }
         // A signal handler may have stamped later and written earlier.
         self.last_key = self.last_key.max(self.written_key);

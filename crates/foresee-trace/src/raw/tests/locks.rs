@@ -222,3 +222,15 @@ fn an_attempt_that_takes_back_what_it_did_has_nothing() {
     // The write alone, or what takes the lock, too.
     assert_eq!((of(1), of(2), of(0)), (1, 1, 2));
 }
+
+/// The holder gets it, and gives it back, between the other's attempt and the record that shows that it failed.
+#[test]
+fn who_fails_may_be_late_to_say_so() {
+    let (lines, _) = said(&[
+        &[&rmw(1, 5, 0x100, 0, 1), &write(4, 4), &rmw(5, 2, 0x100, 1, 0)],
+        &[&load(3, 5, 0x100, 1), &write(6, 4)],
+    ]);
+    let order: Vec<&str> = lines.iter().map(|line| line.split('(').next().unwrap()).collect();
+    let holder = ["main|acq.try", "main|load.relaxed", "main|w", "main|store.relaxed", "main|rel"];
+    assert_eq!(order, [&["main|store.relaxed", "T1|load.relaxed"], &holder[..], &["T1|w"]].concat());
+}

@@ -1,6 +1,6 @@
 //! Compact records: what a thread does where it has been before.
 
-use foresee_format::places::{ATOMIC, EXIT, FILLER, WrittenPlaces, what};
+use foresee_format::places::{ATOMIC, EXIT, FILLER, WrittenPlaces, now, what};
 
 use super::*;
 
@@ -74,7 +74,7 @@ fn compact_atomics_have_keys_of_their_own() {
     thread.full(&[first_word(Tag::Fork, 0, 1), PC, 1]);
     thread.full(&[first_word(Tag::Rmw, 0x25, 3), PC, ADDR, 0, 100]);
     let at = what(Tag::NearRmw, 0x25, PC);
-    thread.places.note_atomic(at, ADDR);
+    thread.places.note_atomic(at, ADDR, 0);
     // The last key counts as 4, so this one has 9.
     let record = thread.places.atomic(at, ADDR + 8, [1, 2], 2).unwrap();
     assert_eq!(record.word as u8, ATOMIC);
@@ -86,6 +86,32 @@ fn compact_atomics_have_keys_of_their_own() {
     let (lines, _) = lines(&file, Box::new(NoSymbols));
     let last = lines.iter().rfind(|line| line.contains("rmw")).unwrap();
     assert!(last.contains("rmw.seqcst") && last.contains('2'), "{last}");
+}
+
+#[test]
+fn compact_loads_have_the_last_key_that_was_said() {
+    let mut thread = Writing::new();
+    thread.full(&[first_word(Tag::Begin, 0, 1)]);
+    thread.full(&[first_word(Tag::Fork, 0, 1), PC, 1]);
+    thread.full(&[first_word(Tag::Load, 0x20, 2), PC, ADDR, 70]);
+    let at = what(Tag::NearLoad, 0x20, PC);
+    thread.places.note_atomic(at, ADDR, 70);
+    // Once more with key 2, then with 10.
+    for now in [None, now(8), None] {
+        now.into_iter().for_each(|(word, len)| thread.compact(word, len));
+        let record = thread.places.load(at, ADDR, 70).unwrap();
+        thread.places.note(record, ADDR);
+        thread.compact(record.word, record.len);
+    }
+    let other = chunk(1, &[&[first_word(Tag::Begin, 0, 9)], &[first_word(Tag::End, 0, 11)]]);
+    let file = [header(), thread.chunk(0), other].concat();
+    let (events, damaged) = read(&file).unwrap();
+    let begin = ["thread-begin", "fork", "load", "load"];
+    assert_eq!(events, [&begin[..], &["thread-begin", "load", "load", "thread-end"]].concat());
+    assert!(!damaged);
+    let (lines, _) = lines(&file, Box::new(NoSymbols));
+    let is_load = |line: &&String| line.contains("load.relaxed") && line.contains("70");
+    assert_eq!(lines.iter().filter(is_load).count(), 4, "{lines:?}");
 }
 
 #[test]

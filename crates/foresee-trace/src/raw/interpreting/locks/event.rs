@@ -3,6 +3,7 @@
 use crate::event::{Mem, Mode};
 use crate::ids::{LocId, StrId};
 use crate::raw::interpreting::attempts::Holder;
+use crate::raw::lock_table::Hold;
 
 /// What a record means beside the lock events that it gives rise to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +49,9 @@ pub(crate) enum LockAction {
     },
     /// The word of what is no lock any more gets all that the thread has done, and the thread sees all that it has got.
     Synchronise(Mem),
-    /// The thread did not get the lock, because of this other one if it is known.
+    /// The thread did not get the lock like this, because of this other one if it is known.
     Fail {
+        wanted: Hold,
         held_by: Option<Holder>,
     },
 }

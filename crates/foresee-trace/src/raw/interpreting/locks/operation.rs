@@ -1,6 +1,6 @@
 //! One operation on a lock, while a thread is in it: what its atomics and its end say.
 
-use foresee_format::Tag;
+use foresee_format::{SYNC_SPACE, Tag};
 
 use super::event::{CalledFrom, LockAction};
 use super::holding::{Context, HeldLocks, upgrade_lock};
@@ -10,7 +10,7 @@ use crate::raw::interpreting::attempts::Holder;
 use crate::raw::interpreting::naming::LockFunction;
 use crate::raw::interpreting::operations::atomic_mem;
 use crate::raw::lock_table::{Hold, Role, Success};
-use crate::raw::merging::Record;
+use crate::raw::merging::{Lookahead, Record};
 
 /// How many records are looked at to find out whether a lock was taken in time: one that is held for longer was not waited for
 /// with a limit of time.
@@ -47,6 +47,18 @@ pub(super) struct Atomic {
     /// The crate that it is in.
     pub(super) krate: StrId,
     pub(super) is_update: bool,
+}
+
+/// An attempt that fails, and nobody was seen to have the lock.
+pub(super) struct Unexplained {
+    pub(super) at: CalledFrom,
+    pub(super) lock: u64,
+    pub(super) wanted: Hold,
+}
+
+/// Whether a record is of an atomic in memory of the program.
+pub(super) fn is_atomic(record: &Record) -> bool {
+    matches!(record.tag, Tag::Load | Tag::Store | Tag::Rmw) && record.words[1] < SYNC_SPACE
 }
 
 impl Operation {
@@ -115,37 +127,64 @@ impl Operation {
         }
     }
 
-    /// Whether the thread may have got this lock by now.
-    pub(super) fn may_have(&self, lock: u64) -> bool {
-        let word = match self.role() {
-            Role::Lock(_)
-            | Role::TryLock(..)
-            | Role::TimedLock(..)
-            | Role::Change(_)
-            | Role::TryChange(..) => self.lock,
-            Role::GiveWay(_) | Role::Wait => self.given_back,
-            Role::Unlock | Role::Around | Role::NotifyOne | Role::NotifyAll | Role::Foreign => None,
+    /// How the thread may have got this lock by now, if it may.
+    pub(super) fn may_have(&self, lock: u64) -> Option<Hold> {
+        let (word, hold) = match self.role() {
+            Role::Lock(hold)
+            | Role::TryLock(hold, _)
+            | Role::TimedLock(hold, _)
+            | Role::Change(hold)
+            | Role::TryChange(hold, _) => (self.lock, hold),
+            Role::GiveWay(hold) => (self.given_back, hold),
+            Role::Wait => (self.given_back, Hold::Exclusive),
+            Role::Unlock | Role::Around | Role::NotifyOne | Role::NotifyAll | Role::Foreign => return None,
         };
-        word.is_some_and(|word| word.addr == lock)
+        word.filter(|word| word.addr == lock).map(|_| hold)
+    }
+
+    /// How the operation wants its lock, if it does not wait for it.
+    fn wanted(&self) -> Option<Hold> {
+        match self.role() {
+            Role::TryLock(hold, _) | Role::TimedLock(hold, _) | Role::TryChange(hold, _) => Some(hold),
+            _ => None,
+        }
+    }
+
+    /// Whether this record of the operation is on the word of the lock, without having changed it as one who gets the lock does.
+    fn is_in_vain(&self, record: &Record) -> bool {
+        !self.is_changed && !self.has_failed && self.lock.is_some_and(|lock| lock.addr == record.words[1])
     }
 
     /// A record of an attempt: if it is on the word of the lock, and another thread has that, the attempt fails. (It may succeed
     /// in the end; then it has seen the state of the lock all the same.)
     pub(super) fn try_now(&mut self, cx: &mut Context<'_>) {
-        let (Role::TryLock(hold, _) | Role::TimedLock(hold, _) | Role::TryChange(hold, _)) = self.role()
+        let lock = cx.record.words[1];
+        let Some(wanted) = self.wanted().filter(|_| self.is_in_vain(cx.record) && !cx.is_demoted(lock))
         else {
             return;
         };
-        let Some(lock) = self.lock.map(|lock| lock.addr).filter(|&lock| lock == cx.record.words[1]) else {
-            return;
-        };
-        if self.is_changed || self.has_failed || cx.is_demoted(lock) {
-            return;
-        }
-        if let Some(holder) = cx.in_the_way(lock, hold) {
+        if let Some(holder) = cx.in_the_way(lock, wanted) {
             self.has_failed = true;
-            cx.event(self.at, LockAction::Fail { held_by: Some(Holder::Seen(holder)) }, lock);
+            cx.event(self.at, LockAction::Fail { wanted, held_by: Some(Holder::Seen(holder)) }, lock);
         }
+    }
+
+    /// An attempt whose last record on the word of the lock this is, and which nobody was seen to be in the way of. Who may have been is
+    /// not known any more when the thread leaves the operation.
+    pub(super) fn unexplained(&self, record: &Record, ahead: Lookahead<'_>) -> Option<Unexplained> {
+        let wanted = self.wanted().filter(|_| self.is_in_vain(record))?;
+        let lock = record.words[1];
+        let goes_on = |next: Record| {
+            let [pc, addr, ..] = next.words;
+            is_atomic(&next) && addr == lock && pc != self.first_pc
+        };
+        let is_last = !ahead.records().next().is_some_and(goes_on);
+        is_last.then_some(Unexplained { at: self.at, lock, wanted })
+    }
+
+    /// It was seen to fail.
+    pub(super) fn note_failure(&mut self) {
+        self.has_failed = true;
     }
 
     /// The word that an attempt which failed has added to, and how much: it takes that back.
@@ -159,7 +198,7 @@ impl Operation {
         let is_own = matches!(self.role(), Role::TryLock(..) | Role::TimedLock(..)) && held.contains(lock);
         if !self.has_failed && !is_own {
             let held_by = cx.in_the_way(lock, hold).map(Holder::Seen);
-            cx.event(self.at, LockAction::Fail { held_by }, lock);
+            cx.event(self.at, LockAction::Fail { wanted: hold, held_by }, lock);
         }
     }
 

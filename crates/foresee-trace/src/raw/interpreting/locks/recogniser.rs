@@ -2,14 +2,16 @@
 
 use foresee_format::{FRAMES_UNKNOWN, Tag};
 
-use super::event::{LockAction, LockEvent, Meaning};
+use super::event::{CalledFrom, LockAction, LockEvent, Meaning};
 use super::holding::{Context, Demotions, LockWord, LockWords, upgrade_lock};
+use super::operation::{Unexplained, is_atomic};
 use super::survey::Survey;
 use super::thread::Thread;
 use crate::event::Mode;
 use crate::ids::{LocId, LockId, StrId};
 use crate::raw::interpreting::attempts::Holder;
 use crate::raw::interpreting::naming::{CallSite, Naming};
+use crate::raw::lock_table::Hold;
 use crate::raw::merging::{Lookahead, Record};
 
 /// The calls and locks of all threads.
@@ -185,16 +187,33 @@ impl LockRecogniser {
         if let Some(survey) = &mut self.survey {
             survey.recorded(number, thread.is_in_operation());
         }
+        let unexplained = if is_atomic(record) { thread.unexplained(record, ahead) } else { None };
+        if let Some(Unexplained { at, lock, wanted }) = unexplained
+            && !self.is_demoted(lock)
+            && let Some(holder) = self.likely_holder(number, lock, wanted)
+        {
+            let action = LockAction::Fail { wanted, held_by: Some(holder) };
+            let CalledFrom { loc, lock_type } = at;
+            events.push(LockEvent { thread: number, action, addr: lock, loc, lock_type });
+            self.thread(number).note_failure();
+        }
         for event in &mut *events {
-            if event.action == (LockAction::Fail { held_by: None }) {
-                let held_by = self.other(number, |other| other.may_have(event.addr));
-                event.action = LockAction::Fail { held_by: held_by.map(Holder::Likely) };
+            if let LockAction::Fail { wanted, held_by: held_by @ None } = &mut event.action {
+                *held_by = self.likely_holder(number, event.addr, *wanted);
             }
         }
         while let Some((holder, lock)) = self.demotions.stale.pop() {
             self.thread(holder).held.give_back(lock);
         }
         meaning
+    }
+
+    /// A thread that may have a lock by now so that this one cannot get it like this.
+    fn likely_holder(&self, thread: u64, lock: u64, wanted: Hold) -> Option<Holder> {
+        let excludes = |held: Hold| {
+            wanted == Hold::Exclusive || held == Hold::Exclusive || wanted == held && held == Hold::Upgradable
+        };
+        self.other(thread, |other| other.may_have(lock).is_some_and(excludes)).map(Holder::Likely)
     }
 
     /// The first of the other threads of which this is true.

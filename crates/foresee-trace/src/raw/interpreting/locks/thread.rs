@@ -1,15 +1,16 @@
 //! The calls of one thread, the operations on locks that it is in, and the locks that it holds.
 
-use foresee_format::{SYNC_SPACE, Tag};
+use foresee_format::Tag;
 
 use super::event::{CalledFrom, Meaning};
 use super::holding::{Context, HeldLocks};
-use super::operation::{Atomic, Operation};
+use super::operation::{Atomic, Operation, Unexplained, is_atomic};
 use crate::event::Mode;
 use crate::ids::{LocId, StrId};
 use crate::raw::interpreting::naming::CallSite;
 use crate::raw::interpreting::operations::atomic_mem;
 use crate::raw::lock_table::{Hold, Role};
+use crate::raw::merging::{Lookahead, Record};
 
 /// What a thread is in, and what it holds.
 #[derive(Default)]
@@ -62,9 +63,19 @@ impl Thread {
         self.operations.iter().find_map(Operation::waits_for)
     }
 
-    /// Whether it may have got this lock by now, in an operation that it has not left.
-    pub(super) fn may_have(&self, lock: u64) -> bool {
-        self.operations.iter().any(|operation| operation.may_have(lock))
+    /// How it may have got this lock by now, in an operation that it has not left.
+    pub(super) fn may_have(&self, lock: u64) -> Option<Hold> {
+        self.operations.iter().find_map(|operation| operation.may_have(lock))
+    }
+
+    /// The attempt that it makes in vain with this record, if nobody was seen to be in the way.
+    pub(super) fn unexplained(&self, record: &Record, ahead: Lookahead<'_>) -> Option<Unexplained> {
+        self.operations.last()?.unexplained(record, ahead)
+    }
+
+    /// That attempt was seen to fail.
+    pub(super) fn note_failure(&mut self) {
+        self.operations.last_mut().into_iter().for_each(Operation::note_failure);
     }
 
     /// The place of the user's at or above this site, if there is one.
@@ -143,7 +154,7 @@ impl Thread {
     pub(super) fn act(&mut self, site: &CallSite, cx: &mut Context<'_>) -> Meaning {
         let record = cx.record;
         let [pc, addr, ..] = record.words;
-        let is_atomic = matches!(record.tag, Tag::Load | Tag::Store | Tag::Rmw) && addr < SYNC_SPACE;
+        let is_atomic = is_atomic(record);
         let krate = self.krate(site);
         let is_update = record.tag == Tag::Rmw;
         self.leave_outside(site, pc, is_atomic.then_some(Atomic { addr, krate, is_update }), cx);
@@ -160,7 +171,7 @@ impl Thread {
             operation.try_now(cx);
         }
         match record.tag {
-            Tag::Alloc | Tag::Free | Tag::Fork | Tag::Join => Meaning::Event,
+            Tag::Alloc | Tag::Free | Tag::Fork | Tag::Join | Tag::Await => Meaning::Event,
             _ if operation.role() == Role::Foreign && is_atomic => Meaning::EventApart,
             _ => Meaning::Nothing,
         }

@@ -15,6 +15,7 @@ use self::sites::CallSites;
 pub(crate) use self::sites::{CallSite, LockFunction};
 use super::atomic_values::Memory;
 use super::plain_memory::PlainMemory;
+use super::quirks::is_counter;
 use crate::event::Mem;
 use crate::ids::{LockId, StrId, ThreadId};
 use crate::name_matching::function_path;
@@ -36,6 +37,8 @@ pub(crate) struct Naming {
     calls: FxHashMap<u64, Call>,
     /// Addresses of static data that have been looked up.
     looked_up: FxHashSet<u64>,
+    /// Whether any of them is a counter of the compiler's.
+    has_counters: bool,
     /// Memory that nothing is known of.
     pub(crate) plain_memory: PlainMemory,
     /// Memory that others have, too: few pieces.
@@ -57,6 +60,7 @@ impl Naming {
             sites: CallSites::new(table),
             calls: FxHashMap::default(),
             looked_up: FxHashSet::default(),
+            has_counters: false,
             plain_memory: PlainMemory::default(),
             shared: Vec::new(),
             uses_atomics: FxHashSet::default(),
@@ -267,8 +271,16 @@ impl Naming {
         } else if !self.names.symbol_at(mem.addr).is_some_and(|symbol| symbol.mem.overlaps(mem))
             && let Some(symbol) = self.program.data(mem.addr)
         {
+            self.has_counters |= is_counter(&symbol.name);
             let name = self.names.intern(&symbol.name);
             self.names.declare_symbol(name, Some(symbol.addr), symbol.size.max(1));
         }
+    }
+
+    /// Whether this memory, which was touched before, is a counter of the compiler's.
+    pub(crate) fn is_counter(&self, mem: Mem) -> bool {
+        let names = &self.names;
+        self.has_counters
+            && names.symbol_at(mem.addr).is_some_and(|symbol| is_counter(names.str(symbol.name)))
     }
 }

@@ -1,0 +1,63 @@
+//! What a program that was ended waited for: threads that nobody can wake any more are an observed deadlock, all others are none.
+
+use serde_json::Value;
+
+use crate::programs::compilers;
+use crate::support::{Folder, Outcome};
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/hangs/hangs.c");
+
+/// The findings of a report: each with what is said of it.
+pub(crate) fn findings(run: &Outcome) -> Vec<(String, String)> {
+    let start = run.stdout.find('{').unwrap_or_else(|| panic!("{}", run.stderr));
+    let report: Value = serde_json::from_str(&run.stdout[start..]).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let found = report["findings"].as_array().unwrap().iter();
+    found
+        .map(|one| {
+            let [certainty, kind] = ["certainty", "kind"].map(|key| text(&one[key]));
+            (format!("{certainty} {kind}"), text(&one["message"]))
+        })
+        .collect()
+}
+
+#[test]
+fn who_waits_for_what_is_told_of_programs_that_hang() {
+    let hang: [(&str, &[&str]); 4] = [
+        ("again", &["`main` waits for `mutex` at ", ", which it has locked itself at "]),
+        (
+            "ended",
+            &[
+                "`main` waits for `mutex` at ",
+                ", which `T1` has locked at ",
+                " and not given back: it has ended",
+            ],
+        ),
+        ("unnotified", &["`main` waits for a notification of `condition` at "]),
+        (
+            "joined",
+            &["`main` waits for the end of `T1` at ", "`T1` waits for a notification of `condition` at "],
+        ),
+    ];
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    for (compiler, _) in compilers() {
+        let mut compile = folder.command(&["cc", "-g", SOURCE, "-o", "prog", "-pthread"]);
+        let compiled = compile.env("FORESEE_CC", compiler).output().unwrap();
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        let run = |which: &str| {
+            folder.foresee(&["run", "--format", "json", "--timeout", "700ms", "--", "./prog", which])
+        };
+        for (which, said) in hang {
+            let found = findings(&run(which));
+            let [(kind, message)] = &found[..] else { panic!("{compiler} {which}: {found:?}") };
+            assert_eq!(kind, "observed deadlock", "{compiler} {which}: {message}");
+            for part in said {
+                assert!(message.contains(part), "{compiler} {which}: {message}");
+            }
+        }
+        for which in ["timed", "busy", "exits", "recursive", "process"] {
+            assert_eq!(findings(&run(which)), [], "{compiler} {which}");
+        }
+    }
+}
