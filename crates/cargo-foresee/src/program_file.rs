@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 
 use foresee_symbols::calls::{self, WantedCall};
 use foresee_symbols::recorded_code::{self, Selection};
-use foresee_symbols::{FileSymbols, Image, ImageError, watched_statics};
+use foresee_symbols::watched_statics::{self, Watched};
+use foresee_symbols::{FileSymbols, Image, ImageError};
 
 use crate::config;
 use crate::error::{self, CliError, Severity, without_code};
@@ -34,18 +35,11 @@ pub(crate) fn call_table(program: &OsStr, wanted: &[WantedCall]) -> Result<Vec<u
     calls::table(&image, wanted).map_err(|why| CliError::Usage(format!("{}: {why}", image.path().display())))
 }
 
-/// What the runtime needs to watch statics of these names; `variables` need not be there.
-pub(crate) fn watched(program: &OsStr, names: &[String], variables: &[String]) -> Result<String, CliError> {
+/// The statics of these names, and parts of statics, which the runtime is to watch; `variables` need not be there.
+pub(crate) fn watched(program: &OsStr, names: &[String], variables: &[String]) -> Result<Watched, CliError> {
     let image = read(program)?;
     let named = |why| CliError::Usage(format!("{}: {why}", image.path().display()));
-    watched_statics::addresses(&image, names, variables).map_err(named)
-}
-
-/// The same with the name of each.
-pub(crate) fn named(program: &OsStr, names: &[String], variables: &[String]) -> Result<String, CliError> {
-    let image = read(program)?;
-    let named = |why| CliError::Usage(format!("{}: {why}", image.path().display()));
-    watched_statics::named_addresses(&image, names, variables).map_err(named)
+    watched_statics::watched(&image, names, variables).map_err(named)
 }
 
 /// Symbols of a recorded program, with what the settings say of its functions. A file of code that cannot be read is reported once: a

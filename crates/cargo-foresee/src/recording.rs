@@ -289,10 +289,9 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
         Reading::Afterwards => command.env_remove(FOLLOWED_VARIABLE),
     };
     if !program.watch.is_empty() || !program.variables.is_empty() {
-        let addresses = program_file::watched(command.get_program(), program.watch, program.variables)?;
-        command.env(watched_statics::VARIABLE, addresses);
-        let names = program_file::named(command.get_program(), program.watch, program.variables)?;
-        command.env(watched_statics::NAMES_VARIABLE, names);
+        let watched = program_file::watched(command.get_program(), program.watch, program.variables)?;
+        command.env(watched_statics::VARIABLE, watched.addresses());
+        command.env(watched_statics::NAMES_VARIABLE, watched.named_addresses());
     }
     if !program.inside.is_empty() {
         let paths: Vec<OsString> = program.inside.iter().map(|path| path.clone().into_os_string()).collect();

@@ -24,6 +24,8 @@ pub const FREE_OWNER: u64 = u64::MAX - 1;
 pub const TEXT_FACTS: u64 = 1;
 /// How the name of a fact begins that has what a variable was at first; the variable's name follows.
 pub const INITIAL_VALUE_OF: &str = "initial value of ";
+/// How the name of a fact begins that says where a part of a variable is, as `address:size`; what the part is called follows.
+pub const PLACE_OF: &str = "place of ";
 /// A text that is a copy of `/proc/self/maps`. Where it contradicts an earlier one, a library has taken the place of another.
 pub const TEXT_MAPS: u64 = 2;
 /// A text that has what the program's data is before anything is recorded: address and length, and each piece of it that is not zero,

@@ -149,6 +149,10 @@ records! {
     Call = 55, 2;
     /// pc, number of the thread whose end is waited for.
     Await = 56, 3;
+    /// pc, address of a semaphore, how many it begins with; detail: a [`SemaphoreStep`], for one that failed with [`AGAIN`] or without.
+    Semaphore = 57, 4;
+    /// pc, address of the atomic that stands for what the thread waits for another to act on, for as long as it takes.
+    Blocked = 58, 3;
 }
 
 impl Tag {
@@ -195,6 +199,39 @@ impl OperationStep {
         OperationStep::CommitBegin,
         OperationStep::CommitEnd,
     ];
+}
+
+/// What is done to a semaphore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SemaphoreStep {
+    /// It is initialised, for this process alone.
+    Begins = 0,
+    /// It is about to be raised.
+    Raised = 1,
+    /// It was lowered.
+    Lowered = 2,
+    /// A thread is about to lower it, and will wait for as long as that takes.
+    Requested = 3,
+    /// A thread did not lower it, as it was 0.
+    Failed = 4,
+    /// It is initialised, and other processes may use it; or it is no more.
+    Unknown = 5,
+}
+
+impl SemaphoreStep {
+    /// The step with this number, if there is one.
+    pub const fn from_number(number: u8) -> Option<SemaphoreStep> {
+        Some(match number {
+            0 => SemaphoreStep::Begins,
+            1 => SemaphoreStep::Raised,
+            2 => SemaphoreStep::Lowered,
+            3 => SemaphoreStep::Requested,
+            4 => SemaphoreStep::Failed,
+            5 => SemaphoreStep::Unknown,
+            _ => return None,
+        })
+    }
 }
 
 /// What a call accesses that nobody records.

@@ -91,7 +91,7 @@ impl Survey {
                     Op::Enter { function } if !atomic.is_empty() && !survey.blocks => {
                         survey.blocks = atomic.matches(execution.names().str(function));
                     }
-                    Op::Request { .. } | Op::Wait { .. } | Op::Await { .. } => {
+                    Op::Request { .. } | Op::Wait { .. } | Op::Await { .. } | Op::Blocked { .. } => {
                         waiting.insert(thread, true);
                     }
                     Op::Acquire { .. } => drop(waiting.insert(thread, false)),

@@ -1,6 +1,6 @@
 //! The program's variables that properties speak of, by name: where they are, and what they are at the beginning.
 //!
-//! `FORESEE_VARIABLES` lists them as `name=address:size`, as the program's file has them. What each is before anything of the program has run is a fact of the
+//! `FORESEE_VARIABLES` lists them as `name=address:size`, as the program's file has them; behind another `:`, what a part of a variable is called in the trace. What each is before anything of the program has run is a fact of the
 //! trace, so that a property need not be told; in the child of a fork, which is a run of its own, it is what the parent had made of it.
 
 use std::sync::OnceLock;
@@ -12,6 +12,8 @@ pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) addr: u64,
     pub(crate) size: u64,
+    /// What it is called in the trace, if it is a part of a variable.
+    pub(crate) part: Option<String>,
 }
 
 static VARIABLES: OnceLock<Vec<Variable>> = OnceLock::new();
@@ -22,8 +24,10 @@ pub(crate) fn start() {
     let listed = listed.and_then(|listed| listed.to_str().ok()).unwrap_or_default();
     let variable = |item: &str| {
         let (name, place) = item.split_once('=')?;
+        let part = place.splitn(3, ':').nth(2);
+        let place = part.map_or(place, |part| &place[..place.len() - part.len() - 1]);
         let (addr, size) = program::place_of(place)?;
-        Some(Variable { name: name.to_owned(), addr, size })
+        Some(Variable { name: name.to_owned(), addr, size, part: part.map(str::to_owned) })
     };
     VARIABLES.get_or_init(|| listed.split(',').filter_map(variable).collect());
 }

@@ -12,11 +12,14 @@
 //! | `blind` | which code ran that the trace does not show |
 //! | [`recorded_code`] | from patterns of function names to the table of code that is recorded |
 //! | [`calls`] | from functions that properties name to where the runtime takes notice of their calls |
+//! | `debug_info` | finding one's way in debug information |
+//! | `static_parts` | fields and elements of statics |
 //! | [`watched_statics`] | from names of statics to what the runtime watches |
 //! | [`open`](open()) | any trace from a path, raw ones with symbols |
 
 mod blind;
 pub mod calls;
+mod debug_info;
 pub mod demangle;
 pub mod file_symbols;
 pub mod image;
@@ -24,6 +27,7 @@ pub mod instructions;
 pub mod pattern;
 pub mod prebuilt;
 pub mod recorded_code;
+mod static_parts;
 pub mod watched_statics;
 
 pub use blind::{BlindPlace, Effect, blind_code};
@@ -31,6 +35,7 @@ pub use file_symbols::FileSymbols;
 use foresee_trace::raw::LockTable;
 use foresee_trace::{EventSource, TraceError};
 pub use image::{Image, ImageError};
+pub use static_parts::PartError;
 
 /// Opens a trace of any format; a raw one gets the symbols of the program files it names.
 ///

@@ -2,12 +2,14 @@
 //!
 //! The runtime gets addresses and sizes as the program's file has them and adds where the program was loaded; so it needs no
 //! symbol table. Which statics a name means is the rule for all names of variables ([`VariablePattern`]). `--watch` takes all statics of a name; a
-//! variable of a spec is one static, and a name that means several is refused.
+//! variable of a spec is one static, and a name that means several is refused. Where no static has the name, it may be a part of one: `config.opened`,
+//! `slots[3].owner`. Parts have names in the trace only if they were asked for when it was recorded.
 
 use foresee_trace::raw::DataSymbol;
 use foresee_trace::{VariablePattern, nearest, perhaps};
 
 use crate::image::{Image, ImageError, statics};
+use crate::static_parts::{self, PartError};
 
 /// The variable by which the runtime knows what to watch.
 pub const VARIABLE: &str = "FORESEE_WATCH";
@@ -32,6 +34,14 @@ pub enum WatchError {
         /// Statics of similar names.
         nearest: Vec<String>,
     },
+    /// A static has no part of this name.
+    #[error("no variable `{name}`: {why}")]
+    NoPart {
+        /// The name.
+        name: String,
+        /// Why not.
+        why: PartError,
+    },
     /// The variable of a spec is several statics.
     #[error("variable `{name}` of the spec is ambiguous: {}; write one of these names", quoted(candidates))]
     Ambiguous {
@@ -46,42 +56,86 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The value of that variable for statics of these names; `variables` need not be there, and are one static each.
-pub fn addresses(image: &Image, names: &[String], variables: &[String]) -> Result<String, WatchError> {
-    let statics = statics(&image.elf()?);
-    let mut watched: Vec<&DataSymbol> = Vec::new();
+/// What is to be watched: statics of a program, and parts of them.
+pub struct Watched {
+    /// Those that are named by patterns, and the variables of specs; these with the name that the spec has for them.
+    found: Vec<(Option<String>, Found)>,
+}
+
+/// A static, or a part of one.
+#[derive(Clone, Debug)]
+struct Found {
+    symbol: DataSymbol,
+    is_part: bool,
+}
+
+/// Finds the statics of these names; `variables` need not be there, and are one static, or one part of one, each.
+pub fn watched(image: &Image, names: &[String], variables: &[String]) -> Result<Watched, WatchError> {
+    let statics = Statics { image, all: statics(&image.elf()?) };
+    let mut found: Vec<(Option<String>, Found)> = Vec::new();
     for name in names {
         let pattern = VariablePattern::new(name);
-        let before = watched.len();
-        watched.extend(statics.iter().filter(|symbol| pattern.matches(&symbol.name)));
-        if watched.len() == before {
-            let nearest = nearest(name, statics.iter().map(|symbol| symbol.name.as_str()));
+        let before = found.len();
+        let meant = statics.all.iter().filter(|symbol| pattern.matches(&symbol.name)).cloned();
+        found.extend(meant.map(|symbol| (None, Found { symbol, is_part: false })));
+        if found.len() == before {
+            let nearest = nearest(name, statics.all.iter().map(|symbol| symbol.name.as_str()));
             let nearest = nearest.into_iter().map(str::to_owned).collect();
-            return Err(WatchError::NoStatic { name: name.clone(), nearest });
+            let none = || WatchError::NoStatic { name: name.clone(), nearest };
+            found.push((None, statics.part(name)?.ok_or_else(none)?));
         }
     }
     for name in variables {
-        watched.extend(variable(&statics, name)?);
+        let variable = match statics.variable(name)? {
+            Some(symbol) => Some(Found { symbol: symbol.clone(), is_part: false }),
+            None => statics.part(name)?,
+        };
+        found.extend(variable.map(|variable| (Some(name.clone()), variable)));
     }
-    let places: Vec<String> =
-        watched.iter().map(|found| format!("{:x}:{:x}", found.addr, found.size)).collect();
-    Ok(places.join(","))
+    Ok(Watched { found })
 }
 
-/// The same statics as `name=address:size`: variables by the name that the spec has for them, others by their own.
-pub fn named_addresses(image: &Image, names: &[String], variables: &[String]) -> Result<String, WatchError> {
-    let statics = statics(&image.elf()?);
-    let place = |name: &str, symbol: &DataSymbol| format!("{name}={:x}:{:x}", symbol.addr, symbol.size);
-    let mut places = Vec::new();
-    for name in variables {
-        places.extend(variable(&statics, name)?.map(|symbol| place(name, symbol)));
+impl Watched {
+    /// The value of [`VARIABLE`].
+    pub fn addresses(&self) -> String {
+        let places =
+            self.found.iter().map(|(_, Found { symbol, .. })| format!("{:x}:{:x}", symbol.addr, symbol.size));
+        places.collect::<Vec<_>>().join(",")
     }
-    let patterns: Vec<VariablePattern> = names.iter().map(|name| VariablePattern::new(name)).collect();
-    let is_meant = |symbol: &&DataSymbol| {
-        !symbol.name.contains([',', '=']) && patterns.iter().any(|pattern| pattern.matches(&symbol.name))
-    };
-    places.extend(statics.iter().filter(is_meant).map(|symbol| place(&symbol.name, symbol)));
-    Ok(places.join(","))
+
+    /// The value of [`NAMES_VARIABLE`]: `name=address:size` of each, and behind another `:` what a part is called in the trace. Variables have the name that
+    /// the spec has for them, others their own.
+    pub fn named_addresses(&self) -> String {
+        let is_possible = |(_, found): &&(Option<String>, Found)| !found.symbol.name.contains([',', '=']);
+        let place = |(name, Found { symbol, is_part }): &(Option<String>, Found)| {
+            let DataSymbol { name: own, addr, size } = symbol;
+            let part = if *is_part { format!(":{own}") } else { String::new() };
+            format!("{}={addr:x}:{size:x}{part}", name.as_ref().unwrap_or(own))
+        };
+        self.found.iter().filter(is_possible).map(place).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The statics of a program.
+struct Statics<'i> {
+    image: &'i Image,
+    all: Vec<DataSymbol>,
+}
+
+impl Statics<'_> {
+    /// The static that a variable of a spec is, if there is one.
+    fn variable(&self, name: &str) -> Result<Option<&DataSymbol>, WatchError> {
+        variable(&self.all, name)
+    }
+
+    /// The part of a static that a name means, if it is one.
+    fn part(&self, name: &str) -> Result<Option<Found>, WatchError> {
+        let Some((base, part)) = static_parts::split(name) else { return Ok(None) };
+        let Some(base) = self.variable(base)? else { return Ok(None) };
+        let found = static_parts::find(self.image, base, part);
+        let symbol = found.map_err(|why| WatchError::NoPart { name: name.to_owned(), why })?;
+        Ok(Some(Found { symbol, is_part: true }))
+    }
 }
 
 /// The static that a variable of a spec is, if there is one.

@@ -141,6 +141,9 @@ pub enum Op<'a> {
     Join { child: ThreadId },
     /// Starts to wait for the end of the thread `child`: a join may follow, and nothing else of the thread until then. Not every join has one.
     Await { child: ThreadId },
+    /// Starts to wait until another thread acts on what this memory stands for (raises a semaphore, unparks the thread), for as long as that takes. Not every such wait
+    /// has one.
+    Blocked { mem: Mem },
     /// The thread's first event, where the trace marks it.
     ThreadBegin,
     /// The thread's last event, where the trace marks it.

@@ -96,6 +96,7 @@ kinds! {
     Arguments: "arguments", "arguments", String, Nothing, Args;
     Result: "result", "result", String, Nothing, Args;
     Await: "await", "await", Thread, Nothing, Nothing;
+    Blocked: "blocked", "blocked", Memory, Nothing, Nothing;
 }
 
 impl OpKind {
@@ -210,6 +211,7 @@ impl Flat {
             Op::Fork { child } => (other(K::Fork, child.0, 0), Payload::Nothing),
             Op::Join { child } => (other(K::Join, child.0, 0), Payload::Nothing),
             Op::Await { child } => (other(K::Await, child.0, 0), Payload::Nothing),
+            Op::Blocked { mem } => (memory(K::Blocked, mem, 0), Payload::Nothing),
             Op::ThreadBegin => (other(K::ThreadBegin, 0, 0), Payload::Nothing),
             Op::ThreadEnd => (other(K::ThreadEnd, 0, 0), Payload::Nothing),
             Op::Wait { cond, timed } => (other(K::Wait, cond.0, u8::from(timed)), Payload::Nothing),
@@ -276,6 +278,7 @@ impl Flat {
             K::Fork => Op::Fork { child },
             K::Join => Op::Join { child },
             K::Await => Op::Await { child },
+            K::Blocked => Op::Blocked { mem },
             K::ThreadBegin => Op::ThreadBegin,
             K::ThreadEnd => Op::ThreadEnd,
             K::Wait => Op::Wait { cond, timed: self.modifier != 0 },

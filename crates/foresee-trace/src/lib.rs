@@ -43,7 +43,7 @@ pub use event::{Access, Arg, Event, Mem, Mode, Op, Order, bits, signed};
 pub use execution::{Execution, ExecutionBuilder};
 pub use ids::{EventId, LocId, LockId, StrId, ThreadId, VarId};
 pub use name_matching::{FunctionPattern, VariablePattern, function_path, nearest, perhaps};
-pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol, UnnamedLock};
+pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol, UnnamedLock, WRITERS_OF};
 pub use open::{Format, open, open_with};
 pub use printable::{is_printable, printable};
 pub use source::{EventSink, EventSource, Facts};

@@ -64,7 +64,10 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
     let variables = meeting.variables();
     if !variables.is_empty() {
         match program_file::watched(command.get_program(), &[], &variables) {
-            Ok(addresses) => _ = command.env(watched_statics::VARIABLE, addresses),
+            Ok(watched) => {
+                command.env(watched_statics::VARIABLE, watched.addresses());
+                command.env(watched_statics::NAMES_VARIABLE, watched.named_addresses());
+            }
             // A spec that is not clear is no reason for the program not to run.
             Err(why) => {
                 error::print(Severity::Note, &format!("{} runs unobserved: {why}", meeting.program()));

@@ -21,6 +21,7 @@ pub(crate) fn verb<'a>(op: &'a str, target: &str) -> &'a str {
         "join" => "joins",
         "wait" => "waits for",
         "await" => "waits for the end of",
+        "blocked" => "waits for",
         "notify" => "notifies",
         "named" => "does",
         "enter" => "enters",

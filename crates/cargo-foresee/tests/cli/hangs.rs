@@ -23,7 +23,7 @@ pub(crate) fn findings(run: &Outcome) -> Vec<(String, String)> {
 
 #[test]
 fn who_waits_for_what_is_told_of_programs_that_hang() {
-    let hang: [(&str, &[&str]); 4] = [
+    let hang: [(&str, &[&str]); 6] = [
         ("again", &["`main` waits for `mutex` at ", ", which it has locked itself at "]),
         (
             "ended",
@@ -34,6 +34,8 @@ fn who_waits_for_what_is_told_of_programs_that_hang() {
             ],
         ),
         ("unnotified", &["`main` waits for a notification of `condition` at "]),
+        ("unraised", &["`main` waits for `semaphore` at "]),
+        ("lowered_twice", &["`main` waits for `semaphore` at ", ", which it has locked itself at "]),
         (
             "joined",
             &["`main` waits for the end of `T1` at ", "`T1` waits for a notification of `condition` at "],
@@ -56,7 +58,9 @@ fn who_waits_for_what_is_told_of_programs_that_hang() {
                 assert!(message.contains(part), "{compiler} {which}: {message}");
             }
         }
-        for which in ["timed", "busy", "exits", "recursive", "process"] {
+        for which in
+            ["timed", "busy", "exits", "recursive", "process", "raised", "raised_by_turns", "of_processes"]
+        {
             assert_eq!(findings(&run(which)), [], "{compiler} {which}");
         }
     }

@@ -38,6 +38,7 @@ mod record;
 mod refine;
 mod rust_programs;
 mod schema;
+mod semaphores;
 mod support;
 mod trace_commands;
 mod unrecorded;

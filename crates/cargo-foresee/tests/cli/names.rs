@@ -46,6 +46,60 @@ fn one_var_is_one_variable() {
     assert_eq!(run("mixed.rv").code, Some(66), "these are two channels");
 }
 
+/// Two channels in one array, each opened before it is used.
+const CHANNELS: &str = r"
+#include <pthread.h>
+struct flags { int other; union { short opened; short shut; }; };
+struct channel { long id; struct flags flags; volatile int sending; unsigned odd : 3; };
+static struct channel channels[3];
+static void *use(void *arg) {
+    struct channel *mine = arg;
+    *(volatile short *)&mine->flags.opened = 1;
+    mine->sending = 1;
+    mine->sending = 0;
+    *(volatile short *)&mine->flags.opened = 0;
+    return arg;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, use, &channels[i + 1]);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+}
+";
+
+#[test]
+fn a_var_may_be_a_part_of_a_static() {
+    let folder = Folder::new();
+    folder.write("channels.c", CHANNELS);
+    let spec = |opened: &str, sending: &str| {
+        let spec = SPEC.replace("opened", opened).replace("sending", sending);
+        folder.write("spec.rv", spec);
+    };
+    for compiler in ["gcc", "clang"] {
+        let mut built = folder.command(&["cc", "-g", "-O1", "channels.c", "-o", "prog", "-pthread"]);
+        let built = crate::support::outcome(built.env("FORESEE_CC", compiler).output().unwrap());
+        assert_eq!(built.code, Some(0), "{}", built.stderr);
+        let run = || folder.foresee(&["run", "--engine", "property", "--spec", "spec.rv", "./prog"]);
+        spec("channels[1].flags.opened", "channels[1].sending");
+        let kept = run();
+        assert_eq!((kept.code, kept.stderr.contains("warning")), (Some(0), false), "{}", kept.stderr);
+        spec("channels[2].flags.opened", "channels[1].sending");
+        assert_eq!(run().code, Some(66), "these are two channels");
+        for (name, why) in [
+            ("channels[3].sending", "`channels` has no element 3: it has 3"),
+            (
+                "channels[1].sent",
+                "`channels[1]` has no member `sent`; it has `id`, `flags`, `sending`, `odd`",
+            ),
+            ("channels[1].odd", "`channels[1].odd` is a bit field"),
+            ("channels[1].id[0]", "`channels[1].id` has no element 0: it is no array"),
+        ] {
+            spec("channels[1].flags.shut", name);
+            run().one_message(2, &[name, why]);
+        }
+    }
+}
+
 #[test]
 fn what_is_named_and_not_there_is_told() {
     let folder = Folder::new();

@@ -281,6 +281,8 @@ const WRONG: &[Wrong] = &[
     inversion("reentrant_inversion"),
     inversion("upgradable_inversion"),
     inversion("spin_inversion"),
+    inversion("read_again"),
+    inversion("parking_lot_read_again"),
     inversion("three"),
     inversion("mixed"),
     hangs("hangs"),
@@ -330,13 +332,15 @@ fn wrong_programs_release() {
 /// Ctrl-C ends a program that hangs, and what it hangs in is told.
 #[test]
 fn who_waits_for_what_is_told_of_programs_that_hang() {
-    let hang: [(&str, &[&str]); 3] = [
+    let hang: [(&str, &[&str]); 5] = [
         ("again", &["`main` waits for `hangs::MUTEX` at ", ", which it has locked itself at "]),
         ("upgraded", &["`main` waits for `hangs::LOCK` at ", ", which it has locked itself at "]),
         (
             "joined",
             &["`main` waits for the end of `T1`", "`T1` waits for a notification of `hangs::CONDITION` at "],
         ),
+        ("received", &["`main` waits for `unpark` at ", "`T1` waits for `hangs::MUTEX` at "]),
+        ("parked", &["`main` waits for `unpark` at "]),
     ];
     for (built, (which, said)) in
         [&*DEBUG, &*RELEASE].into_iter().flat_map(|built| hang.map(|one| (built, one)))
@@ -345,6 +349,12 @@ fn who_waits_for_what_is_told_of_programs_that_hang() {
         let [(kind, message)] = &found[..] else { panic!("{which}: {found:?}") };
         assert_eq!(kind, "observed deadlock", "{which}: {message}");
         assert!(said.iter().all(|part| message.contains(part)), "{which}: {message}");
+    }
+    for (built, which) in
+        [&*DEBUG, &*RELEASE].into_iter().flat_map(|built| ["by_turns", "sleeping"].map(|one| (built, one)))
+    {
+        let run = built.run(&["--timeout", "700ms"], "hangs", &[which]);
+        assert_eq!(hangs::findings(&run), [], "{which}");
     }
 }
 

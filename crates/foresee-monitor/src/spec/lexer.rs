@@ -10,7 +10,7 @@ use super::limits;
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A word; variables of the program may have several: `a::OPENED`, `file.c:opened`, `work.count`.
+    /// A word; variables of the program may have several: `a::OPENED`, `file.c:opened`, `work.count`, `slots[3].owner`.
     Name(String),
     /// A whole number.
     Number(i64),
@@ -161,6 +161,10 @@ fn name_length(text: &str) -> usize {
     loop {
         let rest = &text[end..];
         let in_file = text[..end].contains('.') && !text[..end].contains(':');
+        if let Some(length) = element_length(rest) {
+            end += length;
+            continue;
+        }
         let sign = match rest.as_bytes() {
             [b':', b':', ..] => 2,
             [b'.', ..] => 1,
@@ -172,6 +176,13 @@ fn name_length(text: &str) -> usize {
         }
         end = word(end + sign);
     }
+}
+
+/// How long `[3]` is, if the text begins with an element of an array.
+fn element_length(text: &str) -> Option<usize> {
+    let (number, _) = text.strip_prefix('[')?.split_once(']')?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(number.len() + 2)
 }
 
 fn parse_number(text: &str) -> Option<i64> {

@@ -125,7 +125,7 @@ impl Parser {
 
     pub(super) fn name(&mut self, what: &str) -> Result<Name> {
         let name = self.variable(what)?;
-        if name.text.contains([':', '.']) {
+        if name.text.contains([':', '.', '[']) {
             let message = format!("expected {what}, found `{}`", name.text);
             return Err(Diagnostic::error(name.span, message, "only variables have names of several words"));
         }

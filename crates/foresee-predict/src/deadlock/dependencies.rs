@@ -75,11 +75,12 @@ fn wanted(execution: &Execution, id: EventId) -> Option<(LockId, Mode)> {
 /// Where a lock is requested, or something else is waited for.
 pub(super) fn place(execution: &Execution, id: EventId) -> Option<Place> {
     let target = match execution.op(id) {
-        Op::Acquire { lock, .. } | Op::Request { lock, .. } | Op::Wait { cond: lock, .. } => lock.0,
-        Op::Await { child } => child.0,
+        Op::Acquire { lock, .. } | Op::Request { lock, .. } | Op::Wait { cond: lock, .. } => lock.0.into(),
+        Op::Await { child } => child.0.into(),
+        Op::Blocked { mem } => mem.addr,
         _ => return None,
     };
-    Some(Place::new(execution.loc(id), u64::from(target)))
+    Some(Place::new(execution.loc(id), target))
 }
 
 #[derive(Default)]

@@ -7,16 +7,17 @@
 //! | a lock | each thread that holds it in a way that excludes this one: perhaps the thread itself |
 //! | the end of a thread | that thread |
 //! | a condition, until it is notified | any other thread |
+//! | a semaphore that is 0, or being unparked | any other thread |
 //!
 //! Stuck threads are what is left when all are taken out whose waiting can end, again and again. A thread that does something else, or of which nothing is known, is
 //! not stuck, and so nobody is who waits for it: a program that was ended while it ran has no stuck threads. This holds for any beginning of a run, too: what cannot go on there never does.
 //!
-//! **What is not taken for waiting.** A wait that may end by itself. One that was notified. A request of a lock that some thread has taken twice at once in this run: it lets its
+//! **What is not taken for waiting.** A wait that may end by itself. One that was notified, or whose semaphore was raised since, for whomever. A request of a lock that some thread has taken twice at once in this run: it lets its
 //! holder in again.
 //!
 //! **Cost.** One pass over the events, if any thread waits at the end; then rounds over the threads that wait, of which each takes one out at least.
 
-use foresee_trace::{EventId, Execution, LockId, Mode, Op, ThreadId};
+use foresee_trace::{EventId, Execution, LockId, Mem, Mode, Op, ThreadId};
 use rustc_hash::FxHashSet;
 
 use crate::locks::{LockHistory, NONE, exclude};
@@ -84,7 +85,10 @@ fn is_stuck(
 /// All threads that wait at the end.
 fn waiters(execution: &Execution, locks: &LockHistory, last: &[Option<EventId>]) -> Vec<Waiter> {
     let waits = |id: &EventId| {
-        matches!(execution.op(*id), Op::Request { .. } | Op::Await { .. } | Op::Wait { timed: false, .. })
+        matches!(
+            execution.op(*id),
+            Op::Request { .. } | Op::Await { .. } | Op::Wait { timed: false, .. } | Op::Blocked { .. }
+        )
     };
     let waiting: Vec<EventId> = last.iter().copied().flatten().filter(waits).collect();
     if waiting.is_empty() {
@@ -101,6 +105,7 @@ fn waiters(execution: &Execution, locks: &LockHistory, last: &[Option<EventId>])
             }
             Op::Await { child } => Awaited::Thread(child),
             Op::Wait { cond, .. } if !is_notified(execution, event, cond) => Awaited::Anybody,
+            Op::Blocked { mem } if !is_acted_on(execution, event, mem) => Awaited::Anybody,
             _ => return None,
         };
         Some(Waiter { thread, event, awaited })
@@ -136,6 +141,12 @@ fn taken_again(execution: &Execution, locks: &LockHistory) -> FxHashSet<LockId> 
 fn is_notified(execution: &Execution, wait: EventId, cond: LockId) -> bool {
     (wait.0..execution.len() as u32)
         .any(|id| matches!(execution.op(EventId(id)), Op::Notify { cond: notified, .. } if notified == cond))
+}
+
+/// Whether somebody has acted on what a thread is blocked by.
+fn is_acted_on(execution: &Execution, blocked: EventId, by: Mem) -> bool {
+    (blocked.0..execution.len() as u32)
+        .any(|id| matches!(execution.op(EventId(id)), Op::Rmw { mem, .. } if mem.overlaps(by)))
 }
 
 /// Threads that wait for each other, however indirectly.

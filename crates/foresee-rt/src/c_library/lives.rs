@@ -2,7 +2,7 @@
 
 use libc::{
     c_int, c_uint, c_void, pthread_barrier_t, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t,
-    pthread_spinlock_t, sem_t,
+    pthread_spinlock_t,
 };
 
 use super::conditions::COND_VERSION;
@@ -33,8 +33,6 @@ lives! {
     cond_destroy of Real::versioned(c"pthread_cond_destroy", COND_VERSION), () -> c_int, pthread_cond_t;
     barrier_init of Real::new(c"pthread_barrier_init"), (attributes: *const c_void, count: c_uint) -> c_int, pthread_barrier_t;
     barrier_destroy of Real::new(c"pthread_barrier_destroy"), () -> c_int, pthread_barrier_t;
-    semaphore_init of Real::new(c"sem_init"), (shared: c_int, value: c_uint) -> c_int, sem_t;
-    semaphore_destroy of Real::new(c"sem_destroy"), () -> c_int, sem_t;
     c11_mutex_init of Real::new(c"mtx_init"), (kind: c_int) -> c_int, pthread_mutex_t;
     c11_mutex_destroy of Real::new(c"mtx_destroy"), () -> (), pthread_mutex_t;
     c11_cond_init of Real::new(c"cnd_init"), () -> c_int, pthread_cond_t;
@@ -53,8 +51,6 @@ weak_entries! {
     "pthread_cond_destroy" => cond_destroy, "rsi";
     "pthread_barrier_init" => barrier_init, "rcx";
     "pthread_barrier_destroy" => barrier_destroy, "rsi";
-    "sem_init" => semaphore_init, "rcx";
-    "sem_destroy" => semaphore_destroy, "rsi";
     "mtx_init" => c11_mutex_init, "rdx";
     "mtx_destroy" => c11_mutex_destroy, "rsi";
     "cnd_init" => c11_cond_init, "rsi";

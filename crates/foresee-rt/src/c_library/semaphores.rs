@@ -2,18 +2,27 @@
 //!
 //! A barrier is an atomic that every thread updates before it waits and reads after: all that was done before the barrier
 //! by any thread is ordered before all that is done after it. A thread that is already at the barrier's next round
-//! may add an edge that is not there; that hides races across two rounds, it never invents one. A semaphore is an atomic, too: a
-//! post releases, a wait that succeeds acquires. One that fails has seen that it was 0: it reads the atomic, and orders nothing.
+//! may add an edge that is not there; that hides races across two rounds, it never invents one.
+//!
+//! What is done to a semaphore is recorded as such: a post before, a wait that succeeds after it. Whoever reads the trace knows whether it is used as a lock.
 
-use libc::{c_int, c_void, timespec};
+use foresee_format::SemaphoreStep::{self, Begins, Failed, Lowered, Raised, Requested, Unknown};
+use foresee_format::Tag;
+use libc::{c_int, c_uint, c_void, sem_t, timespec};
 
 use super::channels::{SharingField, gives_to_processes, takes_from_processes};
 use super::given;
 use crate::entry_points::weak_entries;
 use crate::real_functions::{Real, call_real};
-use crate::recorder::edges::{acquire_edge, both_edges, look_at, release_edge, take_edge};
+use crate::recorder::edges::{acquire_edge, both_edges};
 use crate::recorder::locks::failed;
-use crate::recorder::objects::uses;
+use crate::recorder::objects::{begins_or_ends, uses};
+use crate::recorder::thread::{plain, stamped};
+
+fn errno() -> c_int {
+    // SAFETY: the C library's own place for it, which each thread has.
+    unsafe { *libc::__errno_location() }
+}
 
 const SEMAPHORE_SHARING: SharingField = SharingField { offset: 8, mask: u32::MAX };
 
@@ -27,21 +36,43 @@ extern "C-unwind" fn barrier_wait(barrier: *mut c_void, pc: u64) -> c_int {
     result
 }
 
+extern "C-unwind" fn semaphore_init(semaphore: *mut c_void, shared: c_int, value: c_uint, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"sem_init");
+    begins_or_ends(semaphore, size_of::<sem_t>(), pc);
+    does(if shared == 0 { Begins } else { Unknown }, value.into(), semaphore, pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    unsafe { call_real!(REAL, (*mut c_void, c_int, c_uint) -> c_int, semaphore, shared, value) }
+}
+
+extern "C-unwind" fn semaphore_destroy(semaphore: *mut c_void, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"sem_destroy");
+    begins_or_ends(semaphore, size_of::<sem_t>(), pc);
+    does(Unknown, 0, semaphore, pc);
+    // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
+    unsafe { call_real!(REAL, (*mut c_void) -> c_int, semaphore) }
+}
+
 extern "C-unwind" fn semaphore_post(semaphore: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"sem_post");
     uses(semaphore, pc);
-    release_edge(semaphore as u64, pc);
+    does(Raised, 0, semaphore, pc);
     gives_to_processes(semaphore, SEMAPHORE_SHARING, pc);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     unsafe { call_real!(REAL, (*mut c_void) -> c_int, semaphore) }
 }
 
+/// Records what is done to a semaphore, which orders threads.
+fn does(step: SemaphoreStep, value: u64, semaphore: *mut c_void, pc: u64) {
+    stamped(Tag::Semaphore, step as u8, [pc, semaphore as u64, value]);
+}
+
 fn took(result: c_int, semaphore: *mut c_void, pc: u64) -> c_int {
     if result == 0 {
-        take_edge(semaphore as u64, pc);
+        does(Lowered, 0, semaphore, pc);
         takes_from_processes(semaphore, SEMAPHORE_SHARING, pc);
-    } else {
-        failed(semaphore as u64, |_| look_at(semaphore as u64, pc));
+    } else if matches!(errno(), libc::EAGAIN | libc::ETIMEDOUT) {
+        let semaphore = semaphore as u64;
+        failed(semaphore, |again| stamped(Tag::Semaphore, Failed as u8 | again, [pc, semaphore, 0]));
     }
     result
 }
@@ -49,6 +80,7 @@ fn took(result: c_int, semaphore: *mut c_void, pc: u64) -> c_int {
 extern "C-unwind" fn semaphore_wait(semaphore: *mut c_void, pc: u64) -> c_int {
     static REAL: Real = Real::new(c"sem_wait");
     uses(semaphore, pc);
+    plain(Tag::Semaphore, Requested as u8, [pc, semaphore as u64, 0]);
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
     took(unsafe { call_real!(REAL, (*mut c_void) -> c_int, semaphore) }, semaphore, pc)
 }
@@ -86,6 +118,8 @@ extern "C-unwind" fn semaphore_clockwait(
 
 weak_entries! {
     "pthread_barrier_wait" => barrier_wait, "rsi";
+    "sem_init" => semaphore_init, "rcx";
+    "sem_destroy" => semaphore_destroy, "rsi";
     "sem_post" => semaphore_post, "rsi";
     "sem_wait" => semaphore_wait, "rsi";
     "sem_trywait" => semaphore_trywait, "rsi";

@@ -1,6 +1,6 @@
 //! What each record is for the monitor of its thread: the same as the event that the trace will have.
 
-use foresee_format::{AS_HELD, SHARED, Tag};
+use foresee_format::{AS_HELD, SHARED, SYNC_SPACE, SemaphoreStep, Tag};
 use foresee_monitor::mttl::Local;
 use foresee_mttl::{Accessed, Bytes, Memory, ThreadMonitor};
 use smallvec::SmallVec;
@@ -98,6 +98,12 @@ pub(crate) fn record(thread: u32, tag: Tag, detail: u8, words: &[u64]) {
         Tag::Load => touch(world, thread, READ, Bytes { addr, size: width }),
         Tag::Store => touch(world, thread, WRITE, Bytes { addr, size: width }),
         Tag::Rmw => touch(world, thread, BOTH, Bytes { addr, size: width }),
+        Tag::Semaphore => match SemaphoreStep::from_number(detail) {
+            Some(SemaphoreStep::Raised | SemaphoreStep::Lowered) => {
+                touch(world, thread, BOTH, Bytes { addr: addr | SYNC_SPACE, size: 1 });
+            }
+            _ => world.act(thread, |me| came_back(world, thread, me)),
+        },
         Tag::Alloc | Tag::Free => forget(world, Bytes { addr, size }),
         Tag::Request => world.act(thread, |me| came_back(world, thread, me)),
         Tag::Acquire => acquire(world, thread, addr, detail),

@@ -1,4 +1,4 @@
-//! Edges between threads for what orders them but is neither lock nor atomic: barriers, semaphores, pipes, `once`.
+//! Edges between threads for what orders them but is neither lock, semaphore nor atomic: barriers, pipes, `once`.
 //!
 //! They are recorded as operations, without values, on an atomic of their own at an address where no program has memory
 //! (`SYNC_SPACE`). Whoever hands over releases *before* the real operation, whoever receives acquires *after* it. Edges that the
@@ -6,7 +6,7 @@
 
 use foresee_format::{SYNC_SPACE, Tag};
 
-use super::atomics::{ORDER_ACQ_REL, ORDER_ACQUIRE, ORDER_RELAXED, ORDER_RELEASE, detail};
+use super::atomics::{ORDER_ACQ_REL, ORDER_ACQUIRE, ORDER_RELEASE, detail};
 use super::thread::stamped;
 
 const SIZE_LOG2: u8 = 0;
@@ -19,11 +19,6 @@ pub(crate) fn release_edge(object: u64, pc: u64) {
 /// The thread sees what was done before releases of the object.
 pub(crate) fn acquire_edge(object: u64, pc: u64) {
     stamped(Tag::Load, detail(ORDER_ACQUIRE, SIZE_LOG2), [pc, object | SYNC_SPACE, 0]);
-}
-
-/// The thread sees in which state the object is, and nothing of what others did before.
-pub(crate) fn look_at(object: u64, pc: u64) {
-    stamped(Tag::Load, detail(ORDER_RELAXED, SIZE_LOG2), [pc, object | SYNC_SPACE, 0]);
 }
 
 /// As [`acquire_edge`], by an operation that changes the object: a semaphore is lowered.

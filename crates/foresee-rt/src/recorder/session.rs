@@ -5,7 +5,7 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-use foresee_format::{INITIAL_VALUE_OF, RunFlags, TEXT_FACTS, TEXT_MAPS};
+use foresee_format::{INITIAL_VALUE_OF, PLACE_OF, RunFlags, TEXT_FACTS, TEXT_MAPS};
 
 use super::new_file::{self, Name};
 use super::order::{self, Clock};
@@ -113,6 +113,10 @@ fn write_facts() {
     for variable in variables::all() {
         if let Some(value) = variable.value() {
             fact(&[INITIAL_VALUE_OF, &variable.name].concat(), value.to_string().as_bytes());
+        }
+        if let Some(part) = &variable.part {
+            let place = format!("{:x}:{:x}", variable.addr, variable.size);
+            fact(&[PLACE_OF, part].concat(), place.as_bytes());
         }
     }
     trace_file::write_text(TEXT_FACTS, 0, &facts);

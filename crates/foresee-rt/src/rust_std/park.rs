@@ -14,15 +14,16 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use foresee_format::SYNC_SPACE;
+use foresee_format::{SYNC_SPACE, Tag};
 use libc::{c_int, c_void, pthread_t, sigset_t};
 
-use super::parts::within;
+use super::parts::{is_part, within};
 use super::unseen_atomics::{ACQUIRE, Width, update};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real, is_connected, std_functions};
+use crate::recorder::locks::Until;
 use crate::recorder::status;
-use crate::recorder::thread::silence;
+use crate::recorder::thread::{plain, silence};
 
 std_functions! {
     foresee_real_park();
@@ -43,8 +44,15 @@ thread_local! {
     static WORD: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Parks by `real`, and records that this thread has seen what was done before it was unparked.
-fn parks(pc: u64, real: impl FnOnce()) {
+/// Parks by `real`, and records that this thread has seen what was done before it was unparked; before, that it waits for that, if nothing else can end it.
+fn parks(pc: u64, until: Until, real: impl FnOnce()) {
+    if until == Until::Notified
+        && status::recording()
+        && !is_part()
+        && let (Some(word), _) = within(word)
+    {
+        plain(Tag::Blocked, 0, [pc, word | SYNC_SPACE]);
+    }
     let ((), part) = within(real);
     if part || !status::recording() {
         return;
@@ -141,27 +149,27 @@ extern "C" fn looker(_: *mut c_void) -> *mut c_void {
 
 extern "C-unwind" fn park(pc: u64) {
     // SAFETY: calls the library's function with its caller's own arguments, and its signature.
-    parks(pc, || unsafe { foresee_real_park() });
+    parks(pc, Until::Notified, || unsafe { foresee_real_park() });
 }
 
 extern "C-unwind" fn park_timeout(seconds: u64, nanos: u32, pc: u64) {
     // SAFETY: calls the library's function with its caller's own arguments, and its signature.
-    parks(pc, || unsafe { foresee_real_park_timeout(seconds, nanos) });
+    parks(pc, Until::SomeTime, || unsafe { foresee_real_park_timeout(seconds, nanos) });
 }
 
 extern "C-unwind" fn park_timeout_ms(milliseconds: u32, pc: u64) {
     // SAFETY: calls the library's function with its caller's own arguments, and its signature.
-    parks(pc, || unsafe { foresee_real_park_timeout_ms(milliseconds) });
+    parks(pc, Until::SomeTime, || unsafe { foresee_real_park_timeout_ms(milliseconds) });
 }
 
 extern "C-unwind" fn thread_park(thread: *mut c_void, pc: u64) {
     // SAFETY: calls the library's function with its caller's own arguments, and its signature.
-    parks(pc, || unsafe { foresee_real_thread_park(thread) });
+    parks(pc, Until::Notified, || unsafe { foresee_real_thread_park(thread) });
 }
 
 extern "C-unwind" fn thread_park_timeout(thread: *mut c_void, seconds: u64, nanos: u32, pc: u64) {
     // SAFETY: calls the library's function with its caller's own arguments, and its signature.
-    parks(pc, || unsafe { foresee_real_thread_park_timeout(thread, seconds, nanos) });
+    parks(pc, Until::SomeTime, || unsafe { foresee_real_thread_park_timeout(thread, seconds, nanos) });
 }
 
 entries! {

@@ -11,8 +11,8 @@ use gimli::{
 use iced_x86::Register;
 use rustc_hash::FxHashMap;
 
-use super::debug::{Debug, Die, Slice};
 use super::places::{FrameBase, Location, Locations};
+use crate::debug_info::{Debug, Die, Slice};
 use crate::demangle::demangled;
 use crate::prebuilt;
 

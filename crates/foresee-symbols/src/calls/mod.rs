@@ -6,7 +6,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `debug`, `functions` | the functions, their parameters and locations, from debug information |
+//! | `functions` | the functions, their parameters and locations, from debug information |
 //! | `types` | what is read as what |
 //! | `places` | where arguments are at the first instruction |
 //! | `code`, `hooks` | where jumps can be put into machine code |
@@ -16,7 +16,6 @@
 //! parameters that are not passed; results that may have been removed; and code in which there is no room.
 
 mod code;
-mod debug;
 mod functions;
 mod hooks;
 mod places;
@@ -32,11 +31,11 @@ use iced_x86::Register;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, SymbolKind};
 
 use self::code::{FunctionCode, ProgramCode};
-use self::debug::Debug;
 use self::functions::{Function, Functions};
 use self::hooks::{Hook, NoHook};
 use self::places::{NoPlace, Place};
 use self::types::Scalar;
+use crate::debug_info::{self, Debug};
 use crate::demangle::demangled;
 use crate::image::{Image, ImageError, dwarf_sections};
 
@@ -183,11 +182,7 @@ pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Vec<u8>, CallError>
     let file = image.elf()?;
     let sections = dwarf_sections(&file)?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
-    let mut units = Vec::new();
-    let mut headers = dwarf.units();
-    while let Some(header) = headers.next()? {
-        units.push(dwarf.unit(header)?);
-    }
+    let units = debug_info::units(&dwarf)?;
     let debug = Debug { dwarf: &dwarf, units: &units };
     let patterns: Vec<FunctionPattern> =
         wanted.iter().flat_map(|one| &one.functions).map(|name| FunctionPattern::new(name)).collect();

@@ -10,7 +10,7 @@ use gimli::{
     DW_TAG_variant_part, DW_TAG_volatile_type,
 };
 
-use super::debug::{Debug, Die};
+use crate::debug_info::{Debug, Die};
 
 /// How a value is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

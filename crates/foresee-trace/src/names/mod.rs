@@ -15,6 +15,9 @@ pub use self::symbols::{DEFAULT_SYMBOL_SIZE, Symbol};
 use crate::event::Mem;
 use crate::ids::{LocId, LockId, StrId, ThreadId};
 
+/// How the name begins of what stands for waiting to have a lock alone: whoever does is in the way of those who share it and want to share it once more. The lock's name follows.
+pub const WRITERS_OF: &str = "writers of ";
+
 /// A lock without a name of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnnamedLock<'a> {

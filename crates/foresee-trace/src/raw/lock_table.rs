@@ -241,6 +241,20 @@ const KNOWN: &[(&str, &[(&str, Role)])] = &[
     ),
 ];
 
+/// Functions of locks that let nobody in while a thread waits to have them alone, who holds them shared already included.
+const WRITERS_FIRST: [&str; 10] = [
+    "std::sys::sync::rwlock::futex::RwLock::read",
+    "std::sys::sync::rwlock::futex::RwLock::write",
+    "std::sys::sync::rwlock::futex::RwLock::try_write",
+    "parking_lot::raw_rwlock::RawRwLock::lock_shared",
+    "parking_lot::raw_rwlock::RawRwLock::lock_exclusive",
+    "parking_lot::raw_rwlock::RawRwLock::try_lock_exclusive",
+    "parking_lot::raw_rwlock::RawRwLock::try_lock_exclusive_for",
+    "parking_lot::raw_rwlock::RawRwLock::try_lock_exclusive_until",
+    "parking_lot::raw_rwlock::RawRwLock::bump_exclusive",
+    "parking_lot::raw_rwlock::RawRwLock::bump_shared",
+];
+
 const PARKING_LOT_CONDITION: &[(&str, Role)] = &[
     ("wait_until_internal", Role::Wait),
     ("notify_one", Role::NotifyOne),
@@ -272,6 +286,11 @@ impl LockTable {
     /// Adds functions of the user's, such as `mylib::SpinLock::lock` or `SpinLock::lock`; see [`FunctionPattern`].
     pub fn add(&mut self, function: &str, role: Role) {
         self.added.push((FunctionPattern::new(function), role));
+    }
+
+    /// Whether a function is of a lock that writers wait for before others, by its [`function_path`](crate::function_path).
+    pub(crate) fn has_writers_first(&self, path: &str) -> bool {
+        WRITERS_FIRST.contains(&path)
     }
 
     /// The role of a function, by its [`function_path`](crate::function_path).

@@ -158,7 +158,7 @@ impl RawReader {
             }
         }
         let has_branches = self.merger.flags().contains(RunFlags::HAS_BRANCHES);
-        self.interpreter.learn(self.merger.thread_names(), has_branches);
+        self.interpreter.learn(self.merger.thread_names(), has_branches, self.merger.facts());
         if self.merger.lost_before() > 0 {
             self.continuation = Continuation::from(self.merger.lost_before());
         }

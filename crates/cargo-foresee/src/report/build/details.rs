@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use foresee_trace::{Event, LocId, LockId, Mem, Mode, Names, Op, ThreadId};
+use foresee_trace::{Event, LocId, LockId, Mem, Mode, Names, Op, ThreadId, WRITERS_OF};
 
 use super::calls::{ContextId, Contexts, Frame, stack};
 use super::memory::{Memory, MemoryMap};
@@ -122,6 +122,8 @@ impl Collector {
                 state.calls.push((call, contexts.call(state.context(), call)));
             }
             Op::Exit { .. } => drop(state.calls.pop()),
+            // It is held with the lock itself.
+            Op::Acquire { lock, .. } if names.lock_name(lock).starts_with(WRITERS_OF) => {}
             Op::Acquire { lock, mode, .. } => state.acquire(lock, mode, event.loc),
             Op::Release { lock, .. } => state.release(lock, false),
             Op::Wait { cond, .. } => state.release(cond, true),
@@ -202,6 +204,12 @@ pub(super) fn lock(op: &Op<'_>) -> Option<LockId> {
 pub(crate) fn target(names: &Names, op: &Op<'_>) -> String {
     match *op {
         Op::Fork { child } | Op::Join { child } | Op::Await { child } => names.thread_name(child).to_owned(),
+        // A byte stands for a semaphore, a word for what a thread is unparked by.
+        Op::Blocked { mem: mem @ Mem { size: 1, .. } } => {
+            let name = names.mem_text(mem);
+            name.strip_prefix("sync ").unwrap_or(&name).to_owned()
+        }
+        Op::Blocked { .. } => "unpark".to_owned(),
         Op::Enter { function: name }
         | Op::Exit { function: name }
         | Op::Arguments { function: name, .. }

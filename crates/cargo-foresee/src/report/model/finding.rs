@@ -153,7 +153,7 @@ impl From<judge::Certainty> for Certainty {
 impl Finding {
     /// Whether it is a deadlock of threads that wait for what nobody can do any more, and not for each other's locks alone.
     pub(crate) fn has_stuck_threads(&self) -> bool {
-        let is_such = |event: &Event| matches!(event.op.as_str(), "acquire" | "wait" | "await");
+        let is_such = |event: &Event| matches!(event.op.as_str(), "acquire" | "wait" | "await" | "blocked");
         self.kind == Kind::Deadlock && self.witness.is_none() && self.events.iter().any(is_such)
     }
 

@@ -1,5 +1,6 @@
 // Programs that hang, and programs that only look so when they are ended: the first word says which.
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,6 +10,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static volatile int count;
+static sem_t semaphore;
 
 static void *take(void *unused) {
     pthread_mutex_lock(&mutex);
@@ -34,6 +36,19 @@ static void *wait_long(void *unused) {
 
 static void *work(void *unused) {
     for (;;) usleep(1000);
+    return unused;
+}
+
+static void *lower(void *unused) {
+    sem_wait(&semaphore);
+    return unused;
+}
+
+static void *lower_and_raise(void *unused) {
+    for (;;) {
+        sem_wait(&semaphore);
+        sem_post(&semaphore);
+    }
     return unused;
 }
 
@@ -103,6 +118,28 @@ int main(int words, char **word) {
         pthread_mutexattr_settype(&of_mutex, PTHREAD_MUTEX_RECURSIVE);
         pthread_mutex_init(&recursive, &of_mutex);
         pthread_join(start(take_again_and_again, &recursive), 0);
+    } else if (strcmp(which, "unraised") == 0) {
+        sem_init(&semaphore, 0, 1);
+        sem_wait(&semaphore);
+        sem_post(&semaphore);
+        sem_init(&semaphore, 0, 2);
+        for (int i = 0; i < 3; i++) start(lower, 0);
+        usleep(100000);
+        lower(0);
+    } else if (strcmp(which, "lowered_twice") == 0) {
+        sem_init(&semaphore, 0, 1);
+        lower(0);
+        lower(0);
+    } else if (strcmp(which, "raised") == 0) {
+        sem_init(&semaphore, 0, 2);
+        lower_and_raise(0);
+    } else if (strcmp(which, "raised_by_turns") == 0) {
+        sem_init(&semaphore, 0, 1);
+        start(lower_and_raise, 0);
+        lower_and_raise(0);
+    } else if (strcmp(which, "of_processes") == 0) {
+        sem_init(&semaphore, 1, 0);
+        lower(0);
     } else if (strcmp(which, "process") == 0) {
         wait_for_child();
     }

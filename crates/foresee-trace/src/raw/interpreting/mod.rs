@@ -29,15 +29,18 @@ mod locks;
 mod naming;
 mod operations;
 mod orders;
+mod parked;
 mod plain_memory;
 mod plain_values;
 mod quirks;
+mod semaphores;
 mod unseen_starts;
 
 use std::rc::Rc;
 
 use foresee_format::{
-    AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, ON_BEHALF, SHARED_MEMORY, SYNC_SPACE, TIMED, Tag,
+    AGAIN, AS_HELD, MAX_THREADS, OF_STREAM, ON_BEHALF, PLACE_OF, SHARED_MEMORY, SYNC_SPACE, SemaphoreStep,
+    TIMED, Tag,
 };
 use rustc_hash::FxHashMap;
 
@@ -49,7 +52,9 @@ use self::branches::Branches;
 use self::locks::{LockAction, LockEvent, LockRecogniser, Meaning, ThreadState};
 use self::naming::{CallSite, Naming};
 use self::operations::{mode, of_atomic, of_memory};
+use self::parked::Parked;
 use self::plain_values::PlainValues;
+use self::semaphores::{Meant, Semaphores};
 use self::unseen_starts::{Beginning, UnseenStarts, hand_over_among, hand_over_to};
 use super::lock_table::LockTable;
 use super::merging::{Lookahead, Record};
@@ -57,6 +62,7 @@ use super::symbols::{Origin, Symbolizer};
 use crate::event::{Arg, Event, Mem, Mode, Op, Order};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
+use crate::source::Facts;
 
 /// What is known of the run so far.
 pub(crate) struct Interpreter {
@@ -70,6 +76,12 @@ pub(crate) struct Interpreter {
     atomic_values: AtomicValues,
     plain_values: PlainValues,
     annotations: Annotations,
+    semaphores: Semaphores,
+    /// What comes before the event of the current record: by which thread.
+    before: Vec<(u64, Op<'static>)>,
+    /// Whether the current record is of a semaphore that is a lock, and was not to be had.
+    is_refused: bool,
+    parked: Parked,
     branches: Branches,
     blind: BlindWalk,
     starts: UnseenStarts,
@@ -99,6 +111,10 @@ impl Interpreter {
             atomic_values: AtomicValues::default(),
             plain_values: PlainValues::default(),
             annotations: Annotations::default(),
+            semaphores: Semaphores::default(),
+            before: Vec::new(),
+            is_refused: false,
+            parked: Parked::default(),
             branches: Branches::default(),
             blind: BlindWalk::default(),
             starts: UnseenStarts::default(),
@@ -171,6 +187,10 @@ impl Interpreter {
         self.lock_events = lock_events;
         let unexplained = self.atomic_values.unexplained;
         if let Some((loc, op)) = self.event(thread, record, site, meaning) {
+            for (by, op) in std::mem::take(&mut self.before) {
+                let thread = self.naming.thread(by);
+                self.attempts.deliver(Event { thread, loc, op }, events);
+            }
             if self.atomic_values.unexplained > unexplained {
                 let unseen = self.blind.read_unseen(thread, &mut self.naming);
                 let unseen = unseen.map(|(code, orders)| Op::Blind { code, orders });
@@ -193,7 +213,8 @@ impl Interpreter {
         if record.tag == Tag::Exit {
             self.locks.pop(thread);
         }
-        if let (Tag::Failed, Meaning::Event, Some(site)) = (record.tag, meaning, site) {
+        let is_refused = std::mem::take(&mut self.is_refused) || record.tag == Tag::Failed;
+        if let (true, Meaning::Event, Some(site)) = (is_refused, meaning, site) {
             let (addr, mode) = (record.words[1], mode(record));
             let waits = |(&who, &(lock, _)): (&u64, &(u64, Mode))| {
                 (lock == addr && who != thread).then_some(Holder::Likely(who))
@@ -245,7 +266,10 @@ impl Interpreter {
 
     /// What was done to a lock, but for failing to get it.
     fn lock_operation(&mut self, event: LockEvent) -> Option<Op<'static>> {
-        let mut lock = || self.naming.lock_of(event.addr, event.lock_type);
+        let mut lock = || {
+            let lock = self.naming.lock_of(event.addr, event.lock_type);
+            if event.is_gate { self.naming.gate(lock) } else { lock }
+        };
         Some(match event.action {
             LockAction::Request(mode) => Op::Request { lock: lock(), mode },
             LockAction::Acquire { mode, tried } => Op::Acquire { lock: lock(), mode, tried },
@@ -299,6 +323,11 @@ impl Interpreter {
             }
             op => op,
         };
+        match meaning {
+            Meaning::EventApart if record.tag == Tag::Rmw => self.parked.unparked(addr),
+            _ if addr >= SYNC_SPACE => self.parked.synchronises(record.tag, &op),
+            _ => {}
+        }
         let op = site.quirk.map_or(op, |quirk| quirk.meant(op));
         let op = self.atomic_values.explained(op, |mem| self.naming.memory(mem));
         let op = self.plain_values.explained(op);
@@ -325,6 +354,8 @@ impl Interpreter {
             Tag::Fork => Some(Op::Fork { child: self.other_thread(addr)? }),
             Tag::Join => Some(Op::Join { child: self.other_thread(addr)? }),
             Tag::Await => Some(Op::Await { child: self.other_thread(addr)? }),
+            Tag::Semaphore => self.semaphore(thread, record, addr),
+            Tag::Blocked => self.parked.parks(addr).inspect(|_| self.naming.touch(Mem { addr, size: 4 })),
             Tag::Begin => Some(Op::ThreadBegin),
             Tag::End => Some(Op::ThreadEnd),
             Tag::Enter => Some(Op::Enter { function: self.locks.function(thread)? }),
@@ -400,6 +431,48 @@ impl Interpreter {
         })
     }
 
+    /// What was done to a semaphore.
+    fn semaphore(&mut self, thread: u64, record: &Record, addr: u64) -> Option<Op<'static>> {
+        let step = SemaphoreStep::from_number(record.detail & !AGAIN)?;
+        let mode = Mode::Exclusive;
+        Some(match self.semaphores.step(thread, step, addr, record.words[2]) {
+            Meant::Nothing => return None,
+            Meant::Request => {
+                self.requested.insert(thread, (addr, mode));
+                Op::Request { lock: self.naming.lock(addr), mode }
+            }
+            Meant::Acquire => {
+                self.locks.acquired(thread, addr, mode);
+                let tried = self.requested.remove(&thread).is_none_or(|(asked, _)| asked != addr);
+                Op::Acquire { lock: self.naming.lock(addr), mode, tried }
+            }
+            Meant::Release => {
+                self.locks.released(thread, addr);
+                Op::Release { lock: self.naming.lock(addr), mode }
+            }
+            Meant::Fail => {
+                self.is_refused = true;
+                return None;
+            }
+            Meant::Demote { holder, op } => {
+                let lock = self.naming.lock(addr);
+                if let Some(holder) = holder {
+                    self.locks.released(holder, addr);
+                    self.before.push((holder, Op::Release { lock, mode }));
+                }
+                self.before.extend(semaphores::demoted(lock, addr).map(|op| (thread, op)));
+                self.locks.demote_other(lock);
+                op
+            }
+            Meant::Event(op) => {
+                if let Op::Blocked { mem } = op {
+                    self.naming.touch(mem);
+                }
+                op
+            }
+        })
+    }
+
     fn other_thread(&mut self, number: u64) -> Option<ThreadId> {
         (number < MAX_THREADS).then(|| self.naming.thread(number))
     }
@@ -465,10 +538,15 @@ impl Interpreter {
         self.blind.remap();
     }
 
-    /// What the file's header says: what threads are called, and whether the program records its branches.
-    pub(crate) fn learn(&mut self, thread_names: &[u8], has_branches: bool) {
+    /// What the file's header and facts say: what threads and parts of variables are called, and whether the program records its branches.
+    pub(crate) fn learn(&mut self, thread_names: &[u8], has_branches: bool, facts: &Facts) {
         self.naming.set_thread_names(thread_names);
         self.branches.are_recorded = has_branches;
+        for (name, place) in facts {
+            if let (Some(part), Some(mem)) = (name.strip_prefix(PLACE_OF), place_of(place)) {
+                self.naming.name_part(mem, part);
+            }
+        }
     }
 
     /// From now on, finds out what threads must have held at the beginning.
@@ -588,4 +666,11 @@ impl KnownLines {
             self.unknown += u64::from(!site.has_line);
         }
     }
+}
+
+/// The memory that `address:size` is.
+fn place_of(text: &str) -> Option<Mem> {
+    let (addr, size) = text.split_once(':')?;
+    let mem = Mem { addr: u64::from_str_radix(addr, 16).ok()?, size: u32::from_str_radix(size, 16).ok()? };
+    (mem.size > 0).then_some(mem)
 }

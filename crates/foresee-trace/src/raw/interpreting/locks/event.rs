@@ -23,6 +23,8 @@ pub(crate) struct LockEvent {
     pub(crate) thread: u64,
     pub(crate) action: LockAction,
     pub(crate) addr: u64,
+    /// It is not about the lock itself, but about waiting to have it alone ([`gate`](super::holding::Context::gate)).
+    pub(crate) is_gate: bool,
     pub(crate) loc: LocId,
     pub(crate) lock_type: Option<StrId>,
 }

@@ -71,6 +71,8 @@ pub(super) struct LockWord {
     pub(super) holders: Vec<(u64, Mode)>,
     /// The thread that holds it so that no other may become the only holder.
     upgrader: Option<u64>,
+    /// The thread that holds it alone, and so what stands for that.
+    writer: Option<u64>,
     /// Whether it was ever held by any number.
     pub(super) is_shared: bool,
     /// Whether it was ever held to become the only holder.
@@ -130,6 +132,16 @@ pub(super) fn upgrade_lock(lock: u64) -> u64 {
     lock + 1
 }
 
+/// How a thread gets a lock.
+#[derive(Clone, Copy)]
+pub(super) struct Taking {
+    pub(super) hold: Hold,
+    /// It would not have waited.
+    pub(super) tried: bool,
+    /// The lock lets nobody in while a thread waits to have it alone.
+    pub(super) has_writers_first: bool,
+}
+
 /// What becomes of locks that do not behave like locks.
 #[derive(Default)]
 pub(super) struct Demotions {
@@ -158,7 +170,17 @@ impl Context<'_> {
     }
 
     fn event_of(&mut self, thread: u64, at: CalledFrom, action: LockAction, addr: u64) {
-        self.events.push(LockEvent { thread, action, addr, loc: at.loc, lock_type: at.lock_type });
+        let CalledFrom { loc, lock_type } = at;
+        self.events.push(LockEvent { thread, action, addr, is_gate: false, loc, lock_type });
+    }
+
+    /// Something is done to the *gate* of a lock that has writers first: a lock that stands for waiting to have it alone.
+    ///
+    /// A writer has it as long as it holds the lock; a thread that holds the lock shared, and wants it shared once more, goes through it. So a writer that waits for readers is in the
+    /// way of readers that read again, as it is in the lock. It excludes nothing that the lock itself does not exclude.
+    pub(super) fn gate(&mut self, thread: u64, at: CalledFrom, action: LockAction, addr: u64) {
+        let CalledFrom { loc, lock_type } = at;
+        self.events.push(LockEvent { thread, action, addr, is_gate: true, loc, lock_type });
     }
 
     /// A thread that holds a lock so that this one cannot get it like this.
@@ -171,16 +193,10 @@ impl Context<'_> {
         self.words.get(&lock).is_some_and(|word| word.is_demoted)
     }
 
-    /// The thread has got a lock; `tried` if it would not have waited. If it cannot have got it, the word is no lock.
-    pub(super) fn acquire(
-        &mut self,
-        held: &mut HeldLocks,
-        word: Mem,
-        hold: Hold,
-        tried: bool,
-        at: CalledFrom,
-    ) {
+    /// The thread has got a lock. If it cannot have got it, the word is no lock.
+    pub(super) fn acquire(&mut self, held: &mut HeldLocks, word: Mem, taking: Taking, at: CalledFrom) {
         let (me, lock) = (self.thread, word.addr);
+        let Taking { hold, tried, has_writers_first } = taking;
         if self.words.get(&lock).is_some_and(|word| word.excludes(me, hold)) {
             self.demote(held, word, at);
             return self.event(at, LockAction::Synchronise(word), lock);
@@ -194,13 +210,25 @@ impl Context<'_> {
             self.event(at, upgrade, upgrade_lock(lock));
         }
         let tried = tried || hold == Hold::Upgradable;
+        let is_writer = has_writers_first && hold == Hold::Exclusive;
+        if is_writer {
+            self.gate(me, at, LockAction::Acquire { mode, tried: true }, lock);
+        } else if has_writers_first && held.mode(lock) == Some(Mode::Shared) {
+            self.gate(me, at, LockAction::Acquire { mode, tried }, lock);
+            self.gate(me, at, LockAction::Release(mode), lock);
+        }
         self.event(at, LockAction::Acquire { mode, tried }, lock);
         if upgrades && hold == Hold::Exclusive {
             self.event(at, upgrade, upgrade_lock(lock));
         }
         self.acquired(held, lock, hold);
-        if upgrades && let Some(word) = self.words.get_mut(&lock) {
-            (word.upgrader, word.is_upgradable) = (Some(me), true);
+        if let Some(word) = self.words.get_mut(&lock) {
+            if upgrades {
+                (word.upgrader, word.is_upgradable) = (Some(me), true);
+            }
+            if is_writer {
+                word.writer = Some(me);
+            }
         }
     }
 
@@ -233,7 +261,17 @@ impl Context<'_> {
                 self.event(at, LockAction::Release(Mode::Exclusive), upgrade_lock(lock));
             }
         }
+        self.writes_no_more(lock, at);
         true
+    }
+
+    /// The thread does not hold a lock alone any more, if it did.
+    fn writes_no_more(&mut self, lock: u64, at: CalledFrom) {
+        let me = self.thread;
+        let wrote = |word: &mut LockWord| word.writer.take_if(|writer| *writer == me).is_some();
+        if self.words.get_mut(&lock).is_some_and(wrote) {
+            self.gate(me, at, LockAction::Release(Mode::Exclusive), lock);
+        }
     }
 
     /// The thread holds a lock in another way from now on, without having given it back. If it does not hold it, or cannot hold it so,
@@ -252,6 +290,7 @@ impl Context<'_> {
             self.event(at, got, upgrade_lock(lock));
         }
         if before != mode {
+            self.writes_no_more(lock, at);
             self.event(at, LockAction::Release(before), lock);
             self.event(at, LockAction::Acquire { mode, tried: true }, lock);
             held.set_mode(lock, mode);
@@ -283,7 +322,9 @@ impl Context<'_> {
             return;
         }
         let (holders, upgrader) = (std::mem::take(&mut entry.holders), entry.upgrader.take());
+        let writer = entry.writer.take();
         self.demotions.locks.push(id);
+        self.demotions.locks.extend(self.naming.known_gate(id));
         if entry.is_upgradable {
             self.demotions.locks.push(self.naming.lock(upgrade_lock(lock)));
         }
@@ -297,6 +338,9 @@ impl Context<'_> {
         }
         if let Some(upgrader) = upgrader {
             self.event_of(upgrader, at, LockAction::Release(Mode::Exclusive), upgrade_lock(lock));
+        }
+        if let Some(writer) = writer {
+            self.gate(writer, at, LockAction::Release(Mode::Exclusive), lock);
         }
         self.event(at, LockAction::Acquire { mode: Mode::Exclusive, tried: true }, lock);
         self.event(at, LockAction::Release(Mode::Exclusive), lock);

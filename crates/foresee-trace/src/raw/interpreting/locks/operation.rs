@@ -3,7 +3,7 @@
 use foresee_format::{SYNC_SPACE, Tag};
 
 use super::event::{CalledFrom, LockAction};
-use super::holding::{Context, HeldLocks, upgrade_lock};
+use super::holding::{Context, HeldLocks, Taking, upgrade_lock};
 use crate::event::{Mem, Mode};
 use crate::ids::StrId;
 use crate::raw::interpreting::attempts::Holder;
@@ -242,7 +242,15 @@ impl Operation {
         match self.role() {
             Role::Lock(hold) => {
                 let (lock, mode) = requested(addr, hold);
-                cx.event(self.at, LockAction::Request(mode), lock);
+                let reads_again = self.function.has_writers_first
+                    && hold == Hold::Shared
+                    && held.mode(addr) == Some(Mode::Shared);
+                let request = LockAction::Request(mode);
+                if reads_again {
+                    cx.gate(cx.thread, self.at, request, lock);
+                } else {
+                    cx.event(self.at, request, lock);
+                }
             }
             Role::NotifyOne => cx.event(self.at, LockAction::Notify { all: false }, addr),
             Role::NotifyAll => cx.event(self.at, LockAction::Notify { all: true }, addr),
@@ -320,10 +328,12 @@ impl Operation {
             return self.left_what_is_no_lock(word, cx);
         }
         match self.role() {
-            Role::Lock(hold) => cx.acquire(held, word, hold, false, self.at),
-            Role::TryLock(hold, _) if self.is_changed => cx.acquire(held, word, hold, true, self.at),
+            Role::Lock(hold) => cx.acquire(held, word, self.taking(hold, false), self.at),
+            Role::TryLock(hold, _) if self.is_changed => {
+                cx.acquire(held, word, self.taking(hold, true), self.at);
+            }
             Role::TimedLock(hold, _) if self.is_changed || gives_back_next(word.addr, cx) => {
-                cx.acquire(held, word, hold, true, self.at);
+                cx.acquire(held, word, self.taking(hold, true), self.at);
             }
             Role::Change(Hold::Exclusive) => cx.change(held, word, Hold::Exclusive, self.at),
             Role::TryChange(hold, _) if self.is_changed => cx.change(held, word, hold, self.at),
@@ -346,7 +356,11 @@ impl Operation {
     fn take_again(&self, word: Mem, hold: Hold, held: &mut HeldLocks, cx: &mut Context<'_>) {
         let (lock, mode) = requested(word.addr, hold);
         cx.event(self.at, LockAction::Request(mode), lock);
-        cx.acquire(held, word, hold, false, self.at);
+        cx.acquire(held, word, self.taking(hold, false), self.at);
+    }
+
+    fn taking(&self, hold: Hold, tried: bool) -> Taking {
+        Taking { hold, tried, has_writers_first: self.function.has_writers_first }
     }
 
     /// Who takes what is no lock sees all that those who gave it back have done.

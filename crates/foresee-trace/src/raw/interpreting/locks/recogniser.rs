@@ -112,6 +112,11 @@ impl LockRecogniser {
         &self.demotions.locks
     }
 
+    /// A lock of another kind turned out not to behave like one.
+    pub(crate) fn demote_other(&mut self, lock: LockId) {
+        self.demotions.locks.push(lock);
+    }
+
     /// Whether a word is taken for the atomic operations that it is made of.
     pub(crate) fn is_demoted(&self, lock: u64) -> bool {
         self.words.get(&lock).is_some_and(|word| word.is_demoted)
@@ -194,7 +199,7 @@ impl LockRecogniser {
         {
             let action = LockAction::Fail { wanted, held_by: Some(holder) };
             let CalledFrom { loc, lock_type } = at;
-            events.push(LockEvent { thread: number, action, addr: lock, loc, lock_type });
+            events.push(LockEvent { thread: number, action, addr: lock, is_gate: false, loc, lock_type });
             self.thread(number).note_failure();
         }
         for event in &mut *events {

@@ -3,7 +3,7 @@
 use foresee_format::Tag;
 
 use super::event::{CalledFrom, Meaning};
-use super::holding::{Context, HeldLocks};
+use super::holding::{Context, HeldLocks, Taking};
 use super::operation::{Atomic, Operation, Unexplained, is_atomic};
 use crate::event::Mode;
 use crate::ids::{LocId, StrId};
@@ -200,7 +200,8 @@ impl Thread {
         let is_free = !word.is_shared && word.holders.is_empty() && !word.is_new;
         let word = atomic_mem(cx.record, addr);
         if !is_store && new > old && is_free {
-            cx.acquire(&mut self.held, word, Hold::Exclusive, true, at);
+            let taking = Taking { hold: Hold::Exclusive, tried: true, has_writers_first: false };
+            cx.acquire(&mut self.held, word, taking, at);
             return Meaning::Nothing;
         }
         cx.demote(&mut self.held, word, at);

@@ -7,12 +7,14 @@ use rustc_hash::FxHashMap;
 use super::program::Program;
 use crate::event::Mem;
 use crate::ids::{LockId, StrId};
-use crate::names::Names;
+use crate::names::{Names, WRITERS_OF};
 
 /// The locks that are known.
 #[derive(Default)]
 pub(super) struct LockNames {
     ids: FxHashMap<u64, LockId>,
+    /// What stands for waiting to have one of them alone.
+    gates: FxHashMap<LockId, LockId>,
     /// The addresses of the same, in order.
     addresses: BTreeSet<u64>,
     /// Objects with or of a lock that the program has named: by their first byte, how long they are.
@@ -51,6 +53,19 @@ impl LockNames {
         self.ids.insert(addr, id);
         self.addresses.insert(addr);
         id
+    }
+
+    /// What stands for waiting to have a lock alone.
+    pub(super) fn gate(&mut self, lock: LockId, names: &mut Names) -> LockId {
+        *self.gates.entry(lock).or_insert_with(|| {
+            let name = names.intern(&format!("{WRITERS_OF}{}", names.lock_name(lock)));
+            names.new_lock(name)
+        })
+    }
+
+    /// The same, if it was ever asked for.
+    pub(super) fn known_gate(&self, lock: LockId) -> Option<LockId> {
+        self.gates.get(&lock).copied()
     }
 
     /// The program names the lock in an object: the lock that is known first. A lock already known keeps its name.

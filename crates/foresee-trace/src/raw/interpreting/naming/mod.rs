@@ -144,6 +144,16 @@ impl Naming {
         self.locks.add(addr, lock_type, &mut self.program, &mut self.names)
     }
 
+    /// What stands for waiting to have a lock alone.
+    pub(crate) fn gate(&mut self, lock: LockId) -> LockId {
+        self.locks.gate(lock, &mut self.names)
+    }
+
+    /// The same, if it was ever asked for.
+    pub(crate) fn known_gate(&self, lock: LockId) -> Option<LockId> {
+        self.locks.known_gate(lock)
+    }
+
     /// The type of the lock that this function is called for.
     pub(crate) fn lock_type(&mut self, function: StrId) -> Option<StrId> {
         let function = self.names.str(function);
@@ -171,6 +181,14 @@ impl Naming {
         let last = mem.addr.saturating_add(u64::from(mem.size.saturating_sub(1)));
         let is_named = [mem.addr, last].iter().any(|&addr| self.names.symbol_at(addr).is_some());
         if !is_named && mem.size > 0 {
+            self.names.declare_symbol(name, Some(mem.addr), mem.size);
+        }
+    }
+
+    /// A part of a static has a name of its own.
+    pub(crate) fn name_part(&mut self, mem: Mem, name: &str) {
+        let name = self.names.intern(name);
+        if !self.names.has_symbol(name) {
             self.names.declare_symbol(name, Some(mem.addr), mem.size);
         }
     }

@@ -59,6 +59,8 @@ pub(crate) struct LockFunction {
     pub(crate) krate: StrId,
     /// Whether that crate is a library of locks, and nothing else.
     pub(crate) is_library: bool,
+    /// Whether the lock lets nobody in while a thread waits to have it alone.
+    pub(crate) has_writers_first: bool,
 }
 
 /// An operation on a lock that has a site inlined.
@@ -166,7 +168,9 @@ impl CallSites {
 
     fn lock_function(&self, path: &str, names: &mut Names) -> Option<LockFunction> {
         let role = self.table.role(path)?;
-        Some(LockFunction { role, krate: names.intern(crate_of(path)), is_library: is_library_path(path) })
+        let (krate, is_library) = (names.intern(crate_of(path)), is_library_path(path));
+        let has_writers_first = self.table.has_writers_first(path);
+        Some(LockFunction { role, krate, is_library, has_writers_first })
     }
 }
 

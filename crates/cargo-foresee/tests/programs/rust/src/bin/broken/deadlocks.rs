@@ -16,6 +16,8 @@ pub(crate) const ALL: &[Program] = &[
     ("reentrant_inversion", reentrant_inversion),
     ("upgradable_inversion", upgradable_inversion),
     ("spin_inversion", spin_inversion),
+    ("read_again", read_again),
+    ("parking_lot_read_again", parking_lot_read_again),
     ("three", three),
     ("mixed", mixed),
     ("hangs", hangs),
@@ -176,6 +178,30 @@ fn spin_inversion() {
             let mut b = SECOND.lock();
             *b += *FIRST.lock(); // spin_inversion
         },
+    ]);
+}
+
+/// A writer that waits for the first reading lets nobody in, not even who reads again.
+fn read_again() {
+    static LOCK: RwLock<u64> = RwLock::new(0);
+    by_turns([
+        || *LOCK.write().unwrap() += 1, // read_again
+        || {
+            let _first = LOCK.read().unwrap();
+            assert!(*LOCK.read().unwrap() <= 1); // read_again
+        },
+    ]);
+}
+
+fn parking_lot_read_again() {
+    use parking_lot::RwLock;
+    static LOCK: RwLock<u64> = RwLock::new(0);
+    by_turns([
+        || {
+            let first = LOCK.read();
+            assert!(*first <= *LOCK.read()); // parking_lot_read_again
+        },
+        || *LOCK.write() = 1, // parking_lot_read_again
     ]);
 }
 

@@ -17,6 +17,7 @@ pub(crate) const ALL: &[Program] = &[
     ("rwlock_tried", rwlock_tried),
     ("rwlock_downgrade", rwlock_downgrade),
     ("rwlock_starved_writer", rwlock_starved_writer),
+    ("rwlock_read_again", rwlock_read_again),
     ("one_order", one_order),
     ("gate", gate),
     ("moved_guarded_data", moved_guarded_data),
@@ -190,6 +191,33 @@ fn rwlock_starved_writer() {
             *value = Box::new(**value + 1);
         }
     });
+}
+
+/// Who reads again while a writer waits would wait for ever; here nobody writes meanwhile, or it is done in a way that does not wait.
+fn rwlock_read_again() {
+    let (lock, gate) = (RwLock::new(0_u64), Mutex::new(()));
+    *lock.write().unwrap() += 1;
+    many(3, |i| {
+        let gate = gate.lock().unwrap();
+        let first = lock.read().unwrap();
+        assert_eq!(*first, *lock.read().unwrap());
+        drop(first);
+        if i == 0 {
+            *lock.write().unwrap() += 0;
+        }
+        drop(gate);
+    });
+    let recursive = parking_lot::RwLock::new(0_u64);
+    many(3, |i| {
+        if i == 0 {
+            *recursive.write() += 1;
+        } else {
+            let first = recursive.read();
+            assert_eq!(*first, *recursive.read_recursive());
+            assert!(recursive.try_read().is_none_or(|again| *again == *first));
+        }
+    });
+    *lock.write().unwrap() += 1;
 }
 
 /// Two locks, always in the same order.

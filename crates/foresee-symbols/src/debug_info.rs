@@ -5,36 +5,46 @@ use gimli::{
     EndianSlice, LittleEndian, Unit, UnitOffset, UnitSectionOffset,
 };
 
-pub(super) type Slice<'a> = EndianSlice<'a, LittleEndian>;
-pub(super) type Entry<'a> = DebuggingInformationEntry<Slice<'a>>;
+pub(crate) type Slice<'a> = EndianSlice<'a, LittleEndian>;
+pub(crate) type Entry<'a> = DebuggingInformationEntry<Slice<'a>>;
 
 /// How often an entry may be about another: no compiler needs more than two.
 const INDIRECTIONS: usize = 8;
 
 /// An entry, by its unit and where it is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Die {
-    pub(super) unit: usize,
-    pub(super) offset: UnitOffset,
+pub(crate) struct Die {
+    pub(crate) unit: usize,
+    pub(crate) offset: UnitOffset,
 }
 
 /// The debug information of a file.
-pub(super) struct Debug<'d, 'a> {
-    pub(super) dwarf: &'d Dwarf<Slice<'a>>,
-    pub(super) units: &'d [Unit<Slice<'a>>],
+pub(crate) struct Debug<'d, 'a> {
+    pub(crate) dwarf: &'d Dwarf<Slice<'a>>,
+    pub(crate) units: &'d [Unit<Slice<'a>>],
+}
+
+/// The units of a file's debug information.
+pub(crate) fn units<'a>(dwarf: &Dwarf<Slice<'a>>) -> gimli::Result<Vec<Unit<Slice<'a>>>> {
+    let mut units = Vec::new();
+    let mut headers = dwarf.units();
+    while let Some(header) = headers.next()? {
+        units.push(dwarf.unit(header)?);
+    }
+    Ok(units)
 }
 
 impl<'d, 'a> Debug<'d, 'a> {
-    pub(super) fn unit(&self, of: Die) -> &'d Unit<Slice<'a>> {
+    pub(crate) fn unit(&self, of: Die) -> &'d Unit<Slice<'a>> {
         &self.units[of.unit]
     }
 
-    pub(super) fn entry(&self, of: Die) -> Option<Entry<'a>> {
+    pub(crate) fn entry(&self, of: Die) -> Option<Entry<'a>> {
         self.unit(of).entry(of.offset).ok()
     }
 
     /// The entry that an attribute of this very entry names.
-    pub(super) fn follow_own(&self, of: Die, attribute: DwAt) -> Option<Die> {
+    pub(crate) fn follow_own(&self, of: Die, attribute: DwAt) -> Option<Die> {
         match self.entry(of)?.attr_value(attribute)? {
             AttributeValue::UnitRef(offset) => Some(Die { unit: of.unit, offset }),
             AttributeValue::DebugInfoRef(offset) => {
@@ -48,7 +58,7 @@ impl<'d, 'a> Debug<'d, 'a> {
     }
 
     /// What this entry is about, itself and those that it is a part or a place of.
-    pub(super) fn origins(&self, of: Die) -> impl Iterator<Item = Die> {
+    pub(crate) fn origins(&self, of: Die) -> impl Iterator<Item = Die> {
         let next = |&die: &Die| {
             self.follow_own(die, DW_AT_abstract_origin).or_else(|| self.follow_own(die, DW_AT_specification))
         };
@@ -56,23 +66,23 @@ impl<'d, 'a> Debug<'d, 'a> {
     }
 
     /// The entry that an attribute names, of this entry or of one that it is about.
-    pub(super) fn follow(&self, of: Die, attribute: DwAt) -> Option<Die> {
+    pub(crate) fn follow(&self, of: Die, attribute: DwAt) -> Option<Die> {
         self.origins(of).find_map(|die| self.follow_own(die, attribute))
     }
 
     /// An attribute of this entry or of one that it is about.
-    pub(super) fn attribute(&self, of: Die, attribute: DwAt) -> Option<(Die, AttributeValue<Slice<'a>>)> {
+    pub(crate) fn attribute(&self, of: Die, attribute: DwAt) -> Option<(Die, AttributeValue<Slice<'a>>)> {
         self.origins(of).find_map(|die| Some((die, self.entry(die)?.attr_value(attribute)?)))
     }
 
-    pub(super) fn text(&self, of: Die, attribute: DwAt) -> Option<String> {
+    pub(crate) fn text(&self, of: Die, attribute: DwAt) -> Option<String> {
         let (die, value) = self.attribute(of, attribute)?;
         let text = self.dwarf.attr_string(self.unit(die), value).ok()?;
         Some(text.to_string_lossy().into_owned())
     }
 
     /// The entries directly below this one.
-    pub(super) fn children(&self, of: Die) -> Vec<Die> {
+    pub(crate) fn children(&self, of: Die) -> Vec<Die> {
         let read = || -> gimli::Result<Vec<Die>> {
             let mut tree = self.unit(of).entries_tree(Some(of.offset))?;
             let mut below = tree.root()?.children();
