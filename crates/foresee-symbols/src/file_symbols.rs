@@ -18,7 +18,8 @@ use std::rc::Rc;
 
 use addr2line::Loader;
 use foresee_trace::raw::{
-    BlindCode, Call, Code, DataSymbol, Module, Origin, Position, Recording, SourceLocation, Symbolizer,
+    BlindCode, Call, Code, DataSymbol, ForeignCode, Module, Origin, Position, Recording, SourceLocation,
+    Symbolizer,
 };
 use object::{Object as _, ObjectSegment as _};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -158,6 +159,7 @@ impl Symbolizer for FileSymbols {
         let to = match to {
             Position::At(address) => Position::At(address.wrapping_sub(bias)),
             Position::FreedAt(address) => Position::FreedAt(address.wrapping_sub(bias)),
+            Position::EnteredAt(address) => Position::EnteredAt(address.wrapping_sub(bias)),
             Position::Within | Position::CalledBack | Position::Anywhere | Position::Exit => to,
         };
         let function = self.code.instrumented(file, from)?;
@@ -166,6 +168,10 @@ impl Symbolizer for FileSymbols {
 
     fn has_atomics_in_assembly(&mut self) -> bool {
         self.code.has_atomics_in_assembly()
+    }
+
+    fn foreign_code(&mut self) -> ForeignCode {
+        ForeignCode { is_there: self.code.has_foreign_code(), ends_threads: self.code.has_foreign_ends() }
     }
 
     fn unseen(&self) -> Option<&'static str> {

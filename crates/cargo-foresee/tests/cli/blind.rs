@@ -90,6 +90,31 @@ fn what_is_not_seen_is_no_alarm() {
     }
 }
 
+/// A library that is not recorded orders threads, and nothing that is recorded calls it by name: addresses lead there, and the system. Whether a part of it is linked in or all of it is loaded.
+#[test]
+fn what_others_do_unseen_is_no_alarm_however_they_are_called() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/foreign");
+    let [library, program] = ["library.c", "foreign.c"].map(|name| format!("{sources}/{name}"));
+    for (compiler, _) in compilers() {
+        let mut plain = Command::new(compiler);
+        plain.args(["-O2", "-fPIC", "-shared", &library, "-o"]).arg(folder.path("libforeign.so"));
+        assert!(plain.status().unwrap().success());
+        for level in ["-O0", "-O2"] {
+            let mut compile =
+                folder.command(&["cc", level, &program, "./libforeign.so", "-o", "prog", "-pthread"]);
+            let compiled = compile.env("FORESEE_CC", compiler).output().unwrap();
+            assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+            for which in ["waits", "jumps", "calls", "by_address", "by_key", "by_once", "by_walk"] {
+                let found = findings(&folder, which);
+                let is_candidate = |one: &Value| one["certainty"] == "candidate";
+                assert!(found.iter().all(is_candidate), "{compiler} {level} {which}: {found:#?}");
+            }
+        }
+    }
+}
+
 /// What is in `libraries.cpp`.
 const IN_LIBRARIES: &[&str] = &[
     "weak_owner",
@@ -101,6 +126,7 @@ const IN_LIBRARIES: &[&str] = &[
     "text",
     "exception",
     "atomic_owner",
+    "prints",
 ];
 
 /// Compilers, with the flag for a library of C++: their own, that with texts of the old kind, LLVM's.

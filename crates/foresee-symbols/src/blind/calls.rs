@@ -33,6 +33,8 @@ pub(crate) struct ProgramCode {
     effects: Effects,
     kinds: FxHashMap<(FileId, FunctionStart), FunctionKind>,
     functions: FxHashMap<(FileId, FunctionStart), Rc<FunctionCode>>,
+    /// Whether there is code of others; see [`has_foreign_code`](ProgramCode::has_foreign_code).
+    has_foreign_code: Option<bool>,
 }
 
 struct LoadedCode {
@@ -68,6 +70,8 @@ pub(super) struct FunctionCode {
     pub(super) calls: FxHashMap<usize, Call>,
     /// What is blind, by instruction.
     pub(super) blind: FxHashMap<usize, BlindCode>,
+    /// Whether what is called by a computed address may be code of others, which may go on to a function of the program.
+    pub(super) may_leave: bool,
 }
 
 impl ProgramCode {
@@ -81,6 +85,7 @@ impl ProgramCode {
         // What was not found before may be there now.
         self.kinds.clear();
         self.functions.clear();
+        self.has_foreign_code = None;
         Some(FileId(self.files.len() - 1))
     }
 
@@ -172,11 +177,11 @@ impl ProgramCode {
             }
             match calls.get(&at) {
                 Some(Call::Blind(what)) => drop(blind.insert(at, what.clone())),
-                Some(Call::Unknown) => drop(blind.insert(at, unknown(&code))),
+                Some(Call::Unknown) => drop(blind.insert(at, self.unknown(&code))),
                 _ => {}
             }
             if flow.leaps.contains(&at) {
-                blind.insert(at, unknown(&code));
+                blind.insert(at, self.unknown(&code));
             }
             let formatters = if code.is_rust() { formatters(&code, one) } else { Vec::new() };
             // What a panic says is read by a thread that ends, or has given up what it did.
@@ -193,7 +198,8 @@ impl ProgramCode {
                 }
             }
         }
-        let function = Rc::new(FunctionCode { flow, calls, blind });
+        let may_leave = self.has_foreign_code();
+        let function = Rc::new(FunctionCode { flow, calls, blind, may_leave });
         self.functions.insert((file, start), Rc::clone(&function));
         function
     }
@@ -296,7 +302,10 @@ impl ProgramCode {
         let blind = calls.iter().find(|call| matches!(call, Call::Blind(_) | Call::Unknown));
         match blind {
             Some(call) => call.clone(),
-            None if calls.is_empty() => Call::Blind(unknown(self.code(file))),
+            None if calls.is_empty() => {
+                let code = Rc::clone(self.code(file));
+                Call::Blind(self.unknown(&code))
+            }
             None => Call::Nothing,
         }
     }
@@ -425,6 +434,64 @@ impl ProgramCode {
         if is_seen { effect } else { Effect::Atomics }
     }
 
+    /// What a function is that is called by a computed address and is not instrumented: one of the system, or, in Rust, of Rust's library, unless there is code of others.
+    fn unknown(&mut self, code: &FileCode) -> BlindCode {
+        if self.has_foreign_code() {
+            return foreign();
+        }
+        let orders = if code.is_rust() { Orders::Nothing } else { Orders::Own };
+        BlindCode { code: UNKNOWN.to_owned(), orders }
+    }
+
+    /// Whether the program has code that is neither instrumented nor of the system, and that may do anything: a library, or parts of the program's own file. It may be called by an address that
+    /// nobody sees it get, and by the system. (A program in Rust has much of Rust's library in its own file, which is known; there only libraries count.)
+    pub(crate) fn has_foreign_code(&mut self) -> bool {
+        if let Some(known) = self.has_foreign_code {
+            return known;
+        }
+        // What is asked for on the way does not depend on it: these functions are none of them.
+        self.has_foreign_code = Some(false);
+        let files: Vec<FileId> = (0..self.files.len()).map(FileId).collect();
+        let found = files.into_iter().any(|file| self.is_foreign(file) || self.has_plain_code(file));
+        self.has_foreign_code = Some(found);
+        if found {
+            self.kinds.clear();
+        }
+        found
+    }
+
+    /// Whether the program may have the system call such code when a thread ends: what `pthread_key_create` is given. (In Rust, nobody does that.)
+    pub(crate) fn has_foreign_ends(&mut self) -> bool {
+        let mut own = self.files.iter().filter(|file| file.code.is_instrumented());
+        own.any(|file| !file.code.is_rust()) && self.has_foreign_code()
+    }
+
+    fn is_foreign(&self, file: FileId) -> bool {
+        let name = file_name(&self.files[file.0].name);
+        let is_of = |known: &[&str]| known.iter().any(|beginning| name.starts_with(beginning));
+        let is_known = self.has_known_effects(file) || is_of(&COMPUTING) || is_of(&PASSIVE);
+        name.contains(".so") && !is_known && !self.code(file).is_instrumented()
+    }
+
+    /// Whether an instrumented file has functions that are not, and that order threads. (Those that order nothing by an instruction of their own are too many to doubt everything for: compilers leave
+    /// out entries of small functions.)
+    fn has_plain_code(&mut self, file: FileId) -> bool {
+        let code = Rc::clone(self.code(file));
+        if !code.is_instrumented() || code.is_rust() || self.has_known_effects(file) {
+            return false;
+        }
+        // Rust's are of the runtime, in such a program.
+        let is_runtime = |start: FunctionStart| {
+            let symbol = code.symbol(start);
+            let is_named = RUNTIME.iter().any(|beginning| symbol.starts_with(beginning));
+            is_named || is_rust_symbol(symbol) || code.is_runtime(start) || is_entry_point(&code, start)
+        };
+        code.starts().into_iter().filter(|&start| !is_runtime(start)).any(|start| {
+            let instructions = decode(&code, start);
+            instructions.iter().any(synchronises) && !self.records_entry(file, &instructions)
+        })
+    }
+
     /// Whether a file is part of the system, of which the table knows what matters.
     fn is_system(&self, file: FileId) -> bool {
         SYSTEM.iter().any(|name| file_name(&self.files[file.0].name).starts_with(name))
@@ -455,10 +522,9 @@ impl ProgramCode {
     }
 }
 
-/// What a function is that is called by a computed address and is not instrumented. In Rust, where all else is, it is one of Rust's library.
-fn unknown(code: &FileCode) -> BlindCode {
-    let orders = if code.is_rust() { Orders::Nothing } else { Orders::Own };
-    BlindCode { code: UNKNOWN.to_owned(), orders }
+/// Code of others, called by an address that nobody saw it get.
+pub(super) fn foreign() -> BlindCode {
+    BlindCode { code: UNKNOWN.to_owned(), orders: Orders::Atomics }
 }
 
 /// What a call of a function with this effect is.
@@ -497,6 +563,30 @@ const SYSTEM: [&str; 6] = ["libc.", "libm.", "libstdc++.", "libgcc_s.", "ld-linu
 /// Libraries behind OpenMP. The runtime stands in front of what programs call to order threads, and the table names what has no effect; other
 /// functions may do anything.
 const OPENMP: [&str; 4] = ["libgomp.", "libomp.", "libomp-", "libiomp5."];
+
+/// Libraries that nobody calls by an address, and that call nothing back.
+const PASSIVE: [&str; 9] = [
+    "libatomic.",
+    "libpthread.",
+    "libdl.",
+    "librt.",
+    "libresolv.",
+    "libnss_",
+    "libcrypt.",
+    "libubsan.",
+    "libutil.",
+];
+
+/// How functions of the runtime are called that compilers and programs call.
+const RUNTIME: [&str; 3] = ["__tsan_", "foresee_", "__sanitizer_"];
+
+/// Whether a symbol is of Rust: of either way to write such names, the older of which ends with a hash.
+fn is_rust_symbol(symbol: &str) -> bool {
+    let name = symbol.split(".llvm.").next().unwrap_or(symbol);
+    let hash = name.strip_suffix('E').and_then(|name| name.rsplit_once("17h")).map(|(_, hash)| hash);
+    let is_hash = |hash: &str| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    name.starts_with("_R") || name.starts_with("_ZN") && hash.is_some_and(is_hash)
+}
 
 /// Libraries that compute on what they are given, and order nothing.
 const COMPUTING: [&str; 5] = ["libz.", "libbz2.", "liblzma.", "liblz4.", "libsnappy."];

@@ -3,7 +3,7 @@
 use foresee_trace::raw::{BlindCode, Position};
 
 use super::callee::Call;
-use super::calls::{FileId, FunctionCode, ProgramCode};
+use super::calls::{FileId, FunctionCode, ProgramCode, foreign};
 use super::file_code::FunctionStart;
 
 /// Which paths count.
@@ -70,9 +70,15 @@ impl FunctionCode {
                     && to_ends[at]
                     && (is_called || !ends.contains(&at) || self.is_blind_call(at, to))
         });
+        // What is entered at the return of a call that leads elsewhere was gone on to by what that called, whatever it was.
+        let is_elsewhere = |at: &usize| from_first[*at] && self.calls.get(at) != Some(&Call::Event);
+        if self.may_leave && matches!(to, Position::EnteredAt(_)) && ends.iter().any(is_elsewhere) {
+            return Some(Some(foreign()));
+        }
         // Code of the system that calls back orders nothing, if it was called by a computed address: what does is named.
-        let is_harmless =
-            |at: &usize| to == Position::CalledBack && matches!(self.calls.get(at), Some(Call::Unknown));
+        let is_harmless = |at: &usize| {
+            to == Position::CalledBack && !self.may_leave && self.calls.get(at) == Some(&Call::Unknown)
+        };
         Some(most_telling(passed.filter(|at| !is_harmless(at)).filter_map(|at| self.blind.get(&at))))
     }
 
@@ -80,7 +86,7 @@ impl FunctionCode {
     fn ends(&self, to: Position) -> Vec<usize> {
         let calls = self.calls.iter();
         let comes = |at: usize, call: &Call| match to {
-            Position::At(address) | Position::FreedAt(address) => {
+            Position::At(address) | Position::FreedAt(address) | Position::EnteredAt(address) => {
                 self.flow.instructions[at].next_ip() == address
             }
             // One that calls back is none that is an event.
@@ -96,18 +102,18 @@ impl FunctionCode {
         let ends = self.ends(to);
         let is_known =
             |at: &usize| matches!(self.calls.get(at), Some(Call::Nothing | Call::Event | Call::Blind(_)));
-        let is_same = to == Position::At(from) || to == Position::FreedAt(from);
+        let is_same = [Position::At(from), Position::FreedAt(from), Position::EnteredAt(from)].contains(&to);
         let is_one = is_same && self.flow.leaps.is_empty() && ends.iter().all(is_known);
         is_one.then(|| most_telling(ends.iter().filter_map(|at| self.blind.get(at))))
     }
 
     /// Whether this calls a function that is known not to be instrumented: if there is an event at its return, the function has come
     /// to its end by a jump to another, which made it. One that is not known and freed something may have done so as the last that
-    /// had it.
+    /// had it; and code of others, if there is any, may have come to its end so, too.
     fn is_blind_call(&self, at: usize, to: Position) -> bool {
         match self.calls.get(&at) {
             Some(Call::Blind(_)) => true,
-            Some(Call::Unknown) => matches!(to, Position::FreedAt(_)),
+            Some(Call::Unknown) => self.may_leave || matches!(to, Position::FreedAt(_)),
             _ => false,
         }
     }

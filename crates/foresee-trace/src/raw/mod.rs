@@ -31,8 +31,8 @@ pub use modules::Module;
 pub use raw_files::{is_side_file, join};
 pub use reader::{RawReader, VALUES_COMPARED};
 pub use symbols::{
-    BlindCode, Call, Code, DataSymbol, NoSymbols, Orders, Origin, Position, Recording, SourceLocation,
-    Symbolizer,
+    BlindCode, Call, Code, DataSymbol, ForeignCode, NoSymbols, Orders, Origin, Position, Recording,
+    SourceLocation, Symbolizer,
 };
 
 #[cfg(test)]

@@ -87,6 +87,15 @@ pub enum Orders {
     Atomics,
 }
 
+/// What a program has of code that is neither instrumented nor of the system, and may do anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ForeignCode {
+    /// There is some, which the system may call.
+    pub is_there: bool,
+    /// The program may have the system call it when a thread ends.
+    pub ends_threads: bool,
+}
+
 /// Whether code records what it does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Recording {
@@ -106,6 +115,8 @@ pub enum Position {
     At(u64),
     /// The same, and what returns there has freed memory.
     FreedAt(u64),
+    /// The same, and what returns there has entered a function.
+    EnteredAt(u64),
     /// Within a function that it has called and that records nothing itself, at a record of the runtime's.
     Within,
     /// The same, where an instrumented function is called back.
@@ -143,6 +154,11 @@ pub trait Symbolizer {
     /// Whether code that is built with instrumentation has atomics in assembly.
     fn has_atomics_in_assembly(&mut self) -> bool {
         false
+    }
+
+    /// What there is of code that is neither instrumented nor of the system.
+    fn foreign_code(&mut self) -> ForeignCode {
+        ForeignCode::default()
     }
 
     /// Whether it finds names at all.

@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <pthread.h>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -39,6 +40,7 @@ void outside_wait(int *);
 static int data;
 static std::mutex guard;
 
+static pthread_barrier_t both;
 static void later() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
 
 // One thread writes the data and then changes the state under the lock; the other reads the data if it finds the state changed.
@@ -272,8 +274,10 @@ int main(int, char **argv) {
     if (which == "beside_own_frame") beside_own_frame();
     // What is seen and wrong is found as ever: the state is not asked.
     if (which == "wrong") {
-        std::thread writer([] { data = 42; std::lock_guard<std::mutex> hold(guard); state = 1; });
-        std::thread reader([] { later(); { std::lock_guard<std::mutex> hold(guard); } data = 43; });
+        // Both are there before either ends: who has ended may have run what orders it with all that comes later.
+        pthread_barrier_init(&both, nullptr, 2);
+        std::thread writer([] { pthread_barrier_wait(&both); data = 42; std::lock_guard<std::mutex> hold(guard); state = 1; });
+        std::thread reader([] { pthread_barrier_wait(&both); later(); { std::lock_guard<std::mutex> hold(guard); } data = 43; });
         writer.join();
         reader.join();
     }

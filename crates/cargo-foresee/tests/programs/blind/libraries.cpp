@@ -1,4 +1,5 @@
 // Correct programs whose order is made within the C++ library, by code that nobody records or that says less than it means.
+#include <iostream>
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -125,6 +126,13 @@ static void atomic_owner() {
 #endif
 }
 
+// Any number of threads may use the standard streams at once.
+static void prints() {
+    std::thread prints([] { std::cout << "" << std::flush; });
+    std::cout << "";
+    prints.join();
+}
+
 int main(int, char **argv) {
     std::string which = argv[1];
     if (which == "weak_owner") weak_owner();
@@ -136,4 +144,5 @@ int main(int, char **argv) {
     if (which == "text") text();
     if (which == "exception") exception();
     if (which == "atomic_owner") atomic_owner();
+    if (which == "prints") prints();
 }

@@ -60,7 +60,7 @@ use super::lock_table::LockTable;
 use super::merging::{Lookahead, Record};
 use super::symbols::{Origin, Symbolizer};
 use crate::event::{Arg, Event, Mem, Mode, Op, Order};
-use crate::ids::{LocId, ThreadId};
+use crate::ids::{LocId, LockId, ThreadId};
 use crate::names::Names;
 use crate::source::Facts;
 
@@ -328,7 +328,7 @@ impl Interpreter {
             _ if addr >= SYNC_SPACE => self.parked.synchronises(record.tag, &op),
             _ => {}
         }
-        let op = site.quirk.map_or(op, |quirk| quirk.meant(op));
+        let op = site.quirk.map_or(op, |quirk| quirk.meant(op, |mem, names| self.naming.is_in(mem, names)));
         let op = self.atomic_values.explained(op, |mem| self.naming.memory(mem));
         let op = self.plain_values.explained(op);
         match op {
@@ -571,7 +571,7 @@ impl Interpreter {
         self.plain_values = PlainValues::default();
         self.annotations.forget_blocks();
         for &(thread, goes_on) in threads {
-            let ThreadState { calls, held, waits_for } = self.locks.state(thread);
+            let ThreadState { calls, held, gates, waits_for } = self.locks.state(thread);
             let waits_for = waits_for.or(self.requested.get(&thread).copied());
             if !goes_on && held.is_empty() && waits_for.is_none() {
                 continue;
@@ -581,8 +581,14 @@ impl Interpreter {
                 let loc = self.naming.site(call).loc;
                 events.push(Event { thread, loc, op: Op::Enter { function } });
             }
-            for (lock, mode) in held {
-                let op = Op::Acquire { lock: self.naming.lock(lock), mode, tried: true };
+            let mut holds: Vec<(LockId, Mode)> =
+                held.into_iter().map(|(lock, mode)| (self.naming.lock(lock), mode)).collect();
+            for lock in gates {
+                let lock = self.naming.lock(lock);
+                holds.push((self.naming.gate(lock), Mode::Exclusive));
+            }
+            for (lock, mode) in holds {
+                let op = Op::Acquire { lock, mode, tried: true };
                 events.push(Event { thread, loc: LocId::UNKNOWN, op });
             }
             if let Some((lock, mode)) = waits_for {

@@ -3,7 +3,7 @@
 //! By the letter, such code races, in every program that uses it, and its author cannot mend it. It is compiled into the
 //! program, so there is no library whose functions could be named. What it does is taken for what it means.
 
-use crate::event::{Op, Order};
+use crate::event::{Mem, Op, Order};
 
 /// How compilers call the variables in which a program that is built for coverage or profiles counts what it does, without regard to threads. Nothing of the program depends on them.
 const COUNTERS: &str = "__gcov";
@@ -18,17 +18,34 @@ pub(crate) fn is_counter(variable: &str) -> bool {
 pub(crate) enum Quirk {
     /// Plain accesses are meant as relaxed atomics: a cache that every thread fills in with the same.
     MeansAtomic,
+    /// The same in one of the standard streams, which any number of threads may use at once.
+    MeansAtomicInStreams,
     /// A relaxed update is meant to release: it unlocks.
     MeansRelease,
 }
 
 /// Functions with a quirk, wherever they are inlined; their paths without arguments of templates.
-const QUIRKS: [(&str, Quirk); 3] = [
+const QUIRKS: [(&str, Quirk); 5] = [
     // `_M_narrow`, `_M_narrow_ok` and `_M_widen` of the classic locale, which regular expressions use; GCC's bug 77704.
     ("std::ctype::narrow", Quirk::MeansAtomic),
     ("std::ctype::widen", Quirk::MeansAtomic),
+    // `__fill_` of libc++'s streams, which the first output sets, and `__width_`, which each output sets to 0.
+    ("std::__1::basic_ios::fill", Quirk::MeansAtomicInStreams),
+    ("std::__1::ios_base::width", Quirk::MeansAtomicInStreams),
     // `atomic<shared_ptr>::load` of libstdc++ 12 gives its lock back so.
     ("std::_Sp_atomic::_Atomic_count::unlock", Quirk::MeansRelease),
+];
+
+/// The standard streams.
+const STREAMS: [&str; 8] = [
+    "std::__1::cout",
+    "std::__1::cerr",
+    "std::__1::clog",
+    "std::__1::cin",
+    "std::__1::wcout",
+    "std::__1::wcerr",
+    "std::__1::wclog",
+    "std::__1::wcin",
 ];
 
 impl Quirk {
@@ -38,9 +55,13 @@ impl Quirk {
         paths.iter().find_map(of).map(|&(_, quirk)| quirk)
     }
 
-    /// An operation as it is meant.
-    pub(crate) fn meant(self, op: Op<'static>) -> Op<'static> {
-        match (self, op) {
+    /// An operation as it is meant; `is_in` says whether the memory of a name is what it is about.
+    pub(crate) fn meant(self, op: Op<'static>, is_in: impl Fn(Mem, &[&str]) -> bool) -> Op<'static> {
+        let quirk = match (self, op.mem()) {
+            (Quirk::MeansAtomicInStreams, Some(mem)) if is_in(mem, &STREAMS) => Quirk::MeansAtomic,
+            (quirk, _) => quirk,
+        };
+        match (quirk, op) {
             (Quirk::MeansAtomic, Op::Read { mem, .. }) if mem.size <= 8 => {
                 Op::Load { mem, order: Order::Relaxed, value: None }
             }

@@ -30,7 +30,7 @@ impl Symbolizer for OneFunction {
 
     fn blind(&mut self, _modules: &[Module], _from: u64, to: Position) -> Option<BlindCode> {
         let is_blind = match to {
-            Position::At(pc) | Position::FreedAt(pc) => pc & BLIND != 0,
+            Position::At(pc) | Position::FreedAt(pc) | Position::EnteredAt(pc) => pc & BLIND != 0,
             Position::Anywhere => true,
             Position::Within | Position::CalledBack | Position::Exit => false,
         };

@@ -77,6 +77,8 @@ struct Thread {
     calls: Vec<Call>,
     /// Whether blind code has been reported since the thread synchronised last.
     is_reported: bool,
+    /// Whether it has entered a function.
+    has_entered: bool,
     /// Blind code that it has run and that may order threads.
     ordering: Option<StrId>,
     ahead: Ahead,
@@ -185,8 +187,13 @@ impl BlindWalk {
             (tag, Some(site)) if site.recording == Recording::System && is_by_others(tag) => {
                 let call = self.threads[at].calls.last().map(|call| call.at.get());
                 let to = if tag == Tag::Enter { Position::CalledBack } else { Position::Within };
-                call.and_then(|from| self.between(from, to, naming))
+                let between = call.and_then(|from| self.between(from, to, naming));
+                // What calls back need not be what the system called.
+                let is_called_back = tag == Tag::Enter && self.threads[at].has_entered;
+                let by_system = is_called_back.then(|| naming.called_by_system(false)).flatten();
+                by_system.or(between)
             }
+            (Tag::End, _) => naming.called_by_system(true),
             (Tag::Unseen, Some(site)) => {
                 let before = self.come(at, record.tag, pc, site, naming).filter(|&(_, orders)| orders);
                 before.or_else(|| {
@@ -275,6 +282,7 @@ impl BlindWalk {
         let function = naming.site(callee).instrumented;
         let orders = || naming.blind(callee, Position::Anywhere).is_some_and(|(_, orders)| orders);
         let may_order = *self.may_order.entry(callee).or_insert_with(orders);
+        self.threads[at].has_entered = true;
         self.threads[at].calls.push(Call { function, at: Cell::new(callee), may_order });
     }
 
@@ -288,7 +296,11 @@ impl BlindWalk {
         }
         let call = self.threads[at].calls.last().filter(|call| call.function == site.instrumented);
         let Some(call) = call else { return self.between(pc, Position::Anywhere, naming) };
-        let to = if tag == Tag::Free { Position::FreedAt(pc) } else { Position::At(pc) };
+        let to = match tag {
+            Tag::Free => Position::FreedAt(pc),
+            Tag::Enter => Position::EnteredAt(pc),
+            _ => Position::At(pc),
+        };
         self.between(call.at.get(), to, naming)
     }
 

@@ -121,6 +121,11 @@ impl LockWord {
         self.holders.iter().any(|&(holder, _)| holder == thread)
     }
 
+    /// Whether a thread holds it alone, and its gate.
+    pub(super) fn is_written_by(&self, thread: u64) -> bool {
+        self.writer == Some(thread)
+    }
+
     /// Whether a thread holds it so that no other may become the only holder.
     pub(super) fn is_upgraded_by(&self, thread: u64) -> bool {
         self.upgrader == Some(thread)

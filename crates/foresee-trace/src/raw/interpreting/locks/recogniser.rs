@@ -34,6 +34,8 @@ pub(crate) struct ThreadState {
     pub(crate) calls: Vec<(StrId, u64)>,
     /// The locks it holds, and how.
     pub(crate) held: Vec<(u64, Mode)>,
+    /// Those of them whose gates it holds.
+    pub(crate) gates: Vec<u64>,
     /// The lock it waits for.
     pub(crate) waits_for: Option<(u64, Mode)>,
 }
@@ -265,6 +267,8 @@ impl LockRecogniser {
             held.iter().map(|&(lock, _)| lock).filter(|&lock| upgraded(lock)).collect();
         upgrades.dedup();
         held.extend(upgrades.into_iter().map(|lock| (upgrade_lock(lock), Mode::Exclusive)));
-        ThreadState { calls, held, waits_for }
+        let written = |lock: &u64| self.words.get(lock).is_some_and(|word| word.is_written_by(number));
+        let gates = held.iter().map(|&(lock, _)| lock).filter(written).collect();
+        ThreadState { calls, held, gates, waits_for }
     }
 }

@@ -22,7 +22,7 @@ use crate::name_matching::function_path;
 use crate::names::Names;
 use crate::raw::libraries::{is_library_path, lock_type};
 use crate::raw::lock_table::LockTable;
-use crate::raw::symbols::{BlindCode, Call, Orders, Position, Symbolizer};
+use crate::raw::symbols::{BlindCode, Call, ForeignCode, Orders, Position, Symbolizer};
 
 /// All names of a raw trace as they become known.
 pub(crate) struct Naming {
@@ -47,6 +47,8 @@ pub(crate) struct Naming {
     uses_atomics: FxHashSet<StrId>,
     /// Whether the program has atomics in assembly, once it was asked for.
     has_assembly: Option<bool>,
+    /// What there is of code that is neither instrumented nor of the system, once it was asked for.
+    foreign_code: Option<ForeignCode>,
 }
 
 impl Naming {
@@ -65,6 +67,7 @@ impl Naming {
             shared: Vec::new(),
             uses_atomics: FxHashSet::default(),
             has_assembly: None,
+            foreign_code: None,
         }
     }
 
@@ -89,6 +92,7 @@ impl Naming {
             self.sites.forget();
             self.calls.clear();
             self.has_assembly = None;
+            self.foreign_code = None;
         }
         self.plain_memory.remap();
     }
@@ -219,6 +223,14 @@ impl Naming {
         *self.has_assembly.get_or_insert_with(|| self.program.symbolizer.has_atomics_in_assembly())
     }
 
+    /// What the system may have called, as a thread ends or before, if there is code of others: it may do anything.
+    pub(crate) fn called_by_system(&mut self, at_end: bool) -> Option<(StrId, bool)> {
+        const NAME: &str = "a function that is not recorded, called by the system";
+        let foreign = *self.foreign_code.get_or_insert_with(|| self.program.symbolizer.foreign_code());
+        let may_be = if at_end { foreign.ends_threads } else { foreign.is_there };
+        may_be.then(|| self.blind_code(&BlindCode { code: NAME.to_owned(), orders: Orders::Atomics }))
+    }
+
     /// Whether blind code of this name may use any atomic.
     pub(crate) fn uses_atomics(&self, code: StrId) -> bool {
         self.uses_atomics.contains(&code)
@@ -293,6 +305,12 @@ impl Naming {
             let name = self.names.intern(&symbol.name);
             self.names.declare_symbol(name, Some(symbol.addr), symbol.size.max(1));
         }
+    }
+
+    /// Whether this memory, which was touched before, is in one of the variables of these names.
+    pub(crate) fn is_in(&self, mem: Mem, variables: &[&str]) -> bool {
+        let names = &self.names;
+        names.symbol_at(mem.addr).is_some_and(|symbol| variables.contains(&names.str(symbol.name)))
     }
 
     /// Whether this memory, which was touched before, is a counter of the compiler's.
