@@ -12,6 +12,7 @@ mod c_library;
 mod calls;
 mod cargo;
 mod check;
+mod crowds;
 mod cxx_programs;
 mod endings;
 mod extent;
