@@ -16,6 +16,7 @@ mod crowds;
 mod cxx_programs;
 mod endings;
 mod extent;
+mod growth;
 mod hangs;
 mod harmless;
 mod hostile;
