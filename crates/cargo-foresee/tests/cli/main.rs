@@ -7,6 +7,7 @@ mod annotations;
 mod attempts;
 mod bad_input;
 mod blind;
+mod boundaries;
 mod branches;
 mod c_library;
 mod calls;
