@@ -101,3 +101,53 @@ fn those_who_do_not_say_who_they_are_lock_nobody_out() {
     drop(idle);
     observer.end();
 }
+
+/// Clients that say too much, too little, too slowly, or everything in the wrong order: an honest one in between does not notice.
+#[test]
+fn disorder_harms_nobody_else() {
+    let folder = Folder::new();
+    let mut observer = Observer::start(&folder, &["--exit-after", "100"]);
+    let ended = |messages: u64| format!("{{\"ended\":{{\"messages\":[{messages}]}}}}\n");
+    let deep = format!("{{\"relevant\":{}", "[".repeat(60_000));
+    let lines = [
+        hello("deep") + &deep + "\n",
+        hello("huge") + &ended(u64::MAX),
+        hello("negative") + "{\"ended\":{\"messages\":[-1]}}\n",
+        hello("early") + &ended(0) + &assign(0, 1, &[(1, 1)], 0, 1),
+        hello("twice") + &hello("twice") + &hello("thrice"),
+        hello("far") + &assign(4_000_000_000, 1, &[(1, 1)], 0, 1),
+        hello("many") + &assign(0, 1, &vec![(7, 7); 4000], 0, 1),
+        hello("strange") + "{\"relevant\":{\"property\":99}}\n\u{0}\n",
+        "\n\n\n".to_owned(),
+        hello("none") + "\n",
+        ended(1) + &hello("late"),
+    ];
+    // One of them says a byte now and then.
+    let mut slow = say(&folder, &hello("slow"));
+    let honest = std::thread::scope(|scope| {
+        for line in &lines {
+            scope.spawn(|| {
+                for _ in 0..8 {
+                    let half = line.len() / 2;
+                    drop(say(&folder, &line[..half]));
+                    let _ = say(&folder, line).shutdown(std::net::Shutdown::Write);
+                }
+            });
+        }
+        let mut honest = say(&folder, &hello("honest"));
+        honest.write_all(assign(0, 1, &[(1, 1)], 1, 1).as_bytes()).unwrap();
+        for byte in &ended(1).as_bytes()[..10] {
+            let _ = slow.write_all(&[*byte]);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        honest.write_all(ended(1).as_bytes()).unwrap();
+        honest
+    });
+    let told = observer.until("honest has ended");
+    assert!(told.lines().last().unwrap().contains("1 relevant events"), "{told}");
+    assert!(!told.contains("panicked"), "{told}");
+    drop(honest);
+    observer.interrupt();
+    let (code, _, rest) = observer.end();
+    assert!(code == Some(0) && !rest.contains("panicked"), "{code:?} {rest}");
+}

@@ -17,6 +17,7 @@ mod crowds;
 mod cxx_programs;
 mod endings;
 mod extent;
+mod faults;
 mod growth;
 mod hangs;
 mod harmless;
