@@ -30,6 +30,8 @@ pub mod engines;
 mod error;
 pub mod exit;
 mod follower;
+#[doc(hidden)]
+pub mod fuzzing;
 mod input;
 mod interrupt;
 mod live;
