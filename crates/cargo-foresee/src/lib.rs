@@ -64,6 +64,7 @@ use error::CliError;
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
+    interrupt::survive_large_files();
     let args: Vec<OsString> = std::env::args_os().collect();
     // Not for people, and every argument is the program's.
     if let [_, runner, program @ ..] = &args[..]

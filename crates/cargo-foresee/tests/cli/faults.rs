@@ -149,6 +149,29 @@ fn a_disk_that_fails_under_packer_and_report_leaves_what_was_there() {
     }
 }
 
+/// A limit on the size of files ends neither foresee nor the program: recording stops, and what foresee writes fails with a message.
+#[test]
+fn a_file_that_may_not_be_so_large_is_an_error() {
+    let folder = Folder::new();
+    folder.build("writes.c", WRITES);
+    folder.generate("t.ft");
+    let before = folder.files();
+    // In blocks of 512 bytes.
+    let limited = |blocks: u32, args: &[&str]| {
+        let line = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_foresee")]).args(args).current_dir(folder.path("."));
+        outcome(command.output().unwrap())
+    };
+    let written = limited(2, &["trace", "convert", "t.ft", "-o", "copy.std"]);
+    written.one_message(1, &["copy.std", "File too large"]);
+    assert_eq!(folder.files(), before);
+    let recorded = limited(400, &["record", "-o", "run.ft", "--", "./prog"]);
+    assert_eq!((recorded.code, recorded.stdout.as_str()), (Some(0), "went on\n"), "{}", recorded.stderr);
+    assert!(recorded.stderr.contains("the file as large as it may be"), "{}", recorded.stderr);
+    folder.foresee(&["trace", "validate", "run.ft"]).success();
+}
+
 /// Processes that have to do with this folder.
 fn processes_in(folder: &Folder) -> Vec<String> {
     let path = folder.path(".").canonicalize().unwrap();
