@@ -6,8 +6,8 @@
 //! A running thread knows all of its own past, so its own component means nothing; the copy that it publishes gets the time
 //! of the publishing event there.
 //!
-//! **Few threads, and very many.** The first [`DENSE`] slots are a plain array: copying and joining are linear in it, and reuse the
-//! buffer. All others are in a [tree](Tree) whose parts are shared by all clocks that have them in common. A clock that a thread takes over from
+//! **Few threads, and very many.** The first slots (`DENSE`) are a plain array: copying and joining are linear in it, and reuse the
+//! buffer. All others are in a tree (`tree`) whose parts are shared by all clocks that have them in common. A clock that a thread takes over from
 //! another one shares all of it, so n threads that all know of each other need memory for n changes, not n².
 //!
 //! **Cost.** 8 bytes for each of the first slots up to the largest one heard of. Beyond them: copying is one counted reference,
