@@ -39,9 +39,9 @@ pub(crate) fn messages(bytes: &[u8]) {
         if session.hear(message).is_err() {
             break;
         }
-        found += session.advance().len();
+        found += session.advance(None).len();
     }
-    found += session.look_ahead().len();
+    found += session.look_ahead(None).len();
     let properties = compiled.properties.len();
     assert!(found <= properties * limits.findings && session.waiting() <= properties * limits.buffered);
     assert_eq!(session.refused(), 0);

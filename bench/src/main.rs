@@ -16,6 +16,7 @@ mod programs;
 mod record;
 mod refine;
 mod scale;
+mod soak;
 mod trace;
 
 use std::process::ExitCode;
@@ -46,12 +47,16 @@ fn main() -> ExitCode {
         ["monitored", "quick"] => monitored::run(500),
         ["refine"] => refine::run(&refine::Effort { operations: 1_000_000, runs: 30, timed: 200_000 }),
         ["refine", "quick"] => refine::run(&refine::Effort { operations: 100_000, runs: 3, timed: 20_000 }),
+        ["soak"] => return soak::run(60.0),
+        ["soak", minutes] if minutes.parse::<f64>().is_ok_and(|minutes| minutes > 0.0) => {
+            return soak::run(minutes.parse().unwrap_or(60.0));
+        }
         ["corpus", ref names @ ..] => return corpus::run(names),
         ["program", name, path] => predict::write_program(name, path.as_ref()),
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
             eprintln!(
-                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | monitored [quick] | knowledge [quick] | lattice [quick] | record [quick] | refine [quick] | corpus [NAME…] | program NAME FILE.ft | \
+                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | monitored [quick] | knowledge [quick] | lattice [quick] | record [quick] | refine [quick] | soak [MINUTES] | corpus [NAME…] | program NAME FILE.ft | \
                  examples FOLDER"
             );
             return ExitCode::from(2);

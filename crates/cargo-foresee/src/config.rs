@@ -13,7 +13,7 @@
 mod file;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum as _;
@@ -109,6 +109,11 @@ fn without_flags() -> Result<Settings, CliError> {
     Ok(settings)
 }
 
+/// Reads a text as the settings of a workspace.
+pub(crate) fn read_as_file(text: &str, workspace: &Path) -> Result<(), CliError> {
+    Settings::default().read_text(text, &SettingsFile::of(workspace))
+}
+
 /// The functions that are operations on locks: those we know, and the user's own.
 pub(crate) fn lock_table() -> Result<LockTable, CliError> {
     let mut table = LockTable::default();
@@ -189,6 +194,12 @@ impl Settings {
         let name = file.path.display();
         let text = bounded::read_text(&file.path, bounded::SMALL)
             .map_err(|why| CliError::Usage(format!("{name}: cannot read: {}", without_code(&why))))?;
+        self.read_text(&text, file)
+    }
+
+    /// What a file of settings says.
+    fn read_text(&mut self, text: &str, file: &SettingsFile) -> Result<(), CliError> {
+        let name = file.path.display();
         let table: toml::Table = text.parse().map_err(|why: toml::de::Error| {
             let line = why.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
             CliError::Usage(format!("{name}: line {line}: {}", why.message()))

@@ -3,7 +3,8 @@
 //! While a program is being recorded they are the program's: on a terminal Ctrl-C reaches it by itself, everything else is
 //! passed on, and foresee stays to pack what was recorded. While foresee works, the first Ctrl-C means: finish soon and
 //! report what is known; the second one ends it. SIGTERM and SIGHUP mean the same; one that came while the program ran leaves
-//! [`AFTER_TERM`] for what comes after, as whoever sent it is about to send SIGKILL. Nothing is left behind either way (`scratch`).
+//! [`AFTER_TERM`] for what comes after, as whoever sent it is about to send SIGKILL. Nothing is left behind either way (`scratch`). SIGXFSZ
+//! means a write that fails.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
 use rustix::termios::tcgetpgrp;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{SigId, flag, low_level};
 
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
@@ -26,6 +27,13 @@ const AFTER_TERM: Duration = Duration::from_secs(5);
 /// Set by Ctrl-C, once [`finish_on_interrupt`] was called: finish soon.
 pub(crate) fn interrupted() -> &'static AtomicBool {
     &INTERRUPTED
+}
+
+/// From now on a file that would be larger than the user allows (`ulimit -f`) is an error where it is written, as a full disk is, and not the
+/// end of this process. Programs that it runs do not inherit that.
+pub(crate) fn survive_large_files() {
+    // Without a handler it ends the process, as it would have anyway.
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
 /// From now on Ctrl-C sets [`interrupted`], and a second one ends this process.

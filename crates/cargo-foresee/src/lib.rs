@@ -30,6 +30,8 @@ pub mod engines;
 mod error;
 pub mod exit;
 mod follower;
+#[doc(hidden)]
+pub mod fuzzing;
 mod input;
 mod interrupt;
 mod live;
@@ -62,6 +64,7 @@ use error::CliError;
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
+    interrupt::survive_large_files();
     let args: Vec<OsString> = std::env::args_os().collect();
     // Not for people, and every argument is the program's.
     if let [_, runner, program @ ..] = &args[..]

@@ -1,11 +1,12 @@
 //! Folders for what is there only for a while, and for no longer.
 //!
 //! A folder goes with its value. A process that is killed leaves its folder behind, and a raw recording can have gigabytes: so each is locked
-//! by its owner for as long as that lives, and whoever makes another one beside it removes those whose owner is gone.
+//! by its owner for as long as that lives, and whoever makes another one beside it removes those whose owner is gone. Who removes one holds its lock
+//! meanwhile, so an owner that has just made it finds out, and makes another one.
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +21,7 @@ pub(crate) const CHOSEN: usize = 6;
 /// The file in each that is locked by its owner.
 const LOCK: &str = "owner";
 
-/// A younger one may not be locked yet.
+/// A younger one without that file may be about to get it.
 const YOUNG: Duration = Duration::from_secs(60);
 
 /// A folder that goes with this value, or soon after this process.
@@ -39,10 +40,16 @@ impl Scratch {
     /// In this folder.
     pub(crate) fn new_in(parent: &Path) -> io::Result<Scratch> {
         sweep(parent);
-        let folder = tempfile::Builder::new().prefix(PREFIX).rand_bytes(CHOSEN).tempdir_in(parent)?;
-        let lock = File::create_new(folder.path().join(LOCK))?;
-        lock.lock()?;
-        Ok(Scratch { folder, _lock: lock })
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX).rand_bytes(CHOSEN).permissions(std::fs::Permissions::from_mode(0o700));
+        loop {
+            let folder = builder.tempdir_in(parent)?;
+            let lock = File::create_new(folder.path().join(LOCK))?;
+            lock.lock()?;
+            if is_still_there(&lock)? {
+                return Ok(Scratch { folder, _lock: lock });
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -50,12 +57,17 @@ impl Scratch {
     }
 }
 
+/// Whether nobody has removed a file, taking it for abandoned, before it was locked.
+pub(crate) fn is_still_there(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() > 0)
+}
+
 /// Removes what killed processes of this user have left in a folder.
 pub(crate) fn sweep(parent: &Path) {
     remove_abandoned(parent, YOUNG);
 }
 
-/// The same for what is older than `young`. What cannot be removed is somebody else's.
+/// The same; folders that were never locked go if they are older than `young`. What cannot be removed is somebody else's.
 fn remove_abandoned(parent: &Path, young: Duration) {
     let us = rustix::process::geteuid().as_raw();
     for entry in parent.read_dir().into_iter().flatten().flatten() {
@@ -65,16 +77,18 @@ fn remove_abandoned(parent: &Path, young: Duration) {
             });
         let Some(known) = entry.metadata().ok().filter(|_| is_of_this_kind) else { continue };
         let age = known.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
-        if known.uid() != us || age.is_none_or(|age| age < young) {
+        if known.uid() != us {
             continue;
         }
+        let is_young = age.is_none_or(|age| age < young);
         let path = entry.path();
         let owner = if known.is_dir() { path.join(LOCK) } else { path.clone() };
-        let is_owned = match File::open(owner) {
+        let lock = File::open(owner);
+        let is_owned = match &lock {
             Ok(lock) => lock.try_lock().is_err(),
-            Err(why) => why.kind() != io::ErrorKind::NotFound,
+            Err(why) => is_young || why.kind() != io::ErrorKind::NotFound,
         };
-        // Nobody is told if that fails: the next one tries again.
+        // The lock is held until it is gone. Nobody is told if that fails: the next one tries again.
         let _ = match (is_owned, known.is_dir()) {
             (true, _) => Ok(()),
             (false, true) => std::fs::remove_dir_all(&path),
@@ -100,14 +114,18 @@ mod tests {
         std::fs::create_dir(parent.path().join("users")).unwrap();
         let half = parent.path().join(format!("{PREFIX}1a2B3c"));
         std::fs::write(&half, "half").unwrap();
+        let begun = parent.path().join(format!("{PREFIX}4d5E6f"));
+        std::fs::create_dir(&begun).unwrap();
         let users = [".foresee-known", ".foresee-temporary-notes", ".foresee-temporary-a.b.cd"];
         let users = users.map(|name| parent.path().join(name));
         users.iter().for_each(|file| std::fs::write(file, "theirs").unwrap());
         remove_abandoned(parent.path(), YOUNG);
-        assert!(path.exists(), "it may just have begun");
-        remove_abandoned(parent.path(), Duration::ZERO);
         assert!(!path.exists() && !half.exists());
+        assert!(begun.exists(), "its owner may be about to lock it");
+        remove_abandoned(parent.path(), Duration::ZERO);
+        assert!(!begun.exists());
         assert!(users.iter().all(|file| file.exists()));
+        assert_eq!(owned.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
         assert!(owned.path().exists() && parent.path().join("users").exists());
     }
 }

@@ -5,10 +5,11 @@ use std::io::{Error, ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use foresee_symbols::{Elf, Image};
 use object::elf::{
     ELFCLASS32, ELFCLASS64, EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_X86_64, Machine, PT_INTERP,
 };
-use object::read::elf::{ElfFile64, ProgramHeader as _};
+use object::read::elf::ProgramHeader as _;
 use object::{Object as _, ObjectSymbol as _};
 use rustix::io::Errno;
 
@@ -60,8 +61,8 @@ pub(crate) fn cannot_run(program: &OsStr, why: &Error) -> CliError {
 /// Refuses to record the branches of a program that was not built for it. What a script runs is not known.
 pub(crate) fn check_branches(line: &[OsString], extent: &Extent) -> Result<(), CliError> {
     let Some(program) = line.first().filter(|_| extent.branches) else { return Ok(()) };
-    let bytes = std::fs::read(find(program)).unwrap_or_default();
-    let Ok(file) = ElfFile64::<object::Endianness>::parse(&*bytes) else { return Ok(()) };
+    let Ok(image) = Image::read(&find(program)) else { return Ok(()) };
+    let Ok(file) = image.elf() else { return Ok(()) };
     if has_symbol(&file, BRANCHES_SYMBOL) || !has_symbol(&file, OUR_SYMBOL) {
         return Ok(());
     }
@@ -72,7 +73,7 @@ pub(crate) fn check_branches(line: &[OsString], extent: &Extent) -> Result<(), C
     )))
 }
 
-fn has_symbol(file: &ElfFile64<'_>, name: &str) -> bool {
+fn has_symbol(file: &Elf<'_>, name: &str) -> bool {
     file.symbols().chain(file.dynamic_symbols()).any(|one| one.name() == Ok(name) && !one.is_undefined())
 }
 
@@ -96,8 +97,8 @@ fn why_not(path: &Path) -> String {
             system(class, machine)
         );
     }
-    let bytes = std::fs::read(path).unwrap_or_default();
-    let Ok(file) = ElfFile64::<object::Endianness>::parse(&*bytes) else {
+    let image = Image::read(path);
+    let Ok(file) = image.as_ref().map_err(|_| ()).and_then(|image| image.elf().map_err(|_| ())) else {
         return format!("was not built by foresee; {HOW_TO_BUILD}");
     };
     let endian = file.endian();

@@ -44,10 +44,14 @@ impl WholeFile {
         let mode = if readers == Readers::Owner { 0o600 } else { 0o666 };
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX).rand_bytes(CHOSEN).permissions(std::fs::Permissions::from_mode(mode));
-        let file = builder.tempfile_in(folder)?;
-        // If this process is killed, the lock is gone: then the file can go as well (`scratch`).
-        let _ = file.as_file().try_lock();
-        Ok(WholeFile { path: path.to_owned(), file })
+        loop {
+            let file = builder.tempfile_in(folder)?;
+            // If this process is killed, the lock is gone: then the file can go as well (`scratch`).
+            let _ = file.as_file().lock();
+            if scratch::is_still_there(file.as_file())? {
+                return Ok(WholeFile { path: path.to_owned(), file });
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

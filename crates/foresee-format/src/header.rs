@@ -66,11 +66,13 @@ pub enum Stop {
     Refused,
     /// There are no larger keys.
     TooLong,
+    /// The disk does not take what is written.
+    Failed,
 }
 
 impl Stop {
     /// All reasons, by their number less one.
-    pub const ALL: [Stop; 7] = [
+    pub const ALL: [Stop; 8] = [
         Stop::NoRoom,
         Stop::MaxSize,
         Stop::LittleRoom,
@@ -78,6 +80,7 @@ impl Stop {
         Stop::Taken,
         Stop::Refused,
         Stop::TooLong,
+        Stop::Failed,
     ];
 
     /// For people.
@@ -89,6 +92,7 @@ impl Stop {
             Stop::Threads => "the program has more threads than a trace can hold",
             Stop::Taken => "the program has closed or taken the recording's file descriptor",
             Stop::TooLong => "the program runs for longer than a recording can (some thirty hours)",
+            Stop::Failed => "the disk fails (Input/output error)",
             Stop::Refused => "the kernel forbids what recording needs (a seccomp filter of the program's?)",
         }
     }

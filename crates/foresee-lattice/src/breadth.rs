@@ -6,7 +6,7 @@ use super::level::Level;
 use super::machine::Machine;
 use super::options::Breadth;
 
-/// Leaves the most promising cuts of a level; whether any had to go.
+/// Leaves the most promising cuts of a level, with about so many entries; whether any had to go.
 ///
 /// The observed run's cut comes first, then those with a state nearest to a verdict, then those nearest to the observed run, then
 /// the smaller ones: a total order that depends on the level alone.
@@ -15,12 +15,12 @@ pub(super) fn select<K: Packed, S: Clone + Eq + Send + Sync, M: Machine<State = 
     layout: &Layout,
     guide: &Guide<'_, M>,
     observed: &[u32],
+    entries: usize,
 ) -> bool {
     let breadth = match guide.options.breadth {
         Breadth::All => usize::MAX,
         Breadth::Most(most) => most.max(1),
     };
-    let entries = guide.entries(K::bytes(layout), layout.threads());
     if level.len() <= breadth.min(entries) {
         return false;
     }

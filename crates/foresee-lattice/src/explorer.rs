@@ -11,9 +11,11 @@
 //!
 //! **Events that come while it goes on.** [`Explorer::advance`] goes as far as the known steps allow: a level is left when the next
 //! step of every thread is known for all its cuts, cannot happen there yet ([`Causality::expect`]), or the thread has
-//! [ended](Explorer::end). [`Explorer::oldest`] gives the steps that all cuts have behind them; [`Causality::forget`] drops them.
+//! [ended](Explorer::end); at a [moment](Explorer::pause_at) that was set it pauses before the next level, and goes on there later. [`Explorer::oldest`] gives the steps that all cuts have behind them; [`Causality::forget`] drops them.
 //!
 //! **Cost.** See `level`: time linear in the edges of the lattice, memory two levels, one of them twice while it is made.
+
+use std::time::Instant;
 
 use foresee_monitor::formalism::Categories;
 use rustc_hash::FxHashSet;
@@ -67,6 +69,8 @@ pub struct Explorer<'a, M: Machine> {
     entries: u64,
     widest: usize,
     stopped: bool,
+    pause_at: Option<Instant>,
+    paused: bool,
 }
 
 impl<'a, M: Machine> Explorer<'a, M> {
@@ -85,7 +89,19 @@ impl<'a, M: Machine> Explorer<'a, M> {
             entries: 1,
             widest: 1,
             stopped: false,
+            pause_at: None,
+            paused: false,
         }
+    }
+
+    /// From now on [`Explorer::advance`] goes no further than to this moment, if there is one; it can be called again.
+    pub fn pause_at(&mut self, moment: Option<Instant>) {
+        self.pause_at = moment;
+    }
+
+    /// Whether the last [`Explorer::advance`] was paused while there was more to do.
+    pub fn is_paused(&self) -> bool {
+        self.paused
     }
 
     /// No more steps of this thread will come; or they are not waited for.
@@ -143,11 +159,16 @@ impl<'a, M: Machine> Explorer<'a, M> {
     /// Goes on as far as the known steps and the budget allow. Whether something new was reported.
     pub fn advance(&mut self, causality: &Causality) -> bool {
         let before = self.reported.len();
+        self.paused = false;
         self.ended.resize(causality.threads(), false);
         self.walk.grow(causality.threads());
         while !self.stopped && self.awaited(causality).next().is_none() {
             if self.options.budget.is_exhausted() {
                 self.stopped = true;
+                break;
+            }
+            if self.pause_at.is_some_and(|moment| Instant::now() >= moment) {
+                self.paused = self.walk.level < causality.len();
                 break;
             }
             let Explorer { machine, options, known, walk, .. } = self;

@@ -6,7 +6,8 @@
 //! of entries depends on nothing but the level before, however many threads of ours do the work: they take ranges of the new level.
 //!
 //! **Cost.** Per new cut one comparison for each thread, per edge of the lattice the test whether the step can happen and a step of
-//! the machine. Memory: the two levels.
+//! the machine. Memory: the two levels. A level may be as many times wider than the one before as there are threads, so it is given up
+//! as soon as it has more entries than its maker allows.
 
 use foresee_monitor::formalism::Categories;
 use rayon::prelude::*;
@@ -73,6 +74,16 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
         self.cuts.len()
     }
 
+    /// Whether all entries are of the same cut.
+    pub(super) fn is_one_cut(&self) -> bool {
+        self.cuts.first() == self.cuts.last()
+    }
+
+    /// How many bytes a cut takes.
+    pub(super) fn cut_bytes(&self, layout: &Layout) -> usize {
+        K::bytes(layout)
+    }
+
     fn append(&mut self, mut other: Self) {
         self.cuts.append(&mut other.cuts);
         self.states.append(&mut other.states);
@@ -90,22 +101,28 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
         !self.find(&K::pack(layout, &verdict.cut).bump(layout, verdict.thread)).is_empty()
     }
 
-    /// The level after this one.
-    pub(super) fn next<M: Machine<State = S>>(&self, by: &Expansion<'_, M>) -> (Self, Vec<PieceVerdicts<S>>) {
+    /// The level after this one, unless it has more entries than `most`.
+    pub(super) fn next<M: Machine<State = S>>(
+        &self,
+        by: &Expansion<'_, M>,
+        most: usize,
+    ) -> Option<(Self, Vec<PieceVerdicts<S>>)> {
         let pieces = self.len().div_ceil(PIECE);
         if pieces < 2 {
-            let (level, verdicts) = self.piece(by, None, None);
-            return (level, vec![verdicts]);
+            let (level, verdicts) = self.piece(by, None, None, most)?;
+            return Some((level, vec![verdicts]));
         }
         let bounds: Vec<&K> = (1..pieces).map(|n| &self.cuts[n * self.len() / pieces]).collect();
         let range = |n: usize| (n.checked_sub(1).map(|n| bounds[n]), bounds.get(n).copied());
+        // Pieces are about equal, but not quite.
+        let most = most.saturating_mul(2) / pieces;
         let made: Vec<(Self, PieceVerdicts<S>)> = (0..pieces)
             .into_par_iter()
             .map(|n| {
                 let (from, to) = range(n);
-                self.piece(by, from, to)
+                self.piece(by, from, to, most)
             })
-            .collect();
+            .collect::<Option<_>>()?;
         let mut level = Level::new();
         let all = made.iter().map(|(piece, _)| piece.len()).sum();
         level.cuts.reserve_exact(all);
@@ -115,23 +132,27 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
             verdicts
         });
         let verdicts = verdicts.collect();
-        (level, verdicts)
+        Some((level, verdicts))
     }
 
-    /// The entries of the next level with cuts from `from` up to and without `to`.
+    /// The entries of the next level with cuts from `from` up to and without `to`, unless there are more than `most`.
     fn piece<M: Machine<State = S>>(
         &self,
         by: &Expansion<'_, M>,
         from: Option<&K>,
         to: Option<&K>,
-    ) -> (Self, PieceVerdicts<S>) {
+        most: usize,
+    ) -> Option<(Self, PieceVerdicts<S>)> {
         let mut streams: Vec<Stream<K>> =
             (0..by.layout.threads() as u32).map(|thread| self.stream(by, thread, from, to)).collect();
         streams.retain(|stream| stream.head.is_some());
         let mut level = Level::new();
         let mut verdicts = PieceVerdicts { found: Vec::new(), groups: FxHashSet::default() };
-        while let Some(cut) = streams.iter().filter_map(|stream| stream.head.clone()).min() {
+        while let Some(cut) = streams.iter().filter_map(|stream| stream.head.as_ref()).min().cloned() {
             let first = level.len();
+            if first > most {
+                return None;
+            }
             for stream in &mut streams {
                 if stream.head.as_ref() == Some(&cut) {
                     self.step(by, stream, first, &cut, &mut level, &mut verdicts);
@@ -142,7 +163,7 @@ impl<K: Packed, S: Clone + Eq + Send + Sync> Level<K, S> {
                 streams.retain(|stream| stream.head.is_some());
             }
         }
-        (level, verdicts)
+        Some((level, verdicts))
     }
 
     fn stream<M: Machine<State = S>>(

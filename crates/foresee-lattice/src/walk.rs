@@ -54,6 +54,7 @@ impl<S: Clone + Eq + Send + Sync> Walk<S> {
         guide: &Guide<'_, M>,
     ) -> Option<Vec<(Group, VerdictAt<S>)>> {
         self.make_room(guide.causality);
+        let before = self.observed.clone();
         if let Some(thread) = guide.causality.observed(self.level) {
             self.observed[thread as usize] += 1;
         }
@@ -61,9 +62,18 @@ impl<S: Clone + Eq + Send + Sync> Walk<S> {
         let place = options.place;
         let all = options.breadth != Breadth::All;
         let by = Expansion { causality, machine, layout: &self.layout, within, place, known, all };
-        let (verdicts, next) = front!(&self.front, level => {
-            let (mut next, pieces) = level.next(&by);
-            self.left_out |= select(&mut next, &self.layout, guide, &self.observed);
+        let (verdicts, next) = front!(&mut self.front, level => {
+            let entries = guide.entries(level.cut_bytes(&self.layout), self.layout.threads());
+            // What would have to go at once is not made: fewer cuts go on from here instead.
+            let (mut next, pieces) = loop {
+                let most = if level.is_one_cut() { usize::MAX } else { entries.saturating_mul(2) };
+                if let Some(made) = level.next(&by, most) {
+                    break made;
+                }
+                let half = level.len() / 2;
+                self.left_out |= select(level, &self.layout, guide, &before, half);
+            };
+            self.left_out |= select(&mut next, &self.layout, guide, &self.observed, entries);
             let mut verdicts: Vec<_> = pieces.into_iter().flat_map(|piece| piece.found).collect();
             // With a limited breadth, only runs that go on count: one cut per level is the observed run, no more.
             verdicts.retain(|(_, verdict)| !all || next.contains(&self.layout, verdict));

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use foresee_lattice::explorer::Breadth;
 use foresee_lattice::online::{
@@ -110,10 +111,10 @@ fn observe_looking(
     let mut found = Vec::new();
     for message in messages {
         session.hear(parse(&message.line()).unwrap()).unwrap();
-        found.extend(if look() { session.look_ahead() } else { session.advance() });
+        found.extend(if look() { session.look_ahead(None) } else { session.advance(None) });
     }
     assert!(session.is_over());
-    found.extend(session.advance());
+    found.extend(session.advance(None));
     (found, session.is_exhaustive())
 }
 
@@ -257,7 +258,7 @@ fn lie(limits: Limits, messages: Vec<Message>) -> Option<Lie> {
     let mut lie = None;
     for message in messages {
         lie = lie.or(session.hear(message).err());
-        session.advance();
+        session.advance(None);
     }
     lie
 }
@@ -331,10 +332,60 @@ fn long_runs_are_forgotten() {
                 called: Vec::new(),
             }))
             .unwrap();
-        found.extend(session.advance());
+        found.extend(session.advance(None));
     }
-    found.extend(session.look_ahead());
+    found.extend(session.look_ahead(None));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(!found[0].whole && (32..=65).contains(&found[0].steps.len()), "{}", found[0].steps.len());
     assert_eq!(found[0].steps.last().unwrap().number, 99_999);
+}
+
+/// Threads that know nothing of each other, and all that they say.
+fn strangers(threads: u32, steps: u32) -> Vec<Message> {
+    let all = (0..threads * steps).map(|number| {
+        let thread = number % threads;
+        assign(number, thread, &[(thread, number / threads + 1)])
+    });
+    all.chain([Message::Ended(Ended { messages: vec![0, threads * steps] })]).collect()
+}
+
+/// What there was no time for is done later, and comes to the same.
+#[test]
+fn looks_may_be_cut_short() {
+    let properties = properties();
+    let stages = stages(&properties).unwrap();
+    let explored = |pauses: bool| {
+        let mut session = Session::new(&stages, Limits::default());
+        strangers(3, 10).into_iter().for_each(|message| session.hear(message).unwrap());
+        let mut found = Vec::new();
+        if pauses {
+            found.extend(session.advance(Some(Instant::now())));
+            assert!(session.is_paused() && session.is_over(), "{}", session.cuts());
+            found.extend(session.look_ahead(Some(Instant::now())));
+        }
+        found.extend(session.advance(None));
+        assert!(!session.is_paused());
+        (reported(&found), session.cuts(), session.is_exhaustive())
+    };
+    assert_eq!(explored(true), explored(false));
+    assert_eq!(explored(true).1, 11 * 11 * 11 + 1);
+}
+
+/// A program that got less memory leaves out runs, and is dropped if its messages alone are too much.
+#[test]
+fn the_limit_may_change() {
+    let properties = properties();
+    let stages = stages(&properties).unwrap();
+    let explored = |memory: usize| {
+        let mut session = Session::new(&stages, Limits::default());
+        let limited = session.limit(memory);
+        strangers(3, 30).into_iter().for_each(|message| session.hear(message).unwrap());
+        session.advance(None);
+        (limited, session.is_exhaustive())
+    };
+    assert_eq!(explored(256 << 20), (Ok(()), true));
+    assert_eq!(explored(256 << 10), (Ok(()), false));
+    let mut session = Session::new(&stages, Limits::default());
+    strangers(100, 1).into_iter().for_each(|message| session.hear(message).unwrap());
+    assert_eq!(session.limit(8192), Err(Lie::Memory(100)));
 }

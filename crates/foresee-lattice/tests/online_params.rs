@@ -193,10 +193,10 @@ fn observe(
     let mut found = Vec::new();
     for message in messages {
         session.hear(parse(&message.line()[..message.line().len() - 1]).unwrap()).unwrap();
-        found.extend(if look() { session.look_ahead() } else { session.advance() });
+        found.extend(if look() { session.look_ahead(None) } else { session.advance(None) });
     }
     assert!(session.is_over());
-    found.extend(session.advance());
+    found.extend(session.advance(None));
     assert_eq!(session.refused(), 0);
     are_runs(messages, &found, properties);
     Observed { found, exhaustive: session.is_exhaustive(), left_out: session.left_out() }

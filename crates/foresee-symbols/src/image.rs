@@ -1,16 +1,17 @@
 //! One program or library file.
 //!
-//! The file is read once; everything that is asked of it (symbols, debug information, machine code) works on the same bytes.
-//! Only line tables are read by `addr2line`'s own loader, which maps the file and finds split debug information.
+//! What is asked of it (symbols, debug information, machine code) is read when it is asked for, once, and kept: a file may have gigabytes of data that
+//! nobody asks for. Only line tables are read by `addr2line`'s own loader, which maps the file and finds split debug information.
 
 use std::borrow::Cow;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
 use foresee_trace::raw::DataSymbol;
 use gimli::{DwarfSections, SectionId};
+use object::read::ReadCache;
 use object::read::elf::ElfFile64;
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
+use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
 use rustc_hash::FxHashMap;
 
 use crate::demangle::demangled;
@@ -26,19 +27,26 @@ pub enum ImageError {
     NotElf,
 }
 
-/// The bytes of a program or library, known to be an ELF file.
+/// The structure of a file.
+pub type Elf<'a> = ElfFile64<'a, Endianness, &'a ReadCache<File>>;
+
+/// A program or library, known to be an ELF file.
 pub struct Image {
     path: PathBuf,
-    bytes: Vec<u8>,
+    content: ReadCache<File>,
     metadata: Metadata,
 }
 
 impl Image {
-    /// Reads the file.
+    /// Opens the file.
     pub fn read(path: &Path) -> Result<Image, ImageError> {
         let metadata = path.metadata().map_err(ImageError::Unreadable)?;
-        let bytes = std::fs::read(path).map_err(ImageError::Unreadable)?;
-        let image = Image { path: path.to_owned(), bytes, metadata };
+        // What is no file may have no end, or wait for somebody.
+        if !metadata.is_file() {
+            return Err(ImageError::NotElf);
+        }
+        let content = ReadCache::new(File::open(path).map_err(ImageError::Unreadable)?);
+        let image = Image { path: path.to_owned(), content, metadata };
         image.elf()?;
         Ok(image)
     }
@@ -54,13 +62,13 @@ impl Image {
     }
 
     /// The file's structure. Only its headers are parsed here.
-    pub fn elf(&self) -> Result<ElfFile64<'_>, ImageError> {
-        ElfFile64::parse(&*self.bytes).map_err(|_| ImageError::NotElf)
+    pub fn elf(&self) -> Result<Elf<'_>, ImageError> {
+        ElfFile64::parse(&self.content).map_err(|_| ImageError::NotElf)
     }
 }
 
 /// The sections of a file's debug information; missing ones are empty.
-pub(crate) fn dwarf_sections<'a>(file: &ElfFile64<'a>) -> gimli::Result<DwarfSections<Cow<'a, [u8]>>> {
+pub(crate) fn dwarf_sections<'a>(file: &Elf<'a>) -> gimli::Result<DwarfSections<Cow<'a, [u8]>>> {
     DwarfSections::load(|id: SectionId| -> gimli::Result<Cow<'a, [u8]>> {
         let section = file.section_by_name(id.name());
         Ok(section.and_then(|section| section.uncompressed_data().ok()).unwrap_or_default())
@@ -69,7 +77,7 @@ pub(crate) fn dwarf_sections<'a>(file: &ElfFile64<'a>) -> gimli::Result<DwarfSec
 
 /// The statics of a program, by address. Those of C that files have for themselves, and several of them under one name, are called
 /// `file.c:name`.
-pub(crate) fn statics(file: &ElfFile64<'_>) -> Vec<DataSymbol> {
+pub(crate) fn statics(file: &Elf<'_>) -> Vec<DataSymbol> {
     // Symbols that only their file knows follow the name of that file.
     let mut within = "";
     let mut data: Vec<(DataSymbol, &str)> = Vec::new();

@@ -34,7 +34,7 @@ pub use blind::{BlindPlace, Effect, blind_code};
 pub use file_symbols::FileSymbols;
 use foresee_trace::raw::LockTable;
 use foresee_trace::{EventSource, TraceError};
-pub use image::{Image, ImageError};
+pub use image::{Elf, Image, ImageError};
 pub use static_parts::PartError;
 
 /// Opens a trace of any format; a raw one gets the symbols of the program files it names.

@@ -5,10 +5,9 @@
 
 use foresee_trace::raw::Origin;
 use gimli::{EndianSlice, LittleEndian, Unit};
-use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _};
 
-use crate::image::dwarf_sections;
+use crate::image::{Elf, dwarf_sections};
 
 /// Where such units were built.
 const BUILT_IN: &str = "/rustc/";
@@ -35,7 +34,7 @@ fn names_unseen_atomics(names: &[u8]) -> bool {
 
 impl Prebuilt {
     /// Reads the units of a file; without debug information none is known.
-    pub fn of(file: &ElfFile64<'_>) -> Prebuilt {
+    pub fn of(file: &Elf<'_>) -> Prebuilt {
         let mut prebuilt = Prebuilt::default();
         // What cannot be read is taken for the program's own.
         let _ = prebuilt.read(file);
@@ -59,7 +58,7 @@ impl Prebuilt {
         }
     }
 
-    fn read(&mut self, file: &ElfFile64<'_>) -> gimli::Result<()> {
+    fn read(&mut self, file: &Elf<'_>) -> gimli::Result<()> {
         let sections = dwarf_sections(file)?;
         let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
         let mut units = dwarf.units();

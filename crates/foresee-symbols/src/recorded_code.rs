@@ -20,12 +20,11 @@ use gimli::{
     DW_TAG_inlined_subroutine, DW_TAG_subprogram, DebuggingInformationEntry, Dwarf, EndianSlice,
     LittleEndian, Unit, UnitSectionOffset,
 };
-use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, SymbolKind};
 use rustc_hash::FxHashMap;
 
 use crate::demangle::demangled;
-use crate::image::{Image, ImageError, dwarf_sections};
+use crate::image::{Elf, Image, ImageError, dwarf_sections};
 use crate::prebuilt;
 
 /// The variable by which the runtime finds the table.
@@ -67,7 +66,7 @@ pub fn table(image: &Image, selection: &Selection) -> Result<Vec<u8>, SelectionE
     let file = image.elf()?;
     let records_others = selection.only.is_empty();
     let mut wanted = Wanted::new(selection);
-    let mut code = Code::of(&file, records_others);
+    let mut code = Code::of(&file, image.metadata().len(), records_others);
     symbols(&file, &mut wanted, &mut code);
     // What cannot be read has the names of its symbols.
     let _ = debug_information(&file, &mut wanted, &mut code);
@@ -90,12 +89,13 @@ struct Code {
 }
 
 impl Code {
-    fn of(file: &ElfFile64<'_>, wanted: bool) -> Code {
+    /// `len` is how many bytes the file has.
+    fn of(file: &Elf<'_>, len: u64, wanted: bool) -> Code {
         let sections = file.sections().filter(|section| section.kind() == SectionKind::Text);
         let ranges: Vec<_> = sections.map(|section| (section.address(), section.size())).collect();
         let start = ranges.iter().map(|&(start, _)| start).min().unwrap_or(0);
         let end = ranges.iter().map(|&(start, len)| start.saturating_add(len)).max().unwrap_or(0);
-        let words = (end - start).min(file.data().len() as u64).div_ceil(64) as usize;
+        let words = (end - start).min(len).div_ceil(64) as usize;
         Code { start, bits: vec![if wanted { u64::MAX } else { 0 }; words] }
     }
 
@@ -169,7 +169,7 @@ impl Wanted {
     }
 }
 
-fn symbols(file: &ElfFile64<'_>, wanted: &mut Wanted, code: &mut Code) {
+fn symbols(file: &Elf<'_>, wanted: &mut Wanted, code: &mut Code) {
     for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0) {
         if let Ok(name) = symbol.name() {
             let says = wanted.says(name);
@@ -179,7 +179,7 @@ fn symbols(file: &ElfFile64<'_>, wanted: &mut Wanted, code: &mut Code) {
     }
 }
 
-fn debug_information(file: &ElfFile64<'_>, wanted: &mut Wanted, code: &mut Code) -> gimli::Result<()> {
+fn debug_information(file: &Elf<'_>, wanted: &mut Wanted, code: &mut Code) -> gimli::Result<()> {
     let sections = dwarf_sections(file)?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     let mut units = Vec::new();

@@ -277,7 +277,7 @@ impl Gap {
 }
 
 impl NoEnd {
-    const ALL: [NoEnd; 11] = [
+    const ALL: [NoEnd; 12] = [
         NoEnd::Stopped(Stop::NoRoom),
         NoEnd::Stopped(Stop::MaxSize),
         NoEnd::Stopped(Stop::LittleRoom),
@@ -285,6 +285,7 @@ impl NoEnd {
         NoEnd::Stopped(Stop::Taken),
         NoEnd::Stopped(Stop::Refused),
         NoEnd::Stopped(Stop::TooLong),
+        NoEnd::Stopped(Stop::Failed),
         NoEnd::Damaged,
         NoEnd::Interrupted,
         NoEnd::OutOfTime,
@@ -300,6 +301,7 @@ impl NoEnd {
             NoEnd::Stopped(Stop::Taken) => "descriptor-taken",
             NoEnd::Stopped(Stop::Refused) => "forbidden",
             NoEnd::Stopped(Stop::TooLong) => "too-long",
+            NoEnd::Stopped(Stop::Failed) => "disk-failed",
             NoEnd::Damaged => "damaged",
             NoEnd::Interrupted => "interrupted",
             NoEnd::OutOfTime => "out-of-time",

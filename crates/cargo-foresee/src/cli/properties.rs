@@ -56,8 +56,8 @@ pub struct ObserveArgs {
     /// How many cuts of each level of the lattice are followed: 1 is the observed run, `all` is every run [default: all]
     #[arg(long, value_name = "N", value_parser = number::breadth)]
     pub breadth: Option<usize>,
-    /// Use no more memory than about this (1G) for each program; what does not fit is left out, and
-    /// reported [default: 256M for each property]
+    /// Use no more memory than about this (1G) for all programs together, and a quarter of it for each; what does not fit is left out, and
+    /// reported [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = number::count)]
     pub memory: Option<u64>,
     /// How to print findings: human at once, the others at the end

@@ -407,7 +407,9 @@ fn exit_code(report: &Report, settings: &Settings) -> u8 {
     if report.has_alarm() {
         return settings.exit_code.unwrap_or(exit::FINDINGS);
     }
-    let unfinished = report.stats.undecided > 0 || report.stats.interrupted;
+    let stats = &report.stats;
+    let is_short = settings.memory.is_some() && stats.analysed < stats.events;
+    let unfinished = stats.undecided > 0 || stats.interrupted || is_short;
     let is_cut = settings.bound.is_some() && report.stats.interrupted;
     let is_limited = settings.time.is_some() || settings.memory.is_some() || is_cut;
     if unfinished && is_limited { exit::UNDECIDED } else { exit::NOTHING_FOUND }

@@ -17,6 +17,9 @@ use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 use crate::{exit, interrupt, specs, stdout};
 
+/// For all programs together, unless something else is asked for.
+const MEMORY: u64 = 1 << 30;
+
 pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     let spec = specs::read(&args.spec)?;
     let compiled = specs::load(&args.spec, specs::Warnings::Printed)?;
@@ -42,13 +45,10 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
         Some(most) if most < usize::MAX => Breadth::Most(most),
         _ => Breadth::All,
     };
-    let mut limits = Limits { breadth, ..Limits::default() };
-    if let Some(bytes) = args.memory {
-        // All properties of a spec watch each program.
-        limits.memory = (bytes / properties.len().max(1) as u64).try_into().unwrap_or(usize::MAX);
-    }
+    let limits = Limits { breadth, ..Limits::default() };
+    let memory = args.memory.unwrap_or(MEMORY).try_into().unwrap_or(usize::MAX);
     error::print(Severity::Note, &format!("observing programs that run with FORESEE_OBSERVER={listener}"));
-    let shared = Shared::new(properties, limits, args.format == ReportFormat::Human);
+    let shared = Shared::new(properties, limits, memory, args.format == ReportFormat::Human);
     let report = Arc::new(Observer::new(spec, secret, shared)).serve(&listener, args.exit_after);
     let code = if report.findings.is_empty() { exit::NOTHING_FOUND } else { exit::FINDINGS };
     // People have read along.

@@ -51,6 +51,11 @@ impl SettingsFile {
         Some(SettingsFile { path, workspace: workspace.to_owned() })
     }
 
+    /// The one of a workspace, wherever it comes from.
+    pub(super) fn of(workspace: &Path) -> SettingsFile {
+        SettingsFile { path: workspace.join(NAME), workspace: workspace.to_owned() }
+    }
+
     /// The folder that paths in the file are relative to.
     fn base(&self) -> &Path {
         self.path.parent().and_then(Path::parent).unwrap_or(Path::new("."))

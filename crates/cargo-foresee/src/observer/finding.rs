@@ -38,6 +38,17 @@ pub(super) fn finding(program: &str, found: &OnlineFinding, in_doubt: bool) -> F
     }
 }
 
+/// About how many bytes of texts and numbers it has.
+pub(super) fn weight(found: &OnlineFinding) -> usize {
+    let values = |values: &[(String, i64)]| values.iter().map(|(name, _)| 48 + name.len()).sum::<usize>();
+    let step = |step: &RunStep| {
+        512 + step.thread.len() + step.what.len() + 3 * step.place.len() + values(&step.values)
+    };
+    let after = found.witness.as_ref().map_or(0, |witness| witness.after().len() * 8);
+    let steps: usize = found.steps.iter().map(step).sum();
+    1024 + found.message.len() + values(&found.initial) + steps + after
+}
+
 fn step(step: &RunStep) -> model::Step {
     model::Step {
         index: step.number.into(),

@@ -5,18 +5,24 @@
 //! | `address` | where an observer listens, and connections |
 //! | `teller` | the program's side: meets the observer and sends it what happens |
 //! | `server` | connections and sessions: who is let in, who is dropped |
+//! | `lines`, `pending` | what a connection says; those that have not said who they are |
 //! | `session` | one program: from messages to what is found |
 //! | `shared` | what all sessions share: properties, limits, findings |
+//! | `memory_shares`, `turns` | the memory and the processors that are for all of them together |
 //! | `finding` | what is found as a finding of the report |
 //!
 //! The protocol and the exploration are `foresee_lattice::online`.
 
 pub(crate) mod address;
 mod finding;
+mod lines;
+mod memory_shares;
+mod pending;
 pub(crate) mod server;
 mod session;
 pub(crate) mod shared;
 pub(crate) mod teller;
+mod turns;
 
 /// The variable that names the address where a program's observer listens.
 pub(crate) const OBSERVER_VARIABLE: &str = "FORESEE_OBSERVER";

@@ -2,39 +2,39 @@
 //!
 //! A thread per connection reads lines, a thread per session (one program) explores. What reaches a session is bounded: a connection
 //! waits until its session has taken what it sent, and so does its program's `foresee forward`, but never the program.
-//! Whoever does not keep to the protocol is dropped, with one message; nobody else notices.
+//! Whoever does not keep to the protocol is dropped, with one message; nobody else notices. Who has not said yet who it is takes
+//! nobody's place, and does not stay for long ([`Pending`]).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{self, Read as _, Write as _};
+use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use foresee_lattice::online::{Hello, LONGEST_LINE, Message, Reply, VERSION, parse};
+use foresee_lattice::online::{Hello, Message, Reply, VERSION, parse};
 
 use super::address::{Connection, Listener};
+use super::lines::{Lines, STALLED};
+use super::pending::{PENDING, Pending};
 use super::session::{self, Incoming};
-use super::shared::Shared;
+use super::shared::{SESSIONS, Shared};
 use crate::interrupt;
 use crate::report::human::short;
 use crate::report::model::Report;
 
-/// So many connections at once.
+/// So many connections at once that have said who they are.
 const CONNECTIONS: usize = 256;
 
-/// So many programs at once.
-const SESSIONS: usize = 64;
-
-/// A message, once begun, and the hello must be there after so long.
-const STALLED: Duration = Duration::from_secs(10);
+/// That must be said after so long.
+const HELLO: Duration = Duration::from_secs(5);
 
 /// How often a connection that says nothing looks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// So many messages of a session wait to be taken.
-const QUEUE: usize = 256;
+/// So many times what a connection had to say at once waits for its session.
+const QUEUE: usize = 4;
 
 /// What all connections share.
 pub(crate) struct Observer {
@@ -42,7 +42,10 @@ pub(crate) struct Observer {
     secret: Option<String>,
     shared: Shared,
     sessions: Mutex<HashMap<String, SyncSender<Incoming>>>,
+    pending: Pending,
+    /// The threads of those that were let in, and of those that are pending or just were.
     connections: AtomicUsize,
+    greeted: AtomicUsize,
     running: AtomicUsize,
     keys: (RandomState, RandomState),
 }
@@ -54,7 +57,9 @@ impl Observer {
             secret,
             shared,
             sessions: Mutex::default(),
+            pending: Pending::default(),
             connections: AtomicUsize::new(0),
+            greeted: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             keys: Default::default(),
         }
@@ -84,57 +89,86 @@ impl Observer {
     }
 
     fn welcome(self: &Arc<Observer>, connection: Connection) {
-        if self.connections.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
-            self.connections.fetch_sub(1, Ordering::SeqCst);
-            return self.shared.dropped(&format!("there are {CONNECTIONS} connections already"));
+        // Those that had to make room for others end soon.
+        if self.greeted.load(Ordering::SeqCst) >= 2 * PENDING {
+            return self.shared.dropped("too many come at once");
         }
-        let observer = Arc::clone(self);
-        let served = std::thread::Builder::new().spawn(move || {
-            observer.talk(connection);
-            observer.connections.fetch_sub(1, Ordering::SeqCst);
-        });
+        let Ok(copy) = connection.try_clone() else {
+            return self.shared.dropped("there are too many open files");
+        };
+        let (observer, id) = (Arc::clone(self), self.pending.add(copy));
+        self.greeted.fetch_add(1, Ordering::SeqCst);
+        let served = std::thread::Builder::new().spawn(move || observer.talk(connection, id));
         if let Err(why) = served {
-            self.connections.fetch_sub(1, Ordering::SeqCst);
+            self.greeted.fetch_sub(1, Ordering::SeqCst);
+            self.pending.remove(id);
             self.shared.dropped(&why.to_string());
         }
     }
 
-    fn talk(self: &Arc<Observer>, connection: Connection) {
-        let mut lines = Lines { connection, buffer: Vec::new(), begun: None };
-        let session = match self.admit(&mut lines) {
-            Ok(session) => session,
-            Err(why) => {
-                let _ = lines.connection.write_all(&Reply::Refused(why.clone()).line());
-                lines.connection.close();
-                return self.shared.dropped(&why);
+    fn talk(self: &Arc<Observer>, connection: Connection, id: u64) {
+        let mut lines = Lines::new(connection, HELLO);
+        let admitted = self.greet(&mut lines).and_then(|hello| {
+            if self.connections.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
+                self.connections.fetch_sub(1, Ordering::SeqCst);
+                return Err(format!("there are {CONNECTIONS} connections already"));
             }
-        };
-        let left = loop {
-            let message = match lines.next(self) {
-                Ok(Some(line)) => parse(&line).map_err(|why| why.to_string()),
-                Ok(None) => break None,
-                Err(why) => Err(why),
-            };
-            match message {
-                Ok(message) => {
-                    // The session has ended if nobody takes it.
-                    if session.send(Incoming::Said(message)).is_err() {
-                        break None;
-                    }
-                }
-                Err(why) => break Some(why),
+            Ok(hello)
+        });
+        self.pending.remove(id);
+        self.greeted.fetch_sub(1, Ordering::SeqCst);
+        let refused = match admitted {
+            Ok(hello) => {
+                let joined = self.join(&mut lines, &hello, id);
+                let refused = joined.map(|session| self.relay(&mut lines, &session, id)).err();
+                self.connections.fetch_sub(1, Ordering::SeqCst);
+                refused
             }
+            Err(why) => Some(why),
         };
+        if let Some(why) = refused {
+            let _ = lines.connection.write_all(&Reply::Refused(why.clone()).line());
+            self.shared.dropped(&why);
+        }
         lines.connection.close();
-        // Nobody to tell if the session has ended.
-        let _ = session.send(Incoming::Left(left));
     }
 
-    /// The session that the connection belongs to, once it has said who it is.
-    fn admit(self: &Arc<Observer>, lines: &mut Lines) -> Result<SyncSender<Incoming>, String> {
+    /// Hands what a connection says to its session, until one of them ends.
+    fn relay(&self, lines: &mut Lines, session: &SyncSender<Incoming>, id: u64) {
+        let mut left = None;
+        while left.is_none() {
+            let first = match lines.next(&self.shared) {
+                Ok(Some(line)) => line,
+                Ok(None) => break,
+                Err(why) => {
+                    left = Some(why);
+                    break;
+                }
+            };
+            let mut messages = Vec::new();
+            for line in std::iter::once(first).chain(std::iter::from_fn(|| lines.next_at_hand())) {
+                match parse(&line) {
+                    Ok(message) => messages.push(message),
+                    Err(why) => {
+                        left = Some(why.to_string());
+                        break;
+                    }
+                }
+            }
+            // The session has ended if nobody takes it.
+            if session.send(Incoming::Said(messages)).is_err() {
+                break;
+            }
+        }
+        lines.connection.close();
+        // Nobody to tell if the session has ended.
+        let _ = session.send(Incoming::Left(id, left));
+    }
+
+    /// Who it is, if it may be here.
+    fn greet(&self, lines: &mut Lines) -> Result<Hello, String> {
         lines.connection.limit(LOOK, STALLED).map_err(|why| why.to_string())?;
-        lines.begun = Some(Instant::now());
-        let line = lines.next(self)?.ok_or("it disconnected before its first message")?;
+        let line = lines.next(&self.shared)?.ok_or("it disconnected before its first message")?;
         let Message::Hello(hello) = parse(&line).map_err(|why| why.to_string())? else {
             return Err("its first message is not a hello".to_owned());
         };
@@ -147,13 +181,23 @@ impl Observer {
         {
             return Err("it does not know the secret".to_owned());
         }
-        let session = self.session(&hello)?;
+        Ok(hello)
+    }
+
+    /// The session that the connection belongs to, which knows of it now.
+    fn join(
+        self: &Arc<Observer>,
+        lines: &mut Lines,
+        hello: &Hello,
+        id: u64,
+    ) -> Result<SyncSender<Incoming>, String> {
+        let session = self.session(hello)?;
         let copy = lines.connection.try_clone().map_err(|why| why.to_string())?;
         let gone = |_| "its session has ended".to_owned();
-        session.send(Incoming::Joined(copy)).map_err(gone)?;
+        session.send(Incoming::Joined(id, copy)).map_err(gone)?;
         let welcome = Reply::Welcome { spec: self.spec.clone() };
         if lines.connection.write_all(&welcome.line()).is_err() {
-            let _ = session.send(Incoming::Left(None));
+            let _ = session.send(Incoming::Left(id, None));
             return Err("it does not read the answer".to_owned());
         }
         Ok(session)
@@ -190,52 +234,6 @@ impl Observer {
     }
 }
 
-/// The lines of a connection.
-struct Lines {
-    connection: Connection,
-    buffer: Vec<u8>,
-    /// When the present line began.
-    begun: Option<Instant>,
-}
-
-impl Lines {
-    /// The next line, `None` at the end.
-    fn next(&mut self, observer: &Observer) -> Result<Option<Vec<u8>>, String> {
-        let mut searched = 0;
-        loop {
-            if let Some(end) = self.buffer[searched..].iter().position(|&byte| byte == b'\n') {
-                let mut line: Vec<u8> = self.buffer.drain(..=searched + end).collect();
-                line.pop();
-                self.begun = (!self.buffer.is_empty()).then(Instant::now);
-                return Ok(Some(line));
-            }
-            searched = self.buffer.len();
-            if searched > LONGEST_LINE {
-                return Err(format!("a line of more than {LONGEST_LINE} bytes"));
-            }
-            if observer.shared.is_stopped() {
-                return Ok(None);
-            }
-            if self.begun.is_some_and(|begun| begun.elapsed() >= STALLED) {
-                return Err("it stalled in the middle of a message".to_owned());
-            }
-            let mut piece = [0; 1 << 14];
-            match self.connection.read(&mut piece) {
-                Ok(0) if self.buffer.is_empty() => return Ok(None),
-                Ok(0) => return Err("it disconnected in the middle of a message".to_owned()),
-                Ok(count) => {
-                    self.begun.get_or_insert_with(Instant::now);
-                    self.buffer.extend_from_slice(&piece[..count]);
-                }
-                Err(why) => match why.kind() {
-                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted => {}
-                    _ => return Err(why.to_string()),
-                },
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use foresee_lattice::online::Limits;
@@ -244,7 +242,7 @@ mod tests {
 
     #[test]
     fn secrets_are_compared() {
-        let shared = Shared::new(Vec::new(), Limits::default(), false);
+        let shared = Shared::new(Vec::new(), Limits::default(), 1 << 20, false);
         let observer = Observer::new(String::new(), None, shared);
         assert!(observer.is_same("open sesame", "open sesame"));
         assert!(!observer.is_same("open sesame", "open sesam") && !observer.is_same("x", ""));

@@ -1,22 +1,38 @@
-//! What all sessions share: which properties to check, and what was found.
+//! What all sessions share: which properties to check, memory and processors, and what was found.
+//!
+//! What is kept for the report at the end is bounded, too, as clients choose how much there is and how long its names are.
 
+use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foresee_lattice::online::Limits;
 use foresee_monitor::property::Property;
 
+use super::memory_shares::MemoryShares;
+use super::turns::Turns;
 use crate::error::{self, Severity};
 use crate::report::human;
 use crate::report::model::{Finding, Report, SessionStats, Stats};
 
-/// So many findings are kept for the report at the end.
-const FINDINGS: usize = 10_000;
+/// So many programs at once.
+pub(super) const SESSIONS: usize = 64;
+
+/// So many findings, and ends of programs, are kept for the report at the end.
+const KEPT: usize = 10_000;
+
+/// The texts of these findings have together no more bytes than this.
+const TEXTS: usize = 64 << 20;
+
+/// So many clients that were dropped are told of one by one.
+const TOLD: u64 = 100;
 
 /// Shared by the threads of all sessions.
 pub(crate) struct Shared {
     pub(super) properties: Vec<Property>,
     pub(super) limits: Limits,
+    pub(super) memory: MemoryShares,
+    pub(super) turns: Turns,
     /// Whether people read along.
     shows_at_once: bool,
     results: Mutex<Results>,
@@ -27,15 +43,34 @@ pub(crate) struct Shared {
 #[derive(Default)]
 struct Results {
     findings: Vec<Finding>,
+    /// How many bytes their texts have.
+    texts: usize,
     sessions: Vec<SessionStats>,
+    /// How many sessions have ended, and how many events and refused runs they had.
+    ended: usize,
+    events: u64,
+    refused: u64,
     /// Connections that did not get as far as a session.
     dropped: u64,
 }
 
 impl Shared {
-    pub(crate) fn new(properties: Vec<Property>, limits: Limits, shows_at_once: bool) -> Shared {
-        let stopped = AtomicBool::new(false);
-        Shared { properties, limits, shows_at_once, results: Mutex::default(), stopped }
+    /// `memory` is for all programs together.
+    pub(crate) fn new(
+        properties: Vec<Property>,
+        limits: Limits,
+        memory: usize,
+        shows_at_once: bool,
+    ) -> Shared {
+        Shared {
+            properties,
+            limits,
+            memory: MemoryShares::new(memory, SESSIONS),
+            turns: Turns::new(std::thread::available_parallelism().map_or(1, NonZero::get)),
+            shows_at_once,
+            results: Mutex::default(),
+            stopped: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn is_stopped(&self) -> bool {
@@ -46,13 +81,15 @@ impl Shared {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn found(&self, finding: Finding) {
+    /// A finding, with texts of so many bytes.
+    pub(super) fn found(&self, finding: Finding, texts: usize) {
         // One at a time: they have several lines.
         let mut results = self.results();
         if self.shows_at_once {
             error::print_lines(Severity::Warning, &human::observed(&finding));
         }
-        if results.findings.len() < FINDINGS {
+        if results.findings.len() < KEPT && results.texts + texts <= TEXTS {
+            results.texts += texts;
             results.findings.push(finding);
         }
     }
@@ -60,29 +97,37 @@ impl Shared {
     pub(super) fn ended(&self, session: SessionStats) {
         let mut results = self.results();
         error::print(Severity::Note, &human::session(&session));
-        results.sessions.push(session);
+        results.ended += 1;
+        results.events += session.events;
+        results.refused += session.refused;
+        if results.sessions.len() < KEPT {
+            results.sessions.push(session);
+        }
     }
 
     /// A connection was dropped that belongs to no session.
     pub(super) fn dropped(&self, why: &str) {
         let mut results = self.results();
         results.dropped += 1;
-        error::print(Severity::Warning, &format!("a client was dropped: {why}"));
+        if results.dropped <= TOLD {
+            let more = if results.dropped == TOLD { "; more are only counted" } else { "" };
+            error::print(Severity::Warning, &format!("a client was dropped: {why}{more}"));
+        }
     }
 
     /// How many sessions have ended.
     pub(super) fn sessions(&self) -> usize {
-        self.results().sessions.len()
+        self.results().ended
     }
 
     /// All that was found, after so many seconds.
     pub(super) fn report(&self, seconds: f64) -> Report {
-        let Results { findings, sessions, dropped } = std::mem::take(&mut *self.results());
-        let events = sessions.iter().map(|session| session.events).sum();
+        let Results { findings, sessions, dropped, events, refused, .. } =
+            std::mem::take(&mut *self.results());
         let stats = Stats {
             events,
             analysed: events,
-            refused: sessions.iter().map(|session| session.refused).sum(),
+            refused,
             seconds,
             sessions: Some(sessions),
             dropped: Some(dropped),

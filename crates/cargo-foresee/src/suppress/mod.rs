@@ -69,6 +69,11 @@ impl Suppressions {
         let name = path.display();
         let text = bounded::read_text(path, bounded::SMALL)
             .map_err(|why| CliError::Usage(format!("{name}: cannot read: {}", without_code(&why))))?;
+        self.add(&name.to_string(), &text)
+    }
+
+    /// Adds the lines of a text; where it is from is for messages.
+    pub(crate) fn add(&mut self, name: &str, text: &str) -> Result<(), CliError> {
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {

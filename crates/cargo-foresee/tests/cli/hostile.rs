@@ -133,9 +133,19 @@ fn a_program_does_not_wait_for_a_hostile_observer() {
     let spec =
         |body: String| format!("property P(x) {{ event a(x); ere: {body} @match {{ report \"m\"; }} }}");
     let welcome = |spec: String| format!("{{\"welcome\":{{\"spec\":{spec:?}}}}}\n");
-    // One byte after the other, for ever; and specs that no compiler survives.
-    let answers =
-        [None, Some(welcome(spec(format!("a{}", "+".repeat(40))))), Some(welcome(spec("(".repeat(40_000))))];
+    // One byte after the other, for ever; specs that no compiler survives; no end of a line, what is no answer, and half of one.
+    let answers = [
+        None,
+        Some(welcome(spec(format!("a{}", "+".repeat(40))))),
+        Some(welcome(spec("(".repeat(40_000)))),
+        Some("x".repeat(30_000_000)),
+        Some("[".repeat(100_000) + "\n"),
+        Some("{\"refused\":\"\u{1b}[31m\"}\n".to_owned()),
+        Some(welcome(spec("a".to_owned()))[..20].to_owned()),
+        Some(String::new()),
+        // Goes at once, when the program has begun.
+        Some(welcome(spec("a".to_owned()))),
+    ];
     for answer in answers {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -155,6 +165,7 @@ fn a_program_does_not_wait_for_a_hostile_observer() {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"started\n"[..]), "{said}");
+        assert!(!said.contains("panicked") && !said.contains('\u{1b}'), "{said}");
     }
 }
 

@@ -53,13 +53,13 @@ const SPEC: &str = r#"property SafeLanding {
 "#;
 
 /// An observer, and what it says.
-struct Observer {
-    process: Child,
+pub(crate) struct Observer {
+    pub(crate) process: Child,
     says: BufReader<ChildStderr>,
 }
 
 impl Observer {
-    fn start(folder: &Folder, args: &[&str]) -> Observer {
+    pub(crate) fn start(folder: &Folder, args: &[&str]) -> Observer {
         Observer::of(SPEC, folder, args)
     }
 
@@ -76,7 +76,7 @@ impl Observer {
     }
 
     /// Reads up to a line with this in it; all that was read.
-    fn until(&mut self, text: &str) -> String {
+    pub(crate) fn until(&mut self, text: &str) -> String {
         let mut all = String::new();
         while !all.contains(text) {
             let mut line = String::new();
@@ -87,13 +87,13 @@ impl Observer {
     }
 
     /// Ctrl-C.
-    fn interrupt(&self) {
+    pub(crate) fn interrupt(&self) {
         let id = Pid::from_raw(self.process.id().try_into().unwrap()).unwrap();
         kill_process(id, Signal::INT).unwrap();
     }
 
     /// Its exit code, and what it said until then.
-    fn end(mut self) -> (Option<i32>, String, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String, String) {
         let (mut out, mut rest) = (String::new(), String::new());
         self.says.read_to_string(&mut rest).unwrap();
         self.process.stdout.take().unwrap().read_to_string(&mut out).unwrap();
@@ -216,19 +216,19 @@ fn programs_do_not_need_their_observer() {
 }
 
 /// A client of its own.
-fn say(folder: &Folder, lines: &str) -> UnixStream {
+pub(crate) fn say(folder: &Folder, lines: &str) -> UnixStream {
     let mut stream = UnixStream::connect(folder.path("socket")).unwrap();
     // It may be dropped before it has said everything.
     let _ = stream.write_all(lines.as_bytes());
     stream
 }
 
-fn hello(session: &str) -> String {
+pub(crate) fn hello(session: &str) -> String {
     format!("{{\"hello\":{{\"version\":2,\"session\":\"{session}\",\"program\":\"{session}\"}}}}\n")
 }
 
 /// A variable of the property gets a value.
-fn assign(number: u32, thread: u32, clock: &[(u32, u32)], var: u32, value: i64) -> String {
+pub(crate) fn assign(number: u32, thread: u32, clock: &[(u32, u32)], var: u32, value: i64) -> String {
     let event = json!({"relevant": {
         "property": 0, "number": number, "thread": thread, "clock": clock, "acts": [{"assign": [var, value]}],
         "name": format!("T{thread}"), "place": format!("p{number}"),

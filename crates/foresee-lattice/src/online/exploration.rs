@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
 
 use foresee_monitor::formalism::Categories;
 use rustc_hash::FxHashSet;
@@ -168,6 +169,16 @@ impl<'a> Exploration<'a> {
         self.bodies.get(body).map(|body| &body.observed)
     }
 
+    /// From now on it goes no further than to this moment, if there is one.
+    pub(super) fn pause_at(&mut self, moment: Option<Instant>) {
+        self.bodies.iter_mut().for_each(|body| body.explorer.pause_at(moment));
+    }
+
+    /// Whether there was no time for all that is known.
+    pub(super) fn is_paused(&self) -> bool {
+        self.bodies.iter().any(|body| body.explorer.is_paused())
+    }
+
     /// Explores as far as is known; what is reported there.
     pub(super) fn advance(&mut self, threads: &[Thread], is_over: bool) -> Vec<PredictedVerdict> {
         let mut reported = Vec::new();
@@ -176,7 +187,7 @@ impl<'a> Exploration<'a> {
         }
         self.explore(threads, is_over, &mut reported);
         // A thread that says nothing must not hold up too much.
-        while self.causality.len() - self.level() > self.patience {
+        while !self.is_paused() && self.causality.len() - self.level() > self.patience {
             let before = self.level();
             for body in &mut self.bodies {
                 let awaited: Vec<u32> = body.explorer.awaited(&self.causality).collect();

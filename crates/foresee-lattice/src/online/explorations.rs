@@ -107,6 +107,11 @@ impl<'a> Explorations<'a> {
         self.by_binding.values_mut()
     }
 
+    /// From now on, about so many bytes for all.
+    pub(super) fn limit(&mut self, memory: usize) {
+        self.limits.memory = memory;
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.by_binding.len()

@@ -29,7 +29,8 @@
 //!
 //! **Memory.** Of each program there is a [limit](Limits). Steps that all cuts have behind them are forgotten; levels that would grow too
 //! wide are cut; bindings that nothing has happened to for long are left alone. The summary states what is left out. A
-//! program whose messages alone are too much is dropped.
+//! program whose messages alone are too much is dropped. The limit may change while it runs, and so may the time that is given to
+//! each look: what is left to explore then is [left for the next one](Session::is_paused).
 
 mod byte_map;
 mod clocks;

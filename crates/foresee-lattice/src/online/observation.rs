@@ -4,6 +4,7 @@
 //! property's own monitor, which watches it from the beginning; those that the explorations predict are [checked](super::witness) first.
 
 use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 use foresee_monitor::formalism::Categories;
 use foresee_monitor::watch::Watch;
@@ -36,6 +37,7 @@ pub struct Observation<'a> {
     refused: u64,
     /// Something could not be checked, as it began too long ago.
     unchecked: bool,
+    paused: bool,
 }
 
 /// About how many bytes an instance of a monitor takes.
@@ -55,6 +57,7 @@ impl<'a> Observation<'a> {
             reported: 0,
             refused: 0,
             unchecked: false,
+            paused: false,
         }
     }
 
@@ -84,11 +87,27 @@ impl<'a> Observation<'a> {
         self.intake.is_over()
     }
 
-    /// Explores as far as is known. What was found since the last call.
-    pub fn advance(&mut self) -> Vec<OnlineFinding> {
+    /// From now on, about so many bytes.
+    pub fn limit(&mut self, memory: usize) -> Result<(), Lie> {
+        self.limits.memory = memory;
+        self.explorations.limit(memory);
+        self.weigh()
+    }
+
+    /// Whether the last look ended before all that is known was explored.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Explores as far as is known, but no longer than to a moment, if there is one. What was found since the last call.
+    pub fn advance(&mut self, until: Option<Instant>) -> Vec<OnlineFinding> {
         let (threads, is_over) = (&self.intake.threads, self.is_over());
+        let paused = &mut self.paused;
+        *paused = false;
         let reported = self.explorations.all().flat_map(|exploration| {
+            exploration.pause_at(until);
             let reported = exploration.advance(threads, is_over).into_iter();
+            *paused |= exploration.is_paused();
             reported.map(|reported| (Arc::clone(&exploration.binding), reported)).collect::<Vec<_>>()
         });
         let reported: Vec<(Arc<Binding>, PredictedVerdict)> = reported.collect();
@@ -97,8 +116,8 @@ impl<'a> Observation<'a> {
     }
 
     /// What is found if no more messages come. Those that come are waited for all the same.
-    pub fn look_ahead(&mut self) -> Vec<OnlineFinding> {
-        let mut found = self.advance();
+    pub fn look_ahead(&mut self, until: Option<Instant>) -> Vec<OnlineFinding> {
+        let mut found = self.advance(until);
         let reported = self.explorations.all().flat_map(|exploration| {
             let reported = exploration.look_ahead().into_iter();
             reported.map(|reported| (Arc::clone(&exploration.binding), reported)).collect::<Vec<_>>()

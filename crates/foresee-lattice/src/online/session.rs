@@ -1,5 +1,7 @@
 //! All properties of a spec and one program.
 
+use std::time::Instant;
+
 use foresee_monitor::property::Property;
 
 use super::finding::OnlineFinding;
@@ -52,14 +54,25 @@ impl<'a> Session<'a> {
         self.observations.get_mut(property as usize).ok_or(Lie::Property(property))
     }
 
-    /// Explores as far as is known. What was found since the last call.
-    pub fn advance(&mut self) -> Vec<OnlineFinding> {
-        self.observations.iter_mut().flat_map(Observation::advance).collect()
+    /// From now on, about so many bytes for all properties.
+    pub fn limit(&mut self, memory: usize) -> Result<(), Lie> {
+        let share = memory / self.observations.len().max(1);
+        self.observations.iter_mut().try_for_each(|observation| observation.limit(share))
+    }
+
+    /// Explores as far as is known, but no longer than to a moment, if there is one. What was found since the last call.
+    pub fn advance(&mut self, until: Option<Instant>) -> Vec<OnlineFinding> {
+        self.observations.iter_mut().flat_map(|observation| observation.advance(until)).collect()
+    }
+
+    /// Whether the last look ended before all that is known was explored.
+    pub fn is_paused(&self) -> bool {
+        self.observations.iter().any(Observation::is_paused)
     }
 
     /// What is found if no more messages come. Those that come are waited for all the same.
-    pub fn look_ahead(&mut self) -> Vec<OnlineFinding> {
-        self.observations.iter_mut().flat_map(Observation::look_ahead).collect()
+    pub fn look_ahead(&mut self, until: Option<Instant>) -> Vec<OnlineFinding> {
+        self.observations.iter_mut().flat_map(|observation| observation.look_ahead(until)).collect()
     }
 
     /// Why what is found may be wrong, if so.

@@ -3,8 +3,8 @@
 //! Clocks have one component per slot. A thread that was joined leaves its slot to a later one whose creator knows all that
 //! happened in the slot: then the old thread and the new one are ordered like one thread, and nothing is lost by treating
 //! them as one. So a program that creates and joins 100,000 threads needs as many slots as live at the same time. Threads
-//! that nobody joins keep theirs, and a clock is as long as the largest slot its thread has heard of: at worst, n threads that
-//! are never joined and all synchronise need 8·n² bytes.
+//! that nobody joins keep theirs; what their clocks have in common is there once ([`crate::clock`]), so n of them that all synchronise need a
+//! few kilobytes each.
 
 use foresee_trace::{LockId, Mode, ThreadId};
 

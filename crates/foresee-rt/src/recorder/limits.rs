@@ -63,6 +63,7 @@ pub(crate) fn why(error: i32) -> Stop {
     match error {
         libc::EPERM | libc::EACCES | libc::ENOSYS => Stop::Refused,
         libc::EBADF => Stop::Taken,
+        libc::EIO => Stop::Failed,
         _ => Stop::NoRoom,
     }
 }

@@ -67,6 +67,9 @@ struct Function {
     end: u64,
 }
 
+/// Sections with more bytes are not looked at.
+const LARGEST: u64 = 1 << 30;
+
 impl FileCode {
     pub(crate) fn of(image: &Rc<Image>) -> Option<FileCode> {
         let file = image.elf().ok()?;
@@ -75,12 +78,12 @@ impl FileCode {
             let name = section.name().unwrap_or_default();
             let writable =
                 matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.0 & elf::SHF_WRITE.0 != 0);
-            Section {
-                start: section.address(),
-                // The loader makes some sections read-only once it has filled them in.
-                is_constant: !writable || name.starts_with(".got") || name.starts_with(".data.rel.ro"),
-                bytes: section.data().map(<[u8]>::to_vec).unwrap_or_default(),
-            }
+            // The loader makes some sections read-only once it has filled them in.
+            let is_constant = !writable || name.starts_with(".got") || name.starts_with(".data.rel.ro");
+            // Of what may change, and of what is too much, nothing is known.
+            let is_known = is_constant && section.size() <= LARGEST;
+            let bytes = if is_known { section.data().map(<[u8]>::to_vec).unwrap_or_default() } else { Vec::new() };
+            Section { start: section.address(), is_constant, bytes }
         });
         let mut code = FileCode {
             sections: sections.collect(),
@@ -135,7 +138,7 @@ impl FileCode {
         }
     }
 
-    fn read_slots(&mut self, file: &object::read::elf::ElfFile64<'_>) {
+    fn read_slots(&mut self, file: &crate::image::Elf<'_>) {
         for (slot, relocation) in file.dynamic_relocations().into_iter().flatten() {
             let callee = match (relocation.target(), relocation.flags()) {
                 (RelocationTarget::Symbol(index), _) => {

@@ -7,10 +7,9 @@
 
 use gimli::constants as names;
 use gimli::{AttributeValue, Dwarf, EndianSlice, LittleEndian, Operation, Unit, UnitOffset};
-use object::read::elf::ElfFile64;
 use rustc_hash::FxHashMap;
 
-use crate::image::dwarf_sections;
+use crate::image::{Elf, dwarf_sections};
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
@@ -32,7 +31,7 @@ pub(super) struct FrameVariable {
 pub(super) struct FrameVariables(FxHashMap<u64, Vec<FrameVariable>>);
 
 impl FrameVariables {
-    pub(super) fn of(file: &ElfFile64<'_>) -> FrameVariables {
+    pub(super) fn of(file: &Elf<'_>) -> FrameVariables {
         let mut found = FrameVariables::default();
         // What cannot be read is not known, like all that has no debug information.
         let _ = found.read(file);
@@ -44,7 +43,7 @@ impl FrameVariables {
         self.0.get(&start).map_or(&[], Vec::as_slice)
     }
 
-    fn read(&mut self, file: &ElfFile64<'_>) -> gimli::Result<()> {
+    fn read(&mut self, file: &Elf<'_>) -> gimli::Result<()> {
         let sections = dwarf_sections(file)?;
         let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
         let mut headers = dwarf.units();

@@ -6,8 +6,9 @@
 use gimli::{
     BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, Pointer, Reader as _, UnwindSection as _,
 };
-use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _};
+
+use crate::image::Elf;
 
 /// Where a call may lead that throws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 
 impl LandingPads {
     /// Those of a file. What cannot be read is not known; `bytes` gives what the file has from an address on.
-    pub(super) fn of<'a>(file: &ElfFile64<'_>, bytes: impl Fn(u64) -> Option<&'a [u8]>) -> LandingPads {
+    pub(super) fn of<'a>(file: &Elf<'_>, bytes: impl Fn(u64) -> Option<&'a [u8]>) -> LandingPads {
         let mut pads = LandingPads::default();
         let Some(section) = file.section_by_name(".eh_frame") else { return pads };
         let Ok(data) = section.uncompressed_data() else { return pads };
