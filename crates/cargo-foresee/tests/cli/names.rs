@@ -100,6 +100,52 @@ fn a_var_may_be_a_part_of_a_static() {
     }
 }
 
+/// What is copied has a value; what is written together with other memory, by an instruction, has none that is known.
+#[test]
+fn variables_that_are_copied_have_values() {
+    let folder = Folder::new();
+    folder.write(
+        "copies.c",
+        r#"
+#include <string.h>
+struct all { int first, second, third, fourth, fifth, sixth; };
+static struct all all;
+static volatile int whole;
+int main(int words, char **word) {
+    struct all next;
+    memset(&next, 0, sizeof next);
+    next.second = words;
+    memcpy(&all, &next, words * sizeof all);
+    memset((void *)&whole, 1, sizeof whole);
+    return all.second + whole == 0;
+}
+"#,
+    );
+    let spec = |condition: &str| {
+        let property =
+            "property P { var all.second, whole: int; ptltl: ! CONDITION @violation { report \"set\"; } }";
+        folder.write("spec.rv", property.replace("CONDITION", condition));
+    };
+    for compiler in ["gcc", "clang"] {
+        let mut built = folder.command(&["cc", "-g", "-O0", "copies.c", "-o", "prog"]);
+        let built = crate::support::outcome(built.env("FORESEE_CC", compiler).output().unwrap());
+        assert_eq!(built.code, Some(0), "{}", built.stderr);
+        let run = || folder.foresee(&["run", "--engine", "property", "--spec", "spec.rv", "./prog"]);
+        spec("(all.second == 1 && whole == 16843009)");
+        assert_eq!(run().code, Some(66), "{compiler}");
+        spec("(all.second == 0 && whole == 16843009)");
+        assert_eq!(run().code, Some(0), "{compiler}: {}", run().stderr);
+    }
+    folder.write("run.std", "T1|w(x=1)|1\nT1|w(x)|2\nT1|w(y=1)|3\n");
+    folder.write(
+        "spec.rv",
+        "property P { var x, y: int; ptltl: !(x == 1 && y == 1) @violation { report \"both\"; } }",
+    );
+    let checked = folder.foresee(&["check", "run.std", "--spec", "spec.rv"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    assert!(checked.stderr.contains("`x` was written together with other memory"), "{}", checked.stderr);
+}
+
 #[test]
 fn what_is_named_and_not_there_is_told() {
     let folder = Folder::new();

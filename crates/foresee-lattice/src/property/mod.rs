@@ -65,6 +65,15 @@ struct First {
     /// The event and its thread; `None` at the end of the run.
     at: Option<(u64, ThreadId)>,
     instances: u64,
+    /// Why it is in doubt, if it is.
+    doubt: Option<String>,
+}
+
+/// Why what a property says is in doubt: the value of this variable was not seen.
+pub(crate) fn unseen_value(variable: &str) -> String {
+    format!(
+        "`{variable}` was written together with other memory, or by code that does not tell what: its value is not known"
+    )
 }
 
 impl<'o> ObservedVerdicts<'o> {
@@ -84,7 +93,8 @@ impl<'o> ObservedVerdicts<'o> {
                 continue;
             }
             let key = (heard.property, heard.handled, loc);
-            self.found.entry(key).or_insert(First { heard, at, instances: 0 }).instances += 1;
+            let doubt = self.feeds[heard.property].translator().unknown_value().map(unseen_value);
+            self.found.entry(key).or_insert(First { heard, at, instances: 0, doubt }).instances += 1;
         }
     }
 }
@@ -149,6 +159,9 @@ impl StreamEngine for ObservedVerdicts<'_> {
                 category: handler.category.clone(),
                 message: says(feed.translator(), handler, heard.domain, &heard.values, occasion),
             });
+            if let Some(reason) = &first.doubt {
+                finding.doubt_because(reason.clone());
+            }
             finding
         };
         Outcome { findings: found.into_iter().map(finding).collect(), ..Outcome::default() }

@@ -98,6 +98,10 @@ pub struct Translator<'p> {
     /// The functions that the property's events name, by event.
     functions: Vec<Vec<FunctionPattern>>,
     variables: Variables,
+    /// The variables that were written since they had a value which is known: by a copy, or together with others.
+    unknown: Vec<u32>,
+    /// One of them, if anything happened meanwhile.
+    relied_on: Option<u32>,
     /// The address of each lock, where it is known.
     lock_places: Vec<Option<u64>>,
     /// The lock last known at an address.
@@ -152,6 +156,8 @@ impl<'p> Translator<'p> {
             calls: Calls::new(property),
             functions: property.events.iter().map(functions).collect(),
             variables: Variables::new(property.vars.iter().map(|var| var.name.as_str())),
+            unknown: Vec::new(),
+            relied_on: None,
             lock_places: Vec::new(),
             locks: FxHashMap::default(),
             objects: Objects::default(),
@@ -372,9 +378,26 @@ impl<'p> Translator<'p> {
                 self.builtin(what, &[object, value as u64], visit);
             }
         }
-        if let (Builtin::Write, Some(value)) = (what, value) {
-            self.variables.at(mem.addr).for_each(|var| visit(PropertyEvent::Assign(var as usize, value)));
+        if what == Builtin::Write {
+            self.unknown.extend(self.variables.within(mem));
         }
+        // Who reads a variable that is not known learns what was written.
+        let Some(value) = value.filter(|_| what == Builtin::Write || !self.unknown.is_empty()) else {
+            return;
+        };
+        for var in self.variables.at(mem.addr) {
+            if what == Builtin::Write || self.unknown.contains(&var) {
+                self.unknown.retain(|&unknown| unknown != var);
+                self.relied_on = self.relied_on.or(self.unknown.first().copied());
+                visit(PropertyEvent::Assign(var as usize, value));
+            }
+        }
+    }
+
+    /// A variable of the property whose value was not known when another was assigned, or is not known now.
+    pub fn unknown_value(&self) -> Option<&'p str> {
+        let unknown = self.relied_on.or(self.unknown.first().copied());
+        unknown.map(|var| self.property.vars[var as usize].name.as_str())
     }
 }
 

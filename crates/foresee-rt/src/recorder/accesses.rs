@@ -46,6 +46,14 @@ pub(crate) extern "C-unwind" fn write_range(addr: u64, size: u64, pc: u64) {
     }
 }
 
+/// These bytes were written: records what watched variables among them are now.
+pub(crate) fn has_written(addr: u64, size: u64, pc: u64) {
+    if watched::any() {
+        watched::within(addr, size)
+            .for_each(|(start, size)| maybe_watched(Tag::Write, Tag::WriteValue, start, size, pc));
+    }
+}
+
 /// Records that a function of Rust's library reads these bytes, and writes them if so, for who called it.
 pub(crate) fn access_on_behalf(writes: bool, addr: u64, size: u64, pc: u64) {
     if size == 0 || !counts(pc) {

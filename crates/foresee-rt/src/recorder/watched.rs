@@ -85,6 +85,17 @@ pub(crate) fn disturb(addr: u64, size: u64) {
     }
 }
 
+/// The watched variables that are all in these bytes, and are numbers: where they are, and their sizes.
+pub(crate) fn within(addr: u64, size: u64) -> impl Iterator<Item = (u64, u8)> {
+    let end = addr.saturating_add(size);
+    let place = move |watched: &'static Watched| {
+        let (start, until) = (watched.start.load(Relaxed), watched.end.load(Relaxed));
+        let size = u8::try_from(until.saturating_sub(start)).ok().filter(|size| (1..=8).contains(size))?;
+        (addr <= start && until <= end).then_some((start, size))
+    };
+    list().iter().filter_map(place)
+}
+
 fn list() -> &'static [Watched] {
     &WATCHED[..COUNT.load(SeqCst).min(CAPACITY)]
 }

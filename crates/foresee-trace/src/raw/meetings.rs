@@ -12,6 +12,8 @@
 //!
 //! **Cost.** Nothing for who uses no atomics, and otherwise as many events as there are changes between such code and atomics of others.
 
+use foresee_format::SYNC_SPACE;
+
 use crate::event::{Event, Op};
 use crate::ids::{LocId, StrId, ThreadId};
 
@@ -109,8 +111,13 @@ impl Meetings {
     }
 }
 
+/// Whether an operation is on an atomic that other code may use unseen. What stands for a barrier or the like is none: whoever uses that is seen.
 fn is_atomic(op: &Op<'_>) -> bool {
-    matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Fence { .. })
+    match op {
+        Op::Load { mem, .. } | Op::Store { mem, .. } | Op::Rmw { mem, .. } => mem.addr < SYNC_SPACE,
+        Op::Fence { .. } => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]

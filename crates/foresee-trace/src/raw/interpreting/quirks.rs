@@ -17,23 +17,23 @@ pub(crate) fn is_counter(variable: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quirk {
     /// Plain accesses are meant as relaxed atomics: a cache that every thread fills in with the same.
-    MeansAtomic,
+    Atomic,
     /// The same in one of the standard streams, which any number of threads may use at once.
-    MeansAtomicInStreams,
+    AtomicInStreams,
     /// A relaxed update is meant to release: it unlocks.
-    MeansRelease,
+    Release,
 }
 
 /// Functions with a quirk, wherever they are inlined; their paths without arguments of templates.
 const QUIRKS: [(&str, Quirk); 5] = [
     // `_M_narrow`, `_M_narrow_ok` and `_M_widen` of the classic locale, which regular expressions use; GCC's bug 77704.
-    ("std::ctype::narrow", Quirk::MeansAtomic),
-    ("std::ctype::widen", Quirk::MeansAtomic),
+    ("std::ctype::narrow", Quirk::Atomic),
+    ("std::ctype::widen", Quirk::Atomic),
     // `__fill_` of libc++'s streams, which the first output sets, and `__width_`, which each output sets to 0.
-    ("std::__1::basic_ios::fill", Quirk::MeansAtomicInStreams),
-    ("std::__1::ios_base::width", Quirk::MeansAtomicInStreams),
+    ("std::__1::basic_ios::fill", Quirk::AtomicInStreams),
+    ("std::__1::ios_base::width", Quirk::AtomicInStreams),
     // `atomic<shared_ptr>::load` of libstdc++ 12 gives its lock back so.
-    ("std::_Sp_atomic::_Atomic_count::unlock", Quirk::MeansRelease),
+    ("std::_Sp_atomic::_Atomic_count::unlock", Quirk::Release),
 ];
 
 /// The standard streams.
@@ -58,17 +58,17 @@ impl Quirk {
     /// An operation as it is meant; `is_in` says whether the memory of a name is what it is about.
     pub(crate) fn meant(self, op: Op<'static>, is_in: impl Fn(Mem, &[&str]) -> bool) -> Op<'static> {
         let quirk = match (self, op.mem()) {
-            (Quirk::MeansAtomicInStreams, Some(mem)) if is_in(mem, &STREAMS) => Quirk::MeansAtomic,
+            (Quirk::AtomicInStreams, Some(mem)) if is_in(mem, &STREAMS) => Quirk::Atomic,
             (quirk, _) => quirk,
         };
         match (quirk, op) {
-            (Quirk::MeansAtomic, Op::Read { mem, .. }) if mem.size <= 8 => {
+            (Quirk::Atomic, Op::Read { mem, .. }) if mem.size <= 8 => {
                 Op::Load { mem, order: Order::Relaxed, value: None }
             }
-            (Quirk::MeansAtomic, Op::Write { mem, .. }) if mem.size <= 8 => {
+            (Quirk::Atomic, Op::Write { mem, .. }) if mem.size <= 8 => {
                 Op::Store { mem, order: Order::Relaxed, value: None }
             }
-            (Quirk::MeansRelease, Op::Rmw { mem, order: Order::Relaxed, values }) => {
+            (Quirk::Release, Op::Rmw { mem, order: Order::Relaxed, values }) => {
                 Op::Rmw { mem, order: Order::Release, values }
             }
             (_, op) => op,
