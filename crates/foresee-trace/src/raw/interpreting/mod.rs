@@ -266,6 +266,10 @@ impl Interpreter {
 
     /// What was done to a lock, but for failing to get it.
     fn lock_operation(&mut self, event: LockEvent) -> Option<Op<'static>> {
+        if event.action == LockAction::Unknown {
+            let (code, orders) = self.naming.lock_before();
+            return Some(Op::Blind { code, orders });
+        }
         let mut lock = || {
             let lock = self.naming.lock_of(event.addr, event.lock_type);
             if event.is_gate { self.naming.gate(lock) } else { lock }
@@ -278,7 +282,7 @@ impl Interpreter {
             LockAction::Wait => Op::Wait { cond: lock(), timed: true },
             LockAction::Notify { all } => Op::Notify { cond: lock(), all },
             LockAction::Synchronise(word) => self.synchronise(word),
-            LockAction::Fail { .. } => return None,
+            LockAction::Fail { .. } | LockAction::Unknown => return None,
         })
     }
 

@@ -51,6 +51,8 @@ pub(crate) enum LockAction {
     },
     /// The word of what is no lock any more gets all that the thread has done, and the thread sees all that it has got.
     Synchronise(Mem),
+    /// The thread may have got a lock, or seen what others did, in an operation that it began before the trace: it is not known on which.
+    Unknown,
     /// The thread did not get the lock like this, because of this other one if it is known.
     Fail {
         wanted: Hold,

@@ -38,6 +38,8 @@ pub(super) struct Operation {
     has_failed: bool,
     /// What the word of the lock has more in it by the operation.
     added: u64,
+    /// Whether the thread was in it when the trace began: what it did before is not known.
+    is_from_before: bool,
 }
 
 /// An atomic operation that may be part of one on a lock.
@@ -81,7 +83,13 @@ impl Operation {
             given_back: None,
             has_failed: false,
             added: 0,
+            is_from_before: false,
         }
+    }
+
+    /// The thread was in it when the trace began.
+    pub(super) fn begun_before(self) -> Operation {
+        Operation { is_from_before: true, ..self }
     }
 
     pub(super) fn role(&self) -> Role {
@@ -323,7 +331,14 @@ impl Operation {
 
     /// The thread has left the operation: what it has taken, it has now.
     pub(super) fn left(&self, held: &mut HeldLocks, cx: &mut Context<'_>) {
-        let Some(word) = self.lock.or(self.given_back) else { return };
+        let Some(word) = self.lock.or(self.given_back) else {
+            let takes =
+                !matches!(self.role(), Role::Unlock | Role::NotifyOne | Role::NotifyAll | Role::Foreign);
+            if self.is_from_before && takes {
+                cx.event(self.at, LockAction::Unknown, 0);
+            }
+            return;
+        };
         if cx.is_demoted(word.addr) {
             return self.left_what_is_no_lock(word, cx);
         }

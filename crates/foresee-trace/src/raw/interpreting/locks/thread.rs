@@ -117,7 +117,9 @@ impl Thread {
         {
             let lock_type = caller.and_then(|caller| cx.naming.lock_type(caller));
             let at = CalledFrom { loc: user.unwrap_or(site.loc), lock_type };
-            self.operations.push(Operation::new(entered, depth, None, at, callee));
+            let operation = Operation::new(entered, depth, None, at, callee);
+            let is_from_before = cx.record.tag == Tag::Frame;
+            self.operations.push(if is_from_before { operation.begun_before() } else { operation });
         }
         if is_silent { Meaning::Nothing } else { Meaning::Event }
     }

@@ -231,6 +231,12 @@ impl Naming {
         may_be.then(|| self.blind_code(&BlindCode { code: NAME.to_owned(), orders: Orders::Atomics }))
     }
 
+    /// What a thread may have seen by a lock that it was about to take when the trace began.
+    pub(crate) fn lock_before(&mut self) -> (StrId, bool) {
+        const NAME: &str = "a lock that was waited for when the trace begins";
+        self.blind_code(&BlindCode { code: NAME.to_owned(), orders: Orders::Atomics })
+    }
+
     /// Whether blind code of this name may use any atomic.
     pub(crate) fn uses_atomics(&self, code: StrId) -> bool {
         self.uses_atomics.contains(&code)
