@@ -379,7 +379,11 @@ impl<'p> Translator<'p> {
             }
         }
         if what == Builtin::Write {
-            self.unknown.extend(self.variables.within(mem));
+            for var in self.variables.within(mem) {
+                if !self.unknown.contains(&var) {
+                    self.unknown.push(var);
+                }
+            }
         }
         // Who reads a variable that is not known learns what was written.
         let Some(value) = value.filter(|_| what == Builtin::Write || !self.unknown.is_empty()) else {

@@ -449,14 +449,9 @@ impl ProgramCode {
         if let Some(known) = self.has_foreign_code {
             return known;
         }
-        // What is asked for on the way does not depend on it: these functions are none of them.
-        self.has_foreign_code = Some(false);
         let files: Vec<FileId> = (0..self.files.len()).map(FileId).collect();
         let found = files.into_iter().any(|file| self.is_foreign(file) || self.has_plain_code(file));
         self.has_foreign_code = Some(found);
-        if found {
-            self.kinds.clear();
-        }
         found
     }
 
