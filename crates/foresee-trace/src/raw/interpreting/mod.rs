@@ -417,22 +417,27 @@ impl Interpreter {
         }
         let (lock, mode) = (self.naming.lock(addr), mode(record));
         Some(match record.tag {
-            Tag::Request => {
-                self.requested.insert(thread, (addr, mode));
-                Op::Request { lock, mode }
-            }
-            Tag::Acquire => {
-                self.locks.acquired(thread, addr, mode);
-                // The runtime notes a request wherever a thread would have waited.
-                let tried = self.requested.remove(&thread).is_none_or(|(asked, _)| asked != addr);
-                Op::Acquire { lock, mode, tried }
-            }
+            Tag::Request => self.requests(thread, addr, lock, mode),
+            Tag::Acquire => self.acquires(thread, addr, lock, mode),
             _ => {
                 // Unlocking a reader-writer lock does not say how it was held.
                 let held = self.locks.released(thread, addr).filter(|_| record.detail == AS_HELD);
                 Op::Release { lock, mode: held.unwrap_or(mode) }
             }
         })
+    }
+
+    /// A thread is about to wait for a lock.
+    fn requests(&mut self, thread: u64, addr: u64, lock: LockId, mode: Mode) -> Op<'static> {
+        self.requested.insert(thread, (addr, mode));
+        Op::Request { lock, mode }
+    }
+
+    /// A thread has got a lock. The runtime notes a request wherever it would have waited.
+    fn acquires(&mut self, thread: u64, addr: u64, lock: LockId, mode: Mode) -> Op<'static> {
+        self.locks.acquired(thread, addr, mode);
+        let tried = self.requested.remove(&thread).is_none_or(|(asked, _)| asked != addr);
+        Op::Acquire { lock, mode, tried }
     }
 
     /// What was done to a semaphore.
@@ -442,13 +447,12 @@ impl Interpreter {
         Some(match self.semaphores.step(thread, step, addr, record.words[2]) {
             Meant::Nothing => return None,
             Meant::Request => {
-                self.requested.insert(thread, (addr, mode));
-                Op::Request { lock: self.naming.lock(addr), mode }
+                let lock = self.naming.lock(addr);
+                self.requests(thread, addr, lock, mode)
             }
             Meant::Acquire => {
-                self.locks.acquired(thread, addr, mode);
-                let tried = self.requested.remove(&thread).is_none_or(|(asked, _)| asked != addr);
-                Op::Acquire { lock: self.naming.lock(addr), mode, tried }
+                let lock = self.naming.lock(addr);
+                self.acquires(thread, addr, lock, mode)
             }
             Meant::Release => {
                 self.locks.released(thread, addr);
