@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! where the jump goes that replaces instructions, as an address of the file
-//! patched bytes | copied bytes << 8 | fields << 16 | values << 24 | detail of its records << 32
+//! patched bytes | copied bytes << 8 | fields << 16 | values << 24 | detail of its records << 32 | kind << 40
 //! bytes of the names of the parameters | bytes of the function's name << 32
 //! the copied instructions, then the fields, the values, the names of the parameters, the function's name
 //! ```
@@ -13,6 +13,9 @@
 //!
 //! Copied instructions and names are filled up to whole words. A field is the place among the copied bytes of a 4-byte number that is
 //! relative to the instruction; it is one word. So is a value: [`ValueWord`].
+//!
+//! Functions of libraries are reached in other ways, which the [`HookKind`] says. Their hooks are in front of the function; one that records the
+//! result calls it from there.
 
 /// The first word of the table.
 pub const CALLS_MAGIC: u64 = u64::from_le_bytes(*b"FORcalls");
@@ -22,6 +25,30 @@ pub const CALLS_HEADER_WORDS: usize = 4;
 pub const HOOK_WORDS: usize = 3;
 /// How many bytes the jump has that a hook puts into the program.
 pub const JUMP_LEN: usize = 5;
+
+/// How a hook is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum HookKind {
+    /// By a jump in the code of the function itself.
+    Code = 0,
+    /// By a jump in place of one of the runtime's entry points, which is the copied instruction and then a jump to an address of the file, which is its only field.
+    EntryPoint = 1,
+    /// By the words of the program's file through which it calls a function of another: these are the fields, as addresses of the file. The function has the hook's name.
+    Import = 2,
+}
+
+impl HookKind {
+    /// The kind of this number.
+    pub const fn from_number(number: u8) -> Option<HookKind> {
+        Some(match number {
+            0 => HookKind::Code,
+            1 => HookKind::EntryPoint,
+            2 => HookKind::Import,
+            _ => return None,
+        })
+    }
+}
 
 /// A register that the runtime saves when a hook is reached, by its place among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

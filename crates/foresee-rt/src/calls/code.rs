@@ -4,37 +4,62 @@
 //! code, and that what the copied instructions address relative to themselves can be reached from there. The mapping is written
 //! first and made executable then; the program's pages can be written only while jumps are put into them.
 
-use foresee_format::JUMP_LEN;
+use foresee_format::{HookKind, JUMP_LEN};
 
+use super::imports;
 use super::table::Hook;
 use super::trampoline::foresee_hook;
+use super::unwinding;
 use crate::program;
 
 const PAGE: u64 = 4096;
 /// Beside copied instructions a piece has a push, two jumps or calls through memory with 8 bytes each, or fewer.
 const REST: usize = 5 + 2 * (6 + 8) + 8;
+/// That of a function of a library may also call it, and the trampoline once more.
+const REST_OF_LIBRARY: usize = REST + 5 + 2 * (6 + 8) + 8 + 1;
+/// The length of the call of the trampoline.
+const CALL_TRAMPOLINE: usize = 5 + 6 + 2 + 8;
 /// How far the pieces may be from the program.
 const REACH: u64 = 1 << 30;
 /// Where they are looked for: every so many bytes.
 const STEP: u64 = 1 << 20;
 
-/// Makes the pieces, and puts the jumps into the program; false if that cannot be done.
+/// Makes the pieces, and has the program come to them; false if that cannot be done.
 pub(super) fn put_in_place(hooks: &[Hook]) -> bool {
     let bias = program::load_bias();
-    let room: usize = hooks.iter().map(|hook| (hook.copied.len() + REST).next_multiple_of(16)).sum();
+    let room: usize = hooks.iter().map(room_of).sum();
     let len = (room as u64).next_multiple_of(PAGE);
     let Some(pieces) = near_program(len) else { return false };
     let mut piece = Piece { at: pieces };
-    let mut jumps: Vec<(u64, u64)> = Vec::with_capacity(hooks.len());
+    let mut begins: Vec<u64> = Vec::with_capacity(hooks.len());
     for (number, hook) in hooks.iter().enumerate() {
-        jumps.push((hook.address.wrapping_add(bias), piece.at));
-        let leads_on = hooks.get(number + 1).is_some_and(|next| next.len == 0);
-        if !piece.write(number as u32, hook, bias, leads_on) {
+        begins.push(piece.at);
+        let leads_on = hooks.get(number + 1).is_some_and(Hook::follows);
+        let done = match hook.kind {
+            HookKind::Code if hook.follows() && number > 0 && hooks[number - 1].kind != HookKind::Code => {
+                true
+            }
+            HookKind::Code => piece.write(number as u32, hook, bias, leads_on),
+            HookKind::EntryPoint | HookKind::Import => piece.library(number as u32, hook, bias, leads_on),
+        };
+        if !done {
             return false;
         }
     }
+    let calls = hooks.iter().zip(&begins).filter(|(hook, _)| hook.kind != HookKind::Code);
+    unwinding::tell(calls.map(|(hook, begin)| *begin..*begin + room_of(hook) as u64));
     protect(pieces, len, libc::PROT_READ | libc::PROT_EXEC)
-        && hooks.iter().zip(jumps).all(|(hook, (from, to))| hook.len == 0 || put_jump(from, to, hook.len))
+        && hooks.iter().zip(begins).all(|(hook, begin)| match hook.kind {
+            HookKind::Code | HookKind::EntryPoint => {
+                hook.len == 0 || put_jump(hook.address.wrapping_add(bias), begin, hook.len)
+            }
+            HookKind::Import => hook.fields.iter().all(|word| put_word(word.wrapping_add(bias), begin)),
+        })
+}
+
+fn room_of(hook: &Hook) -> usize {
+    let rest = if hook.kind == HookKind::Code { REST } else { REST_OF_LIBRARY };
+    (hook.copied.len() + rest).next_multiple_of(16)
 }
 
 /// New memory that the program's code reaches.
@@ -93,6 +118,19 @@ fn put_jump(from: u64, to: u64, len: usize) -> bool {
     protect(first, pages, libc::PROT_READ | libc::PROT_EXEC)
 }
 
+/// Replaces a word through which the program calls a function of a library.
+fn put_word(at: u64, value: u64) -> bool {
+    let first = at & !(PAGE - 1);
+    let pages = (at + 8).next_multiple_of(PAGE) - first;
+    let Some(before) = imports::protection(at) else { return false };
+    if !protect(first, pages, libc::PROT_READ | libc::PROT_WRITE) {
+        return false;
+    }
+    // SAFETY: the driver has found out that the linker puts the address of a function there; it can be written now.
+    unsafe { (at as *mut u64).write_volatile(value) };
+    protect(first, pages, before)
+}
+
 fn distance(from: u64, to: u64) -> Option<i32> {
     i32::try_from(to.wrapping_sub(from) as i64).ok()
 }
@@ -125,6 +163,40 @@ impl Piece {
         };
         self.at = end;
         done
+    }
+
+    /// Writes the piece for a function of a library; false if that is not there. It may lead on to the hook of the result.
+    fn library(&mut self, number: u32, hook: &Hook, bias: u64, leads_on: bool) -> bool {
+        let end = self.at + room_of(hook) as u64;
+        let function = match hook.kind {
+            HookKind::EntryPoint => hook.fields[0].wrapping_add(bias),
+            _ => match imports::address(hook, bias) {
+                Some(address) => address,
+                None => return false,
+            },
+        };
+        let result = if hook.is_return() { Some(number) } else { leads_on.then_some(number + 1) };
+        if !hook.is_return() {
+            self.call_trampoline(number);
+        }
+        // An entry point passes on who has called it.
+        self.bytes(hook.copied);
+        match result {
+            // jmp [rip]
+            None => self.bytes(&[0xff, 0x25, 0, 0, 0, 0]),
+            Some(number) => {
+                // sub rsp, 8; call [rip + …]; add rsp, 8
+                let behind = 4 + CALL_TRAMPOLINE as u32 + 1;
+                self.bytes(&[0x48, 0x83, 0xec, 8, 0xff, 0x15]);
+                self.bytes(&behind.to_le_bytes());
+                self.bytes(&[0x48, 0x83, 0xc4, 8]);
+                self.call_trampoline(number);
+                self.bytes(&[0xc3]);
+            }
+        }
+        self.bytes(&function.to_le_bytes());
+        self.at = end;
+        true
     }
 
     /// push number; call [rip + 2]; jmp over the address.

@@ -9,8 +9,15 @@
 //! at a return: the instructions that were replaced; push the hook's number; call the trampoline; return
 //! ```
 //!
-//! In either the stack is as the program has it when the trampoline is called, so that a function's result or its arguments are where
-//! they are by all rights; the return address stays what it is, and unwinding does not see any of this.
+//! Functions of libraries are the same to properties. The program calls them through words that the linker fills in, or they are entry points of this runtime; both lead to a piece
+//! that does what one at an entry does and goes on to the function, or, if the result is asked for, calls it:
+//!
+//! ```text
+//! push the hook's number; call the trampoline; sub rsp, 8; call the function; add rsp, 8; push the number of the result's hook; call the trampoline; return
+//! ```
+//!
+//! In all of them the stack is as the program has it when the trampoline is called, so that a function's result or its arguments are where
+//! they are by all rights; the return address stays what it is, and unwinding does not see any of this, or is told how to pass through.
 //!
 //! A program without a table is not touched. A table that cannot be used ends the program with a message: properties that are held
 //! against nothing would be kept.
@@ -20,12 +27,16 @@
 //! | `table` | reads the table |
 //! | `hooks` | the hooks, and what is recorded at each |
 //! | `code` | the pieces of code, and the jumps to them |
+//! | `imports` | functions of libraries |
+//! | `unwinding` | says how to unwind through pieces that call a function |
 //! | `trampoline` | saves the program's registers |
 
 mod code;
 mod hooks;
+mod imports;
 mod table;
 mod trampoline;
+mod unwinding;
 
 use crate::{environment, message};
 

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use foresee_format::{CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, JUMP_LEN, RETURNED};
+use foresee_format::{CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, RETURNED};
 
 use crate::recorder::code_filter::{map, stat};
 use crate::sdk::PaddedText;
@@ -13,8 +13,9 @@ pub(super) struct Hook {
     pub(super) address: u64,
     /// How many bytes are replaced; none if the hook before it leads here.
     pub(super) len: usize,
+    pub(super) kind: HookKind,
     pub(super) copied: &'static [u8],
-    /// Where these are relative to themselves.
+    /// Where these are relative to themselves; of functions of libraries, what the kind says.
     pub(super) fields: &'static [u64],
     pub(super) values: &'static [u64],
     pub(super) parameters: PaddedText,
@@ -26,6 +27,11 @@ pub(super) struct Hook {
 impl Hook {
     pub(super) fn is_return(&self) -> bool {
         self.detail == RETURNED
+    }
+
+    /// Whether it has no place of its own: the one before it leads here.
+    pub(super) fn follows(&self) -> bool {
+        self.kind == HookKind::Code && self.len == 0
     }
 }
 
@@ -59,11 +65,19 @@ impl Rest {
         let values = self.words(byte(24))?;
         let parameters = self.text(texts as u32 as usize)?;
         let name = self.text((texts >> 32) as usize)?;
-        let is_within = |field: &u64| *field + 4 <= copied.len() as u64;
-        (byte(0) >= JUMP_LEN || byte(0) == 0).then_some(())?;
-        fields.iter().all(is_within).then_some(Hook {
+        let kind = HookKind::from_number((lengths >> 40) as u8)?;
+        let makes_sense = match kind {
+            HookKind::Code => {
+                let is_within = |field: &u64| *field + 4 <= copied.len() as u64;
+                (byte(0) >= JUMP_LEN || byte(0) == 0) && fields.iter().all(is_within)
+            }
+            HookKind::EntryPoint => byte(0) >= JUMP_LEN && fields.len() == 1,
+            HookKind::Import => byte(0) == 0 && copied.is_empty() && !fields.is_empty(),
+        };
+        makes_sense.then_some(Hook {
             address,
             len: byte(0),
+            kind,
             copied,
             fields,
             values,

@@ -24,7 +24,7 @@ impl ProgramCode {
     }
 
     /// Where the next function begins, or the section ends.
-    fn next_start(&self, after: u64) -> u64 {
+    pub(super) fn next_start(&self, after: u64) -> u64 {
         let next = self.starts.partition_point(|start| *start < after);
         let of_section = self.sections.iter().map(|(first, bytes)| first + bytes.len() as u64);
         let end = of_section.filter(|end| *end >= after).min().unwrap_or(after);

@@ -45,6 +45,12 @@ const RUNTIME: [&str; 4] = [
 ];
 
 impl Functions {
+    /// Whether the program has a function of this name itself.
+    pub(super) fn has(&self, pattern: &FunctionPattern) -> bool {
+        self.found.iter().any(|function| pattern.matches(&function.name))
+            || self.inlined.keys().any(|function| pattern.matches(function))
+    }
+
     /// Finds the functions that one of the patterns means.
     pub(super) fn find(debug: &Debug<'_, '_>, patterns: &[FunctionPattern]) -> gimli::Result<Functions> {
         let mut functions = Functions::default();

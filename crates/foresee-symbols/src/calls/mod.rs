@@ -10,6 +10,7 @@
 //! | `types` | what is read as what |
 //! | `places` | where arguments are at the first instruction |
 //! | `code`, `hooks` | where jumps can be put into machine code |
+//! | `library`, `prototypes` | functions of libraries |
 //!
 //! **Exact or refused**: a value that is recorded is the one that the function was called with, or that it returned, and each call is
 //! recorded. So functions are refused that were inlined anywhere, of which the compiler has made versions, or that share their code;
@@ -18,13 +19,15 @@
 mod code;
 mod functions;
 mod hooks;
+mod library;
 mod places;
+mod prototypes;
 mod types;
 
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt as _;
 
-use foresee_format::{CALLS_MAGIC, RETURNED, Saved, ValueWord};
+use foresee_format::{CALLS_MAGIC, HookKind, RETURNED, Saved, ValueWord};
 use foresee_trace::{FunctionPattern, function_path, nearest, perhaps};
 use gimli::{EndianSlice, LittleEndian};
 use iced_x86::Register;
@@ -33,6 +36,7 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, Sy
 use self::code::{FunctionCode, ProgramCode};
 use self::functions::{Function, Functions};
 use self::hooks::{Hook, NoHook};
+use self::library::AskedLibrary;
 use self::places::{NoPlace, Place};
 use self::types::Scalar;
 use crate::debug_info::{self, Debug};
@@ -113,7 +117,7 @@ pub enum Refusal {
     )]
     NoDebugInformation,
     #[error(
-        "the program has no function `{name}`{}; functions of shared libraries cannot be named",
+        "the program has no function `{name}`{}, nor is it one of the functions of libraries that are known",
         perhaps(nearest)
     )]
     NoFunction { name: String, nearest: Vec<String> },
@@ -188,11 +192,16 @@ pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Vec<u8>, CallError>
         wanted.iter().flat_map(|one| &one.functions).map(|name| FunctionPattern::new(name)).collect();
     let functions = Functions::find(&debug, &patterns)?;
     let mut asked: Vec<Asked<'_>> = Vec::new();
+    let mut of_libraries: Vec<AskedLibrary> = Vec::new();
     for one in wanted {
-        ask(one, &debug, &functions, &mut asked)
+        ask(one, &debug, &functions, &mut asked, &mut of_libraries)
             .map_err(|why| CallError::Refused { by: one.by.clone(), why })?;
     }
     let mut hooks = Vec::new();
+    for one in &of_libraries {
+        one.hooks(&program, &file, &mut hooks)
+            .map_err(|why| CallError::Refused { by: one.by.clone(), why })?;
+    }
     for one in &asked {
         program
             .hooks(&debug, one, &mut hooks)
@@ -221,8 +230,13 @@ fn ask<'f>(
     debug: &Debug<'_, '_>,
     functions: &'f Functions,
     asked: &mut Vec<Asked<'f>>,
+    of_libraries: &mut Vec<AskedLibrary>,
 ) -> Result<(), Refusal> {
     for name in &wanted.functions {
+        let is_own = functions.has(&FunctionPattern::new(name));
+        if !is_own && library::ask(&wanted.by, name, &wanted.values, of_libraries)? {
+            continue;
+        }
         for function in meant(name, functions)? {
             let known = asked.iter().position(|asked| asked.function.die == function.die);
             let at = known.unwrap_or_else(|| {
@@ -270,7 +284,9 @@ fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f Function>, 
         return Err(Refusal::Inlined { function: function_path(function), into: into.clone() });
     }
     if found.is_empty() {
-        let nearest = nearest(name, functions.all.iter().map(String::as_str));
+        let mut all: Vec<&str> = prototypes::names().collect();
+        all.extend(functions.all.iter().map(String::as_str));
+        let nearest = nearest(name, all.into_iter());
         let nearest = nearest.into_iter().map(str::to_owned).collect();
         return Err(Refusal::NoFunction { name: name.to_owned(), nearest });
     }
@@ -402,10 +418,12 @@ impl Program {
         }
         let name = &asked.function.name;
         if let Some((hook, values)) = entry {
-            hooks.push(TableHook { hook, name: name.clone(), parameters: Some(asked.signature()), values });
+            let (kind, parameters) = (HookKind::Code, Some(asked.signature()));
+            hooks.push(TableHook { hook, kind, name: name.clone(), parameters, values });
         }
         let of_return = |hook| TableHook {
             hook,
+            kind: HookKind::Code,
             name: name.clone(),
             parameters: None,
             values: returned.into_iter().collect(),
@@ -510,6 +528,7 @@ fn saved(register: Register) -> Option<Saved> {
 /// A hook with what is recorded there.
 struct TableHook {
     hook: Hook,
+    kind: HookKind,
     name: String,
     /// Of a call; a return has none.
     parameters: Option<String>,
@@ -518,14 +537,15 @@ struct TableHook {
 
 impl TableHook {
     fn write(&self, table: &mut Vec<u8>) {
-        let TableHook { hook, name, parameters, values } = self;
+        let TableHook { hook, kind, name, parameters, values } = self;
         let detail = if parameters.is_some() { 0 } else { u64::from(RETURNED) };
         let parameters = parameters.as_deref().unwrap_or_default();
         let lengths = hook.len as u64
             | (hook.copied.len() as u64) << 8
             | (hook.fields.len() as u64) << 16
             | (values.len() as u64) << 24
-            | detail << 32;
+            | detail << 32
+            | (*kind as u64) << 40;
         let texts = parameters.len() as u64 | (name.len() as u64) << 32;
         table.extend([hook.address, lengths, texts].iter().flat_map(|word| word.to_le_bytes()));
         padded(table, &hook.copied);

@@ -1,0 +1,121 @@
+//! What functions of libraries are called with, as their headers declare them.
+//!
+//! Libraries have no debug information, and headers are not there when a program is run. So the declarations of functions that properties may name are in
+//! `prototypes.h`: each in one line, as the manual has it, with names for the parameters. A type that is not known here is one that nobody can ask for.
+
+use super::types::Scalar;
+
+/// The declarations.
+const PROTOTYPES: &str = include_str!("prototypes.h");
+
+/// A function of a library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Prototype {
+    pub(super) name: &'static str,
+    /// Names, and how they are read if they can be.
+    pub(super) parameters: Vec<(&'static str, Option<Scalar>)>,
+    pub(super) result: Passed,
+    /// It takes more arguments than these, of any number.
+    pub(super) is_variadic: bool,
+}
+
+/// What is returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passed {
+    Nothing,
+    Value(Scalar),
+    /// A number with a fraction, or a structure.
+    Other,
+}
+
+/// The function of this name, if it is known.
+pub(super) fn find(name: &str) -> Option<Prototype> {
+    all().find(|prototype| prototype.name == name)
+}
+
+/// All names.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    all().map(|prototype| prototype.name)
+}
+
+fn all() -> impl Iterator<Item = Prototype> {
+    PROTOTYPES.lines().filter_map(parse)
+}
+
+/// The declaration in a line, if there is one.
+fn parse(line: &'static str) -> Option<Prototype> {
+    let (head, rest) = line.split_once('(')?;
+    let list = rest.strip_suffix(");")?;
+    let (result, name) = declared(head);
+    let mut parameters = Vec::new();
+    let mut is_variadic = false;
+    for one in list.split(',').map(str::trim).filter(|one| *one != "void") {
+        if one == "..." {
+            is_variadic = true;
+            continue;
+        }
+        let (of, name) = declared(one);
+        parameters.push((name, scalar(of)));
+    }
+    let result = match (result, scalar(result)) {
+        ("void", _) => Passed::Nothing,
+        (_, Some(scalar)) => Passed::Value(scalar),
+        (_, None) => Passed::Other,
+    };
+    Some(Prototype { name, parameters, result, is_variadic })
+}
+
+/// A type and the name behind it.
+fn declared(text: &'static str) -> (&'static str, &'static str) {
+    let text = text.trim();
+    let name = text.rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').map_or(0, |at| at + 1);
+    (text[..name].trim(), &text[name..])
+}
+
+/// How values of a type are read.
+fn scalar(of: &str) -> Option<Scalar> {
+    if of.ends_with('*') {
+        return Some(Scalar { size: 8, signed: false, object: true });
+    }
+    let (size, signed) = match of {
+        "int" | "pid_t" | "clockid_t" => (4, true),
+        "unsigned" | "uint32_t" | "mode_t" | "uid_t" | "gid_t" | "socklen_t" | "pthread_key_t" => (4, false),
+        "long" | "ssize_t" | "off_t" | "int64_t" | "time_t" => (8, true),
+        "unsigned long" | "size_t" | "uint64_t" | "pthread_t" | "nfds_t" => (8, false),
+        _ => return None,
+    };
+    Some(Scalar { size, signed, object: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_with_a_function_is_understood() {
+        let lines: Vec<&str> = PROTOTYPES.lines().filter(|line| line.contains('(')).collect();
+        assert_eq!(lines.len(), all().count());
+        for prototype in all() {
+            assert!(!prototype.name.is_empty() && prototype.parameters.len() <= 7, "{prototype:?}");
+            assert!(prototype.parameters.iter().all(|(name, _)| !name.is_empty()), "{prototype:?}");
+            assert_ne!(prototype.result, Passed::Other, "{prototype:?}");
+        }
+        let mut names: Vec<&str> = names().collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "no function twice");
+    }
+
+    #[test]
+    fn types_are_those_of_the_machine() {
+        let of = |size, signed, object| Some(Scalar { size, signed, object });
+        let read = find("read").unwrap();
+        assert_eq!(
+            read.parameters,
+            [("fd", of(4, true, false)), ("buf", of(8, false, true)), ("count", of(8, false, false))]
+        );
+        assert_eq!(Some(read.result), of(8, true, false).map(Passed::Value));
+        assert_eq!(find("rewind").unwrap().result, Passed::Nothing);
+        assert!(find("open").unwrap().is_variadic);
+        assert_eq!(find("nowhere"), None);
+    }
+}
