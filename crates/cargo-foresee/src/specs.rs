@@ -57,7 +57,9 @@ pub(crate) fn calls(properties: &[Property]) -> Vec<WantedCall> {
             Source::Arguments(functions, parameters) => {
                 (functions, Values::Arguments(parameters.iter().map(parameter).collect()))
             }
-            Source::Result(functions) => (functions, Values::Result),
+            Source::Result(functions, parameters) => {
+                (functions, Values::Returned(parameters.iter().map(parameter).collect()))
+            }
             Source::Named(_) | Source::Builtin(_) | Source::Enter(_) | Source::Exit(_) => return None,
         };
         let by = format!("the event `{}` of `{}`", event.name, property.name);
@@ -72,6 +74,8 @@ fn parameter(parameter: &property::Parameter) -> calls::Parameter {
     match parameter {
         property::Parameter::Position(position) => calls::Parameter::Position(*position),
         property::Parameter::Named(name) => calls::Parameter::Named(name.clone()),
+        property::Parameter::Stored(name) => calls::Parameter::Stored(name.clone()),
+        property::Parameter::Result => calls::Parameter::Result,
     }
 }
 

@@ -74,7 +74,7 @@ impl Seen {
             Source::Enter(functions) | Source::Exit(functions) => {
                 functions.iter().any(|function| self.is_called(names, function))
             }
-            Source::Arguments(functions, _) | Source::Result(functions) => {
+            Source::Arguments(functions, _) | Source::Result(functions, _) => {
                 functions.iter().any(|function| self.has_values(names, function, source))
             }
             // What ends at the end of the run does so in every run.
@@ -126,7 +126,7 @@ impl Seen {
                         }
                     }
                 }
-                Source::Arguments(functions, _) | Source::Result(functions) => {
+                Source::Arguments(functions, _) | Source::Result(functions, _) => {
                     for function in functions {
                         let new = self.values(by, function, &event.source, names);
                         all.extend(new.filter(|new| !all[before..].contains(new)));

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! where the jump goes that replaces instructions, as an address of the file
-//! patched bytes | copied bytes << 8 | fields << 16 | values << 24 | detail of its records << 32 | kind << 40
+//! patched bytes | copied bytes << 8 | fields << 16 | values << 24 | detail of its records << 32 | kind << 40 | saved arguments << 48
 //! bytes of the names of the parameters | bytes of the function's name << 32
 //! the copied instructions, then the fields, the values, the names of the parameters, the function's name
 //! ```
@@ -14,8 +14,8 @@
 //! Copied instructions and names are filled up to whole words. A field is the place among the copied bytes of a 4-byte number that is
 //! relative to the instruction; it is one word. So is a value: [`ValueWord`].
 //!
-//! Functions of libraries are reached in other ways, which the [`HookKind`] says. Their hooks are in front of the function; one that records the
-//! result calls it from there.
+//! Functions of libraries are reached in other ways, which the [`HookKind`] says. Their hooks are in front of the function; one that records its return
+//! calls it from there, and keeps arguments on the stack until then: [`SavedArguments`].
 
 /// The first word of the table.
 pub const CALLS_MAGIC: u64 = u64::from_le_bytes(*b"FORcalls");
@@ -50,6 +50,52 @@ impl HookKind {
     }
 }
 
+/// Which arguments of a function a hook keeps while the function runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SavedArguments(u8);
+
+impl SavedArguments {
+    /// The hook is that of a function that it calls.
+    const CALLS: u8 = 0x80;
+
+    /// None.
+    pub const NONE: SavedArguments = SavedArguments(SavedArguments::CALLS);
+
+    /// Those, and the one at this position, at most the sixth.
+    #[must_use]
+    pub const fn with(self, position: u8) -> SavedArguments {
+        SavedArguments(self.0 | 1 << position)
+    }
+
+    /// From the table.
+    pub const fn from_number(number: u8) -> SavedArguments {
+        SavedArguments(number)
+    }
+
+    /// For the table.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Their positions.
+    pub fn positions(self) -> impl DoubleEndedIterator<Item = u8> {
+        (0..6).filter(move |position| self.0 >> position & 1 != 0)
+    }
+
+    /// Where the argument at this position is, in bytes above the first.
+    pub const fn offset(self, position: u8) -> u32 {
+        8 * (self.0 & ((1 << position) - 1)).count_ones()
+    }
+
+    /// How many words are between the first and the return address: an odd number, as stacks are aligned.
+    pub const fn words(self) -> usize {
+        match self.0 {
+            0 => 0,
+            some => (some & !SavedArguments::CALLS).count_ones() as usize | 1,
+        }
+    }
+}
+
 /// A register that the runtime saves when a hook is reached, by its place among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -80,13 +126,17 @@ pub struct ValueWord {
     pub signed: bool,
     /// Whether it is the address of an object.
     pub object: bool,
-    /// On the stack: how far above the return address.
+    /// Whether it is in memory, at the address that is found there.
+    pub stored: bool,
+    /// On the stack: how far above the return address, or above the first word that the hook has saved.
     pub offset: u32,
 }
 
 impl ValueWord {
     /// Instead of a register.
     pub const ON_STACK: u8 = 0xff;
+    /// There is no value: it counts as 0.
+    pub const NOTHING: u8 = 0xfe;
 
     /// As a word of the table.
     pub const fn word(self) -> u64 {
@@ -94,6 +144,7 @@ impl ValueWord {
             | (self.size as u64) << 8
             | (self.signed as u64) << 16
             | (self.object as u64) << 17
+            | (self.stored as u64) << 18
             | (self.offset as u64) << 32
     }
 
@@ -104,6 +155,7 @@ impl ValueWord {
             size: (word >> 8) as u8,
             signed: word >> 16 & 1 != 0,
             object: word >> 17 & 1 != 0,
+            stored: word >> 18 & 1 != 0,
             offset: (word >> 32) as u32,
         }
     }
@@ -121,7 +173,14 @@ mod tests {
 
     #[test]
     fn values_are_the_lowest_bytes() {
-        let of = |size, signed| ValueWord { register: 0, size, signed, object: false, offset: 0 };
+        let of = |size, signed| ValueWord {
+            register: 0,
+            size,
+            signed,
+            object: false,
+            stored: false,
+            offset: 0,
+        };
         assert_eq!(of(4, true).value(0x1_ffff_fffe), u64::MAX - 1);
         assert_eq!(of(4, false).value(0x1_ffff_fffe), 0xffff_fffe);
         assert_eq!(of(1, false).value(0xab01), 1);
@@ -129,11 +188,33 @@ mod tests {
     }
 
     #[test]
+    fn saved_arguments_are_words_below_the_return_address() {
+        assert_eq!(SavedArguments::default().words(), 0);
+        assert_eq!(SavedArguments::NONE.words(), 1);
+        let two = SavedArguments::NONE.with(4).with(1);
+        assert_eq!((two.words(), two.offset(1), two.offset(4)), (3, 0, 8));
+        assert!(two.positions().eq([1, 4]));
+        assert_eq!(SavedArguments::from_number(two.number()), two);
+    }
+
+    #[test]
     fn words_come_back_as_they_were() {
-        let stack =
-            ValueWord { register: ValueWord::ON_STACK, size: 8, signed: false, object: true, offset: 24 };
-        let register =
-            ValueWord { register: Saved::R11 as u8, size: 2, signed: true, object: false, offset: 0 };
+        let register = ValueWord {
+            register: Saved::R11 as u8,
+            size: 2,
+            signed: true,
+            object: false,
+            stored: false,
+            offset: 0,
+        };
+        let stack = ValueWord {
+            register: ValueWord::ON_STACK,
+            size: 8,
+            signed: false,
+            object: true,
+            stored: true,
+            offset: 24,
+        };
         for value in [stack, register] {
             assert_eq!(ValueWord::from_word(value.word()), value);
         }

@@ -24,17 +24,21 @@ pub enum Source {
     Exit(Vec<String>),
     /// One of them is called; the event carries these of its arguments.
     Arguments(Vec<String>, Vec<Parameter>),
-    /// One of them returns; the event carries its result.
-    Result(Vec<String>),
+    /// One of them returns; the event carries these.
+    Result(Vec<String>, Vec<Parameter>),
 }
 
-/// A parameter of a function, as a property names it.
+/// A parameter of a function, as a property names it, or what comes back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parameter {
     /// By its position among those that the source declares, from 0.
     Position(u32),
     /// By its name; [`RECEIVER`] is also what Rust calls `self`.
     Named(String),
+    /// What is stored, when the function returns, where the parameter of this name points.
+    Stored(String),
+    /// No parameter, but the result.
+    Result,
 }
 
 /// What a method's receiver is called.

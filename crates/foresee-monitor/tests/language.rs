@@ -258,7 +258,8 @@ fn calls_carry_arguments_and_results() {
         event big(l, n) = enter(\"log_write\", l, _, n) when n > 4096;
         event close(l) = enter(\"Log::close\", this as l, thread);
         event idle = enter(\"idle\", _, _);
-        ere: open (write | big | idle)* close+ write
+        event made(l, r) = exit(\"make\", _, *to as l) returning r when r == 0;
+        ere: (open | made) (write | big | idle)* close+ write
         @match { count; }
     }";
     assert_eq!(problems(spec), [""; 0]);
@@ -266,11 +267,12 @@ fn calls_carry_arguments_and_results() {
     let sources: Vec<&Source> = compiled.properties[0].events.iter().map(|event| &event.source).collect();
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     let expected = [
-        Source::Result(names(&["log_open", "log_reopen"])),
+        Source::Result(names(&["log_open", "log_reopen"]), vec![Parameter::Result]),
         Source::Arguments(names(&["log_write", "log_writev"]), vec![Parameter::Position(0)]),
         Source::Arguments(names(&["log_write"]), vec![Parameter::Position(0), Parameter::Position(2)]),
         Source::Arguments(names(&["Log::close"]), vec![Parameter::Named("this".to_owned())]),
         Source::Enter(names(&["idle"])),
+        Source::Result(names(&["make"]), vec![Parameter::Stored("to".to_owned()), Parameter::Result]),
     ];
     assert_eq!(sources, expected.iter().collect::<Vec<_>>());
     // Events by number: 1 write(l), 2 big(l, n).
@@ -298,11 +300,8 @@ fn what_calls_do_not_carry_is_refused() {
     for (event, message) in [
         ("enter(x)", "2:14 error: `enter` needs a function (expected the function's name in quotes)"),
         ("enter(\"f\") returning x", "2:35 error: what a function returns is not known when it is entered"),
-        (
-            "exit(\"f\", x)",
-            "2:24 error: `exit` carries no arguments (arguments are known when the function is entered)",
-        ),
-        ("exit(\"f\", x) returning r", "2:24 error: `exit` carries no arguments"),
+        ("enter(\"f\", *p as x)", "2:26 error: what `p` points to may change until the function returns"),
+        ("exit(\"f\", *p)", "2:26 error: expected `as` and a name for what is stored there"),
         ("exit(\"f\") returning _", "2:34 error: a result that is not asked for"),
         (
             "enter(\"f\", a as x, y)",

@@ -169,7 +169,12 @@ fn what_the_program_does_not_have_is_refused() {
         ("enter(\"mixed\", x)", &["the parameter `real` is a floating-point number"]),
         ("exit(\"mixed\") returning x", &["`mixed` returns a floating-point number"]),
         ("exit(\"nothing\") returning x", &["`nothing` returns nothing"]),
-        ("enter(\"malloc\", x)", &["no function `malloc`", "shared libraries"]),
+        ("enter(\"mallok\", x)", &["no function `mallok`", "perhaps `malloc`", "functions of libraries that are known"]),
+        ("enter(\"malloc\", _, x)", &["`malloc` has 1 parameter, not 2"]),
+        ("enter(\"malloc\", siz as x)", &["no parameter `siz`", "`size`"]),
+        ("exit(\"free\") returning x", &["`free` returns nothing"]),
+        ("exit(\"malloc\", *size as x)", &["the parameter `size` does not point to a number or a pointer"]),
+        ("exit(\"narrow\", _, x)", &["at its return there is its result alone"]),
     ];
     for (event, parts) in cases {
         let said = refused(&folder, event);
@@ -239,6 +244,56 @@ fn values_that_were_not_recorded_are_told() {
     let all = format!("{}{}", checked.stdout, checked.stderr);
     assert!(all.contains("the arguments of `log_write` that it asks for are not in the trace"), "{all}");
     assert!(all.contains("the results of `log_open` that it asks for are not in the trace"), "{all}");
+}
+
+/// What functions of libraries are asked for.
+const LIBRARY: &str = r#"property Library {
+    event a(p) = exit("gzopen") returning p;
+    event b(p) = enter("gzputs", p);
+    event c(p) = enter("gzclose", file as p);
+    event d(p) = exit("gzclose" | "open" | "open64") returning p;
+    event e(p, r) = exit("sqlite3_open", *ppDb as p) returning r;
+    event f(p) = enter("sqlite3_close", p);
+    event g(p, r) = exit("sqlite3_exec", db as p) returning r;
+    event h(p, n, r) = exit("write", p, _, n) returning r when p > 2;
+    event i(p) = exit("read", p);
+    event j(p, r) = exit("close", p) returning r;
+    event k(p, r) = exit("pthread_create", *thread as p) returning r;
+    ere: (a b c d e f g h i j k)* a a @match { report "never"; }
+}"#;
+
+#[test]
+fn functions_of_libraries_are_recorded() {
+    each_build(|c, cxx, level| {
+        let folder = Folder::new();
+        let library = Command::new(c)
+            .args(["-shared", "-fPIC", "-fexceptions", level, "-o"])
+            .arg(folder.path("liblibrary.so"))
+            .arg(format!("{SOURCES}/library.c"))
+            .status();
+        assert!(library.unwrap().success());
+        let _ = folder.runtime();
+        let mut compile = folder.command(&["c++", level, "-g", "-o", "prog", "-pthread"]);
+        compile.arg(format!("{SOURCES}/library_main.cpp")).args(["-L.", "-llibrary", "-Wl,-rpath,$ORIGIN"]);
+        let built = outcome(compile.env("FORESEE_CXX", cxx).output().unwrap());
+        assert_eq!(built.code, Some(0), "{}", built.stderr);
+        folder.write("library.rv", LIBRARY);
+        let ran = folder.foresee(&["run", "--spec", "library.rv", "--trace", "run.ft", "--", "./prog"]);
+        assert_eq!(ran.code, Some(0), "{cxx} {level}: {}{}", ran.stdout, ran.stderr);
+        let dump = folder.foresee(&["trace", "convert", "run.ft", "-o", "run.std"]);
+        assert_eq!(dump.code, Some(0), "{}", dump.stderr);
+        let text = String::from_utf8(folder.read("run.std")).unwrap();
+        // What the test prints is written, too; and the library calls the runtime.
+        let of_program = |line: &&str| line.contains("library_main.cpp") && !line.contains("result(write, 1");
+        let lines: Vec<&str> = text.lines().filter(of_program).collect();
+        let recorded: Vec<String> = recorded(&lines.join("\n")).iter().map(|line| values_only(line)).collect();
+        assert_eq!(recorded, said(&ran.stdout), "{cxx} {level}");
+    });
+}
+
+/// Without the names of parameters.
+fn values_only(line: &str) -> String {
+    line.split('"').step_by(2).map(str::trim).collect::<Vec<_>>().join(" ").trim_end().to_owned()
 }
 
 #[test]

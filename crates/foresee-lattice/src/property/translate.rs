@@ -125,7 +125,7 @@ impl<'p> Translator<'p> {
             functions: (property.events.iter())
                 .any(|event| matches!(event.source, Source::Enter(_) | Source::Exit(_))),
             calls: (property.events.iter())
-                .any(|event| matches!(event.source, Source::Arguments(..) | Source::Result(_))),
+                .any(|event| matches!(event.source, Source::Arguments(..) | Source::Result(..))),
             memory: wants_any(&[Builtin::Read, Builtin::Write]) || !property.vars.is_empty(),
             locks: wants_any(&[Builtin::Acquire, Builtin::Release]),
             threads: wants_any(&[Builtin::Fork, Builtin::Join, Builtin::EndThread]),
@@ -211,7 +211,7 @@ impl<'p> Translator<'p> {
             self.entered.learn(names, |text| called(text, |source| matches!(source, Source::Enter(_))));
             self.left.learn(names, |text| called(text, |source| matches!(source, Source::Exit(_))));
             self.called.learn(names, |text| called(text, |source| matches!(source, Source::Arguments(..))));
-            self.returned.learn(names, |text| called(text, |source| matches!(source, Source::Result(_))));
+            self.returned.learn(names, |text| called(text, |source| matches!(source, Source::Result(..))));
             self.calls.learn(names);
         }
         self.variables.learn(names);
@@ -248,10 +248,10 @@ impl<'p> Translator<'p> {
                 self.left.events(function).iter().for_each(|&event| visit(PropertyEvent::Event(event, &[])));
             }
             Op::Arguments { function, args } if self.wants.calls => {
-                return self.call(function, args, &mut visit);
+                return self.call(Called::Enters, function, args, &mut visit);
             }
             Op::Result { function, args } if self.wants.calls => {
-                return self.result(function, args, &mut visit);
+                return self.call(Called::Returns, function, args, &mut visit);
             }
             Op::Acquire { lock, .. } if self.wants.locks => self.lock(Builtin::Acquire, lock, &mut visit),
             Op::Release { lock, .. } if self.wants.locks => self.lock(Builtin::Release, lock, &mut visit),
@@ -309,36 +309,25 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
+    /// A call or a return that carries values is each of these events.
     fn call(
         &mut self,
+        which: Called,
         function: StrId,
         args: &[Arg],
         visit: &mut impl FnMut(PropertyEvent<'_>),
     ) -> Result<(), FeedError> {
-        let Some((&Arg::Str(recorded), args)) = args.split_first() else { return Ok(()) };
-        for &event in self.called.events(function) {
-            let picked = self.calls.picked(event, recorded);
-            let found: Option<SmallVec<[Arg; 4]>> =
-                picked.and_then(|picked| picked.iter().map(|&at| args.get(at as usize).copied()).collect());
-            let Some(found) = found else {
+        let events = match which {
+            Called::Enters => &self.called,
+            Called::Returns => &self.returned,
+        };
+        for &event in events.events(function) {
+            let Some(found) = self.calls.picked(event, args) else {
                 let event = self.property.events[event as usize].name.clone();
                 return Err(FeedError::NotRecorded { event });
             };
             let values: SmallVec<[u64; 4]> = found.iter().map(|arg| value(&mut self.objects, *arg)).collect();
             deliver(self.property, &mut self.sorts, event, &found, &values, visit)?;
-        }
-        Ok(())
-    }
-
-    fn result(
-        &mut self,
-        function: StrId,
-        args: &[Arg],
-        visit: &mut impl FnMut(PropertyEvent<'_>),
-    ) -> Result<(), FeedError> {
-        let values: SmallVec<[u64; 4]> = args.iter().map(|arg| value(&mut self.objects, *arg)).collect();
-        for &event in self.returned.events(function) {
-            deliver(self.property, &mut self.sorts, event, args, &values, visit)?;
         }
         Ok(())
     }
@@ -439,13 +428,20 @@ fn deliver(
     Ok(())
 }
 
+/// Whether a function begins or has come back.
+#[derive(Clone, Copy)]
+enum Called {
+    Enters,
+    Returns,
+}
+
 /// The functions that an event is about.
 fn functions(event: &foresee_monitor::property::Event) -> Vec<FunctionPattern> {
     match &event.source {
         Source::Enter(functions)
         | Source::Exit(functions)
         | Source::Arguments(functions, _)
-        | Source::Result(functions) => {
+        | Source::Result(functions, _) => {
             functions.iter().map(|function| FunctionPattern::new(function)).collect()
         }
         Source::Named(_) | Source::Builtin(_) => Vec::new(),

@@ -57,19 +57,29 @@ fn optional(value: Option<String>) -> String {
     })
 }
 
+fn parameters(parameters: &[Parameter]) -> String {
+    list(parameters.iter().map(|parameter| {
+        let which = match parameter {
+            Parameter::Position(position) => format!("Position({position})"),
+            Parameter::Named(name) => format!("Named({})", string(name)),
+            Parameter::Stored(name) => format!("Stored({})", string(name)),
+            Parameter::Result => "Result".to_owned(),
+        };
+        format!("__foresee::Parameter::{which}")
+    }))
+}
+
 fn event(event: &Event) -> String {
     let source = match &event.source {
         Source::Named(name) => format!("Named({})", string(name)),
         Source::Enter(functions) => format!("Enter({})", strings(functions)),
         Source::Exit(functions) => format!("Exit({})", strings(functions)),
-        Source::Arguments(functions, parameters) => {
-            let parameters = list(parameters.iter().map(|parameter| match parameter {
-                Parameter::Position(position) => format!("__foresee::Parameter::Position({position})"),
-                Parameter::Named(name) => format!("__foresee::Parameter::Named({})", string(name)),
-            }));
-            format!("Arguments({}, {parameters})", strings(functions))
+        Source::Arguments(functions, values) => {
+            format!("Arguments({}, {})", strings(functions), parameters(values))
         }
-        Source::Result(functions) => format!("Result({})", strings(functions)),
+        Source::Result(functions, values) => {
+            format!("Result({}, {})", strings(functions), parameters(values))
+        }
         Source::Builtin(builtin) => format!("Builtin(__foresee::Builtin::{builtin:?})"),
     };
     let carried = event.carried.iter().map(|carried| match carried {

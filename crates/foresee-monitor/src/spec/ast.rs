@@ -62,6 +62,8 @@ pub enum Arg {
     Functions(Vec<(String, Span)>),
     /// `parameter as name`: the function's parameter of that name.
     Of(Name, Name),
+    /// `*parameter as name`: what the function's parameter of that name points to when the function returns.
+    Stored(Name, Name),
     /// `returning name`, behind all others: the function's result.
     Returned(Name),
 }
@@ -74,7 +76,7 @@ impl Arg {
     pub fn bound(&self) -> Option<&Name> {
         match self {
             Arg::Name(name) if name.text == ANYTHING => None,
-            Arg::Name(name) | Arg::Of(_, name) | Arg::Returned(name) => Some(name),
+            Arg::Name(name) | Arg::Of(_, name) | Arg::Stored(_, name) | Arg::Returned(name) => Some(name),
             Arg::Functions(_) => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Events that are calls of the program's functions: `enter("f" | "g", …)` and `exit("f") returning …`.
+//! Events that are calls of functions: `enter("f" | "g", …)` and `exit("f", …) returning …`.
 //!
 //! Without values they are what every recording has. With values, the functions' arguments and results are recorded for the properties
 //! that name them, so here is decided what can be asked for; whether the program has such functions and parameters is known when it is
@@ -21,13 +21,31 @@ pub(super) fn source(name: &Name, args: &[Arg]) -> Result<Source, Diagnostic> {
         let problem = Diagnostic::error(result.span.clone(), message, "no result yet");
         return Err(problem.with_help(format!("write `exit(…) returning {}`", result.text)));
     }
+    if let Some(Arg::Stored(parameter, _)) = values.iter().find(|value| matches!(value, Arg::Stored(..))) {
+        let message = format!("what `{}` points to may change until the function returns", parameter.text);
+        let problem = Diagnostic::error(parameter.span.clone(), message, "not known when it is entered");
+        return Err(problem.with_help(format!("write `exit(…, *{} as …)`", parameter.text)));
+    }
+    let parameters = parameters(&values)?;
+    Ok(match parameters.is_empty() {
+        true => Source::Enter(functions),
+        false => Source::Arguments(functions, parameters),
+    })
+}
+
+/// The parameters that are asked for.
+fn parameters(values: &[&Arg]) -> Result<Vec<Parameter>, Diagnostic> {
     let mut parameters = Vec::new();
     let mut by_name = false;
-    for (position, value) in (0..).zip(&values) {
+    for (position, value) in (0..).zip(values) {
         match value {
             Arg::Of(parameter, _) => {
                 by_name = true;
                 parameters.push(Parameter::Named(parameter.text.clone()));
+            }
+            Arg::Stored(parameter, _) => {
+                by_name = true;
+                parameters.push(Parameter::Stored(parameter.text.clone()));
             }
             Arg::Name(value) if by_name => {
                 let message = format!("which parameter is `{}`?", value.text);
@@ -36,37 +54,28 @@ pub(super) fn source(name: &Name, args: &[Arg]) -> Result<Source, Diagnostic> {
                 return Err(problem.with_help(format!("write `PARAMETER as {}`", value.text)));
             }
             Arg::Name(value) if value.text != ANYTHING => parameters.push(Parameter::Position(position)),
+            Arg::Returned(_) => parameters.push(Parameter::Result),
             _ => {}
         }
     }
-    Ok(match parameters.is_empty() {
-        true => Source::Enter(functions),
-        false => Source::Arguments(functions, parameters),
-    })
+    Ok(parameters)
 }
 
 fn of_exit(functions: Vec<String>, values: &[&Arg]) -> Result<Source, Diagnostic> {
-    match values {
-        [] => Ok(Source::Exit(functions)),
-        [Arg::Returned(result)] if result.text == ANYTHING => {
-            let message = "a result that is not asked for";
-            let problem = Diagnostic::error(result.span.clone(), message, "expected a name");
-            Err(problem
-                .with_help("write `exit(…)` alone for functions that are left, with or without a result"))
-        }
-        [Arg::Returned(_)] => Ok(Source::Result(functions)),
-        [value, ..] => {
-            let span = match value {
-                Arg::Name(name) | Arg::Of(name, _) | Arg::Returned(name) => name.span.clone(),
-                Arg::Functions(functions) => functions.first().map_or(0..0, |(_, span)| span.clone()),
-            };
-            let message = "`exit` carries no arguments";
-            let label = "arguments are known when the function is entered";
-            let problem = Diagnostic::error(span, message, label);
-            Err(problem
-                .with_help("write `exit(…) returning r` for the result, and `enter(…, a)` for an argument"))
-        }
+    if let [.., Arg::Returned(result)] = values
+        && result.text == ANYTHING
+    {
+        let message = "a result that is not asked for";
+        let problem = Diagnostic::error(result.span.clone(), message, "expected a name");
+        return Err(
+            problem.with_help("write `exit(…)` alone for functions that are left, with or without a result")
+        );
     }
+    let parameters = parameters(values)?;
+    Ok(match parameters.is_empty() {
+        true => Source::Exit(functions),
+        false => Source::Result(functions, parameters),
+    })
 }
 
 /// The functions, and what else is written.
@@ -107,7 +116,7 @@ pub(super) fn stray(name: &Name, args: &[Arg]) -> Option<Diagnostic> {
             let span = functions.first().map_or(0..0, |(_, span)| span.clone());
             Some(Diagnostic::error(span, "only `enter` and `exit` take a text", "expected a name"))
         }
-        Arg::Of(parameter, _) => {
+        Arg::Of(parameter, _) | Arg::Stored(parameter, _) => {
             let message = format!("`{}` is no call: it has no parameters with names", name.text);
             Some(Diagnostic::error(parameter.span.clone(), message, "only `enter` has parameters"))
         }

@@ -151,6 +151,7 @@ fn args_text(args: &[Arg]) -> String {
             Some(quoted.join(" | "))
         }
         Arg::Of(parameter, name) => Some(format!("{} as {}", parameter.text, name.text)),
+        Arg::Stored(parameter, name) => Some(format!("*{} as {}", parameter.text, name.text)),
         Arg::Returned(_) => None,
     };
     let within: Vec<String> = args.iter().filter_map(arg).collect();

@@ -332,9 +332,17 @@ impl Parser {
         let mut args = Vec::new();
         if self.takes("(") && !self.takes(")") {
             loop {
-                args.push(match &self.peek(0).kind {
-                    TokenKind::Text(_) => self.functions()?,
-                    _ => {
+                let is_text = matches!(self.peek(0).kind, TokenKind::Text(_));
+                args.push(match is_text {
+                    true => self.functions()?,
+                    false if self.takes("*") => {
+                        let parameter = self.name("a parameter's name behind `*`")?;
+                        if !self.takes_word("as") {
+                            return Err(self.unexpected("`as` and a name for what is stored there"));
+                        }
+                        Arg::Stored(parameter, self.name("a name for what is stored there")?)
+                    }
+                    false => {
                         let name = self.name("a parameter")?;
                         match self.takes_word("as") {
                             true => Arg::Of(name, self.name("a name for the parameter's value")?),

@@ -16,7 +16,7 @@ const PAGE: u64 = 4096;
 /// Beside copied instructions a piece has a push, two jumps or calls through memory with 8 bytes each, or fewer.
 const REST: usize = 5 + 2 * (6 + 8) + 8;
 /// That of a function of a library may also call it, and the trampoline once more.
-const REST_OF_LIBRARY: usize = REST + 5 + 2 * (6 + 8) + 8 + 1;
+const REST_OF_LIBRARY: usize = REST + 7 * 2 + 5 + 2 * (6 + 8) + 8 + 1;
 /// The length of the call of the trampoline.
 const CALL_TRAMPOLINE: usize = 5 + 6 + 2 + 8;
 /// How far the pieces may be from the program.
@@ -40,14 +40,22 @@ pub(super) fn put_in_place(hooks: &[Hook]) -> bool {
                 true
             }
             HookKind::Code => piece.write(number as u32, hook, bias, leads_on),
-            HookKind::EntryPoint | HookKind::Import => piece.library(number as u32, hook, bias, leads_on),
+            HookKind::EntryPoint | HookKind::Import => {
+                let of_return = if hook.is_return() { Some(number) } else { leads_on.then_some(number + 1) };
+                piece.library(number, of_return, hooks, bias)
+            }
         };
         if !done {
             return false;
         }
     }
-    let calls = hooks.iter().zip(&begins).filter(|(hook, _)| hook.kind != HookKind::Code);
-    unwinding::tell(calls.map(|(hook, begin)| *begin..*begin + room_of(hook) as u64));
+    let calls = hooks.iter().enumerate().filter(|(_, hook)| hook.saved.words() > 0);
+    unwinding::tell(calls.map(|(number, hook)| {
+        // What follows has no piece of its own.
+        let number = number - usize::from(hook.follows());
+        let begin = begins[number];
+        (begin..begin + room_of(&hooks[number]) as u64, hook.saved.words())
+    }));
     protect(pieces, len, libc::PROT_READ | libc::PROT_EXEC)
         && hooks.iter().zip(begins).all(|(hook, begin)| match hook.kind {
             HookKind::Code | HookKind::EntryPoint => {
@@ -165,8 +173,9 @@ impl Piece {
         done
     }
 
-    /// Writes the piece for a function of a library; false if that is not there. It may lead on to the hook of the result.
-    fn library(&mut self, number: u32, hook: &Hook, bias: u64, leads_on: bool) -> bool {
+    /// Writes the piece for a function of a library; false if that is not there. `of_return` is the hook of its return, if there is one.
+    fn library(&mut self, number: usize, of_return: Option<usize>, hooks: &[Hook], bias: u64) -> bool {
+        let hook = &hooks[number];
         let end = self.at + room_of(hook) as u64;
         let function = match hook.kind {
             HookKind::EntryPoint => hook.fields[0].wrapping_add(bias),
@@ -175,23 +184,29 @@ impl Piece {
                 None => return false,
             },
         };
-        let result = if hook.is_return() { Some(number) } else { leads_on.then_some(number + 1) };
         if !hook.is_return() {
-            self.call_trampoline(number);
+            self.call_trampoline(number as u32);
         }
         // An entry point passes on who has called it.
         self.bytes(hook.copied);
-        match result {
+        match of_return {
             // jmp [rip]
             None => self.bytes(&[0xff, 0x25, 0, 0, 0, 0]),
             Some(number) => {
-                // sub rsp, 8; call [rip + …]; add rsp, 8
-                let behind = 4 + CALL_TRAMPOLINE as u32 + 1;
-                self.bytes(&[0x48, 0x83, 0xec, 8, 0xff, 0x15]);
-                self.bytes(&behind.to_le_bytes());
-                self.bytes(&[0x48, 0x83, 0xc4, 8]);
-                self.call_trampoline(number);
-                self.bytes(&[0xc3]);
+                let saved = hooks[number].saved;
+                let words = saved.words();
+                let rdi_to_r9: [&[u8]; 6] = [&[0x57], &[0x56], &[0x52], &[0x51], &[0x41, 0x50], &[0x41, 0x51]];
+                if saved.positions().count() < words {
+                    // push rax
+                    self.bytes(&[0x50]);
+                }
+                saved.positions().rev().for_each(|position| self.bytes(rdi_to_r9[usize::from(position)]));
+                // call [rip + …]
+                self.bytes(&[0xff, 0x15]);
+                self.bytes(&(CALL_TRAMPOLINE as u32 + 4 + 1).to_le_bytes());
+                self.call_trampoline(number as u32);
+                // add rsp, 8 * words; ret
+                self.bytes(&[0x48, 0x83, 0xc4, 8 * words as u8, 0xc3]);
             }
         }
         self.bytes(&function.to_le_bytes());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Rel
 use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, SAVED_REGISTERS, Tag, ValueWord};
 
 use super::table::Hook;
-use crate::recorder::thread::always;
+use crate::recorder::thread::{Local, always};
 use crate::sdk::padded_text;
 
 /// All hooks, by their numbers.
@@ -26,24 +26,45 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
         return;
     }
     // SAFETY: there are so many hooks, which are never freed nor changed; the trampoline passes the address of what it has saved, and
-    // of the return address.
-    let (hook, registers, pc) = unsafe { (&*HOOKS.load(Acquire).add(number), &*registers, frame.read()) };
+    // of the return address, or of the words that the hook has saved below it.
+    let (hook, registers) = unsafe { (&*HOOKS.load(Acquire).add(number), &*registers) };
+    // SAFETY: as before.
+    let pc = unsafe { frame.add(hook.saved.words()).read() };
+    let record = |local: &Local, value: &u64| {
+        let value = ValueWord::from_word(*value);
+        let kind = if value.object { ARG_OBJECT } else { ARG_INT };
+        local.plain(Tag::Arg, kind, [value.value(bits(value, registers, frame))]);
+    };
     always(|local| {
-        if !hook.is_return() {
+        let mut values = hook.values;
+        if let Some((result, others)) = values.split_first().filter(|_| hook.is_return()) {
+            record(local, result);
+            values = others;
+        }
+        if !hook.is_return() || !values.is_empty() {
             padded_text(local, hook.parameters);
             local.plain(Tag::Arg, ARG_STR, [0]);
         }
-        for value in hook.values {
-            let value = ValueWord::from_word(*value);
-            let bits = match registers.get(usize::from(value.register)) {
-                Some(bits) => *bits,
-                // SAFETY: the driver has found out that the function is called with an argument there.
-                None => unsafe { frame.byte_add(value.offset as usize).read_unaligned() },
-            };
-            let kind = if value.object { ARG_OBJECT } else { ARG_INT };
-            local.plain(Tag::Arg, kind, [value.value(bits)]);
-        }
+        values.iter().for_each(|value| record(local, value));
         padded_text(local, hook.name);
         local.stamped(Tag::Call, hook.detail, [pc]);
     });
+}
+
+/// The bits of a value, where it is.
+fn bits(value: ValueWord, registers: &[u64; SAVED_REGISTERS], frame: *const u64) -> u64 {
+    let found = match (registers.get(usize::from(value.register)), value.register) {
+        (Some(bits), _) => *bits,
+        (None, ValueWord::NOTHING) => 0,
+        // SAFETY: the driver has found out that the function is called with an argument there, or the hook has saved it there.
+        (None, _) => unsafe { frame.byte_add(value.offset as usize).read_unaligned() },
+    };
+    if !value.stored || found == 0 {
+        return found;
+    }
+    let mut bytes = [0; 8];
+    let len = usize::from(value.size).min(bytes.len());
+    // SAFETY: the function was called with the address of a variable of this size, in which it stores something, and has returned.
+    unsafe { std::ptr::copy_nonoverlapping(found as *const u8, bytes.as_mut_ptr(), len) };
+    u64::from_le_bytes(bytes)
 }

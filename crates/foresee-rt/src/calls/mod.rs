@@ -13,7 +13,7 @@
 //! that does what one at an entry does and goes on to the function, or, if the result is asked for, calls it:
 //!
 //! ```text
-//! push the hook's number; call the trampoline; sub rsp, 8; call the function; add rsp, 8; push the number of the result's hook; call the trampoline; return
+//! push the hook's number; call the trampoline; push arguments that are asked for then; call the function; push the number of the return's hook; call the trampoline; add rsp, …; return
 //! ```
 //!
 //! In all of them the stack is as the program has it when the trampoline is called, so that a function's result or its arguments are where

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use foresee_format::{CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, RETURNED};
+use foresee_format::{CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, RETURNED, SavedArguments};
 
 use crate::recorder::code_filter::{map, stat};
 use crate::sdk::PaddedText;
@@ -22,6 +22,7 @@ pub(super) struct Hook {
     pub(super) name: PaddedText,
     /// Of its records.
     pub(super) detail: u8,
+    pub(super) saved: SavedArguments,
 }
 
 impl Hook {
@@ -84,6 +85,7 @@ impl Rest {
             parameters,
             name,
             detail: (lengths >> 32) as u8,
+            saved: SavedArguments::from_number((lengths >> 48) as u8),
         })
     }
 

@@ -45,10 +45,10 @@ const RUNTIME: [&str; 4] = [
 ];
 
 impl Functions {
-    /// Whether the program has a function of this name itself.
-    pub(super) fn has(&self, pattern: &FunctionPattern) -> bool {
-        self.found.iter().any(|function| pattern.matches(&function.name))
-            || self.inlined.keys().any(|function| pattern.matches(function))
+    /// Whether the program itself has a function that is called just so, by its whole path.
+    pub(super) fn has(&self, path: &str) -> bool {
+        let mut own = self.found.iter().map(|function| &function.name).chain(self.inlined.keys());
+        own.any(|function| function_path(function) == path)
     }
 
     /// Finds the functions that one of the patterns means.

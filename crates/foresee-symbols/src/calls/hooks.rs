@@ -44,6 +44,8 @@ pub(super) enum NoHook {
     TailCall,
     #[error("there is no room at one of its returns; build with `-fpatchable-function-entry=5,5` (C, C++)")]
     ShortEnd,
+    #[error("its arguments are not known any more when it returns")]
+    ArgumentsAreGone,
     #[error("the optimiser may have removed its result, as nobody uses it; build without optimisation")]
     NoResult,
 }

@@ -6,14 +6,15 @@
 //!
 //! Arguments are where the calling convention puts them. For a result, the hook calls the function, so that all arguments have to be in registers.
 
-use foresee_format::{HookKind, Saved};
+use foresee_format::{HookKind, Saved, SavedArguments, ValueWord};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, Register};
 use object::{Object as _, RelocationTarget};
 
 use super::code::FunctionCode;
 use super::hooks::{self, Hook, NoHook};
 use super::prototypes::{self, Passed, Prototype};
-use super::{NAMELESS, NOT_RECORDED, Parameter, Program, Refusal, TableHook, Values, word};
+use super::types::Scalar;
+use super::{NOT_RECORDED, Parameter, Program, Refusal, TableHook, Values, word};
 use crate::image::Elf;
 
 /// The registers of arguments, in their order.
@@ -26,8 +27,20 @@ const WORD_TYPES: [object::elf::RelocationType; 3] =
 pub(super) struct AskedLibrary {
     pub(super) by: String,
     prototype: Prototype,
+    /// Its arguments, of each of them.
     is_asked: Vec<bool>,
-    result: bool,
+    /// What is asked when it returns.
+    returned: Option<Vec<AtReturn>>,
+}
+
+/// What is asked of a parameter when the function returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AtReturn {
+    Nothing,
+    /// The argument.
+    Argument,
+    /// What is stored where it points.
+    Stored,
 }
 
 /// Notes what is asked of a function of a library; false if this is none that is known.
@@ -40,25 +53,49 @@ pub(super) fn ask(
     let Some(prototype) = prototypes::find(name) else { return Ok(false) };
     let at = asked.iter().position(|one| one.prototype.name == name).unwrap_or_else(|| {
         let is_asked = vec![false; prototype.parameters.len()];
-        asked.push(AskedLibrary { by: by.to_owned(), prototype, is_asked, result: false });
+        asked.push(AskedLibrary { by: by.to_owned(), prototype, is_asked, returned: None });
         asked.len() - 1
     });
-    let one = &mut asked[at];
-    match values {
-        Values::Result => one.result = true,
-        Values::Arguments(parameters) => {
-            for parameter in parameters {
-                let at = one.find(parameter)?;
-                one.is_asked[at] = true;
-            }
-        }
-    }
+    asked[at].ask(values)?;
     Ok(true)
 }
 
 impl AskedLibrary {
     fn name(&self) -> String {
         self.prototype.name.to_owned()
+    }
+
+    fn ask(&mut self, values: &Values) -> Result<(), Refusal> {
+        match values {
+            Values::Arguments(parameters) => {
+                for parameter in parameters {
+                    let at = self.find(parameter)?;
+                    self.is_asked[at] = true;
+                }
+            }
+            Values::Returned(parameters) => {
+                let nothing = vec![AtReturn::Nothing; self.prototype.parameters.len()];
+                let mut asked = self.returned.take().unwrap_or(nothing);
+                for parameter in parameters {
+                    let what = match parameter {
+                        Parameter::Result if self.prototype.result == Passed::Nothing => {
+                            return Err(Refusal::NoResult { function: self.name() });
+                        }
+                        Parameter::Result => continue,
+                        Parameter::Stored(_) => AtReturn::Stored,
+                        Parameter::Position(_) | Parameter::Named(_) => AtReturn::Argument,
+                    };
+                    let at = self.find(parameter)?;
+                    if asked[at] != AtReturn::Nothing && asked[at] != what {
+                        let parameter = self.prototype.parameters[at].name.to_owned();
+                        return Err(Refusal::AskedTwice { function: self.name(), parameter });
+                    }
+                    asked[at] = what;
+                }
+                self.returned = Some(asked);
+            }
+        }
+        Ok(())
     }
 
     fn find(&self, wanted: &Parameter) -> Result<usize, Refusal> {
@@ -69,21 +106,14 @@ impl AskedLibrary {
                 let arity = Refusal::Arity { function: self.name(), asked: position + 1, has: has.len() };
                 (at < has.len()).then_some(at).ok_or(arity)
             }
-            Parameter::Named(name) => has.iter().position(|(of, _)| of == name).ok_or_else(|| {
-                let has = has.iter().map(|(name, _)| (*name).to_owned()).collect();
-                Refusal::NoParameter { function: self.name(), name: name.clone(), has }
-            }),
+            Parameter::Named(name) | Parameter::Stored(name) => {
+                has.iter().position(|parameter| parameter.name == name).ok_or_else(|| {
+                    let has = has.iter().map(|parameter| parameter.name.to_owned()).collect();
+                    Refusal::NoParameter { function: self.name(), name: name.clone(), has }
+                })
+            }
+            Parameter::Result => Err(Refusal::ReturnedArgument { function: self.name() }),
         }
-    }
-
-    fn signature(&self) -> String {
-        let names = self.prototype.parameters.iter().zip(&self.is_asked);
-        let name = |((name, _), is_asked): (&(&'static str, _), &bool)| match (is_asked, *name) {
-            (false, _) => NOT_RECORDED,
-            (true, "") => NAMELESS,
-            (true, name) => name,
-        };
-        names.map(name).collect::<Vec<_>>().join(" ")
     }
 
     /// Adds its hooks, if the program can call it.
@@ -93,48 +123,89 @@ impl AskedLibrary {
         file: &Elf<'_>,
         hooks: &mut Vec<TableHook>,
     ) -> Result<(), Refusal> {
-        let places = self.places(program, file)?;
-        let values = self.is_asked.contains(&true).then(|| self.values()).transpose()?;
-        let result = self.result.then(|| self.result_word()).transpose()?;
-        for (at, (kind, hook)) in places.into_iter().enumerate() {
-            let of_call = values.as_ref().filter(|_| at == 0);
-            let parameters = of_call.map(|_| self.signature());
-            let values = of_call.cloned().unwrap_or_else(|| result.into_iter().collect());
-            hooks.push(TableHook { hook, kind, name: self.name(), parameters, values });
+        let mut of_call = self.is_asked.contains(&true).then(|| self.call()).transpose()?;
+        let of_return = self.returned.as_deref().map(|asked| self.returns(asked)).transpose()?;
+        for (kind, hook) in self.places(program, file)? {
+            let Recorded { returns, parameters, values, saved } = match (of_call.take(), &of_return) {
+                (Some(call), _) => call,
+                (None, Some(returns)) => returns.clone(),
+                (None, None) => continue,
+            };
+            // In its own code it is not called by the hook.
+            let saved = if kind == HookKind::Code && hook.len > 0 { SavedArguments::default() } else { saved };
+            hooks.push(TableHook { hook, kind, name: self.name(), returns, parameters, values, saved });
         }
         Ok(())
     }
 
-    fn values(&self) -> Result<Vec<foresee_format::ValueWord>, Refusal> {
-        let asked = self.prototype.parameters.iter().zip(&self.is_asked).enumerate();
-        let asked = asked.filter(|(_, (_, is_asked))| **is_asked);
-        asked
-            .map(|(at, ((parameter, scalar), _))| match (scalar, ARGUMENTS.get(at)) {
-                (Some(scalar), Some(register)) => Ok(word(*scalar, *register as u8, 0)),
-                _ => Err(Refusal::NoValue {
-                    function: self.name(),
-                    parameter: (*parameter).to_owned(),
-                    why: "is passed in a way that is not understood",
-                }),
-            })
-            .collect()
+    /// What is recorded where it is called.
+    fn call(&self) -> Result<Recorded, Refusal> {
+        let asked = (0..).zip(&self.is_asked).filter(|(_, is_asked)| **is_asked);
+        let value = |(at, _): (usize, _)| {
+            let scalar = self.scalar(at, AtReturn::Argument)?;
+            Ok(word(scalar, ARGUMENTS[at] as u8, 0))
+        };
+        let values = asked.map(value).collect::<Result<_, _>>()?;
+        let name = |(parameter, is_asked): (&prototypes::Parameter, &bool)| match is_asked {
+            true => parameter.name,
+            false => NOT_RECORDED,
+        };
+        let names: Vec<&str> = self.prototype.parameters.iter().zip(&self.is_asked).map(name).collect();
+        let saved = SavedArguments::default();
+        Ok(Recorded { returns: false, parameters: names.join(" "), values, saved })
     }
 
-    fn result_word(&self) -> Result<foresee_format::ValueWord, Refusal> {
-        match self.prototype.result {
-            Passed::Nothing => Err(Refusal::NoResult { function: self.name() }),
-            Passed::Value(scalar) => Ok(word(scalar, Saved::Rax as u8, 0)),
+    /// What is recorded where it returns.
+    fn returns(&self, asked: &[AtReturn]) -> Result<Recorded, Refusal> {
+        let result = match self.prototype.result {
+            Passed::Value(scalar) => word(scalar, Saved::Rax as u8, 0),
+            Passed::Nothing => {
+                word(Scalar { size: 8, signed: false, object: false }, ValueWord::NOTHING, 0)
+            }
             Passed::Other => {
                 let what = "what is no number or pointer".to_owned();
-                Err(Refusal::ResultType { function: self.name(), what })
+                return Err(Refusal::ResultType { function: self.name(), what });
             }
+        };
+        let is_asked = |(_, what): &(usize, &AtReturn)| **what != AtReturn::Nothing;
+        let positions = (0..).zip(asked).filter(is_asked);
+        let mut saved = SavedArguments::NONE;
+        for (at, what) in positions.clone() {
+            self.scalar(at, *what)?;
+            saved = saved.with(at as u8);
         }
+        let mut values = vec![result];
+        for (at, what) in positions {
+            let scalar = self.scalar(at, *what)?;
+            let place = word(scalar, ValueWord::ON_STACK, saved.offset(at as u8));
+            values.push(ValueWord { stored: *what == AtReturn::Stored, ..place });
+        }
+        let name = |(parameter, what): (&prototypes::Parameter, &AtReturn)| match what {
+            AtReturn::Nothing => NOT_RECORDED.to_owned(),
+            AtReturn::Argument => parameter.name.to_owned(),
+            AtReturn::Stored => format!("*{}", parameter.name),
+        };
+        let names: Vec<String> = self.prototype.parameters.iter().zip(asked).map(name).collect();
+        Ok(Recorded { returns: true, parameters: names.join(" "), values, saved })
+    }
+
+    /// How a parameter is read, if it is in a register.
+    fn scalar(&self, at: usize, what: AtReturn) -> Result<Scalar, Refusal> {
+        let parameter = &self.prototype.parameters[at];
+        let (function, name) = (self.name(), parameter.name.to_owned());
+        if what == AtReturn::Stored {
+            let refused = Refusal::PointsElsewhere { function, parameter: name };
+            return parameter.stored.filter(|_| at < ARGUMENTS.len()).ok_or(refused);
+        }
+        let why = "is passed in a way that is not understood";
+        let refused = Refusal::NoValue { function, parameter: name, why };
+        parameter.scalar.filter(|_| at < ARGUMENTS.len()).ok_or(refused)
     }
 
     /// How the program reaches it, if it does: where it is called if arguments are asked for, and then where it returns if the result is.
     fn places(&self, program: &Program, file: &Elf<'_>) -> Result<Vec<(HookKind, Hook)>, Refusal> {
         let refused = |why: &str| Refusal::NoHook { function: self.name(), why: why.to_owned() };
-        let asks_for_both = self.result && self.is_asked.contains(&true);
+        let asks_for_both = self.returned.is_some() && self.is_asked.contains(&true);
         let of_library = |kind, hook| {
             let behind = Hook { address: 0, len: 0, copied: Vec::new(), fields: Vec::new() };
             let behind = asks_for_both.then_some((HookKind::Code, behind));
@@ -152,8 +223,8 @@ impl AskedLibrary {
             return Ok(Vec::new());
         }
         let fits = self.prototype.parameters.len() <= ARGUMENTS.len() && !self.prototype.is_variadic;
-        if self.result && !fits {
-            return Err(refused("it takes arguments on the stack, so that its result cannot be seen"));
+        if self.returned.is_some() && !fits {
+            return Err(refused("it takes arguments on the stack, so that its return cannot be seen"));
         }
         let fields = words.iter().map(|word| *word as usize).collect();
         of_library(HookKind::Import, Hook { address: 0, len: 0, copied: Vec::new(), fields })
@@ -170,12 +241,24 @@ impl AskedLibrary {
             free_from = entry.address + entry.len as u64;
             hooks.push((HookKind::Code, entry));
         }
-        if self.result {
+        if let Some(asked) = &self.returned {
+            if asked.iter().any(|asked| *asked != AtReturn::Nothing) {
+                return Err(NoHook::ArgumentsAreGone);
+            }
             let returns = hooks::returns(&program.code, &code, free_from, true)?;
             hooks.extend(returns.into_iter().map(|hook| (HookKind::Code, hook)));
         }
         Ok(hooks)
     }
+}
+
+/// What a hook records.
+#[derive(Clone)]
+struct Recorded {
+    returns: bool,
+    parameters: String,
+    values: Vec<ValueWord>,
+    saved: SavedArguments,
 }
 
 /// The words of the program through which it calls this function of another file.

@@ -27,7 +27,7 @@ mod types;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt as _;
 
-use foresee_format::{CALLS_MAGIC, HookKind, RETURNED, Saved, ValueWord};
+use foresee_format::{CALLS_MAGIC, HookKind, RETURNED, Saved, SavedArguments, ValueWord};
 use foresee_trace::{FunctionPattern, function_path, nearest, perhaps};
 use gimli::{EndianSlice, LittleEndian};
 use iced_x86::Register;
@@ -73,8 +73,8 @@ pub struct WantedCall {
 pub enum Values {
     /// These of its arguments, whenever it is called.
     Arguments(Vec<Parameter>),
-    /// Its result, whenever it returns.
-    Result,
+    /// These, whenever it returns: its result, and of functions of libraries also arguments.
+    Returned(Vec<Parameter>),
 }
 
 /// A parameter.
@@ -84,6 +84,10 @@ pub enum Parameter {
     Position(u32),
     /// By its name; `this` is also Rust's `self`.
     Named(String),
+    /// What is stored where the one of this name points, when the function returns.
+    Stored(String),
+    /// No parameter, but the result.
+    Result,
 }
 
 /// Why there is no table.
@@ -150,6 +154,14 @@ pub enum Refusal {
     ResultType { function: String, what: String },
     #[error("`{function}` returns nothing")]
     NoResult { function: String },
+    #[error(
+        "`{function}` is a function of the program itself: at its return there is its result alone; arguments are there when it is entered"
+    )]
+    ReturnedArgument { function: String },
+    #[error("`{function}`: the parameter `{parameter}` does not point to a number or a pointer")]
+    PointsElsewhere { function: String, parameter: String },
+    #[error("`{function}`: the parameter `{parameter}` is asked for and what it points to as well; use one of them")]
+    AskedTwice { function: String, parameter: String },
     #[error(
         "`{function}`: the parameter `{parameter}` {why}; build without optimisation, or use it in a way that the compiler cannot foresee"
     )]
@@ -233,8 +245,7 @@ fn ask<'f>(
     of_libraries: &mut Vec<AskedLibrary>,
 ) -> Result<(), Refusal> {
     for name in &wanted.functions {
-        let is_own = functions.has(&FunctionPattern::new(name));
-        if !is_own && library::ask(&wanted.by, name, &wanted.values, of_libraries)? {
+        if !functions.has(name) && library::ask(&wanted.by, name, &wanted.values, of_libraries)? {
             continue;
         }
         for function in meant(name, functions)? {
@@ -247,7 +258,10 @@ fn ask<'f>(
             });
             let one = &mut asked[at];
             match &wanted.values {
-                Values::Result => one.result = true,
+                Values::Returned(values) if values.iter().all(|value| *value == Parameter::Result) => {
+                    one.result = true;
+                }
+                Values::Returned(_) => return Err(Refusal::ReturnedArgument { function: one.name() }),
                 Values::Arguments(parameters) => {
                     for parameter in parameters {
                         let at = one.find(parameter)?;
@@ -315,6 +329,9 @@ impl Asked<'_> {
                     let has = names.filter(|name| !name.is_empty()).collect();
                     Refusal::NoParameter { function: self.name(), name: name.clone(), has }
                 })
+            }
+            Parameter::Stored(_) | Parameter::Result => {
+                Err(Refusal::ReturnedArgument { function: self.name() })
             }
         }
     }
@@ -418,15 +435,18 @@ impl Program {
         }
         let name = &asked.function.name;
         if let Some((hook, values)) = entry {
-            let (kind, parameters) = (HookKind::Code, Some(asked.signature()));
-            hooks.push(TableHook { hook, kind, name: name.clone(), parameters, values });
+            let (kind, parameters) = (HookKind::Code, asked.signature());
+            let saved = SavedArguments::default();
+            hooks.push(TableHook { hook, kind, name: name.clone(), returns: false, parameters, values, saved });
         }
         let of_return = |hook| TableHook {
             hook,
             kind: HookKind::Code,
             name: name.clone(),
-            parameters: None,
+            returns: true,
+            parameters: String::new(),
             values: returned.into_iter().collect(),
+            saved: SavedArguments::default(),
         };
         hooks.extend(returns.into_iter().map(of_return));
         Ok(())
@@ -507,7 +527,8 @@ fn argument(
 }
 
 fn word(scalar: Scalar, register: u8, offset: u32) -> ValueWord {
-    ValueWord { register, size: scalar.size, signed: scalar.signed, object: scalar.object, offset }
+    let Scalar { size, signed, object } = scalar;
+    ValueWord { register, size, signed, object, stored: false, offset }
 }
 
 fn saved(register: Register) -> Option<Saved> {
@@ -530,22 +551,25 @@ struct TableHook {
     hook: Hook,
     kind: HookKind,
     name: String,
-    /// Of a call; a return has none.
-    parameters: Option<String>,
+    returns: bool,
+    /// Which of them are recorded.
+    parameters: String,
+    /// Of a return, the result is first.
     values: Vec<ValueWord>,
+    saved: SavedArguments,
 }
 
 impl TableHook {
     fn write(&self, table: &mut Vec<u8>) {
-        let TableHook { hook, kind, name, parameters, values } = self;
-        let detail = if parameters.is_some() { 0 } else { u64::from(RETURNED) };
-        let parameters = parameters.as_deref().unwrap_or_default();
+        let TableHook { hook, kind, name, returns, parameters, values, saved } = self;
+        let detail = if *returns { u64::from(RETURNED) } else { 0 };
         let lengths = hook.len as u64
             | (hook.copied.len() as u64) << 8
             | (hook.fields.len() as u64) << 16
             | (values.len() as u64) << 24
             | detail << 32
-            | (*kind as u64) << 40;
+            | (*kind as u64) << 40
+            | u64::from(saved.number()) << 48;
         let texts = parameters.len() as u64 | (name.len() as u64) << 32;
         table.extend([hook.address, lengths, texts].iter().flat_map(|word| word.to_le_bytes()));
         padded(table, &hook.copied);

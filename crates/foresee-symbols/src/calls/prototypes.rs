@@ -12,11 +12,20 @@ const PROTOTYPES: &str = include_str!("prototypes.h");
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Prototype {
     pub(super) name: &'static str,
-    /// Names, and how they are read if they can be.
-    pub(super) parameters: Vec<(&'static str, Option<Scalar>)>,
+    pub(super) parameters: Vec<Parameter>,
     pub(super) result: Passed,
     /// It takes more arguments than these, of any number.
     pub(super) is_variadic: bool,
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parameter {
+    pub(super) name: &'static str,
+    /// How it is read, if it can be.
+    pub(super) scalar: Option<Scalar>,
+    /// How that is read to which it points, if it can be.
+    pub(super) stored: Option<Scalar>,
 }
 
 /// What is returned.
@@ -55,7 +64,8 @@ fn parse(line: &'static str) -> Option<Prototype> {
             continue;
         }
         let (of, name) = declared(one);
-        parameters.push((name, scalar(of)));
+        let stored = of.strip_suffix('*').and_then(|of| scalar(of.trim_end()));
+        parameters.push(Parameter { name, scalar: scalar(of), stored });
     }
     let result = match (result, scalar(result)) {
         ("void", _) => Passed::Nothing,
@@ -97,7 +107,7 @@ mod tests {
         assert_eq!(lines.len(), all().count());
         for prototype in all() {
             assert!(!prototype.name.is_empty() && prototype.parameters.len() <= 7, "{prototype:?}");
-            assert!(prototype.parameters.iter().all(|(name, _)| !name.is_empty()), "{prototype:?}");
+            assert!(prototype.parameters.iter().all(|parameter| !parameter.name.is_empty()), "{prototype:?}");
             assert_ne!(prototype.result, Passed::Other, "{prototype:?}");
         }
         let mut names: Vec<&str> = names().collect();
@@ -109,10 +119,12 @@ mod tests {
     fn types_are_those_of_the_machine() {
         let of = |size, signed, object| Some(Scalar { size, signed, object });
         let read = find("read").unwrap();
-        assert_eq!(
-            read.parameters,
-            [("fd", of(4, true, false)), ("buf", of(8, false, true)), ("count", of(8, false, false))]
-        );
+        let scalars: Vec<_> = read.parameters.iter().map(|parameter| parameter.scalar).collect();
+        assert_eq!(scalars, [of(4, true, false), of(8, false, true), of(8, false, false)]);
+        let create = find("pthread_create").unwrap();
+        assert_eq!(create.parameters[0].stored, of(8, false, false));
+        assert_eq!(find("sqlite3_open").unwrap().parameters[1].stored, of(8, false, true));
+        assert_eq!(read.parameters[1].stored, None);
         assert_eq!(Some(read.result), of(8, true, false).map(Passed::Value));
         assert_eq!(find("rewind").unwrap().result, Passed::Nothing);
         assert!(find("open").unwrap().is_variadic);
