@@ -73,6 +73,8 @@ macro_rules! weak_entries_of_six {
             concat!(".type ", $name, ", @function"),
             concat!($name, ":"),
             ".cfi_startproc",
+            // Room for the jump of a hook (`calls`).
+            ".byte 0x0f, 0x1f, 0x44, 0, 0",
             "push [rsp]",
             ".cfi_adjust_cfa_offset 8",
             "call {}",

@@ -2,11 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::support::Folder;
+use crate::support::{Folder, outcome};
 
 fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs")
+}
+
+/// Properties of libraries that programs call.
+fn calls() -> PathBuf {
+    library().join("calls")
 }
 
 /// The files of a folder with this ending, sorted.
@@ -18,9 +24,9 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 /// All properties with the file they are in, as `foresee spec check` lists them; it has nothing to say against them.
-fn properties(folder: &Folder) -> Vec<(PathBuf, String)> {
+fn properties(folder: &Folder, of: &Path) -> Vec<(PathBuf, String)> {
     let mut all = Vec::new();
-    for file in files(&library(), ".rv") {
+    for file in files(of, ".rv") {
         let listed = folder.foresee(&["spec", "check", file.to_str().unwrap()]).success();
         let (_, names) = listed.trim_end().rsplit_once(": ").unwrap();
         all.extend(names.split(", ").map(|name| (file.clone(), name.to_owned())));
@@ -30,7 +36,7 @@ fn properties(folder: &Folder) -> Vec<(PathBuf, String)> {
 
 #[test]
 fn the_library_has_many_properties_each_once() {
-    let properties = properties(&Folder::new());
+    let properties = properties(&Folder::new(), &library());
     assert!(properties.len() >= 25, "{} properties", properties.len());
     let mut names: Vec<&str> = properties.iter().map(|(_, name)| name.as_str()).collect();
     names.sort_unstable();
@@ -45,7 +51,7 @@ fn the_library_has_many_properties_each_once() {
 #[test]
 fn every_property_is_broken_by_its_bad_example_and_kept_by_its_good_one() {
     let folder = Folder::new();
-    let properties = properties(&folder);
+    let properties = properties(&folder, &library());
     for (file, name) in &properties {
         let monitor = |kind: &str| {
             let events = library().join("examples").join(format!("{name}.{kind}.std"));
@@ -65,8 +71,87 @@ fn every_property_is_broken_by_its_bad_example_and_kept_by_its_good_one() {
 #[test]
 fn the_library_is_formatted() {
     let folder = Folder::new();
-    for file in files(&library(), ".rv") {
+    for file in files(&library(), ".rv").into_iter().chain(files(&calls(), ".rv")) {
         let outcome = folder.foresee(&["spec", "fmt", "--check", file.to_str().unwrap()]);
         assert_eq!(outcome.code, Some(0), "{}: {}{}", file.display(), outcome.stdout, outcome.stderr);
+    }
+}
+
+/// What the program of each theme is linked with.
+const LIBRARIES: [(&str, &[&str]); 6] = [
+    ("stdio", &[]),
+    ("descriptors", &["-ldl"]),
+    ("pthreads", &["-pthread"]),
+    ("zlib", &["-lz"]),
+    ("sqlite", &["-lsqlite3"]),
+    ("openssl", &["-lssl", "-lcrypto"]),
+];
+
+#[test]
+fn calls_of_libraries_are_held_against_their_properties() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    let properties = properties(&folder, &calls());
+    assert!(properties.len() >= 40, "{} properties", properties.len());
+    let readme = fs::read_to_string(calls().join("README.md")).unwrap();
+    for (theme, libraries) in LIBRARIES {
+        let source = calls().join("programs").join(format!("{theme}.c"));
+        let mut compile = folder.command(&["cc", "-g", "-O2", "-w", "-o", theme]);
+        let built = outcome(compile.arg(source).args(libraries).output().unwrap());
+        assert_eq!(built.code, Some(0), "{theme}: {}", built.stderr);
+        let spec = calls().join(format!("{theme}.rv"));
+        let run = |what: &str| {
+            let program = format!("./{theme}");
+            folder.foresee(&["run", "--spec", spec.to_str().unwrap(), "--", &program, what])
+        };
+        let kept = run("none");
+        assert_eq!(kept.code, Some(0), "{theme}: {}", kept.stderr);
+        for (_, name) in properties.iter().filter(|(file, _)| *file == spec) {
+            let broken = run(name);
+            let expected = format!("violation of `{name}`");
+            assert!(broken.stderr.contains(&expected), "{theme}: {name} is kept: {}", broken.stderr);
+            assert!(readme.contains(&format!("| `{name}` |")), "{name} is missing in specs/calls/README.md");
+        }
+    }
+    assert_eq!(files(&calls(), ".rv").len(), LIBRARIES.len(), "each file has its program");
+}
+
+/// What Rust's library does for a program is seen, too.
+#[test]
+fn handles_that_rust_programs_drop_are_found() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    fs::create_dir(folder.path("src")).unwrap();
+    folder.write("Cargo.toml", "[package]\nname = \"handles\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    folder.write(
+        "src/main.rs",
+        r#"use std::{env::args, fs::File, mem::forget, thread};
+        fn main() {
+            let asked = args().nth(1).unwrap_or_default();
+            let handle = thread::spawn(|| ());
+            match asked.as_str() {
+                "HandleDropped" => drop(handle),
+                _ => handle.join().unwrap(),
+            }
+            let file = File::open("/dev/null").unwrap();
+            match asked.as_str() {
+                "DescriptorLeftOpen" => forget(file),
+                _ => drop(file),
+            }
+        }"#,
+    );
+    for (spec, name) in [("pthreads", "HandleDropped"), ("descriptors", "DescriptorLeftOpen")] {
+        let spec = calls().join(format!("{spec}.rv"));
+        for profile in ["dev", "release"] {
+            for (what, is_found) in [(name, true), ("nothing", false)] {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
+                command.args(["foresee", "run", "--profile", profile, "--spec"]).arg(&spec).args(["--", what]);
+                command.current_dir(folder.path("")).env_remove("RUSTFLAGS");
+                let ran = outcome(command.output().unwrap());
+                let all = format!("{profile} {what}: {}{}", ran.stdout, ran.stderr);
+                assert_eq!(ran.stderr.contains(&format!("violation of `{name}`")), is_found, "{all}");
+                assert_eq!(ran.code, Some(if is_found { 66 } else { 0 }), "{all}");
+            }
+        }
     }
 }

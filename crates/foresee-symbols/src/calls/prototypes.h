@@ -179,7 +179,7 @@ int dlclose(void *handle);
 
 /* zlib */
 int deflateInit_(z_stream *strm, int level, const char *version, int stream_size);
-int deflateInit2_(z_stream *strm, int level, int method, int windowBits, int memLevel, int strategy, const char *version);
+int deflateInit2_(z_stream *strm, int level, int method, int windowBits, int memLevel, int strategy, const char *version, int stream_size);
 int deflate(z_stream *strm, int flush);
 int deflateReset(z_stream *strm);
 int deflateEnd(z_stream *strm);
