@@ -5,6 +5,7 @@
 //! ```text
 //! where the jump goes that replaces instructions, as an address of the file
 //! patched bytes | copied bytes << 8 | fields << 16 | values << 24 | detail of its records << 32 | kind << 40 | saved arguments << 48
+//! | 1 << 56 if vector registers are nobody's there
 //! bytes of the names of the parameters | bytes of the function's name << 32
 //! the copied instructions, then the fields, the values, the names of the parameters, the function's name
 //! ```

@@ -31,5 +31,7 @@ pub const TEXT_MAPS: u64 = 2;
 /// A text that has what the program's data is before anything is recorded: address and length, and each piece of it that is not zero,
 /// as its offset and its `IMAGE_PIECE` bytes.
 pub const TEXT_IMAGE: u64 = 3;
+/// A text about the hooks of the run (`CALLS_MAGIC`), by their numbers: the names of the parameters that a hook records, and the name of its function, each ended by a zero byte.
+pub const TEXT_CALLS: u64 = 4;
 /// How many bytes a piece of an image has.
 pub const IMAGE_PIECE: usize = 1 << 9;

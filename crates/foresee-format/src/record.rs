@@ -144,9 +144,9 @@ records! {
     WriteRangeAt = 53, 2;
     /// An `Enter` of this kind: its first word has an address within the function; where the call is.
     EnterAt = 54, 2;
-    /// pc behind the call: a function that a property names is called, or with detail [`RETURNED`] returns. Takes its arguments, or its
-    /// result, behind a text with the names of its parameters, and its name.
-    Call = 55, 2;
+    /// pc behind the call, number of the hook: a function that a property names is called, or with detail [`RETURNED`] returns. Takes its arguments, or its result and
+    /// then arguments. Which these are, and what the function is called, is in a text ([`TEXT_CALLS`](crate::TEXT_CALLS)).
+    Call = 55, 3;
     /// pc, number of the thread whose end is waited for.
     Await = 56, 3;
     /// pc, address of a semaphore, how many it begins with; detail: a [`SemaphoreStep`], for one that failed with [`AGAIN`] or without.

@@ -28,34 +28,6 @@ fn bytes<'c>(start: *const u8, len: usize) -> &'c [u8] {
     unsafe { std::slice::from_raw_parts(start, len.min(MAX_TEXT)) }
 }
 
-/// A text in words, the last of which is filled up with zeroes.
-#[derive(Clone, Copy)]
-pub(crate) struct PaddedText {
-    pub(crate) words: &'static [u64],
-    /// In bytes.
-    pub(crate) len: usize,
-}
-
-/// Records a text that is there in words.
-#[inline]
-pub(crate) fn padded_text(local: &Local, text: PaddedText) {
-    const PIECE_WORDS: usize = TEXT_PIECE / 8;
-    let mut rest = text.words;
-    let mut left = text.len;
-    loop {
-        let word = |at: usize| rest.get(at).copied().unwrap_or(0);
-        let words: [u64; PIECE_WORDS] = std::array::from_fn(word);
-        let len = left.min(TEXT_PIECE);
-        left -= len;
-        let ends = if left == 0 { TEXT_ENDS } else { 0 };
-        local.plain(Tag::Text, len as u8 | ends, words);
-        if left == 0 {
-            return;
-        }
-        rest = rest.get(PIECE_WORDS..).unwrap_or_default();
-    }
-}
-
 fn text(local: &Local, start: *const u8, len: usize) {
     let mut rest = bytes(start, len);
     loop {

@@ -35,6 +35,8 @@ const GCC_ONLY: &[&str] = &[
     "-fno-builtin-strlen",
     // Equal code of different functions is not to be merged: properties name functions.
     "-fno-ipa-icf",
+    // Nor is a caller to know which registers a function leaves alone: hooks are put into functions.
+    "-fno-ipa-ra",
 ];
 
 /// clang leaves out a read that is followed by a write to the same address: for a race one of them is enough, for

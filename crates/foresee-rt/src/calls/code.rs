@@ -8,7 +8,7 @@ use foresee_format::{HookKind, JUMP_LEN};
 
 use super::imports;
 use super::table::Hook;
-use super::trampoline::foresee_hook;
+use super::trampoline::{foresee_hook, plain_hook};
 use super::unwinding;
 use crate::program;
 
@@ -155,12 +155,12 @@ impl Piece {
         let replaced = hook.address.wrapping_add(bias);
         let done = if hook.is_return() {
             self.copy(hook, replaced) && {
-                self.call_trampoline(number);
+                self.call_trampoline(number, hook);
                 self.bytes(&[0xc3]);
                 true
             }
         } else {
-            self.call_trampoline(number);
+            self.call_trampoline(number, hook);
             self.copy(hook, replaced) && {
                 // jmp [rip]
                 self.bytes(&[0xff, 0x25, 0, 0, 0, 0]);
@@ -185,7 +185,7 @@ impl Piece {
             },
         };
         if !hook.is_return() {
-            self.call_trampoline(number as u32);
+            self.call_trampoline(number as u32, hook);
         }
         // An entry point passes on who has called it.
         self.bytes(hook.copied);
@@ -204,7 +204,7 @@ impl Piece {
                 // call [rip + …]
                 self.bytes(&[0xff, 0x15]);
                 self.bytes(&(CALL_TRAMPOLINE as u32 + 4 + 1).to_le_bytes());
-                self.call_trampoline(number as u32);
+                self.call_trampoline(number as u32, &hooks[number]);
                 // add rsp, 8 * words; ret
                 self.bytes(&[0x48, 0x83, 0xc4, 8 * words as u8, 0xc3]);
             }
@@ -215,11 +215,12 @@ impl Piece {
     }
 
     /// push number; call [rip + 2]; jmp over the address.
-    fn call_trampoline(&mut self, number: u32) {
+    fn call_trampoline(&mut self, number: u32, hook: &Hook) {
+        let trampoline = if hook.is_plain { plain_hook } else { foresee_hook };
         self.bytes(&[0x68]);
         self.bytes(&number.to_le_bytes());
         self.bytes(&[0xff, 0x15, 2, 0, 0, 0, 0xeb, 8]);
-        self.bytes(&(foresee_hook as *const () as u64).to_le_bytes());
+        self.bytes(&(trampoline as *const () as u64).to_le_bytes());
     }
 
     /// The instructions that are replaced, which were at `from`.

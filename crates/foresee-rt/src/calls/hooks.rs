@@ -2,11 +2,10 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
 
-use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, SAVED_REGISTERS, Tag, ValueWord};
+use foresee_format::{ARG_INT, ARG_OBJECT, SAVED_REGISTERS, Tag, ValueWord};
 
-use super::table::Hook;
+use super::table::{Hook, PaddedText};
 use crate::recorder::thread::{Local, always};
-use crate::sdk::padded_text;
 
 /// All hooks, by their numbers.
 static HOOKS: AtomicPtr<Hook> = AtomicPtr::new(std::ptr::null_mut());
@@ -36,19 +35,24 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
         local.plain(Tag::Arg, kind, [value.value(bits(value, registers, frame))]);
     };
     always(|local| {
-        let mut values = hook.values;
-        if let Some((result, others)) = values.split_first().filter(|_| hook.is_return()) {
-            record(local, result);
-            values = others;
-        }
-        if !hook.is_return() || !values.is_empty() {
-            padded_text(local, hook.parameters);
-            local.plain(Tag::Arg, ARG_STR, [0]);
-        }
-        values.iter().for_each(|value| record(local, value));
-        padded_text(local, hook.name);
-        local.stamped(Tag::Call, hook.detail, [pc]);
+        hook.values.iter().for_each(|value| record(local, value));
+        local.stamped(Tag::Call, hook.detail, [pc, number as u64]);
     });
+}
+
+/// What the hooks are, for the trace ([`foresee_format::TEXT_CALLS`]).
+pub(super) fn names() -> Vec<u8> {
+    let hooks: &[Hook] = match HOOKS.load(Acquire) {
+        none if none.is_null() => &[],
+        // SAFETY: as in `reached`.
+        hooks => unsafe { std::slice::from_raw_parts(hooks, COUNT.load(Acquire)) },
+    };
+    let texts = hooks.iter().flat_map(|hook| [hook.parameters, hook.name]);
+    let bytes = |text: PaddedText| {
+        let bytes = text.words.iter().flat_map(|word| word.to_le_bytes());
+        bytes.take(text.len).filter(|byte| *byte != 0).chain([0])
+    };
+    texts.flat_map(bytes).collect()
 }
 
 /// The bits of a value, where it is.

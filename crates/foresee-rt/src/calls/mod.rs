@@ -38,6 +38,9 @@ mod table;
 mod trampoline;
 mod unwinding;
 
+use foresee_format::TEXT_CALLS;
+
+use crate::recorder::trace_file;
 use crate::{environment, message};
 
 /// Puts the hooks in place, if there are any for this program.
@@ -50,6 +53,14 @@ pub(crate) fn start() {
     }
     if !code::put_in_place(hooks::keep(hooks)) {
         fail(b"cannot record calls: the program's code cannot be changed in memory");
+    }
+}
+
+/// Writes to a trace that begins what its hooks are, if there are any.
+pub(crate) fn write_names() {
+    let names = hooks::names();
+    if !names.is_empty() {
+        trace_file::write_text(TEXT_CALLS, 0, &names);
     }
 }
 

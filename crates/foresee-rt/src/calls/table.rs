@@ -5,7 +5,14 @@ use std::ffi::CStr;
 use foresee_format::{CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, RETURNED, SavedArguments};
 
 use crate::recorder::code_filter::{map, stat};
-use crate::sdk::PaddedText;
+
+/// A text in words, the last of which is filled up with zeroes.
+#[derive(Clone, Copy)]
+pub(super) struct PaddedText {
+    pub(super) words: &'static [u64],
+    /// In bytes.
+    pub(super) len: usize,
+}
 
 /// A hook as the table has it, which stays mapped.
 pub(super) struct Hook {
@@ -23,6 +30,8 @@ pub(super) struct Hook {
     /// Of its records.
     pub(super) detail: u8,
     pub(super) saved: SavedArguments,
+    /// Nobody needs what is in vector registers when it is reached.
+    pub(super) is_plain: bool,
 }
 
 impl Hook {
@@ -86,6 +95,7 @@ impl Rest {
             name,
             detail: (lengths >> 32) as u8,
             saved: SavedArguments::from_number((lengths >> 48) as u8),
+            is_plain: lengths >> 56 & 1 != 0,
         })
     }
 

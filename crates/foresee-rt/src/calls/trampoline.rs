@@ -4,6 +4,8 @@
 //! change is put back: the general registers that calls may change, and all vector registers in full, as wide ones may hold arguments
 //! or, in functions that call nothing, what a compiler knows they leave alone. Flags are nothing that a caller or a function counts on there.
 //!
+//! Where it is known that none of them matters ([`plain_hook`]) vector registers are left alone.
+//!
 //! Saving all vector registers takes more time than everything else here. Most of the time only their lower 16 bytes are in use, which the
 //! processor can tell; the upper ones are zero then, and still are when our code has run, as it uses none or clears them.
 
@@ -145,6 +147,42 @@ pub(super) extern "C" fn foresee_hook() {
         able = sym ABLE,
         tells = const TELLS,
         wide_parts = const WIDE_PARTS,
+        reached = sym super::hooks::reached
+    )
+}
+
+/// The same where nobody needs what is in vector registers: they hold no argument and no result there, and whoever has called counts on none of them.
+#[unsafe(naked)]
+pub(super) extern "C" fn plain_hook() {
+    naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "push r11",
+        "push r10",
+        "push rax",
+        "push r9",
+        "push r8",
+        "push rcx",
+        "push rdx",
+        "push rsi",
+        "push rdi",
+        "and rsp, -16",
+        "lea rdi, [rbp - 72]",
+        "lea rsi, [rbp + 24]",
+        "mov rdx, [rbp + 16]",
+        "call {reached}",
+        "lea rsp, [rbp - 72]",
+        "pop rdi",
+        "pop rsi",
+        "pop rdx",
+        "pop rcx",
+        "pop r8",
+        "pop r9",
+        "pop rax",
+        "pop r10",
+        "pop r11",
+        "pop rbp",
+        "ret 8",
         reached = sym super::hooks::reached
     )
 }

@@ -11,7 +11,7 @@ use super::new_file::{self, Name};
 use super::order::{self, Clock};
 use super::{branches, code_filter, ring, seen_values, side_files, status, trace_file, watched};
 use crate::message::say;
-use crate::{environment, knowledge, program, variables};
+use crate::{calls, environment, knowledge, program, variables};
 
 const PATH_LEN: usize = libc::PATH_MAX as usize;
 /// The name that was given for the trace. It is kept, as the program may change its environment before it forks.
@@ -59,6 +59,7 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     } else {
         write_facts();
         write_maps(0);
+        calls::write_names();
         seen_values::write_image();
         let some_are_special = watched::any() || code_filter::is_on();
         return status::turn_on(is_monitored, some_are_special, seen_values::are_recorded());

@@ -133,9 +133,16 @@ impl AskedLibrary {
             };
             // In its own code it is not called by the hook.
             let saved = if kind == HookKind::Code && hook.len > 0 { SavedArguments::default() } else { saved };
-            hooks.push(TableHook { hook, kind, name: self.name(), returns, parameters, values, saved });
+            let (name, is_plain) = (self.name(), self.is_plain());
+            hooks.push(TableHook { hook, kind, name, returns, parameters, values, saved, is_plain });
         }
         Ok(())
+    }
+
+    /// Whether nothing is passed in vector registers.
+    fn is_plain(&self) -> bool {
+        let is_scalar = |parameter: &prototypes::Parameter| parameter.scalar.is_some();
+        !self.prototype.is_variadic && self.prototype.parameters.iter().all(is_scalar)
     }
 
     /// What is recorded where it is called.

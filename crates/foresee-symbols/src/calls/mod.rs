@@ -336,6 +336,17 @@ impl Asked<'_> {
         }
     }
 
+    /// Whether no argument is in a vector register, and whoever calls it takes these for changed, as the calling convention says. (gcc looks into functions that it knows
+    /// whether they change registers, unless it is told not to; other compilers do not.)
+    fn is_plain(&self, debug: &Debug<'_, '_>) -> bool {
+        let is_scalar = |parameter: &functions::Parameter| {
+            parameter.type_of.is_some_and(|of| types::scalar(debug, of).is_ok())
+        };
+        let producer = self.function.producer(debug);
+        let looks_into = producer.starts_with("GNU") && !producer.contains("-fno-ipa-ra");
+        self.parameters.iter().all(is_scalar) && !looks_into
+    }
+
     /// The names of its parameters as events have them.
     fn signature(&self) -> String {
         let name = |(parameter, is_asked): (&functions::Parameter, &bool)| match (is_asked, &*parameter.name)
@@ -434,10 +445,12 @@ impl Program {
             }
         }
         let name = &asked.function.name;
+        let is_plain = asked.is_plain(debug);
         if let Some((hook, values)) = entry {
             let (kind, parameters) = (HookKind::Code, asked.signature());
             let saved = SavedArguments::default();
-            hooks.push(TableHook { hook, kind, name: name.clone(), returns: false, parameters, values, saved });
+            let name = name.clone();
+            hooks.push(TableHook { hook, kind, name, returns: false, parameters, values, saved, is_plain });
         }
         let of_return = |hook| TableHook {
             hook,
@@ -447,6 +460,7 @@ impl Program {
             parameters: String::new(),
             values: returned.into_iter().collect(),
             saved: SavedArguments::default(),
+            is_plain,
         };
         hooks.extend(returns.into_iter().map(of_return));
         Ok(())
@@ -557,11 +571,13 @@ struct TableHook {
     /// Of a return, the result is first.
     values: Vec<ValueWord>,
     saved: SavedArguments,
+    /// Nobody needs what is in vector registers there.
+    is_plain: bool,
 }
 
 impl TableHook {
     fn write(&self, table: &mut Vec<u8>) {
-        let TableHook { hook, kind, name, returns, parameters, values, saved } = self;
+        let TableHook { hook, kind, name, returns, parameters, values, saved, is_plain } = self;
         let detail = if *returns { u64::from(RETURNED) } else { 0 };
         let lengths = hook.len as u64
             | (hook.copied.len() as u64) << 8
@@ -569,7 +585,8 @@ impl TableHook {
             | (values.len() as u64) << 24
             | detail << 32
             | (*kind as u64) << 40
-            | u64::from(saved.number()) << 48;
+            | u64::from(saved.number()) << 48
+            | u64::from(*is_plain) << 56;
         let texts = parameters.len() as u64 | (name.len() as u64) << 32;
         table.extend([hook.address, lengths, texts].iter().flat_map(|word| word.to_le_bytes()));
         padded(table, &hook.copied);

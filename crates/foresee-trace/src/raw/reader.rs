@@ -159,6 +159,7 @@ impl RawReader {
         }
         let has_branches = self.merger.flags().contains(RunFlags::HAS_BRANCHES);
         self.interpreter.learn(self.merger.thread_names(), has_branches, self.merger.facts());
+        self.interpreter.learn_calls(self.merger.calls());
         if self.merger.lost_before() > 0 {
             self.continuation = Continuation::from(self.merger.lost_before());
         }

@@ -19,6 +19,15 @@ pub(crate) struct Annotations {
     said: FxHashMap<u64, Said>,
     /// The arguments of the last event.
     args: Vec<Arg>,
+    /// What is recorded of calls, by the numbers of hooks.
+    hooks: Vec<Hook>,
+}
+
+/// What a hook records.
+struct Hook {
+    /// The names of the parameters that have values.
+    parameters: StrId,
+    function: StrId,
 }
 
 #[derive(Default)]
@@ -66,6 +75,15 @@ impl Said {
 }
 
 impl Annotations {
+    /// What hooks record: the names of parameters, and the function.
+    pub(crate) fn learn_calls(&mut self, naming: &mut Naming, calls: &[[String; 2]]) {
+        let mut id = |text: &String| naming.names.intern(text);
+        self.hooks = calls
+            .iter()
+            .map(|[parameters, function]| Hook { parameters: id(parameters), function: id(function) })
+            .collect();
+    }
+
     /// The operation that this record says is done; `None` if it prepares another, or only names something.
     pub(crate) fn interpret(
         &mut self,
@@ -86,11 +104,19 @@ impl Annotations {
                 return Some(Op::Named { name: said.name()?, args: &[] });
             }
             Tag::Call => {
-                self.args = said.args();
-                let function = said.name()?;
-                return Some(match record.detail {
-                    RETURNED => Op::Result { function, args: &[] },
-                    _ => Op::Arguments { function, args: &[] },
+                let mut args = said.args();
+                said.args.clear();
+                let &Hook { parameters, function } = self.hooks.get(usize::try_from(addr).ok()?)?;
+                let returns = record.detail == RETURNED;
+                // A result comes first, and alone if there is nothing else.
+                let before = usize::from(returns).min(args.len());
+                if !returns || args.len() > before {
+                    args.insert(before, Arg::Str(parameters));
+                }
+                self.args = args;
+                return Some(match returns {
+                    true => Op::Result { function, args: &[] },
+                    false => Op::Arguments { function, args: &[] },
                 });
             }
             Tag::Operation => {

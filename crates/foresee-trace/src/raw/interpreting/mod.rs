@@ -557,6 +557,11 @@ impl Interpreter {
         }
     }
 
+    /// What hooks record, by their numbers.
+    pub(crate) fn learn_calls(&mut self, calls: &[[String; 2]]) {
+        self.annotations.learn_calls(&mut self.naming, calls);
+    }
+
     /// From now on, finds out what threads must have held at the beginning.
     pub(crate) fn survey(&mut self) {
         self.locks = LockRecogniser::surveying();

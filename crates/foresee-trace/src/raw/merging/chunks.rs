@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
-    OWNER_WORD, RunFlags, SHARED_FROM, TEXT_FACTS, TEXT_IMAGE, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
+    OWNER_WORD, RunFlags, SHARED_FROM, TEXT_CALLS, TEXT_FACTS, TEXT_IMAGE, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
 };
 
 use crate::raw::raw_files::RawFiles;
@@ -62,6 +62,8 @@ pub(super) struct Chunks {
     /// Threads of which a chunk is missing after those found, and the byte of the file after which it would be.
     pub(super) lost: Vec<(u64, u64)>,
     pub(super) facts: Facts,
+    /// What hooks record, by their numbers: the names of parameters, and the function.
+    pub(super) calls: Vec<[String; 2]>,
     /// What the program's data is at the beginning, as texts have it.
     pub(super) images: Vec<Vec<u8>>,
     /// What is known of the run from its beginning on: from the header, or from facts.
@@ -78,6 +80,7 @@ impl Chunks {
             found: Vec::new(),
             lost: Vec::new(),
             facts: Facts::default(),
+            calls: Vec::new(),
             images: Vec::new(),
             flags: RunFlags::NONE,
             maps: Vec::new(),
@@ -219,6 +222,11 @@ impl Chunks {
             }
             TEXT_MAPS => self.maps.push((key, String::from_utf8_lossy(body).into_owned())),
             TEXT_IMAGE => self.images.push(body.to_vec()),
+            TEXT_CALLS => {
+                let parts: Vec<_> = body.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect();
+                let (pairs, _) = parts.as_chunks::<2>();
+                self.calls = pairs.iter().map(|pair| pair.clone().map(String::from)).collect();
+            }
             _ => {}
         }
         Ok(kind != 0)

@@ -352,6 +352,11 @@ impl Merger {
         &self.header.thread_names
     }
 
+    /// What hooks record, by their numbers: the names of parameters, and the function.
+    pub(crate) fn calls(&self) -> &[[String; 2]] {
+        &self.chunks.calls
+    }
+
     pub(crate) fn facts(&self) -> &Facts {
         &self.chunks.facts
     }
