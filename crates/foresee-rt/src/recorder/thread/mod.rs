@@ -30,7 +30,7 @@ mod records;
 mod shortcut;
 mod suspended;
 
-pub(crate) use chunks::{start, start_over};
+pub(crate) use chunks::{chunks_stay, start, start_over};
 pub(crate) use deferred::{DeferredSignal, SignalSet, defer, unrecorded};
 pub(crate) use freshness::expire;
 pub(crate) use ignoring::{Ignored, begin_ignoring, end_ignoring, unignored};

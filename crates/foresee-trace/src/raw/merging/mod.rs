@@ -109,6 +109,10 @@ impl Merger {
         }
         self.turns.reconsider(&self.streams);
         for stream in 0..self.streams.len() {
+            // A thread that has ended writes no more: in a long run most have.
+            if growth == Growth::Growing && self.streams[stream].is_over() {
+                continue;
+            }
             self.streams[stream].look_again(growth == Growth::Growing);
             let is_out = self.streams[stream].peek().is_none() && !self.parked.contains(&stream);
             if is_out && self.pull(stream)? {
