@@ -16,8 +16,8 @@ use foresee_monitor::spec::limits;
 use foresee_trace::raw::RawReader;
 use foresee_trace::{Event, EventSource as _, Names, Spoils};
 
+use super::OBSERVER_VARIABLE;
 use super::address::{Address, Connection};
-use super::{OBSERVER_VARIABLE, secret};
 use crate::error::{self, Severity};
 
 /// The observer must have answered within: looking up its address, connecting, and its whole answer.
@@ -37,10 +37,10 @@ pub(crate) struct Meeting {
 
 impl Meeting {
     /// Says hello to the observer that `FORESEE_OBSERVER` names, if it names one. If there is nobody, that is told.
-    pub(crate) fn of(program: &str) -> Option<Meeting> {
+    pub(crate) fn of(program: &str, secret: Option<String>) -> Option<Meeting> {
         let address = std::env::var(OBSERVER_VARIABLE).ok().filter(|address| !address.is_empty())?;
         let program = Path::new(program).file_name().map_or(program.into(), |name| name.to_string_lossy());
-        match meet(&address, &program) {
+        match meet(&address, &program, secret) {
             Ok(meeting) => Some(meeting),
             Err(why) => {
                 error::print(Severity::Note, &format!("{program} runs unobserved: {why}"));
@@ -75,11 +75,11 @@ impl Meeting {
     }
 }
 
-fn meet(address: &str, program: &str) -> Result<Meeting, String> {
+fn meet(address: &str, program: &str, secret: Option<String>) -> Result<Meeting, String> {
     let (answer, answered) = mpsc::channel();
     let (to, name) = (address.to_owned(), program.to_owned());
     // If it takes too long, it ends when the other side lets it, or with this process: nobody waits for it.
-    std::thread::spawn(move || answer.send(greet(&to, &name)));
+    std::thread::spawn(move || answer.send(greet(&to, &name, secret)));
     let too_slow = |_| format!("observer {address}: it did not answer within {} s", ANSWERS.as_secs());
     let (connection, line) = answered.recv_timeout(ANSWERS).map_err(too_slow)??;
     match serde_json::from_slice(&line) {
@@ -95,13 +95,13 @@ fn meet(address: &str, program: &str) -> Result<Meeting, String> {
 }
 
 /// Says hello; the connection, and what the other side answers.
-fn greet(address: &str, program: &str) -> Result<(Connection, Vec<u8>), String> {
+fn greet(address: &str, program: &str, secret: Option<String>) -> Result<(Connection, Vec<u8>), String> {
     let failed = |why: std::io::Error| format!("observer {address}: {}", error::without_code(&why));
     let mut connection = Address::parse(address)?.connect(ANSWERS).map_err(failed)?;
     connection.limit(ANSWERS, ANSWERS).map_err(failed)?;
     let random = || RandomState::new().hash_one(std::process::id());
     let session = format!("{:016x}{:016x}", random(), random());
-    let hello = Hello { version: VERSION, session, program: program.to_owned(), secret: secret() };
+    let hello = Hello { version: VERSION, session, program: program.to_owned(), secret };
     connection.write_all(&Message::Hello(hello).line()).map_err(failed)?;
     let mut line = Vec::new();
     let reading = connection.try_clone().map_err(failed)?;
@@ -140,6 +140,7 @@ impl Teller<'_> {
 
     /// The program has ended, and all was read.
     pub(crate) fn end(&mut self, reader: &RawReader) {
+        self.speak(|speaker, say| speaker.doubt(say));
         self.after_look(reader);
         let messages = self.speakers.iter().map(Speaker::said).collect();
         self.say(&Message::Ended(Ended { messages }));
