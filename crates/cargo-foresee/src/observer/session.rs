@@ -223,7 +223,7 @@ impl<'a> Watched<'a> {
             events: session.events(),
             cuts: session.cuts(),
             findings: self.found as u64,
-            exhaustive: is_over && session.is_exhaustive(),
+            exhaustive: is_over && session.is_exhaustive() && session.doubt().is_none(),
             left_out: session.left_out(),
             refused: session.refused(),
         });
