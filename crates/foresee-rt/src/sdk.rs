@@ -169,14 +169,15 @@ extern "C-unwind" fn after(token: u64, pc: u64) {
 
 /// What a thread does up to [`end_monitor`] is work of the monitors in the program, not the program's.
 extern "C-unwind" fn begin_monitor(_pc: u64) {
-    begin_ignoring(Ignored::Accesses);
-    begin_ignoring(Ignored::Synchronisation);
+    OF_MONITORS.into_iter().for_each(begin_ignoring);
 }
 
 extern "C-unwind" fn end_monitor(_pc: u64) {
-    end_ignoring(Ignored::Accesses);
-    end_ignoring(Ignored::Synchronisation);
+    OF_MONITORS.into_iter().for_each(end_ignoring);
 }
+
+/// What of the work of monitors is not recorded.
+const OF_MONITORS: [Ignored; 3] = [Ignored::Accesses, Ignored::Synchronisation, Ignored::Calls];
 
 entries! {
     foresee_event => event, "rdx";

@@ -91,8 +91,8 @@ fn events_of_monitors_are_recorded_and_what_monitors_do_is_not() {
     let [finding] = few["findings"].as_array().unwrap().as_slice() else { panic!("{few}") };
     assert_eq!((&finding["property"], &finding["certainty"]), (&"Closed".into(), &"predicted".into()));
     let events = |report: &Value| report["stats"]["events"].as_u64().unwrap();
-    // The event, what it carries, and the calls of its function: a monitor's step would be dozens.
+    // The event, what it carries, and the way to the monitor, in a build without optimisation: with the monitor's own steps they were hundreds.
     let many = report("1000");
     let each = (events(&many) - events(&few)) / 1000;
-    assert!((1..=12).contains(&each), "{each} events for each event of the monitor");
+    assert!((1..=80).contains(&each), "{each} events for each event of the monitor");
 }

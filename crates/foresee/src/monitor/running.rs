@@ -64,6 +64,11 @@ impl Shared {
     }
 }
 
+/// The verdicts, if there are any.
+fn reached(verdicts: Vec<Pending>) -> Option<Vec<Pending>> {
+    if verdicts.is_empty() { None } else { Some(verdicts) }
+}
+
 impl Running {
     pub(super) fn new(declaration: &'static Declaration) -> Running {
         let sharing = declaration.sharing;
@@ -95,7 +100,7 @@ impl Running {
 
     #[inline]
     pub(super) fn event(&'static self, event: u32, keys: &[Key<'_>], at: &'static Location<'static>) {
-        let verdicts = aside(|| {
+        let reached = aside(|| {
             let mut verdicts = Vec::new();
             let done = self
                 .resident
@@ -104,9 +109,9 @@ impl Running {
             if !done && !self.idle.is_idle(event, keys) {
                 self.step_all(Input::Event(event, keys), &mut verdicts);
             }
-            verdicts
+            reached(verdicts)
         });
-        self.handle(verdicts, at);
+        self.handle(reached, at);
     }
 
     /// All events that `reporter` reports.
@@ -121,12 +126,12 @@ impl Running {
 
     /// Something other than an event.
     pub(super) fn react(&'static self, input: Input<'_>, at: &'static Location<'static>) {
-        let verdicts = aside(|| {
+        let reached = aside(|| {
             let mut verdicts = Vec::new();
             self.step_all(input, &mut verdicts);
-            verdicts
+            reached(verdicts)
         });
-        self.handle(verdicts, at);
+        self.handle(reached, at);
     }
 
     /// The one way to the instances.
@@ -136,8 +141,8 @@ impl Running {
 
     /// Handlers run when the instances have been released, so that they can do events themselves; what they do is the program's.
     #[inline]
-    fn handle(&'static self, verdicts: Vec<Pending>, at: &'static Location<'static>) {
-        if !verdicts.is_empty() {
+    fn handle(&'static self, reached: Option<Vec<Pending>>, at: &'static Location<'static>) {
+        if let Some(verdicts) = reached {
             self.handlers.handle(verdicts, at);
         }
     }
@@ -261,7 +266,7 @@ impl Drop for Locals {
             running.events_by(Reporter::EndThread, &[], at);
         }
         for (running, mut instances) in std::mem::take(&mut self.own) {
-            let verdicts = aside(|| {
+            let reached = aside(|| {
                 let mut verdicts = Vec::new();
                 for event in running.declaration.events_by(Reporter::EndThread) {
                     running.step(&mut instances, Input::Event(event, &[]), &mut verdicts);
@@ -271,9 +276,9 @@ impl Drop for Locals {
                     *shared.lock() = Some(instances);
                     shared.owner.store(0, Ordering::Release);
                 }
-                verdicts
+                reached(verdicts)
             });
-            running.handle(verdicts, at);
+            running.handle(reached, at);
         }
     }
 }

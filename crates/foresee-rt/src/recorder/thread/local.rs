@@ -42,7 +42,7 @@ pub(crate) struct Local {
     /// What the thread does not record now and why: a union of the states, and of what it was asked to ignore.
     pub(super) state: AtomicU8,
     /// How often it was asked to ignore accesses, and synchronisation (`ignoring`).
-    pub(super) ignored: [Cell<u32>; 2],
+    pub(super) ignored: [Cell<u32>; 3],
     /// How many functions it is in: what `Enter` and `Exit` records say.
     pub(super) depth: Cell<u32>,
     /// Which ones, if chunks begin with them.
@@ -69,7 +69,7 @@ thread_local! {
             turn: Cell::new(0),
             thread: Cell::new(NOBODY),
             state: AtomicU8::new(0),
-            ignored: [Cell::new(0), Cell::new(0)],
+            ignored: [const { Cell::new(0) }; 3],
             depth: Cell::new(0),
             frames: Cell::new(Frames::NONE),
             near: Near::nowhere(),

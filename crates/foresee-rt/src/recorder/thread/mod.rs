@@ -40,5 +40,5 @@ pub(crate) use near_records::{
     known_access_at_once, leave_to, load_at_once, seen_at_once,
 };
 pub(crate) use numbers::{are_many, new_thread};
-pub(crate) use records::{accessing, always, inside, plain, stamped};
+pub(crate) use records::{accessing, always, calling, inside, plain, stamped};
 pub(crate) use suspended::Suspended;
