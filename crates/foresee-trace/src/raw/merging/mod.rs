@@ -111,6 +111,7 @@ impl Merger {
         for stream in 0..self.streams.len() {
             // A thread that has ended writes no more: in a long run most have.
             if growth == Growth::Growing && self.streams[stream].is_over() {
+                self.streams[stream].let_go();
                 continue;
             }
             self.streams[stream].look_again(growth == Growth::Growing);

@@ -175,6 +175,13 @@ impl Stream {
         self.has_ended && self.peek().is_none()
     }
 
+    /// Lets go what was for records that are still to come.
+    pub(super) fn let_go(&mut self) {
+        (self.ready, self.taken) = (Vec::new(), 0);
+        self.forget_window();
+        self.places = ReadPlaces::default();
+    }
+
     /// The chunks that were read to their ends since the last call, with their headers: nobody will ask for them again.
     pub(super) fn take_read(&mut self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let from = self.freed;
@@ -264,7 +271,7 @@ impl Stream {
                 Err(_) if !self.ready.is_empty() => return Ok(Ok(())),
                 Err(ended) => {
                     self.ready = Vec::new();
-                    if !self.only_settled || self.has_ended {
+                    if !self.only_settled {
                         self.places = ReadPlaces::default();
                     }
                     return Ok(Err(ended));
@@ -320,7 +327,7 @@ impl Stream {
         }
         self.taken = 0;
         if self.has_ended {
-            self.places = ReadPlaces::default();
+            self.let_go();
         }
         Ok(())
     }
