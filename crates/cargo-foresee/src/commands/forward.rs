@@ -105,6 +105,9 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
 fn forward(follower: &mut Follower, teller: &mut Teller<'_>) -> Result<(), CliError> {
     loop {
         let reached = follower.advance()?;
+        if follower.is_complete() {
+            teller.hurry();
+        }
         let Some(reader) = follower.reader() else { continue };
         match reached {
             Reached::Event => teller.event(reader.names(), &reader.event()),

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use foresee_lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speaker, VERSION};
 use foresee_monitor::Compiled;
@@ -22,6 +22,9 @@ use crate::error::{self, Severity};
 
 /// The observer must have answered within: looking up its address, connecting, and its whole answer.
 const ANSWERS: Duration = Duration::from_secs(5);
+
+/// So long what is left is told of a program that has ended.
+const AFTERWARDS: Duration = Duration::from_secs(5);
 
 /// The longest spec that is taken from an observer.
 const LONGEST_SPEC: u64 = 4 * limits::SIZE as u64;
@@ -71,7 +74,7 @@ impl Meeting {
         let speakers = properties.map(|(property, position)| Speaker::new(position, property)).collect();
         // Without a connection nothing is told.
         let to = self.connection.try_clone().ok().map(BufWriter::new);
-        Teller { to, program: &self.program, speakers, in_doubt: false }
+        Teller { to, program: &self.program, speakers, in_doubt: false, deadline: None }
     }
 }
 
@@ -119,12 +122,19 @@ pub(crate) struct Teller<'m> {
     /// One per property.
     speakers: Vec<Speaker<'m>>,
     in_doubt: bool,
+    /// When it is too late to tell more: the program has ended, and whoever waits for it waits for us.
+    deadline: Option<Instant>,
 }
 
 impl Teller<'_> {
     /// The next event of the program.
     pub(crate) fn event(&mut self, names: &Names, event: &Event<'_>) {
         self.speak(|speaker, say| speaker.event(names, event, say));
+    }
+
+    /// The program has ended: what is left is told within a few seconds, or not at all.
+    pub(crate) fn hurry(&mut self) {
+        self.deadline = self.deadline.or_else(|| Instant::now().checked_add(AFTERWARDS));
     }
 
     /// All that is there for now was read: tells what is known of threads that do nothing relevant, and sends everything.
@@ -160,6 +170,9 @@ impl Teller<'_> {
 
     /// Says what the speakers have to say.
     fn speak(&mut self, mut of: impl FnMut(&mut Speaker<'_>, &mut dyn FnMut(&Message))) {
+        if self.to.is_some() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return self.give_up("it has ended, and the observer is too slow to hear the rest");
+        }
         let mut failed = None;
         let Some(to) = &mut self.to else { return };
         for speaker in &mut self.speakers {

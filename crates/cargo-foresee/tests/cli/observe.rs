@@ -322,6 +322,44 @@ fn what_rests_on_values_that_nobody_saw_is_a_candidate() {
     }
 }
 
+/// What two threads write without any order has more runs than anybody can look at.
+#[test]
+fn programs_do_not_wait_until_what_they_did_is_explored() {
+    let folder = Folder::new();
+    folder.build(
+        "writes.c",
+        r#"
+        #include <pthread.h>
+        #include <stdio.h>
+        static volatile int first, second;
+        static void *writes(void *is_first) {
+            for (int i = 0; i < 200000; i++) *(is_first ? &first : &second) = i;
+            return 0;
+        }
+        int main(void) {
+            pthread_t other;
+            pthread_create(&other, 0, writes, "first");
+            writes(0);
+            pthread_join(other, 0);
+            puts("written");
+        }
+        "#,
+    );
+    let spec = "property P { var first, second: int; ptltl: first >= 0 && second >= 0 @violation { report \"negative\"; } }";
+    let observer = Observer::of(spec, &folder, &["--exit-after", "1"]);
+    let begun = Instant::now();
+    let program = outcome(observed(&folder).output().unwrap());
+    let waited = begun.elapsed();
+    assert_eq!((program.code, program.stdout.as_str()), (Some(0), "written\n"), "{}", program.stderr);
+    let (code, _, said) = observer.end();
+    assert!(code == Some(0) && said.contains("not all runs that hb allows"), "{said}");
+    // The observer goes on; either it knows the end, or both say that it does not.
+    let is_cut = program.stderr.contains("it has ended, and the observer is too slow to hear the rest");
+    assert_eq!(said.contains("prog was dropped: it disconnected before the end"), is_cut, "{said}");
+    assert!(is_cut || said.contains("in 400,000 relevant events"), "{said}");
+    assert!(is_cut || waited < begun.elapsed(), "who observes works on when the program has ended");
+}
+
 #[test]
 fn programs_do_not_need_their_observer() {
     let folder = Folder::new();
