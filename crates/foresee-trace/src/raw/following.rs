@@ -38,6 +38,11 @@ impl Follower {
     pub(crate) fn look(&mut self, merger: &mut Merger) -> Result<(), TraceError> {
         merger.set_horizon(self.seen);
         let all = merger.look(Growth::Growing)?;
+        for (scout, stream) in self.scouts.iter_mut().zip(merger.streams()) {
+            if scout.thread != stream.thread {
+                scout.clone_from(stream);
+            }
+        }
         self.scouts.extend(merger.streams().iter().skip(self.scouts.len()).cloned());
         // A chunk whose header is not there yet may hide later ones, of which nothing is known.
         if !all {
