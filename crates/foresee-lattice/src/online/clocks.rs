@@ -322,3 +322,30 @@ fn join(clock: &mut Vec<u32>, other: &[u32]) -> bool {
     }
     new
 }
+
+#[cfg(test)]
+mod tests {
+    use foresee_trace::LocId;
+
+    use super::*;
+
+    #[test]
+    fn threads_that_end_without_anything_relevant_leave_their_place() {
+        let mut clocks = Clocks::new();
+        let mut does = |thread: u32, op: Op<'static>| {
+            let event = Event { thread: ThreadId(thread), loc: LocId::UNKNOWN, op };
+            clocks.event(&event, false);
+            clocks.idle().iter().filter(|idle| idle.ended).count()
+        };
+        let mut ended = 0;
+        for guest in 1..1000 {
+            let child = ThreadId(guest);
+            ended += does(0, Op::Fork { child });
+            ended += does(guest, Op::ThreadBegin);
+            ended += does(guest, Op::ThreadEnd);
+            ended += does(0, Op::Join { child });
+        }
+        assert_eq!(ended, 999);
+        assert_eq!(clocks.places.len(), 2);
+    }
+}
