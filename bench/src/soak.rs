@@ -3,7 +3,7 @@
 //! One program (`record/c/soak.c`), which does the same over and over, runs twice: recorded by `foresee record --keep-last`, as fast as it can, and observed by
 //! `foresee observe`, which has a property of two of its variables, as fast as can be read along (a program that is faster leaves on the disk what is still to be read). Each process that takes part is looked at a few dozen times: what it has resident, and how much the files
 //! take. What has been constant since the first fifth (buffers fill, and code is loaded) is said to be: no later than that has anything grown by more than a tenth and
-//! four megabytes. The disk of the observed program is not: a program in which threads come and go all the time is not read before it ends.
+//! four megabytes. The memory of `foresee forward` is not quite: a few hundred bytes stay of each thread that there was, and here a thousand come and go in a second.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

@@ -49,7 +49,7 @@ pub(crate) fn whole(name: &str, path: &str) {
 }
 
 fn print(took: Took, outcome: &Outcome, refused: u64) {
-    let Outcome { findings, undecided } = outcome;
+    let Outcome { findings, undecided, .. } = outcome;
     let (events, seconds, peak) = (took.events, took.seconds, peak_memory());
     println!("{events} {seconds} {peak} {} {refused} {undecided}", findings.len());
 }

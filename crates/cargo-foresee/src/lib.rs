@@ -18,7 +18,10 @@
 //! | `report` | from findings to what people and machines read: a model, and one file per format |
 //! | `config`, `suppress` | settings from `.config/foresee.toml` and `FORESEE_OPTIONS`; findings not to show |
 //! | `unmatched` | what specs and options name, and the run does not have |
+//! | `processes` | what is true of every process that we start |
 //! | `error` | every message a user can get |
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod bounded;
 mod cargo;
@@ -39,6 +42,7 @@ mod memory;
 mod number;
 mod observer;
 mod output;
+mod processes;
 mod program_file;
 mod progress;
 mod recording;

@@ -27,8 +27,8 @@ use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
 use crate::interrupt::{self, PassOn};
-use crate::observer::SECRET_VARIABLE;
 use crate::output::{Output, Target};
+use crate::processes;
 use crate::program_file;
 use crate::scratch::Scratch;
 use crate::unrecorded;
@@ -265,9 +265,8 @@ impl Program<'_> {
         let Some((name, args)) = self.line.split_first() else {
             return Err(CliError::Usage("no program given; expected one after `--`".to_owned()));
         };
-        let mut command = Command::new(name);
-        // The secret is between us and the observer.
-        command.args(args).env_remove(SECRET_VARIABLE);
+        let mut command = processes::command(name);
+        command.args(args);
         for (variable, value) in self.environment {
             match value {
                 Some(value) => command.env(variable, value),

@@ -174,14 +174,8 @@ mod tests {
 
     #[test]
     fn values_are_the_lowest_bytes() {
-        let of = |size, signed| ValueWord {
-            register: 0,
-            size,
-            signed,
-            object: false,
-            stored: false,
-            offset: 0,
-        };
+        let of =
+            |size, signed| ValueWord { register: 0, size, signed, object: false, stored: false, offset: 0 };
         assert_eq!(of(4, true).value(0x1_ffff_fffe), u64::MAX - 1);
         assert_eq!(of(4, false).value(0x1_ffff_fffe), 0xffff_fffe);
         assert_eq!(of(1, false).value(0xab01), 1);

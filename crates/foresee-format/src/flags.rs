@@ -20,6 +20,9 @@ impl RunFlags {
     /// the thread's next record with a larger key.
     pub const KEYS_ARE_TIMES: RunFlags = RunFlags(1 << 4);
 
+    /// A chunk stays as it is once its header is there: it is not cut, cleared or used again, so the trace may be read while it is written.
+    pub const CHUNKS_STAY: RunFlags = RunFlags(1 << 5);
+
     /// The flags in a word of the header.
     pub const fn from_word(word: u64) -> RunFlags {
         RunFlags(word)

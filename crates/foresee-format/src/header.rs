@@ -9,8 +9,10 @@ pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
 pub const VERSION: u64 = 10;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
-/// The file grows by multiples of this.
+/// The file grows by multiples of this, unless it is read while it is written.
 pub const UNIT: u64 = 1 << 16;
+/// A file that is read while it is written grows by multiples of this: what can be mapped.
+pub const PAGE: u64 = 1 << 12;
 /// The longest chunk.
 pub const MAX_CHUNK: u64 = 1 << 20;
 /// Where in the header, in bytes, the table of thread names begins.
@@ -19,8 +21,6 @@ pub const NAMES: u64 = 4096;
 pub const NAME_LEN: u64 = 16;
 /// How many threads one trace can have.
 pub const MAX_THREADS: u64 = 1 << 20;
-/// From this number of a thread on, its chunk may be cut when it ends: before, a whole one for each costs little.
-pub const SHARED_FROM: u64 = 1 << 10;
 
 /// The header's word that holds the version.
 pub const VERSION_WORD: usize = 1;

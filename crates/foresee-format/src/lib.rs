@@ -4,7 +4,7 @@
 //! part of every recorded program. All numbers are little-endian `u64` words.
 //!
 //! ```text
-//! file    = header (HEADER_LEN bytes), then chunks that follow each other; between chunks there may be zeroes up to a multiple of UNIT
+//! file    = header (HEADER_LEN bytes), then chunks that follow each other; between chunks there may be zeroes up to a multiple of PAGE
 //! header  = MAGIC, version, state words, flags, at NAMES a table of thread names: NAME_LEN bytes each, zero-padded, by thread number
 //! chunk   = CHUNK_MAGIC, owner, length in bytes, key, then records (owner: a thread) or a text (owner: TEXT_OWNER); the key is
 //!           that from which on the text holds, or the thread has the chunk, or a turn, or 0
@@ -37,7 +37,8 @@
 //! they were behind the trace itself, in the order of their numbers, each from a multiple of UNIT on.
 //!
 //! Space is taken from the file in multiples of UNIT. A thread that ends cuts its last chunk where its records end, and the rest
-//! becomes the first chunk of a thread that begins later: so 100,000 threads that do little need little room.
+//! becomes the first chunk of a thread that begins later: so 100,000 threads that do little need little room. Where a trace is read while it is
+//! written, chunks stay as they are ([`RunFlags::CHUNKS_STAY`]): there a thread's first chunk is a page, and the reader gives back what it has read.
 //!
 //! **If only the end of the run is kept**, chunks are used again: then those of a thread follow each other by their keys. The
 //! header has the key of the moment from which on everything is there ([`CUT_WORD`]); records with smaller keys say only

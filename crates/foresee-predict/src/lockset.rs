@@ -26,6 +26,7 @@ impl WholeEngine for Lockset {
         Outcome {
             findings: candidates.list.into_iter().filter_map(finding).collect(),
             undecided: u64::from(!candidates.complete),
+            ..Outcome::default()
         }
     }
 }

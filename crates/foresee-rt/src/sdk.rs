@@ -13,7 +13,7 @@ use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, TEXT_ENDS, TEX
 use crate::entry_points::entries;
 use crate::knowledge;
 use crate::recorder::edges::{acquire_edge, release_edge};
-use crate::recorder::thread::{Local, inside, plain};
+use crate::recorder::thread::{Ignored, Local, begin_ignoring, end_ignoring, inside, plain};
 use crate::recorder::watched;
 
 /// Longer texts are cut.
@@ -139,6 +139,18 @@ extern "C-unwind" fn after(token: u64, pc: u64) {
     acquire_edge(token, pc);
 }
 
+/// What a thread does up to [`end_monitor`] is work of the monitors in the program, not the program's.
+extern "C-unwind" fn begin_monitor(_pc: u64) {
+    OF_MONITORS.into_iter().for_each(begin_ignoring);
+}
+
+extern "C-unwind" fn end_monitor(_pc: u64) {
+    OF_MONITORS.into_iter().for_each(end_ignoring);
+}
+
+/// What of the work of monitors is not recorded.
+const OF_MONITORS: [Ignored; 3] = [Ignored::Accesses, Ignored::Synchronisation, Ignored::Calls];
+
 entries! {
     foresee_event => event, "rdx";
     foresee_arg_int => int, "rsi";
@@ -157,4 +169,6 @@ entries! {
     foresee_name_lock => name_lock, "r8";
     foresee_happens_before => before, "rsi";
     foresee_happens_after => after, "rsi";
+    foresee_monitor_begin => begin_monitor, "rdi";
+    foresee_monitor_end => end_monitor, "rdi";
 }

@@ -100,6 +100,8 @@ pub struct Analysed {
     pub trust: Trust,
     /// In how many critical sections code ran that the trace does not show.
     pub blind: BlindSections,
+    /// What engines would have to know of the run and do not, for people.
+    pub unknown: Vec<String>,
 }
 
 impl<'o> Analysis<'o> {
@@ -189,10 +191,11 @@ impl<'o> Analysis<'o> {
             self.predict(execution, &mut together, &mut engines, starting);
         }
         let partial = execution.as_ref().map(|e| e.len() as u64).filter(|&seen| seen < self.events);
+        let unknown = std::mem::take(&mut together.unknown);
         let mut findings = together.findings();
         consequences::apply(&trust, execution.as_ref(), &mut findings);
         let blind = std::mem::take(&mut self.blind).finish();
-        Analysed { findings, execution, engines, events: self.events, partial, trust, blind }
+        Analysed { findings, execution, engines, events: self.events, partial, trust, blind, unknown }
     }
 
     fn budget(&self, deadline: Option<Instant>) -> Budget {
@@ -253,6 +256,7 @@ struct Together {
     by_place: FxHashMap<(FindingKind, Vec<Place>), usize>,
     all: Vec<Finding>,
     proven: Proven,
+    unknown: Vec<String>,
 }
 
 impl Together {
@@ -264,6 +268,7 @@ impl Together {
         time: Option<Duration>,
         engines: &mut Vec<EngineStats>,
     ) {
+        self.unknown.extend(outcome.unknown);
         let mut new = 0;
         for finding in outcome.findings {
             // A race that may not be real after an earlier one is observed, but not yet shown: others may show it.

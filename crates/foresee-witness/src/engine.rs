@@ -180,4 +180,6 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Candidates it could not decide within its budget.
     pub undecided: u64,
+    /// What it would have to know of the run and does not, for people: it may have missed something.
+    pub unknown: Vec<String>,
 }

@@ -135,7 +135,13 @@
 #[cfg(any(feature = "monitor", feature = "refine"))]
 extern crate std;
 
+#[cfg(all(foresee, target_arch = "x86_64", target_os = "linux"))]
+#[macro_use]
+mod weak;
+
 mod arguments;
+#[cfg(feature = "monitor")]
+mod aside;
 #[cfg(feature = "monitor")]
 mod life;
 #[cfg(feature = "monitor")]

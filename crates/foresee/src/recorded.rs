@@ -1,29 +1,6 @@
 //! Annotations of a recorded build: calls of the recorder's C ABI (`sdk.rs` of `foresee-rt`).
 //!
-//! The recorder notes where it is called from, which must be the user's code. So the macros call it directly, by
-//! trampolines of five instructions that jump on to the recorder's function, if there is one. The trampoline refers to it *weakly*:
-//! without the recorder the address is 0 and the call does nothing. (Stable Rust has no weak linkage but in assembler.)
-
-/// A function that does what the recorder's function of this name does, or nothing.
-macro_rules! weak {
-    ($(#[$doc:meta])* $name:ident $(<$generic:ident>)? ($($type:ty),*) => $symbol:literal) => {
-        $(#[$doc])*
-        // SAFETY: the arguments, all of them in registers, are passed on as they came and the stack is as it was, so
-        // this is a call of the recorder's function, whose signature in C is the same.
-        #[unsafe(naked)]
-        pub extern "C" fn $name $(<$generic>)? ($(_: $type),*) {
-            core::arch::naked_asm!(
-                concat!(".weak ", $symbol),
-                concat!("mov rax, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
-                "test rax, rax",
-                "je 2f",
-                "jmp rax",
-                "2:",
-                "ret",
-            )
-        }
-    };
-}
+//! The recorder notes where it is called from, which must be the user's code. So the macros call it directly (`weak.rs`).
 
 weak! {
     /// What this thread has done so far happens before what follows the next [`happens_after`] of the same token in
@@ -191,13 +168,22 @@ pub mod private {
 #[macro_export]
 macro_rules! __event {
     ([$name:expr] [$($arg:ident)*]) => {{
-        $($crate::private::argument($arg);)*
-        $crate::private::event($crate::private::Text::new($name));
+        $crate::__recorded_event!($name $(, $arg)*);
         $crate::__monitor_event!([$name] $($arg,)*);
     }};
     ([$name:expr] [$($arg:ident)*] $value:expr, $($rest:expr,)*) => {{
         let arg = $crate::IntoArg::into_arg($value);
         $crate::__event!([$name] [$($arg)* arg] $($rest,)*)
+    }};
+}
+
+/// Records an event; the monitors learn of it otherwise.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __recorded_event {
+    ($name:expr $(, $arg:ident)*) => {{
+        $($crate::private::argument($arg);)*
+        $crate::private::event($crate::private::Text::new($name));
     }};
 }
 

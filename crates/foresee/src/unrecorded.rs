@@ -35,6 +35,12 @@ macro_rules! __event {
 
 #[doc(hidden)]
 #[macro_export]
+macro_rules! __recorded_event {
+    ($name:expr $(, $arg:ident)*) => {};
+}
+
+#[doc(hidden)]
+#[macro_export]
 macro_rules! __watch {
     ($name:expr, $place:expr) => {
         if false {

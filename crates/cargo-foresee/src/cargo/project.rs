@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::arguments::Arguments;
 use crate::error::{CliError, without_code};
+use crate::processes;
 use crate::target::TARGET;
 
 /// What cargo tells programs that it runs. Where we are such a program (`cargo run`, an alias), it is not meant for the
@@ -79,7 +80,7 @@ fn wrong(why: cargo_config2::Error) -> CliError {
 
 /// The user's cargo, with what an outer one added taken away.
 pub(crate) fn cargo() -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    let mut command = processes::command(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if OF_AN_OUTER_CARGO.iter().any(|start| text.starts_with(start)) {

@@ -2,9 +2,14 @@
 //!
 //! Cargo stands between us and the runner and may change to another folder, so everything is complete and absolute here: the
 //! runner looks for no file of settings and no variable of its own.
+//!
+//! All that cargo starts inherits the variable, build scripts too. So the observer's secret is not in it, but in a file that the runner reads.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +20,9 @@ use crate::error::CliError;
 
 /// The variable: one JSON object.
 pub(crate) const VARIABLE: &str = "FORESEE_RUNNER";
+
+/// The file with the observer's secret.
+const SECRET: &str = "secret";
 
 /// What cargo calls the runner for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +64,19 @@ impl RunnerSettings {
     pub(crate) fn to_variable(&self) -> Result<String, CliError> {
         serde_json::to_string(self)
             .map_err(|_| CliError::Usage("foresee only accepts paths that are UTF-8".to_owned()))
+    }
+
+    /// Leaves the observer's secret in the folder for what is found, for the runner.
+    pub(crate) fn leave_secret(results: &Path, secret: &str) -> Result<(), CliError> {
+        let path = results.join(SECRET);
+        let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
+        let written = file.and_then(|mut file| file.write_all(secret.as_bytes()));
+        written.map_err(|why| CliError::output(path.display(), why))
+    }
+
+    /// The observer's secret, in the runner.
+    pub(crate) fn secret(&self) -> Option<String> {
+        std::fs::read_to_string(self.results.join(SECRET)).ok()
     }
 
     /// In the runner.

@@ -21,6 +21,7 @@ use crate::config::{self, Settings};
 use crate::error::{self, CliError, Severity, without_code};
 use crate::exit;
 use crate::interrupt::PassOn;
+use crate::observer;
 use crate::report::format::ReportFormat;
 use crate::report::results::{Outcome, Results};
 use crate::scratch::Scratch;
@@ -223,6 +224,9 @@ fn set_runner(
         environment: ours.iter().map(|&name| (name.to_owned(), std::env::var_os(name))).collect(),
     };
     command.env(VARIABLE, settings.to_variable()?).env(RUNNER, runner_line(results)?);
+    if let Some(secret) = observer::secret() {
+        RunnerSettings::leave_secret(results, &secret)?;
+    }
     Ok(())
 }
 

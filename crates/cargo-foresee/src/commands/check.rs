@@ -300,7 +300,11 @@ fn check(
     let collected = details(path, &analysed, names)?;
     let stats = Stats {
         damage: input.source().damage().map(ToString::to_string),
-        missing: missing(&analysed.trust).into_iter().chain(locks_of_tasks(names)).collect(),
+        missing: missing(&analysed.trust)
+            .into_iter()
+            .chain(locks_of_tasks(names))
+            .chain(analysed.unknown.clone())
+            .collect(),
         unmatched,
         values: value_stats(&analysed.trust, input.source().facts()),
         interrupted: out_of_time || out_of_memory || interrupt::interrupted().load(Ordering::Relaxed),

@@ -21,7 +21,8 @@ use crate::exit;
 use crate::follower::{Follower, GiveBack, Reached};
 use crate::interrupt::PassOn;
 use crate::observer::teller::{Meeting, Teller};
-use crate::observer::{OBSERVER_VARIABLE, SECRET_VARIABLE};
+use crate::observer::{OBSERVER_VARIABLE, secret};
+use crate::processes;
 use crate::program_file;
 use crate::recording::{FOLLOWED_VARIABLE, RAW_VARIABLE, wait};
 use crate::scratch::Scratch;
@@ -40,9 +41,9 @@ pub(crate) fn run(line: &[OsString]) -> ExitCode {
         error::print(Severity::Error, &"forward: expected a program");
         return ExitCode::from(exit::BAD_INPUT);
     };
-    let mut command = Command::new(executable);
-    command.arg0(name).args(args).env_remove(OBSERVER_VARIABLE).env_remove(SECRET_VARIABLE);
-    let ran = match Meeting::of(&name.to_string_lossy()) {
+    let mut command = processes::command(executable);
+    command.arg0(name).args(args).env_remove(OBSERVER_VARIABLE);
+    let ran = match Meeting::of(&name.to_string_lossy(), secret()) {
         Some(meeting) => observed(command, &meeting),
         None => {
             let why = command.exec();
@@ -104,6 +105,9 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
 fn forward(follower: &mut Follower, teller: &mut Teller<'_>) -> Result<(), CliError> {
     loop {
         let reached = follower.advance()?;
+        if follower.is_complete() {
+            teller.hurry();
+        }
         let Some(reader) = follower.reader() else { continue };
         match reached {
             Reached::Event => teller.event(reader.names(), &reader.event()),

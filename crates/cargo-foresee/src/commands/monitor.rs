@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use foresee_lattice::property::{Feed, Occasion, says};
+use foresee_lattice::property::{Feed, Occasion, says, unknown_value};
 use foresee_monitor::property::{Action, Source};
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::spec::diagnostic::closest;
@@ -121,13 +121,18 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         error::print(Severity::Warning, &message);
         findings.iter_mut().for_each(|finding| finding.certainty = Certainty::Candidate);
     }
+    let unknown: Vec<String> = feeds.iter().filter_map(|feed| unknown_value(feed.translator())).collect();
+    for unknown in &unknown {
+        let message = format!("{trace}: {unknown}; what the property reports from then on is not proven");
+        error::print(Severity::Warning, &message);
+    }
     if args.format == ReportFormat::Human {
         error::print(Severity::Note, &counts.summary(&trace));
     } else {
         let stats = Stats {
             damage: input.source().damage().map(ToString::to_string),
             interrupted: out_of_memory,
-            missing: trust.gaps().iter().map(ToString::to_string).collect(),
+            missing: trust.gaps().iter().map(ToString::to_string).chain(unknown).collect(),
             ..counts.stats(&trace, started)
         };
         let mut report = Report::new(findings, stats);
@@ -189,7 +194,11 @@ fn handle(
         aborts |= handler.actions.contains(&Action::Abort);
         if handler.actions.iter().any(|action| matches!(action, Action::Report(..))) {
             let message = says(feed.translator(), handler, verdict.domain, &verdict.values, occasion);
-            findings.push(Finding::of_property(ENGINE, &property.name, &handler.category, message, at()));
+            let mut finding = Finding::of_property(ENGINE, &property.name, &handler.category, message, at());
+            if feed.translator().unknown_value().is_some() {
+                finding.certainty = Certainty::Candidate;
+            }
+            findings.push(finding);
         }
     }
     aborts

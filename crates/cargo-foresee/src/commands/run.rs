@@ -10,7 +10,7 @@ use crate::commands::check::Check;
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::live;
-use crate::observer::{self, teller::Meeting};
+use crate::observer::{self, secret, teller::Meeting};
 use crate::output::Target;
 use crate::recording::{Other, Program, Reading, Recorded, Recording, program_name};
 use crate::report::results::{Outcome, Results};
@@ -28,20 +28,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let program =
         Program { line, timeout: *timeout, watch, variables, calls, inside, extent, ..Program::default() };
     let name = program_name(program.line);
-    record_and_check(&program, &name, args.trace.as_deref(), &check).map(ExitCode::from)
+    record_and_check(&program, &name, args.trace.as_deref(), &check, secret()).map(ExitCode::from)
 }
 
-/// Records the program and checks it beside, keeps its trace if asked to, and shows what was found; the exit code for both.
+/// Records the program and checks it beside, keeps its trace if asked to, and shows what was found; the exit code for both. An observer may ask for
+/// the secret.
 pub(crate) fn record_and_check(
     program: &Program<'_>,
     name: &str,
     trace: Option<&Path>,
     check: &Check,
+    secret: Option<String>,
 ) -> Result<u8, CliError> {
     let temporary = Scratch::new()?;
     let trace = trace.map_or_else(|| temporary.path().join("run.ft"), Path::to_owned);
     let whole = Outcome { binary: name.to_owned(), ..Outcome::default() };
-    let observer = if program.extent.keep_last.is_none() { Meeting::of(name) } else { unobserved(name) };
+    let observer =
+        if program.extent.keep_last.is_none() { Meeting::of(name, secret) } else { unobserved(name) };
     if let Some(observer) = &observer {
         error::print(Severity::Note, &format!("{name} is observed by {}", observer.address()));
     }

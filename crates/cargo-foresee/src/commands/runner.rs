@@ -100,10 +100,15 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     fn run(&self) -> Result<u8, CliError> {
-        let line = self.line(self.args);
+        let (line, secret) = (self.line(self.args), self.settings.secret());
         let name = self.program.display().to_string();
-        let checked =
-            record_and_check(&self.to_record(&line, None), &name, self.trace(None).as_deref(), &self.check);
+        let checked = record_and_check(
+            &self.to_record(&line, None),
+            &name,
+            self.trace(None).as_deref(),
+            &self.check,
+            secret,
+        );
         let verdict = checked.unwrap_or_else(|why| {
             error::print(Severity::Error, &why);
             why.exit_code()

@@ -17,10 +17,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use crate::error::{self, CliError, Severity, without_code};
 use crate::exit;
+use crate::processes;
 
 /// The name under which foresee is this wrapper.
 pub(crate) const NAME: &str = "foresee-rustc";
@@ -40,7 +41,7 @@ pub(crate) fn run(line: &[OsString]) -> ExitCode {
         error::print(Severity::Error, &format!("{NAME}: expected a compiler"));
         return ExitCode::from(exit::BAD_INPUT);
     };
-    let why = Command::new(program).args(args).exec();
+    let why = processes::command(program).args(args).exec();
     let failed = CliError::Usage(format!("{}: cannot run: {}", program.display(), without_code(&why)));
     error::print(Severity::Error, &failed);
     ExitCode::from(failed.exit_code())

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::{env, fs, io};
 
 use crate::error::{self, CliError, Severity};
+use crate::processes;
 use crate::scratch::Scratch;
 
 /// The runtime, as cargo builds it.
@@ -79,7 +80,7 @@ fn find_folder() -> Option<PathBuf> {
     }
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    let toolchain = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into())).arg("-vV").output();
+    let toolchain = processes::command(env::var_os("RUSTC").unwrap_or("rustc".into())).arg("-vV").output();
     let toolchain = toolchain.map(|answer| answer.stdout).unwrap_or_default();
     let files = FILES.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]);
     let mark = fingerprint(files.chain([toolchain.as_slice()]));
@@ -93,7 +94,7 @@ fn fingerprint<'a>(parts: impl Iterator<Item = &'a [u8]>) -> u64 {
 }
 
 fn cargo() -> Command {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    let mut cargo = processes::command(env::var_os("CARGO").unwrap_or("cargo".into()));
     UNWANTED.iter().for_each(|name| {
         cargo.env_remove(name);
     });

@@ -35,7 +35,6 @@ use std::fs;
 use std::hash::{Hash as _, Hasher as _};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use foresee_symbols::demangle::demangled_symbol;
 use object::read::archive::ArchiveFile;
@@ -44,6 +43,7 @@ use rustc_hash::FxHasher;
 
 use self::accesses::Accesses;
 use crate::error::{CliError, without_code};
+use crate::processes;
 use crate::target::TARGET;
 
 /// The runtime's name for a function, and the paths under which libraries have it. Where a library has it twice, both
@@ -146,7 +146,7 @@ fn cannot_read(library: &Path, why: &dyn std::fmt::Display) -> CliError {
 /// The libraries that this compiler links: `std`, and what it is made of.
 fn standard_libraries(rustc: &Path) -> Result<Vec<PathBuf>, CliError> {
     let name = rustc.display();
-    let asked = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
+    let asked = processes::command(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
     let answer =
         asked.map_err(|why| CliError::Usage(format!("{name}: cannot run it: {}", without_code(&why))))?;
     let folder = PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim_end());
@@ -277,7 +277,7 @@ fn source(functions: &Functions) -> String {
 fn assemble(rustc: &Path, source: &str, work: &Path) -> Result<PathBuf, CliError> {
     let (from, to) = (work.join("jumps.rs"), work.join("jumps.o"));
     fs::write(&from, source).map_err(|why| CliError::output(from.display(), why))?;
-    let mut command = Command::new(rustc);
+    let mut command = processes::command(rustc);
     command.args(["--crate-type=lib", "--emit=obj", "--edition=2021", "-Cpanic=abort", "--target", TARGET]);
     let result = command.arg("-o").args([&to, &from]).output();
     let why = match result {

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use super::Language;
 use super::carried::{self, RUNTIME};
 use crate::error::{CliError, without_code};
+use crate::processes;
 
 /// What a program has that tells its branches.
 pub(crate) const BRANCHES_SYMBOL: &str = "__foresee_branches";
@@ -70,7 +71,7 @@ impl Toolchain {
             Language::Cxx => ("FORESEE_CXX", "c++"),
         };
         let compiler = std::env::var_os(variable).filter(|name| !name.is_empty()).unwrap_or(usual.into());
-        let asked = Command::new(&compiler).arg("--version").stderr(Stdio::null()).output();
+        let asked = processes::command(&compiler).arg("--version").stderr(Stdio::null()).output();
         let answer = asked.map_err(|why| {
             let (name, why) = (compiler.display(), without_code(&why));
             CliError::Usage(format!("{name}: cannot run the compiler: {why}; set {variable} to gcc or clang"))
@@ -90,7 +91,7 @@ impl Toolchain {
 
     /// The compiler, without arguments.
     pub(crate) fn command(&self) -> Command {
-        Command::new(&self.compiler)
+        processes::command(&self.compiler)
     }
 
     /// What comes after the arguments of a command that links.
@@ -183,7 +184,7 @@ fn build_in_checkout(beside: &Path) -> Option<PathBuf> {
     if !target.parent()?.join("crates/foresee-rt").is_dir() {
         return None;
     }
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    let mut cargo = processes::command(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.args(["build", "--quiet", "--package", "foresee-rt", "--manifest-path"]).arg(manifest);
     cargo.arg("--target-dir").arg(target).stdout(Stdio::null());
     if beside.ends_with("release") {

@@ -13,6 +13,8 @@
 //!
 //! The protocol and the exploration are `foresee_lattice::online`.
 
+use crate::processes::SECRET_VARIABLE;
+
 pub(crate) mod address;
 mod finding;
 mod lines;
@@ -32,10 +34,7 @@ pub(crate) fn is_wanted() -> bool {
     std::env::var_os(OBSERVER_VARIABLE).is_some_and(|address| !address.is_empty())
 }
 
-/// The variable with the secret that observer and programs share.
-pub(crate) const SECRET_VARIABLE: &str = "FORESEE_SECRET";
-
-/// The secret, if there is one.
+/// The secret of this process's environment, if there is one.
 pub(crate) fn secret() -> Option<String> {
     std::env::var(SECRET_VARIABLE).ok().filter(|secret| !secret.is_empty())
 }

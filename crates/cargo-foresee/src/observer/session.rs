@@ -43,8 +43,9 @@ const LOOK_AHEAD: Duration = Duration::from_secs(1);
 /// So long a program is worked on that has ended and gone.
 const AFTERWARDS: Duration = Duration::from_secs(10);
 
-/// So much is taken before the next look at the lattice.
+/// So much is taken in each turn; more as long as there is room for it and time for a little exploring: no program is to wait for what it has done to be explored.
 const AT_ONCE: usize = 16;
+const HEARING: Duration = Duration::from_millis(90);
 
 /// Observes one program until it ends, leaves, or lies.
 pub(super) fn observe(shared: &Shared, program: String, incoming: &Receiver<Incoming>) {
@@ -137,9 +138,16 @@ impl<'a> Watched<'a> {
     /// A turn: takes what there is, and explores.
     fn work(&mut self, first: Option<Incoming>, incoming: &Receiver<Incoming>) -> Result<(), Lie> {
         let _turn = self.shared.turns.take();
-        let more = std::iter::from_fn(|| incoming.try_recv().ok()).take(AT_ONCE);
-        first.into_iter().chain(more).try_for_each(|one| self.take(one))?;
-        let found = self.session.advance(Instant::now().checked_add(TURN));
+        let begun = Instant::now();
+        let mut next = first.or_else(|| incoming.try_recv().ok());
+        let mut taken = 0;
+        while let Some(one) = next {
+            self.take(one)?;
+            taken += 1;
+            let has_room = taken <= AT_ONCE || (begun.elapsed() < HEARING && !self.session.is_crowded());
+            next = if has_room { incoming.try_recv().ok() } else { None };
+        }
+        let found = self.session.advance(begun.checked_add(TURN));
         self.report(found);
         Ok(())
     }
@@ -223,7 +231,7 @@ impl<'a> Watched<'a> {
             events: session.events(),
             cuts: session.cuts(),
             findings: self.found as u64,
-            exhaustive: is_over && session.is_exhaustive(),
+            exhaustive: is_over && session.is_exhaustive() && session.doubt().is_none(),
             left_out: session.left_out(),
             refused: session.refused(),
         });

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use foresee_lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speaker, VERSION};
 use foresee_monitor::Compiled;
@@ -16,12 +16,15 @@ use foresee_monitor::spec::limits;
 use foresee_trace::raw::RawReader;
 use foresee_trace::{Event, EventSource as _, Names, Spoils};
 
+use super::OBSERVER_VARIABLE;
 use super::address::{Address, Connection};
-use super::{OBSERVER_VARIABLE, secret};
 use crate::error::{self, Severity};
 
 /// The observer must have answered within: looking up its address, connecting, and its whole answer.
 const ANSWERS: Duration = Duration::from_secs(5);
+
+/// So long what is left is told of a program that has ended.
+const AFTERWARDS: Duration = Duration::from_secs(5);
 
 /// The longest spec that is taken from an observer.
 const LONGEST_SPEC: u64 = 4 * limits::SIZE as u64;
@@ -37,10 +40,10 @@ pub(crate) struct Meeting {
 
 impl Meeting {
     /// Says hello to the observer that `FORESEE_OBSERVER` names, if it names one. If there is nobody, that is told.
-    pub(crate) fn of(program: &str) -> Option<Meeting> {
+    pub(crate) fn of(program: &str, secret: Option<String>) -> Option<Meeting> {
         let address = std::env::var(OBSERVER_VARIABLE).ok().filter(|address| !address.is_empty())?;
         let program = Path::new(program).file_name().map_or(program.into(), |name| name.to_string_lossy());
-        match meet(&address, &program) {
+        match meet(&address, &program, secret) {
             Ok(meeting) => Some(meeting),
             Err(why) => {
                 error::print(Severity::Note, &format!("{program} runs unobserved: {why}"));
@@ -71,15 +74,15 @@ impl Meeting {
         let speakers = properties.map(|(property, position)| Speaker::new(position, property)).collect();
         // Without a connection nothing is told.
         let to = self.connection.try_clone().ok().map(BufWriter::new);
-        Teller { to, program: &self.program, speakers, in_doubt: false }
+        Teller { to, program: &self.program, speakers, in_doubt: false, deadline: None }
     }
 }
 
-fn meet(address: &str, program: &str) -> Result<Meeting, String> {
+fn meet(address: &str, program: &str, secret: Option<String>) -> Result<Meeting, String> {
     let (answer, answered) = mpsc::channel();
     let (to, name) = (address.to_owned(), program.to_owned());
     // If it takes too long, it ends when the other side lets it, or with this process: nobody waits for it.
-    std::thread::spawn(move || answer.send(greet(&to, &name)));
+    std::thread::spawn(move || answer.send(greet(&to, &name, secret)));
     let too_slow = |_| format!("observer {address}: it did not answer within {} s", ANSWERS.as_secs());
     let (connection, line) = answered.recv_timeout(ANSWERS).map_err(too_slow)??;
     match serde_json::from_slice(&line) {
@@ -95,13 +98,13 @@ fn meet(address: &str, program: &str) -> Result<Meeting, String> {
 }
 
 /// Says hello; the connection, and what the other side answers.
-fn greet(address: &str, program: &str) -> Result<(Connection, Vec<u8>), String> {
+fn greet(address: &str, program: &str, secret: Option<String>) -> Result<(Connection, Vec<u8>), String> {
     let failed = |why: std::io::Error| format!("observer {address}: {}", error::without_code(&why));
     let mut connection = Address::parse(address)?.connect(ANSWERS).map_err(failed)?;
     connection.limit(ANSWERS, ANSWERS).map_err(failed)?;
     let random = || RandomState::new().hash_one(std::process::id());
     let session = format!("{:016x}{:016x}", random(), random());
-    let hello = Hello { version: VERSION, session, program: program.to_owned(), secret: secret() };
+    let hello = Hello { version: VERSION, session, program: program.to_owned(), secret };
     connection.write_all(&Message::Hello(hello).line()).map_err(failed)?;
     let mut line = Vec::new();
     let reading = connection.try_clone().map_err(failed)?;
@@ -119,12 +122,19 @@ pub(crate) struct Teller<'m> {
     /// One per property.
     speakers: Vec<Speaker<'m>>,
     in_doubt: bool,
+    /// When it is too late to tell more: the program has ended, and whoever waits for it waits for us.
+    deadline: Option<Instant>,
 }
 
 impl Teller<'_> {
     /// The next event of the program.
     pub(crate) fn event(&mut self, names: &Names, event: &Event<'_>) {
         self.speak(|speaker, say| speaker.event(names, event, say));
+    }
+
+    /// The program has ended: what is left is told within a few seconds, or not at all.
+    pub(crate) fn hurry(&mut self) {
+        self.deadline = self.deadline.or_else(|| Instant::now().checked_add(AFTERWARDS));
     }
 
     /// All that is there for now was read: tells what is known of threads that do nothing relevant, and sends everything.
@@ -140,6 +150,7 @@ impl Teller<'_> {
 
     /// The program has ended, and all was read.
     pub(crate) fn end(&mut self, reader: &RawReader) {
+        self.speak(|speaker, say| speaker.doubt(say));
         self.after_look(reader);
         let messages = self.speakers.iter().map(Speaker::said).collect();
         self.say(&Message::Ended(Ended { messages }));
@@ -159,6 +170,9 @@ impl Teller<'_> {
 
     /// Says what the speakers have to say.
     fn speak(&mut self, mut of: impl FnMut(&mut Speaker<'_>, &mut dyn FnMut(&Message))) {
+        if self.to.is_some() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return self.give_up("it has ended, and the observer is too slow to hear the rest");
+        }
         let mut failed = None;
         let Some(to) = &mut self.to else { return };
         for speaker in &mut self.speakers {

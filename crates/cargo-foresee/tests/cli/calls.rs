@@ -169,7 +169,10 @@ fn what_the_program_does_not_have_is_refused() {
         ("enter(\"mixed\", x)", &["the parameter `real` is a floating-point number"]),
         ("exit(\"mixed\") returning x", &["`mixed` returns a floating-point number"]),
         ("exit(\"nothing\") returning x", &["`nothing` returns nothing"]),
-        ("enter(\"mallok\", x)", &["no function `mallok`", "perhaps `malloc`", "functions of libraries that are known"]),
+        (
+            "enter(\"mallok\", x)",
+            &["no function `mallok`", "perhaps `malloc`", "functions of libraries that are known"],
+        ),
         ("enter(\"malloc\", _, x)", &["`malloc` has 1 parameter, not 2"]),
         ("enter(\"malloc\", siz as x)", &["no parameter `siz`", "`size`"]),
         ("exit(\"free\") returning x", &["`free` returns nothing"]),
@@ -286,7 +289,8 @@ fn functions_of_libraries_are_recorded() {
         // What the test prints is written, too; and the library calls the runtime.
         let of_program = |line: &&str| line.contains("library_main.cpp") && !line.contains("result(write, 1");
         let lines: Vec<&str> = text.lines().filter(of_program).collect();
-        let recorded: Vec<String> = recorded(&lines.join("\n")).iter().map(|line| values_only(line)).collect();
+        let recorded: Vec<String> =
+            recorded(&lines.join("\n")).iter().map(|line| values_only(line)).collect();
         assert_eq!(recorded, said(&ran.stdout), "{cxx} {level}");
     });
 }

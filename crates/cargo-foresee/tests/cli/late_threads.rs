@@ -91,3 +91,43 @@ fn threads_that_never_end_are_waited_for_only_so_long() {
         assert_eq!(outcome.code, Some(3), "{wait}: {}{}", outcome.stdout, outcome.stderr);
     }
 }
+
+/// Threads that wait for each other by looking at an atomic over and over, on one processor: who looks makes way for who is waited for. Without that, each would
+/// look for as long as the kernel lets it, tens of thousands of times.
+#[test]
+fn who_spins_makes_way() {
+    let folder = Folder::new();
+    folder.build(
+        "spin.c",
+        r#"
+        #define _GNU_SOURCE
+        #include <pthread.h>
+        #include <sched.h>
+        #include <stdatomic.h>
+        enum { THREADS = 3, TURNS = 200 };
+        static atomic_int turn;
+        static void *takes_turns(void *given) {
+            int me = (int)(long)given;
+            for (int i = 0; i < TURNS; i++) {
+                while (turn != me) ;
+                turn = (me + 1) % THREADS;
+            }
+            return 0;
+        }
+        int main(void) {
+            cpu_set_t one;
+            CPU_ZERO(&one);
+            CPU_SET(sched_getcpu(), &one);
+            sched_setaffinity(0, sizeof one, &one);
+            pthread_t threads[THREADS];
+            for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], 0, takes_turns, (void *)i);
+            for (int i = 0; i < THREADS; i++) pthread_join(threads[i], 0);
+        }
+        "#,
+    );
+    let ran = folder.foresee(&["run", "--engine", "hb", "--format", "json", "--", "./prog"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let events = report["stats"]["events"].as_u64().unwrap();
+    assert!(events < 3_000_000, "{events} events for 600 turns");
+}

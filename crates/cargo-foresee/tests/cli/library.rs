@@ -145,7 +145,10 @@ fn handles_that_rust_programs_drop_are_found() {
         for profile in ["dev", "release"] {
             for (what, is_found) in [(name, true), ("nothing", false)] {
                 let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
-                command.args(["foresee", "run", "--profile", profile, "--spec"]).arg(&spec).args(["--", what]);
+                command
+                    .args(["foresee", "run", "--profile", profile, "--spec"])
+                    .arg(&spec)
+                    .args(["--", what]);
                 command.current_dir(folder.path("")).env_remove("RUSTFLAGS");
                 let ran = outcome(command.output().unwrap());
                 let all = format!("{profile} {what}: {}{}", ran.stdout, ran.stderr);

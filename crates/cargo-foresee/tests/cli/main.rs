@@ -31,6 +31,7 @@ mod loading;
 mod memory;
 mod memory_model;
 mod monitor;
+mod monitors_inside;
 mod mttl;
 mod names;
 mod observe;

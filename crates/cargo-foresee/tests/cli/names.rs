@@ -144,6 +144,30 @@ int main(int words, char **word) {
     let checked = folder.foresee(&["check", "run.std", "--spec", "spec.rv"]);
     assert_eq!(checked.code, Some(0), "{}", checked.stderr);
     assert!(checked.stderr.contains("`x` was written together with other memory"), "{}", checked.stderr);
+    let monitored = folder.foresee(&["monitor", "spec.rv", "run.std", "--format", "json"]);
+    let report: Value = serde_json::from_str(&monitored.stdout).unwrap();
+    assert_eq!(report["findings"][0]["certainty"], "candidate", "{}", monitored.stdout);
+    assert!(monitored.stderr.contains("P: `x` was written together"), "{}", monitored.stderr);
+}
+
+/// That nothing was found says less then.
+#[test]
+fn values_that_nobody_saw_are_told_of_if_nothing_is_found() {
+    let folder = Folder::new();
+    folder.write("run.std", "T1|w(x)|2\nT1|w(y=1)|3\n");
+    folder.write(
+        "spec.rv",
+        "property P { var x, y: int; ptltl: !(x == 1 && y == 1) @violation { report \"both\"; } }",
+    );
+    let why = "P: `x` was written together with other memory, or by code that does not tell what";
+    let checked = folder.foresee(&["check", "run.std", "--spec", "spec.rv"]);
+    assert!(checked.code == Some(0) && checked.stderr.contains(why), "{}", checked.stderr);
+    for command in [&["check", "run.std", "--spec", "spec.rv"][..], &["monitor", "spec.rv", "run.std"]] {
+        let told = folder.foresee(&[command, &["--format", "json"]].concat());
+        let report: Value = serde_json::from_str(&told.stdout).unwrap();
+        assert_eq!(told.code, Some(0), "{}", told.stderr);
+        assert!(report["stats"]["missing"].to_string().contains(why), "{}", told.stdout);
+    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! `foresee observe`, and programs that it observes.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -64,9 +66,14 @@ impl Observer {
     }
 
     fn of(spec: &str, folder: &Folder, args: &[&str]) -> Observer {
+        Observer::with_secret("", spec, folder, args)
+    }
+
+    fn with_secret(secret: &str, spec: &str, folder: &Folder, args: &[&str]) -> Observer {
         folder.write("flight.rv", spec);
         let line = [&["observe", "--listen", "unix:socket", "--spec", "flight.rv"], args].concat();
         let mut command = folder.command(&line);
+        command.env("FORESEE_SECRET", secret);
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         end_if_it_hangs(&process);
         let says = BufReader::new(process.stderr.take().unwrap());
@@ -110,6 +117,11 @@ impl Drop for Observer {
 }
 
 fn fly(folder: &Folder) -> Child {
+    observed(folder).spawn().unwrap()
+}
+
+/// The program, for the observer in the same folder.
+fn observed(folder: &Folder) -> Command {
     let bin = Path::new(env!("CARGO_BIN_EXE_foresee")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("./prog");
@@ -118,7 +130,8 @@ fn fly(folder: &Folder) -> Child {
         .env("PATH", path)
         .env("FORESEE_OBSERVER", "unix:socket")
         .current_dir(folder.path("."));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
 }
 
 /// Lets the program end; all that it printed.
@@ -195,6 +208,156 @@ fn programs_under_cargo_are_observed() {
     let (code, _, said) = observer.end();
     assert!(code == Some(66) && said.contains("flight: predicted violation of SafeLanding"), "{said}");
     assert!(said.contains("flight has ended: 1 finding in 3 relevant events, 6 cuts"), "{said}");
+}
+
+/// Who runs build scripts and compilers does not hand the secret to them; who runs the program knows it all the same.
+#[test]
+fn the_secret_is_not_inherited_through_cargo() {
+    let folder = project(&["flight"]);
+    let inherited = "std::env::var(\"FORESEE_SECRET\").is_ok().to_string()";
+    folder.write("build.rs", format!("fn main() {{ std::fs::write(\"of-build\", {inherited}).unwrap(); }}"));
+    let main = format!("fn main() {{ std::fs::write(\"of-program\", {inherited}).unwrap(); }}");
+    folder.write("examples/asks.rs", main);
+    let spec = String::from_utf8(folder.read("examples/flight.rv")).unwrap();
+    let observer = Observer::with_secret("sesame", &spec, &folder, &["--exit-after", "1"]);
+    for (secret, said) in
+        [("guess", "it does not know the secret"), ("sesame", "asks is observed by unix:socket")]
+    {
+        let mut command = folder.command(&["cargo", "run", "--quiet", "--example", "asks"]);
+        let command = command.env("FORESEE_OBSERVER", "unix:socket").env("FORESEE_SECRET", secret);
+        let ran = outcome(command.output().unwrap());
+        assert!(ran.code == Some(0) && ran.stderr.contains(said), "{}", ran.stderr);
+        assert_eq!((folder.read("of-build"), folder.read("of-program")), (b"false".into(), b"false".into()));
+    }
+    let (_, _, said) = observer.end();
+    assert!(said.contains("asks has ended"), "{said}");
+}
+
+/// Threads that come and go; then the program waits for a line of input.
+const CHURN: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static long total;
+static void *guest(void *given) {
+    total++;
+    return given;
+}
+int main(void) {
+    for (int i = 0; i < 3000; i++) {
+        pthread_t thread;
+        if (!pthread_create(&thread, 0, guest, 0)) pthread_join(thread, 0);
+    }
+    puts("churned");
+    fflush(stdout);
+    char byte;
+    return read(0, &byte, 1) == 1 ? 0 : 5;
+}
+"#;
+
+/// How many bytes the files below a folder take.
+fn disk(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let taken = entries.map(|entry| match entry.metadata() {
+        Ok(known) if known.is_dir() => disk(&entry.path()),
+        Ok(known) => 512 * known.blocks(),
+        Err(_) => 0,
+    });
+    taken.sum()
+}
+
+#[test]
+fn what_threads_that_have_ended_recorded_does_not_stay_on_the_disk() {
+    let folder = Folder::new();
+    folder.build("churn.c", CHURN);
+    std::fs::create_dir(folder.path("temporary")).unwrap();
+    let observer =
+        Observer::of("property P { var total: int; ptltl: total >= 0 }\n", &folder, &["--exit-after", "1"]);
+    let mut program = observed(&folder).env("TMPDIR", folder.path("temporary")).spawn().unwrap();
+    end_if_it_hangs(&program);
+    let mut line = String::new();
+    BufReader::new(program.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "churned\n");
+    // Threads had a chunk each, of 64 KB, and none of them was given back.
+    let begun = Instant::now();
+    while disk(&folder.path("temporary")) > 32 << 20 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{} bytes", disk(&folder.path("temporary")));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let (code, _, said) = land(program);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, _, said) = observer.end();
+    assert!(code == Some(0) && said.contains("prog has ended: nothing found"), "{said}");
+}
+
+/// A variable that is written together with another by one instruction has no value that is known: its old one is nothing to go by.
+#[test]
+fn what_rests_on_values_that_nobody_saw_is_a_candidate() {
+    let folder = Folder::new();
+    folder.build(
+        "together.c",
+        r#"
+        static struct { int first, second; } pair __attribute__((aligned(8)));
+        static volatile int done;
+        int main(void) {
+            *(volatile long long *)&pair = 0x100000001;
+            done = 1;
+            return pair.first - 1;
+        }
+        "#,
+    );
+    let spec = "property P { var pair.first, done: int; ptltl: !(done == 1 && pair.first == CONDITION) @violation { report \"set\"; } }";
+    for (old, findings, exit) in [("0", 1, 66), ("5", 0, 0)] {
+        let spec = spec.replace("CONDITION", old);
+        let observer = Observer::of(&spec, &folder, &["--exit-after", "1", "--format", "json"]);
+        let program = outcome(observed(&folder).output().unwrap());
+        assert_eq!(program.code, Some(0), "{}", program.stderr);
+        let (code, out, said) = observer.end();
+        let report: Value = serde_json::from_str(&out).unwrap();
+        let found = report["findings"].as_array().unwrap();
+        assert_eq!((code, found.len()), (Some(exit), findings), "{out}");
+        assert!(found.iter().all(|finding| finding["certainty"] == "candidate"), "{out}");
+        assert!(said.contains("P: `pair.first` was written together with other memory"), "{said}");
+        assert_eq!(report["stats"]["sessions"][0]["exhaustive"], false, "{out}");
+    }
+}
+
+/// What two threads write without any order has more runs than anybody can look at.
+#[test]
+fn programs_do_not_wait_until_what_they_did_is_explored() {
+    let folder = Folder::new();
+    folder.build(
+        "writes.c",
+        r#"
+        #include <pthread.h>
+        #include <stdio.h>
+        static volatile int first, second;
+        static void *writes(void *is_first) {
+            for (int i = 0; i < 200000; i++) *(is_first ? &first : &second) = i;
+            return 0;
+        }
+        int main(void) {
+            pthread_t other;
+            pthread_create(&other, 0, writes, "first");
+            writes(0);
+            pthread_join(other, 0);
+            puts("written");
+        }
+        "#,
+    );
+    let spec = "property P { var first, second: int; ptltl: first >= 0 && second >= 0 @violation { report \"negative\"; } }";
+    let observer = Observer::of(spec, &folder, &["--exit-after", "1"]);
+    let begun = Instant::now();
+    let program = outcome(observed(&folder).output().unwrap());
+    let waited = begun.elapsed();
+    assert_eq!((program.code, program.stdout.as_str()), (Some(0), "written\n"), "{}", program.stderr);
+    let (code, _, said) = observer.end();
+    assert!(code == Some(0) && said.contains("not all runs that hb allows"), "{said}");
+    // The observer goes on; either it knows the end, or both say that it does not.
+    let is_cut = program.stderr.contains("it has ended, and the observer is too slow to hear the rest");
+    assert_eq!(said.contains("prog was dropped: it disconnected before the end"), is_cut, "{said}");
+    assert!(is_cut || said.contains("in 400,000 relevant events"), "{said}");
+    assert!(is_cut || waited < begun.elapsed(), "who observes works on when the program has ended");
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //! a thread that waits is taken to be woken by each notify until it goes on. That only adds order: fewer runs, none of them wrong.
 //!
 //! **Memory.** Two references per word that the program has touched and not freed, or per byte where parts of a word were; clocks are shared. Threads get a place in
-//! the clocks when they do something relevant, or are alive when something relevant happens: the observer has to know for whom to wait.
+//! the clocks when they do something relevant, or are alive when something relevant happens: the observer has to know for whom to wait. Those that end without having done
+//! anything relevant leave it to others: so threads may come and go for as long as they like.
 
 use std::rc::Rc;
 
@@ -21,8 +22,10 @@ type Clock = Rc<Vec<u32>>;
 #[derive(Default)]
 pub struct Clocks {
     threads: Vec<Thread>,
-    /// The threads that have a place.
+    /// The threads that have a place, or had one that is free.
     places: Vec<u32>,
+    /// The places that are free: all clocks have nothing there.
+    free: Vec<usize>,
     /// Threads that became known since the last relevant event.
     newcomers: Vec<ThreadId>,
     memory: ByteMap<Variable>,
@@ -57,8 +60,19 @@ struct Thread {
     place: Option<usize>,
     is_known: bool,
     has_ended: bool,
+    is_joined: bool,
     /// What was last announced about it.
-    announced: Option<(Vec<u32>, bool)>,
+    announced: Announced,
+}
+
+/// What is announced of a thread.
+#[derive(Default, PartialEq, Eq)]
+enum Announced {
+    #[default]
+    Nothing,
+    /// What its next relevant event comes after.
+    Next(Vec<u32>),
+    End,
 }
 
 impl Thread {
@@ -177,6 +191,9 @@ impl Clocks {
     /// What is to be announced about a thread, if it was not announced before.
     fn news(&mut self, of: ThreadId) -> Option<Idle> {
         let thread = &mut self.threads[of.index()];
+        if thread.announced == Announced::End {
+            return None;
+        }
         let mut clock = thread.clock.clone();
         self.walk.next(of, |after| {
             let more = match after {
@@ -188,14 +205,29 @@ impl Clocks {
                 join(&mut clock, more);
             }
         });
-        let now = (clock, thread.has_ended);
-        if thread.announced.as_ref() == Some(&now) {
+        let ended = thread.has_ended;
+        let idle = Idle { thread: of.0, clock: by_thread(&self.places, &clock), ended };
+        let now = if ended { Announced::End } else { Announced::Next(clock) };
+        if thread.announced == now {
             return None;
         }
-        let clock = by_thread(&self.places, &now.0);
-        let ended = now.1;
-        thread.announced = Some(now);
-        Some(Idle { thread: of.0, clock, ended })
+        thread.announced = now;
+        if ended {
+            self.leave(of);
+        }
+        Some(idle)
+    }
+
+    /// A thread has ended, and the observer knows it: what nobody will ask for is let go.
+    fn leave(&mut self, ended: ThreadId) {
+        let thread = &mut self.threads[ended.index()];
+        let did_nothing = |place: &usize| thread.clock.get(*place).is_none_or(|&count| count == 0);
+        if let Some(place) = thread.place.take_if(|place| did_nothing(place)) {
+            self.free.push(place);
+        }
+        if thread.is_joined {
+            (thread.clock, thread.published) = (Vec::new(), None);
+        }
     }
 
     /// A thread is there.
@@ -214,9 +246,15 @@ impl Clocks {
 
     fn place(&mut self, thread: ThreadId) -> usize {
         let this = &mut self.threads[thread.index()];
-        *this.place.get_or_insert_with(|| {
-            self.places.push(thread.0);
-            self.places.len() - 1
+        *this.place.get_or_insert_with(|| match self.free.pop() {
+            Some(free) => {
+                self.places[free] = thread.0;
+                free
+            }
+            None => {
+                self.places.push(thread.0);
+                self.places.len() - 1
+            }
         })
     }
 
@@ -247,6 +285,14 @@ impl Clocks {
         match *op {
             Op::Fork { child } => self.know(child),
             Op::ThreadEnd => self.threads[by.index()].has_ended = true,
+            Op::Join { child } => {
+                let ended = &mut self.threads[child.index()];
+                ended.is_joined = true;
+                // One without a place is not announced.
+                if ended.has_ended && (ended.place.is_none() || ended.announced == Announced::End) {
+                    self.leave(child);
+                }
+            }
             _ => {}
         }
     }
@@ -275,4 +321,31 @@ fn join(clock: &mut Vec<u32>, other: &[u32]) -> bool {
         *mine = theirs.max(*mine);
     }
     new
+}
+
+#[cfg(test)]
+mod tests {
+    use foresee_trace::LocId;
+
+    use super::*;
+
+    #[test]
+    fn threads_that_end_without_anything_relevant_leave_their_place() {
+        let mut clocks = Clocks::new();
+        let mut does = |thread: u32, op: Op<'static>| {
+            let event = Event { thread: ThreadId(thread), loc: LocId::UNKNOWN, op };
+            clocks.event(&event, false);
+            clocks.idle().iter().filter(|idle| idle.ended).count()
+        };
+        let mut ended = 0;
+        for guest in 1..1000 {
+            let child = ThreadId(guest);
+            ended += does(0, Op::Fork { child });
+            ended += does(guest, Op::ThreadBegin);
+            ended += does(guest, Op::ThreadEnd);
+            ended += does(0, Op::Join { child });
+        }
+        assert_eq!(ended, 999);
+        assert_eq!(clocks.places.len(), 2);
+    }
 }

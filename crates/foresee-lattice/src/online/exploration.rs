@@ -56,6 +56,8 @@ struct Track {
     known: Vec<u32>,
     /// What is known of its next step is of this version.
     version: u32,
+    /// What the program calls the thread.
+    number: u32,
 }
 
 impl Track {
@@ -255,6 +257,11 @@ impl<'a> Exploration<'a> {
 
     fn explore(&mut self, threads: &[Thread], is_over: bool, reported: &mut Vec<PredictedVerdict>) {
         self.grow(threads.len());
+        for (of, thread) in (0..).zip(threads) {
+            if std::mem::replace(&mut self.tracks[of as usize].number, thread.number) != thread.number {
+                self.begin_anew(of);
+            }
+        }
         for body in 0..self.bodies.len() {
             if is_over {
                 (0..threads.len() as u32).for_each(|thread| self.bodies[body].explorer.end(thread));
@@ -278,6 +285,13 @@ impl<'a> Exploration<'a> {
                 categories,
             }));
         }
+    }
+
+    /// There is another thread in the place of one that did nothing: nothing is known of its next step.
+    fn begin_anew(&mut self, of: u32) {
+        self.tracks[of as usize].version = 0;
+        self.causality.expect(of, Needs::new());
+        self.bodies.iter_mut().for_each(|body| body.explorer.resume(of));
     }
 
     /// Takes in what is known of a thread's next event.

@@ -45,9 +45,11 @@ pub(super) struct Intake<'a> {
     acts: usize,
     /// Messages that may wait for others.
     buffered: usize,
-    /// Threads in the order in which they became known.
+    /// Threads in the order in which they became known; in the place of one that has ended and did nothing relevant there may be a later one.
     pub(super) threads: Vec<Thread>,
     by_number: FxHashMap<u32, u32>,
+    /// Those that have ended and did nothing relevant: all clocks have nothing of them.
+    free: Vec<u32>,
     /// How many messages are taken.
     taken: u32,
     /// How many of them were events.
@@ -106,6 +108,7 @@ impl<'a> Intake<'a> {
             buffered: limits.buffered,
             threads: Vec::new(),
             by_number: FxHashMap::default(),
+            free: Vec::new(),
             taken: 0,
             count: 0,
             ahead: BTreeMap::new(),
@@ -196,10 +199,23 @@ impl<'a> Intake<'a> {
     }
 
     fn thread(&mut self, number: u32) -> u32 {
-        *self.by_number.entry(number).or_insert_with(|| {
-            self.threads.push(Thread { number, version: 1, ..Thread::default() });
-            self.threads.len() as u32 - 1
-        })
+        if let Some(&known) = self.by_number.get(&number) {
+            return known;
+        }
+        let new = Thread { number, version: 1, ..Thread::default() };
+        let thread = match self.free.pop() {
+            Some(free) => {
+                let before = std::mem::replace(&mut self.threads[free as usize], new);
+                self.by_number.remove(&before.number);
+                free
+            }
+            None => {
+                self.threads.push(new);
+                self.threads.len() as u32 - 1
+            }
+        };
+        self.by_number.insert(number, thread);
+        thread
     }
 
     /// The counts by thread of ours; `at` says where they were claimed.
@@ -272,7 +288,10 @@ impl<'a> Intake<'a> {
             return Err(Lie::GoesBack(at, promise.thread));
         }
         this.version += 1;
-        this.has_ended |= promise.ended;
+        if promise.ended && !std::mem::replace(&mut this.has_ended, true) && this.done == 0 {
+            self.free.push(thread);
+        }
+        let this = &mut self.threads[own];
         this.clock.resize(clock.len(), 0);
         this.clock.iter_mut().zip(clock).for_each(|(known, count)| *known = count.max(*known));
         Ok(())

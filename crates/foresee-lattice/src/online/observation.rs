@@ -38,6 +38,8 @@ pub struct Observation<'a> {
     /// Something could not be checked, as it began too long ago.
     unchecked: bool,
     paused: bool,
+    /// About how many bytes what is kept took at the last look.
+    weight: usize,
 }
 
 /// About how many bytes an instance of a monitor takes.
@@ -58,6 +60,7 @@ impl<'a> Observation<'a> {
             refused: 0,
             unchecked: false,
             paused: false,
+            weight: 0,
         }
     }
 
@@ -99,6 +102,11 @@ impl<'a> Observation<'a> {
         self.paused
     }
 
+    /// Whether so much is kept that exploring should come before hearing more.
+    pub fn is_crowded(&self) -> bool {
+        self.weight > self.limits.memory / 2
+    }
+
     /// Explores as far as is known, but no longer than to a moment, if there is one. What was found since the last call.
     pub fn advance(&mut self, until: Option<Instant>) -> Vec<OnlineFinding> {
         let (threads, is_over) = (&self.intake.threads, self.is_over());
@@ -112,6 +120,9 @@ impl<'a> Observation<'a> {
         });
         let reported: Vec<(Arc<Binding>, PredictedVerdict)> = reported.collect();
         reported.into_iter().for_each(|(binding, reported)| self.predicted(&binding, reported));
+        if self.is_crowded() {
+            self.let_go();
+        }
         std::mem::take(&mut self.found)
     }
 
@@ -262,6 +273,12 @@ impl<'a> Observation<'a> {
 
     /// Lets go what takes too much; refuses to go on if that is not enough.
     fn weigh(&mut self) -> Result<(), Lie> {
+        self.let_go();
+        self.fits(self.weight)
+    }
+
+    /// Lets go what takes too much.
+    fn let_go(&mut self) {
         let records = self.stage.records.sweep(self.limits.memory / 4);
         let explorations = self.explorations.fit(records);
         let instances: usize =
@@ -269,7 +286,7 @@ impl<'a> Observation<'a> {
         if instances * INSTANCE > self.limits.memory / 4 {
             self.watch = None;
         }
-        self.fits(records + explorations)
+        self.weight = records + explorations;
     }
 
     /// Refuses to go on if what cannot be left out takes too much.

@@ -70,6 +70,11 @@ impl<'a> Session<'a> {
         self.observations.iter().any(Observation::is_paused)
     }
 
+    /// Whether so much is kept that exploring should come before hearing more.
+    pub fn is_crowded(&self) -> bool {
+        self.observations.iter().any(Observation::is_crowded)
+    }
+
     /// What is found if no more messages come. Those that come are waited for all the same.
     pub fn look_ahead(&mut self, until: Option<Instant>) -> Vec<OnlineFinding> {
         self.observations.iter_mut().flat_map(|observation| observation.look_ahead(until)).collect()

@@ -5,7 +5,7 @@ use foresee_trace::{Event, Names, ThreadId};
 
 use super::clocks::{Clocks, Idle, Stamp};
 use super::message::{Act, Message, Relevant, Silent};
-use crate::property::{PropertyEvent, Translator};
+use crate::property::{PropertyEvent, Translator, unknown_value};
 
 /// Tells an observer what a program does, in the terms of one property.
 pub struct Speaker<'p> {
@@ -14,12 +14,15 @@ pub struct Speaker<'p> {
     translator: Translator<'p>,
     clocks: Clocks,
     said: u32,
+    /// Whether it was said that what follows rests on a value that nobody saw.
+    in_doubt: bool,
 }
 
 impl<'p> Speaker<'p> {
     /// For the property at this position of the spec.
     pub fn new(position: u32, property: &'p Property) -> Speaker<'p> {
-        Speaker { property: position, translator: Translator::new(property), clocks: Clocks::new(), said: 0 }
+        let (translator, clocks) = (Translator::new(property), Clocks::new());
+        Speaker { property: position, translator, clocks, said: 0, in_doubt: false }
     }
 
     /// The next event of the program, and what is to be said of it.
@@ -33,6 +36,7 @@ impl<'p> Speaker<'p> {
             PropertyEvent::Gone(_) => {}
         });
         let Some(Stamp { others, clock }) = self.clocks.event(event, !acts.is_empty()) else { return };
+        self.doubt(say);
         self.promise(others, say);
         let values = self.called(names, event.thread, &acts);
         let message = Message::Relevant(Relevant {
@@ -52,6 +56,14 @@ impl<'p> Speaker<'p> {
     pub fn idle(&mut self, say: &mut dyn FnMut(&Message)) {
         let idle = self.clocks.idle();
         self.promise(idle, say);
+    }
+
+    /// Says so if the value of a variable is not known: before what rests on it, and when the program has ended.
+    pub fn doubt(&mut self, say: &mut dyn FnMut(&Message)) {
+        if let Some(why) = unknown_value(&self.translator).filter(|_| !self.in_doubt) {
+            self.in_doubt = true;
+            say(&Message::Doubt(why));
+        }
     }
 
     /// How many messages there were.

@@ -76,6 +76,12 @@ pub(crate) fn unseen_value(variable: &str) -> String {
     )
 }
 
+/// What is to be said of a property that may say something wrong, or too little: the value of one of its variables was not seen.
+pub fn unknown_value(translator: &Translator<'_>) -> Option<String> {
+    let variable = translator.unknown_value()?;
+    Some(format!("{}: {}", translator.property().name, unseen_value(variable)))
+}
+
 impl<'o> ObservedVerdicts<'o> {
     /// Watches these properties; `trace` is what the user calls the trace.
     pub fn new(properties: &'o [Property], trace: &'o str) -> ObservedVerdicts<'o> {
@@ -164,7 +170,9 @@ impl StreamEngine for ObservedVerdicts<'_> {
             }
             finding
         };
-        Outcome { findings: found.into_iter().map(finding).collect(), ..Outcome::default() }
+        let unknown = self.feeds.iter().filter_map(|feed| unknown_value(feed.translator()));
+        let (findings, unknown) = (found.into_iter().map(finding).collect(), unknown.collect());
+        Outcome { findings, unknown, ..Outcome::default() }
     }
 }
 

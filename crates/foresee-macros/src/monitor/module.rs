@@ -85,6 +85,16 @@ fn event_function(index: usize, event: &ast::Event) -> String {
     let args: String = names.iter().enumerate().map(arg).collect();
     let keys: String =
         names.iter().map(|name| format!("__foresee::Key::of({}),", identifier(name))).collect();
+    // What comes with a source of its own is recorded where it comes from.
+    let recorded = if event.source.is_some() {
+        String::new()
+    } else {
+        let converted =
+            |name: &&str| format!("let {0} = ::foresee::IntoArg::into_arg({0});", identifier(name));
+        let values: String = names.iter().map(|name| format!(", {}", identifier(name))).collect();
+        let converted: String = names.iter().map(converted).collect();
+        format!("{converted} ::foresee::__recorded_event!({} {values});", quoted(&event.name.text))
+    };
     let doc = quoted(&format!("The event `{}({})`.", event.name.text, names.join(", ")));
     let name = identifier(&event.name.text);
     format!(
@@ -92,6 +102,7 @@ fn event_function(index: usize, event: &ast::Event) -> String {
         #[inline]
         #[track_caller]
         pub fn {name}<{lifetimes}>({args}) {{
+            {recorded}
             MONITOR.event({index}, [{keys}]);
         }}"
     )

@@ -75,5 +75,6 @@ fn judge(job: &Job<'_>, mut races: Vec<Race>, undecided: u64) -> Outcome {
         instances: 1,
         statement: None,
     };
-    Outcome { findings: job.judge.judge_all(races.into_iter().map(proposal).collect()), undecided }
+    let findings = job.judge.judge_all(races.into_iter().map(proposal).collect());
+    Outcome { findings, undecided, ..Outcome::default() }
 }

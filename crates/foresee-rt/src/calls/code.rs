@@ -195,7 +195,8 @@ impl Piece {
             Some(number) => {
                 let saved = hooks[number].saved;
                 let words = saved.words();
-                let rdi_to_r9: [&[u8]; 6] = [&[0x57], &[0x56], &[0x52], &[0x51], &[0x41, 0x50], &[0x41, 0x51]];
+                let rdi_to_r9: [&[u8]; 6] =
+                    [&[0x57], &[0x56], &[0x52], &[0x51], &[0x41, 0x50], &[0x41, 0x51]];
                 if saved.positions().count() < words {
                     // push rax
                     self.bytes(&[0x50]);

@@ -2,7 +2,9 @@
 
 use std::ffi::CStr;
 
-use foresee_format::{CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, RETURNED, SavedArguments};
+use foresee_format::{
+    CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, RETURNED, SavedArguments,
+};
 
 use crate::recorder::code_filter::{map, stat};
 

@@ -8,7 +8,7 @@ use foresee_format::Tag;
 use crate::entry_points::{entries, entries_if_recording};
 use crate::recorder::accesses::{maybe_watched, read_range, write_range};
 use crate::recorder::thread::{
-    AccessKind, access_at_once, accessing, always, entered_at_once, exited_at_once, known_access_at_once,
+    AccessKind, access_at_once, accessing, calling, entered_at_once, exited_at_once, known_access_at_once,
     seen_at_once,
 };
 use crate::recorder::{code_filter, seen_values, watched};
@@ -110,12 +110,12 @@ extern "C-unwind" fn exit(_pc: u64) {
 
 #[inline(never)]
 extern "C-unwind" fn any_enter(call: u64, callee: u64) {
-    always(|local| local.entered(call, callee));
+    calling(|local| local.entered(call, callee));
 }
 
 #[inline(never)]
 extern "C-unwind" fn any_exit() {
-    always(|local| local.exited());
+    calling(|local| local.exited());
 }
 
 entries_if_recording! {

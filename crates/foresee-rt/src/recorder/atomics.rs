@@ -21,7 +21,7 @@ use std::sync::atomic::{
 
 use super::order::{Clock, clock};
 use super::thread::{AtomicEffect, Local, identity, inside, load_at_once};
-use crate::spinning::spin_until;
+use crate::spinning::{make_way, spin_until};
 
 /// Memory orders, as the ABI of ThreadSanitizer and the trace count them.
 pub(crate) const ORDER_RELAXED: i32 = 0;
@@ -199,12 +199,17 @@ fn load_inside<R: Copy + Into<u64>>(addr: u64, detail: u8, pc: u64, order: i32, 
         if let Some((loaded, key)) = Stripe::of(addr).read(key, &load) {
             local.atomic(key, AtomicEffect::Load(loaded.into()), detail, pc, addr);
             local.expire();
-            return loaded;
+            return (loaded, local.last_seen.spins(addr, loaded.into()));
         }
-        atomic_inside(local, addr, detail >> 4, pc, &mut || {
+        let loaded = atomic_inside(local, addr, detail >> 4, pc, &mut || {
             let loaded = load();
             (loaded, AtomicEffect::Load(loaded.into()), order)
-        })
+        });
+        (loaded, false)
     });
-    recorded.unwrap_or_else(load)
+    let Some((loaded, spins)) = recorded else { return load() };
+    if spins {
+        make_way();
+    }
+    loaded
 }

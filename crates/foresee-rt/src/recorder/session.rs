@@ -9,7 +9,7 @@ use foresee_format::{INITIAL_VALUE_OF, PLACE_OF, RunFlags, TEXT_FACTS, TEXT_MAPS
 
 use super::new_file::{self, Name};
 use super::order::{self, Clock};
-use super::{branches, code_filter, ring, seen_values, side_files, status, trace_file, watched};
+use super::{branches, code_filter, ring, seen_values, side_files, status, thread, trace_file, watched};
 use crate::message::say;
 use crate::{calls, environment, knowledge, program, variables};
 
@@ -90,6 +90,7 @@ fn flags(clock: Clock) -> RunFlags {
         .with_if(RunFlags::ACCESSES_LEFT_OUT, code_filter::is_on())
         .with_if(RunFlags::HAS_SEEN_VALUES, seen_values::are_recorded())
         .with_if(RunFlags::KEYS_ARE_TIMES, clock == Clock::Time)
+        .with_if(RunFlags::CHUNKS_STAY, thread::chunks_stay())
 }
 
 /// Writes facts about the process: they appear in `foresee trace info`, and properties have the first values of variables from them.

@@ -1,7 +1,11 @@
 //! Which thread of the trace has which handle (`pthread_t`).
+//!
+//! A table from handles to threads: as handles are used again, it does not grow with the threads that come and go. It is a hash table without locks, from which
+//! nothing is taken out. A handle is an address in the thread's stack, and neighbours' handles are close to each other in it: a program with few threads touches few pages of
+//! the table.
 
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use foresee_format::{MAX_THREADS, NAME_LEN};
 use libc::{c_char, pthread_t};
@@ -10,15 +14,40 @@ use super::thread::always;
 use super::{status, trace_file};
 use crate::knowledge;
 
-/// The handle of each thread, by the thread's number. A handle may be used again: the last thread that has it counts.
-static HANDLES: [AtomicU64; MAX_THREADS as usize] = [const { AtomicU64::new(0) }; MAX_THREADS as usize];
-static NEWEST: AtomicU32 = AtomicU32::new(0);
+/// A handle, 0 if none is here, and the last thread that has had it.
+struct Slot {
+    handle: AtomicU64,
+    thread: AtomicU64,
+}
 
-/// Notes the handle of a thread.
+/// Twice as many as there can be threads: there is always a free one.
+const SLOTS: usize = 2 * MAX_THREADS as usize;
+static TABLE: [Slot; SLOTS] =
+    [const { Slot { handle: AtomicU64::new(0), thread: AtomicU64::new(NOBODY) } }; SLOTS];
+
+/// The thread of a slot that was just taken.
+const NOBODY: u64 = 0;
+/// Of a thread in the table: in the upper half the process, counted by forks, and in the lower half its number and one.
+static PROCESS: AtomicU64 = AtomicU64::new(0);
+const PROCESS_SHIFT: u32 = 32;
+
+/// The smallest stacks are about so far apart.
+const STACK_SHIFT: u32 = 16;
+
+/// Where a handle is, if it is anywhere, or would be next: its slots in the order in which they are tried.
+fn slots(handle: pthread_t) -> impl Iterator<Item = &'static Slot> {
+    let first = (handle >> STACK_SHIFT) as usize;
+    (0..SLOTS).map(move |step| &TABLE[first.wrapping_add(step) % SLOTS])
+}
+
+/// Notes the handle of a thread. Of two threads that have had it the later one counts, whoever notes it last.
 pub(crate) fn note(thread: u32, handle: pthread_t) {
-    if let Some(slot) = HANDLES.get(thread as usize) {
-        slot.store(handle, SeqCst);
-        raise(&NEWEST, thread);
+    let is_its = |slot: &&Slot| match slot.handle.compare_exchange(0, handle, SeqCst, SeqCst) {
+        Ok(_) => true,
+        Err(there) => there == handle,
+    };
+    if let Some(slot) = slots(handle).find(is_its) {
+        raise(&slot.thread, PROCESS.load(SeqCst) << PROCESS_SHIFT | (u64::from(thread) + 1));
     }
 }
 
@@ -33,7 +62,7 @@ fn own() -> pthread_t {
 }
 
 /// Not by `fetch_max`: a program in which that is found is doubted, as compilers do not instrument it.
-fn raise(number: &AtomicU32, to: u32) {
+fn raise(number: &AtomicU64, to: u64) {
     let mut known = number.load(SeqCst);
     while known < to
         && let Err(now) = number.compare_exchange_weak(known, to, SeqCst, SeqCst)
@@ -44,17 +73,17 @@ fn raise(number: &AtomicU32, to: u32) {
 
 /// The thread with this handle.
 pub(crate) fn thread_of(handle: pthread_t) -> Option<u32> {
-    let newest = NEWEST.load(SeqCst);
-    (0..=newest)
-        .rev()
-        .find(|&thread| HANDLES.get(thread as usize).is_some_and(|slot| slot.load(SeqCst) == handle))
+    let used =
+        slots(handle).map(|slot| (slot.handle.load(SeqCst), slot)).take_while(|&(there, _)| there != 0);
+    let known =
+        used.filter(|&(there, _)| there == handle).map(|(_, slot)| slot.thread.load(SeqCst)).next()?;
+    let is_of_this_process = known != NOBODY && known >> PROCESS_SHIFT == PROCESS.load(SeqCst);
+    is_of_this_process.then(|| known as u32 - 1)
 }
 
-/// Forgets all handles: in the child of a fork there are no other threads.
+/// Forgets all threads: in the child of a fork there are no others.
 pub(crate) fn forget() {
-    for slot in HANDLES.iter().take(NEWEST.swap(0, SeqCst) as usize + 1) {
-        slot.store(0, SeqCst);
-    }
+    PROCESS.fetch_add(1, SeqCst);
 }
 
 /// Names a thread in the trace.

@@ -132,7 +132,8 @@ impl AskedLibrary {
                 (None, None) => continue,
             };
             // In its own code it is not called by the hook.
-            let saved = if kind == HookKind::Code && hook.len > 0 { SavedArguments::default() } else { saved };
+            let saved =
+                if kind == HookKind::Code && hook.len > 0 { SavedArguments::default() } else { saved };
             let (name, is_plain) = (self.name(), self.is_plain());
             hooks.push(TableHook { hook, kind, name, returns, parameters, values, saved, is_plain });
         }
@@ -166,9 +167,7 @@ impl AskedLibrary {
     fn returns(&self, asked: &[AtReturn]) -> Result<Recorded, Refusal> {
         let result = match self.prototype.result {
             Passed::Value(scalar) => word(scalar, Saved::Rax as u8, 0),
-            Passed::Nothing => {
-                word(Scalar { size: 8, signed: false, object: false }, ValueWord::NOTHING, 0)
-            }
+            Passed::Nothing => word(Scalar { size: 8, signed: false, object: false }, ValueWord::NOTHING, 0),
             Passed::Other => {
                 let what = "what is no number or pointer".to_owned();
                 return Err(Refusal::ResultType { function: self.name(), what });
@@ -277,7 +276,8 @@ fn imported(file: &Elf<'_>, name: &str) -> Vec<u64> {
     let is_meant = |relocation: &object::Relocation| {
         let RelocationTarget::Symbol(index) = relocation.target() else { return false };
         let symbol = symbols.symbol_by_index(index).ok().filter(|symbol| symbol.is_undefined());
-        let is_word = matches!(relocation.flags(), RelocationFlags::Elf { r_type } if WORD_TYPES.contains(&r_type));
+        let is_word =
+            matches!(relocation.flags(), RelocationFlags::Elf { r_type } if WORD_TYPES.contains(&r_type));
         is_word && symbol.is_some_and(|symbol| symbol.name() == Ok(name))
     };
     all.filter(|(_, relocation)| is_meant(relocation)).map(|(at, _)| at).collect()

@@ -160,7 +160,9 @@ pub enum Refusal {
     ReturnedArgument { function: String },
     #[error("`{function}`: the parameter `{parameter}` does not point to a number or a pointer")]
     PointsElsewhere { function: String, parameter: String },
-    #[error("`{function}`: the parameter `{parameter}` is asked for and what it points to as well; use one of them")]
+    #[error(
+        "`{function}`: the parameter `{parameter}` is asked for and what it points to as well; use one of them"
+    )]
     AskedTwice { function: String, parameter: String },
     #[error(
         "`{function}`: the parameter `{parameter}` {why}; build without optimisation, or use it in a way that the compiler cannot foresee"

@@ -78,7 +78,8 @@ fn parse(line: &'static str) -> Option<Prototype> {
 /// A type and the name behind it.
 fn declared(text: &'static str) -> (&'static str, &'static str) {
     let text = text.trim();
-    let name = text.rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').map_or(0, |at| at + 1);
+    let name =
+        text.rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').map_or(0, |at| at + 1);
     (text[..name].trim(), &text[name..])
 }
 

@@ -38,13 +38,19 @@ impl Follower {
     pub(crate) fn look(&mut self, merger: &mut Merger) -> Result<(), TraceError> {
         merger.set_horizon(self.seen);
         let all = merger.look(Growth::Growing)?;
+        for (scout, stream) in self.scouts.iter_mut().zip(merger.streams()) {
+            if scout.thread != stream.thread {
+                scout.clone_from(stream);
+            }
+        }
         self.scouts.extend(merger.streams().iter().skip(self.scouts.len()).cloned());
         // A chunk whose header is not there yet may hide later ones, of which nothing is known.
         if !all {
             return Ok(());
         }
         let mut seen = self.seen;
-        for (scout, stream) in self.scouts.iter_mut().zip(merger.streams()) {
+        let running = self.scouts.iter_mut().zip(merger.streams()).filter(|(scout, _)| !scout.has_ended());
+        for (scout, stream) in running {
             scout.take_chunks_of(stream);
             scout.look_again(true);
             scout.skip_all(merger.files())?;
@@ -65,7 +71,9 @@ impl Follower {
 
     /// Parts of the file, from which byte to which, that neither the merger nor a scout will need again.
     pub(crate) fn take_read(&self, merger: &mut Merger) -> Vec<(u64, u64)> {
-        let is_passed = |(stream, scout): (&Stream, &Stream)| stream.chunks_passed() <= scout.chunks_passed();
+        let is_passed = |(stream, scout): (&Stream, &Stream)| {
+            stream.chunks_passed() <= scout.chunks_passed() && (scout.has_ended() || !stream.is_over())
+        };
         if merger.streams().iter().zip(&self.scouts).all(is_passed) { merger.take_read() } else { Vec::new() }
     }
 }

@@ -62,6 +62,11 @@ impl LockWalk {
             Op::Acquire { lock, mode, .. } => self.acquire(thread, lock, mode).map(Handover::Takes),
             Op::Release { lock, .. } => self.release(thread, lock, false).map(Handover::Gives),
             Op::Wait { cond, .. } => self.release(thread, cond, true).map(Handover::Gives),
+            Op::ThreadEnd => {
+                // In a long run most threads have ended.
+                self.held.get_mut(thread.index())?.shrink_to_fit();
+                None
+            }
             _ => None,
         }
     }

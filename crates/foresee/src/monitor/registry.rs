@@ -9,6 +9,7 @@ use super::handlers::Count;
 use super::instances::Input;
 use super::key::Key;
 use super::running::Running;
+use crate::aside::aside;
 use crate::life::{self, ObjectId};
 
 /// A property in the program. The macros make one for each property: `MONITOR` in the property's module.
@@ -91,9 +92,11 @@ impl Monitor {
 
     #[inline]
     pub(super) fn running(&'static self) -> &'static Running {
-        self.running.get_or_init(|| {
-            life::on_end(object_ended);
-            Running::new(&self.declaration)
+        aside(|| {
+            self.running.get_or_init(|| {
+                life::on_end(object_ended);
+                Running::new(&self.declaration)
+            })
         })
     }
 }

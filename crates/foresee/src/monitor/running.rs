@@ -29,6 +29,7 @@ use super::number::Number;
 use super::resident::Resident;
 use super::tables;
 use super::thread::{thread_name, thread_number};
+use crate::aside::aside;
 
 /// What a monitor has from its first event on.
 #[derive(Debug)]
@@ -63,6 +64,11 @@ impl Shared {
     }
 }
 
+/// The verdicts, if there are any.
+fn reached(verdicts: Vec<Pending>) -> Option<Vec<Pending>> {
+    if verdicts.is_empty() { None } else { Some(verdicts) }
+}
+
 impl Running {
     pub(super) fn new(declaration: &'static Declaration) -> Running {
         let sharing = declaration.sharing;
@@ -94,13 +100,18 @@ impl Running {
 
     #[inline]
     pub(super) fn event(&'static self, event: u32, keys: &[Key<'_>], at: &'static Location<'static>) {
-        let handle = |verdict| self.handlers.handle(Vec::from([verdict]), at);
-        if self.resident.as_ref().is_some_and(|resident| resident.step(event, keys, handle)) {
-            return;
-        }
-        if !self.idle.is_idle(event, keys) {
-            self.react(Input::Event(event, keys), at);
-        }
+        let reached = aside(|| {
+            let mut verdicts = Vec::new();
+            let done = self
+                .resident
+                .as_ref()
+                .is_some_and(|resident| resident.step(event, keys, |verdict| verdicts.push(verdict)));
+            if !done && !self.idle.is_idle(event, keys) {
+                self.step_all(Input::Event(event, keys), &mut verdicts);
+            }
+            reached(verdicts)
+        });
+        self.handle(reached, at);
     }
 
     /// All events that `reporter` reports.
@@ -113,11 +124,25 @@ impl Running {
         self.declaration.events_by(reporter).for_each(|event| self.event(event, keys, at));
     }
 
-    /// The one way to the instances. Handlers run when these have been released, so that they can do events themselves.
+    /// Something other than an event.
     pub(super) fn react(&'static self, input: Input<'_>, at: &'static Location<'static>) {
-        let mut verdicts = Vec::new();
-        self.with(|instances| self.step(instances, input, &mut verdicts));
-        if !verdicts.is_empty() {
+        let reached = aside(|| {
+            let mut verdicts = Vec::new();
+            self.step_all(input, &mut verdicts);
+            reached(verdicts)
+        });
+        self.handle(reached, at);
+    }
+
+    /// The one way to the instances.
+    fn step_all(&'static self, input: Input<'_>, verdicts: &mut Vec<Pending>) {
+        self.with(|instances| self.step(instances, input, verdicts));
+    }
+
+    /// Handlers run when the instances have been released, so that they can do events themselves; what they do is the program's.
+    #[inline]
+    fn handle(&'static self, reached: Option<Vec<Pending>>, at: &'static Location<'static>) {
+        if let Some(verdicts) = reached {
             self.handlers.handle(verdicts, at);
         }
     }
@@ -241,18 +266,19 @@ impl Drop for Locals {
             running.events_by(Reporter::EndThread, &[], at);
         }
         for (running, mut instances) in std::mem::take(&mut self.own) {
-            let mut verdicts = Vec::new();
-            for event in running.declaration.events_by(Reporter::EndThread) {
-                running.step(&mut instances, Input::Event(event, &[]), &mut verdicts);
-            }
-            if running.declaration.sharing == Sharing::OneThread {
-                let shared = &running.shared;
-                *shared.lock() = Some(instances);
-                shared.owner.store(0, Ordering::Release);
-            }
-            if !verdicts.is_empty() {
-                running.handlers.handle(verdicts, at);
-            }
+            let reached = aside(|| {
+                let mut verdicts = Vec::new();
+                for event in running.declaration.events_by(Reporter::EndThread) {
+                    running.step(&mut instances, Input::Event(event, &[]), &mut verdicts);
+                }
+                if running.declaration.sharing == Sharing::OneThread {
+                    let shared = &running.shared;
+                    *shared.lock() = Some(instances);
+                    shared.owner.store(0, Ordering::Release);
+                }
+                reached(verdicts)
+            });
+            running.handle(reached, at);
         }
     }
 }

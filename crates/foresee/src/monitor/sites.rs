@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use super::key::Key;
 use super::message::say;
 use super::registry::{Monitor, all};
+use crate::aside::aside;
 
 /// The place of an `event!` with `N` arguments.
 #[derive(Debug)]
@@ -42,24 +43,27 @@ impl<const N: usize> Site<N> {
 
     #[inline]
     fn targets(&'static self) -> &'static [(&'static Monitor, u32)] {
-        self.targets.get_or_init(|| {
-            let mut targets = Vec::new();
-            for monitor in all() {
-                for (event, declared) in (0..).zip(monitor.events()) {
-                    if declared.name != self.name {
-                        continue;
-                    }
-                    if declared.arity == N {
-                        targets.push((monitor, event));
-                    } else {
-                        let (name, property, arity) = (self.name, monitor.property(), declared.arity);
-                        say(&format!(
-                            "the event `{name}` is reported with {N} values, but {property} has it with {arity}: not monitored"
-                        ));
-                    }
+        aside(|| self.targets.get_or_init(|| self.find_targets()))
+    }
+
+    /// The monitors that have an event of this name.
+    fn find_targets(&'static self) -> Vec<(&'static Monitor, u32)> {
+        let mut targets = Vec::new();
+        for monitor in all() {
+            for (event, declared) in (0..).zip(monitor.events()) {
+                if declared.name != self.name {
+                    continue;
+                }
+                if declared.arity == N {
+                    targets.push((monitor, event));
+                } else {
+                    let (name, property, arity) = (self.name, monitor.property(), declared.arity);
+                    say(&format!(
+                        "the event `{name}` is reported with {N} values, but {property} has it with {arity}: not monitored"
+                    ));
                 }
             }
-            targets
-        })
+        }
+        targets
     }
 }

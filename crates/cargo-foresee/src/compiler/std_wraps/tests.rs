@@ -1,6 +1,6 @@
 //! Real programs, linked by both linkers, with and without optimisation.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use foresee_predict::hb::HappensBefore;

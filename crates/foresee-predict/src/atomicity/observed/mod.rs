@@ -376,6 +376,6 @@ impl StreamEngine for ObservedAtomicity {
         for thread in 0..self.threads.len() {
             self.close(ThreadId(thread as u32));
         }
-        Outcome { findings: self.report.findings(), undecided: self.untracked }
+        Outcome { findings: self.report.findings(), undecided: self.untracked, ..Outcome::default() }
     }
 }

@@ -54,6 +54,6 @@ impl<'a> ConflictCycles<'a> {
     pub(super) fn judged(self) -> Outcome {
         let mut findings = self.job.judge.judge_all(self.proposals);
         findings.sort_by(|a, b| (&a.events, &a.places).cmp(&(&b.events, &b.places)));
-        Outcome { findings, undecided: self.undecided }
+        Outcome { findings, undecided: self.undecided, ..Outcome::default() }
     }
 }

@@ -6,13 +6,13 @@
 //! memory does not grow with what it records.
 //!
 //! There are no homes if another process reads along (`FORESEE_FOLLOWED`), as what it reads must not move: then a thread maps one
-//! chunk after another, each longer than the one before. Nor are there homes if only the end of the run is kept (`ring`).
-//! Of very many threads, each of which does little, some begin in what is left of another's chunk (`leftovers`).
+//! chunk after another, the first a page, each longer than the one before. Nor are there homes if only the end of the run is kept (`ring`).
+//! Of very many threads, each of which does little, some begin in what is left of another's chunk (`leftovers`), unless what it has must not change.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use foresee_format::{
-    CHUNK_HEADER_WORDS, FRAMES_UNKNOWN, MAX_CHUNK, SHARED_FROM, Stop, TURN, TURN_WORD, Tag, UNIT, first_word,
+    CHUNK_HEADER_WORDS, FRAMES_UNKNOWN, MAX_CHUNK, PAGE, Stop, TURN, TURN_WORD, Tag, UNIT, first_word,
 };
 
 use super::local::{Local, NOBODY, with_local};
@@ -26,12 +26,20 @@ use crate::recorder::{ring, trace_file};
 /// A record's first word has 48 bits for its key. Threads that have room go on for a while.
 const LARGEST_KEY: u64 = 3 << 46;
 
+/// From this number of a thread on, its chunk is cut when it ends: before, a whole one for each costs little.
+const SHARED_FROM: u32 = 1 << 10;
+
 /// Whether another process reads what is recorded at once.
 static IS_READ_ALONG: AtomicBool = AtomicBool::new(false);
 
 /// Reads how chunks are to be used.
 pub(crate) fn start() {
     IS_READ_ALONG.store(environment::number(c"FORESEE_FOLLOWED").is_some(), SeqCst);
+}
+
+/// Whether chunks stay as they are, for whoever reads along.
+pub(crate) fn chunks_stay() -> bool {
+    IS_READ_ALONG.load(Relaxed) && !ring::is_on()
 }
 
 /// Forgets all threads: this is the child of a fork, whose one thread begins a trace of its own.
@@ -63,7 +71,7 @@ impl Local {
         let next = (next as usize).next_multiple_of(size_of::<u64>()) as *mut u64;
         let used = next as u64 - chunk as u64;
         let rest = MappedChunk { mapping: self.mapping.get(), chunk: next, len: self.len.get() - used };
-        let may_share = u64::from(self.thread.get()) >= SHARED_FROM && !ring::is_on();
+        let may_share = self.thread.get() >= SHARED_FROM && !ring::is_on() && !chunks_stay();
         // SAFETY: the chunk is this thread's, which writes no more to it, and `rest` is what it has not used of it.
         if may_share && unsafe { leftovers::leave(chunk, used, rest) } {
             self.chunk.set(std::ptr::null_mut());
@@ -103,7 +111,7 @@ impl Local {
         let is_first = self.chunk.get().is_null() && self.turn.get() == 0;
         let rest = if is_first { leftovers::take(owner) } else { None };
         // Each attempt at a home has a larger turn: the jump of a signal handler may have ended the one before.
-        let has_home = rest.is_none() && !ring::is_on() && !IS_READ_ALONG.load(Relaxed);
+        let has_home = rest.is_none() && !ring::is_on() && !chunks_stay();
         let turn = if has_home { (self.turn.get() + 1) | 1 } else { 0 };
         self.drop_chunk();
         self.turn.set(turn);
@@ -115,7 +123,7 @@ impl Local {
             let (len, word) = if has_home {
                 (UNIT, turn | TURN)
             } else {
-                ((2 * self.len.get()).next_multiple_of(UNIT).clamp(UNIT, MAX_CHUNK), 0)
+                ((2 * self.len.get()).next_multiple_of(PAGE).clamp(PAGE, MAX_CHUNK), 0)
             };
             trace_file::chunk(owner, len, word, first >> 16).map(|chunk| whole((chunk, len)))
         }) else {

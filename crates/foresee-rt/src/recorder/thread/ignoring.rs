@@ -1,4 +1,4 @@
-//! What annotations ask a thread not to record: accesses, or synchronisation.
+//! What annotations ask a thread not to record: accesses, synchronisation, or calls.
 //!
 //! Requests are counted, as each is ended once, and the thread's state has a bit for each kind, which is all that records look at. A
 //! signal handler that interrupts the thread has asked for nothing: while it runs, nothing is ignored. One that leaves by a jump
@@ -14,6 +14,8 @@ use crate::recorder::seen_values;
 pub(crate) enum Ignored {
     Accesses,
     Synchronisation,
+    /// All that begin before this is ended have to be over then.
+    Calls,
 }
 
 impl Ignored {
@@ -21,11 +23,12 @@ impl Ignored {
         match self {
             Ignored::Accesses => 2,
             Ignored::Synchronisation => 4,
+            Ignored::Calls => 32,
         }
     }
 }
 
-const BITS: u8 = Ignored::Accesses.bit() | Ignored::Synchronisation.bit();
+const BITS: u8 = Ignored::Accesses.bit() | Ignored::Synchronisation.bit() | Ignored::Calls.bit();
 
 /// Begins to ignore something; each is ended once.
 pub(crate) fn begin_ignoring(what: Ignored) {

@@ -14,6 +14,7 @@ use crate::recorder::frames::Frames;
 use crate::recorder::order::{self, Clock};
 use crate::recorder::status;
 use crate::recorder::watched::Unsettled;
+use crate::spinning::LastSeen;
 
 /// The thread is inside of the runtime: what happens now is the runtime's own doing, or that of a signal handler that cannot wait.
 pub(super) const INSIDE: u8 = 1;
@@ -41,8 +42,8 @@ pub(crate) struct Local {
     pub(super) thread: Cell<u32>,
     /// What the thread does not record now and why: a union of the states, and of what it was asked to ignore.
     pub(super) state: AtomicU8,
-    /// How often it was asked to ignore accesses, and synchronisation (`ignoring`).
-    pub(super) ignored: [Cell<u32>; 2],
+    /// How often it was asked to ignore accesses, synchronisation and calls (`ignoring`).
+    pub(super) ignored: [Cell<u32>; 3],
     /// How many functions it is in: what `Enter` and `Exit` records say.
     pub(super) depth: Cell<u32>,
     /// Which ones, if chunks begin with them.
@@ -56,6 +57,8 @@ pub(crate) struct Local {
     pub(super) unsettled: Cell<Option<Unsettled>>,
     /// How many signals wait until the runtime is left.
     pub(super) deferred: AtomicU8,
+    /// By which it is known that it spins.
+    pub(crate) last_seen: LastSeen,
 }
 
 thread_local! {
@@ -69,7 +72,7 @@ thread_local! {
             turn: Cell::new(0),
             thread: Cell::new(NOBODY),
             state: AtomicU8::new(0),
-            ignored: [Cell::new(0), Cell::new(0)],
+            ignored: [const { Cell::new(0) }; 3],
             depth: Cell::new(0),
             frames: Cell::new(Frames::NONE),
             near: Near::nowhere(),
@@ -77,6 +80,7 @@ thread_local! {
             branch_end: Cell::new(std::ptr::null_mut()),
             unsettled: Cell::new(None),
             deferred: AtomicU8::new(0),
+            last_seen: LastSeen::nothing(),
         }
     };
 }

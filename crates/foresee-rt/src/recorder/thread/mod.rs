@@ -30,7 +30,7 @@ mod records;
 mod shortcut;
 mod suspended;
 
-pub(crate) use chunks::{start, start_over};
+pub(crate) use chunks::{chunks_stay, start, start_over};
 pub(crate) use deferred::{DeferredSignal, SignalSet, defer, unrecorded};
 pub(crate) use freshness::expire;
 pub(crate) use ignoring::{Ignored, begin_ignoring, end_ignoring, unignored};
@@ -40,5 +40,5 @@ pub(crate) use near_records::{
     known_access_at_once, leave_to, load_at_once, seen_at_once,
 };
 pub(crate) use numbers::{are_many, new_thread};
-pub(crate) use records::{accessing, always, inside, plain, stamped};
+pub(crate) use records::{accessing, always, calling, inside, plain, stamped};
 pub(crate) use suspended::Suspended;

@@ -44,7 +44,13 @@ pub(crate) fn accessing<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
     unless(INSIDE | Ignored::Accesses.bit(), record)
 }
 
-/// As [`inside`], for what has to be recorded whatever is ignored: threads, calls, the life of memory.
+/// As [`inside`], for calls, which only the work of monitors has none of.
+#[inline(always)]
+pub(crate) fn calling<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
+    unless(INSIDE | Ignored::Calls.bit(), record)
+}
+
+/// As [`inside`], for what has to be recorded whatever is ignored: threads, the life of memory.
 #[inline(always)]
 pub(crate) fn always<R>(record: impl FnOnce(&Local) -> R) -> Option<R> {
     unless(INSIDE, record)

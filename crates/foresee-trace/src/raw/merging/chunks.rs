@@ -1,7 +1,7 @@
 //! The chunks of a raw trace: whose each is, and the texts in some of them.
 //!
 //! Of a trace that is still written, the scan stops where it cannot be sure, and goes on from there the next time: at a
-//! chunk whose header is not there yet, and at one that may still be cut (`foresee_format::SHARED_FROM`) or emptied (a home).
+//! chunk whose header is not there yet, and at a thread's first, unless it is said that chunks stay as they are ([`RunFlags::CHUNKS_STAY`]).
 //! Once it is complete, homes and their copies are put in order.
 
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
-    OWNER_WORD, RunFlags, SHARED_FROM, TEXT_CALLS, TEXT_FACTS, TEXT_IMAGE, TEXT_MAPS, TEXT_OWNER, TURN, UNIT,
+    OWNER_WORD, PAGE, RunFlags, TEXT_CALLS, TEXT_FACTS, TEXT_IMAGE, TEXT_MAPS, TEXT_OWNER, TURN,
 };
 
 use crate::raw::raw_files::RawFiles;
@@ -108,7 +108,7 @@ impl Chunks {
                     return Ok(false);
                 }
                 // Whoever wanted this chunk did not live to use it, or nobody wanted the rest of one.
-                self.offset = (self.offset + 1).next_multiple_of(UNIT);
+                self.offset = (self.offset + 1).next_multiple_of(PAGE);
                 continue;
             }
             let longest = if owner == TEXT_OWNER { MAX_TEXT } else { MAX_CHUNK };
@@ -121,7 +121,7 @@ impl Chunks {
             }
             let start = self.offset + 8 * CHUNK_HEADER_WORDS as u64;
             let end = (self.offset + len).min(bytes);
-            let may_change = owner != TEXT_OWNER && (owner >= SHARED_FROM || word(KEY_WORD) >= TURN);
+            let may_change = owner != TEXT_OWNER && !self.flags.contains(RunFlags::CHUNKS_STAY);
             if grows && (end < self.offset + len || may_change) {
                 return Ok(false);
             }

@@ -42,6 +42,8 @@ pub(crate) struct Merger {
     header: Header,
     chunks: Chunks,
     streams: Vec<Stream>,
+    /// Those whose threads have ended and of which nothing is left: what is in their chunks is given back.
+    free: Vec<usize>,
     /// The stream of each thread.
     stream_of: FxHashMap<u64, usize>,
     turns: Turns,
@@ -69,6 +71,7 @@ impl Merger {
             header: Header::default(),
             chunks: Chunks::new(),
             streams: Vec::new(),
+            free: Vec::new(),
             stream_of: FxHashMap::default(),
             turns: Turns::default(),
             reached: 0,
@@ -109,6 +112,11 @@ impl Merger {
         }
         self.turns.reconsider(&self.streams);
         for stream in 0..self.streams.len() {
+            // A thread that has ended writes no more: in a long run most have.
+            if growth == Growth::Growing && self.streams[stream].is_over() {
+                self.streams[stream].let_go();
+                continue;
+            }
             self.streams[stream].look_again(growth == Growth::Growing);
             let is_out = self.streams[stream].peek().is_none() && !self.parked.contains(&stream);
             if is_out && self.pull(stream)? {
@@ -121,11 +129,29 @@ impl Merger {
 
     /// The stream of a thread, which may be a new one.
     fn stream_of(&mut self, thread: u64) -> &mut Stream {
-        let stream = *self.stream_of.entry(thread).or_insert_with(|| {
-            self.streams.push(Stream::new(thread, self.growth == Growth::Growing));
-            self.streams.len() - 1
-        });
+        let stream = match self.stream_of.get(&thread) {
+            Some(&stream) => stream,
+            None => self.new_stream(thread),
+        };
         &mut self.streams[stream]
+    }
+
+    /// A stream for this thread, in the place of one that nobody needs any more if there is such.
+    fn new_stream(&mut self, thread: u64) -> usize {
+        let new = Stream::new(thread, self.growth == Growth::Growing);
+        let stream = match self.free.pop() {
+            Some(free) => {
+                let before = std::mem::replace(&mut self.streams[free], new);
+                self.stream_of.remove(&before.thread);
+                free
+            }
+            None => {
+                self.streams.push(new);
+                self.streams.len() - 1
+            }
+        };
+        self.stream_of.insert(thread, stream);
+        stream
     }
 
     /// The stream that has the record with the smallest key of all threads, if there is one that may be taken.
@@ -313,7 +339,10 @@ impl Merger {
 
     /// Parts of the file that were read and will not be needed again, from which byte to which.
     pub(crate) fn take_read(&mut self) -> Vec<(u64, u64)> {
-        self.streams.iter_mut().flat_map(Stream::take_read).collect()
+        let read = self.streams.iter_mut().flat_map(Stream::take_read).collect();
+        let is_free = |stream: &usize| self.streams[*stream].is_over() && !self.parked.contains(stream);
+        self.free = (0..self.streams.len()).filter(is_free).collect();
+        read
     }
 
     pub(crate) fn growth(&self) -> Growth {

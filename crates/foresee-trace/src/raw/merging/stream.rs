@@ -7,7 +7,7 @@ use std::io;
 
 use foresee_format::near::{NearAccess, near_entered, near_key};
 use foresee_format::places::{ATOMIC, FILLER, NOW, Said, is_whole, what};
-use foresee_format::{DIGEST_SHIFT, Tag, UNSETTLED};
+use foresee_format::{CHUNK_HEADER_WORDS, DIGEST_SHIFT, Tag, UNSETTLED};
 
 use super::read_places::ReadPlaces;
 
@@ -66,6 +66,8 @@ pub(crate) struct Stream {
     delayed: usize,
     /// Whether the records of the current chunk go up to its end, and do not end with the thread.
     goes_on: bool,
+    /// Whether the thread has ended: its last record is decoded.
+    has_ended: bool,
     /// Whether a record that still waits for its value is not to be read yet.
     only_settled: bool,
     /// How many chunks nobody will read again.
@@ -137,6 +139,7 @@ impl Stream {
             places: ReadPlaces::default(),
             delayed: 0,
             goes_on: false,
+            has_ended: false,
             only_settled: grows,
             freed: 0,
             lost: None,
@@ -162,11 +165,30 @@ impl Stream {
         self.next_chunk
     }
 
-    /// The chunks that were read to their ends since the last call: nobody will ask for them again.
+    /// Whether the thread has ended: its last record is decoded.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Whether the thread has ended, and all its records are taken.
+    pub(crate) fn is_over(&self) -> bool {
+        self.has_ended && self.peek().is_none()
+    }
+
+    /// Lets go what was for records that are still to come.
+    pub(super) fn let_go(&mut self) {
+        (self.ready, self.taken) = (Vec::new(), 0);
+        self.forget_window();
+        self.places = ReadPlaces::default();
+    }
+
+    /// The chunks that were read to their ends since the last call, with their headers: nobody will ask for them again.
     pub(super) fn take_read(&mut self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let from = self.freed;
-        self.freed = self.next_chunk.saturating_sub(1).max(from);
-        self.chunks.get(from..self.freed).unwrap_or_default().iter().copied()
+        let read = if self.is_over() { self.next_chunk } else { self.next_chunk.saturating_sub(1) };
+        self.freed = read.max(from);
+        let read = self.chunks.get(from..self.freed).unwrap_or_default();
+        read.iter().map(|&(start, end)| (start - 8 * CHUNK_HEADER_WORDS as u64, end))
     }
 
     /// What was read ahead may have changed. Whether the stream still `grows`.
@@ -304,6 +326,9 @@ impl Stream {
             self.ready.clear();
         }
         self.taken = 0;
+        if self.has_ended {
+            self.let_go();
+        }
         Ok(())
     }
 
@@ -337,6 +362,7 @@ impl Stream {
         }
         self.at += 8 * tag.words();
         self.goes_on = tag != Tag::End;
+        self.has_ended |= tag == Tag::End;
         self.record(tag, first, words);
         Ok(Ok(()))
     }

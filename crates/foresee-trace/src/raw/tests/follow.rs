@@ -19,6 +19,8 @@ impl Program {
     pub(super) fn new(threads: usize) -> Program {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(&header(), 0).unwrap();
+        let flags = RunFlags::CHUNKS_STAY.word();
+        file.write_all_at(&flags.to_le_bytes(), 8 * FLAGS_WORD as u64).unwrap();
         Program { file, len: HEADER_LEN, places: vec![(0, 0); threads], in_flight: Vec::new() }
     }
 
@@ -142,4 +144,52 @@ fn a_value_that_is_still_to_come_is_waited_for() {
     assert_eq!(events.len(), 3);
     assert!(events[1].contains("77"), "{events:?}");
     assert!(!reader.came_late());
+}
+
+/// Threads that begin, write once and end, one after the other.
+fn short_threads(program: &mut Program, threads: std::ops::Range<usize>) {
+    for thread in threads {
+        let key = 6 * thread as u64;
+        program.record(thread, &[first_word(Tag::Begin, 0, key + 1)]);
+        program.record(thread, &[first_word(Tag::Write, 4, key + 2), 9, 0x100]);
+        program.record(thread, &[first_word(Tag::End, 0, key + 3)]);
+    }
+    program.write(program.in_flight.len());
+}
+
+#[test]
+fn what_threads_that_have_ended_left_is_read_and_given_back_however_many_there_were() {
+    const THREADS: usize = 3000;
+    let mut program = Program::new(THREADS);
+    short_threads(&mut program, 0..10);
+    let mut reader = program.reader(Box::new(NoSymbols)).unwrap();
+    let (mut events, mut given_back) = (Vec::new(), 0);
+    for first in (10..THREADS).step_by(10) {
+        short_threads(&mut program, first..first + 10);
+        reader.look_again().unwrap();
+        take(&mut reader, &mut events);
+        for (start, end) in reader.take_read() {
+            assert!(start.is_multiple_of(UNIT) && end == start + UNIT, "a whole chunk: {start} to {end}");
+            program.file.write_all_at(&vec![0; UNIT as usize], start).unwrap();
+            given_back += end - start;
+        }
+        let kept = first as u64 * UNIT - given_back;
+        assert!(kept <= 40 * UNIT, "of {first} threads {} are kept", kept / UNIT);
+    }
+    reader.end_following().unwrap();
+    take(&mut reader, &mut events);
+    assert!(!reader.came_late() && reader.damage().is_none());
+    assert_eq!(events.len(), 3 * THREADS);
+}
+
+#[test]
+fn a_trace_whose_chunks_may_change_is_read_when_it_is_complete() {
+    let mut program = Program::new(1);
+    program.file.write_all_at(&[0; 8], 8 * FLAGS_WORD as u64).unwrap();
+    short_threads(&mut program, 0..1);
+    assert!(program.reader(Box::new(NoSymbols)).is_none());
+    let file = program.file.try_clone().unwrap();
+    let mut events = Vec::new();
+    take(&mut RawReader::new(file, Box::new(NoSymbols), LockTable::default()).unwrap(), &mut events);
+    assert_eq!(events.len(), 3);
 }

@@ -16,7 +16,7 @@ fn write(
     mut after: impl FnMut(&mut Program),
 ) -> Program {
     let mut program = Program::new(threads);
-    let flags = RunFlags::KEYS_ARE_TIMES.word().to_le_bytes();
+    let flags = RunFlags::KEYS_ARE_TIMES.with_if(RunFlags::CHUNKS_STAY, true).word().to_le_bytes();
     program.file.write_all_at(&flags, 8 * FLAGS_WORD as u64).unwrap();
     for thread in 0..threads {
         program.record(thread, &[first_word(Tag::Begin, 0, 0)]);

@@ -9,6 +9,7 @@ use foresee_mttl::{Accessed, Knowledge, NoTrail, Program, Slot, ThreadMonitor, T
 use smallvec::SmallVec;
 
 use super::world::World;
+use crate::aside::aside;
 use crate::monitor::thread::thread_name;
 
 /// Vectors are kept in place.
@@ -146,17 +147,19 @@ pub(super) fn take_violations() -> Vec<Violation> {
 /// thread, when it has no monitor any more, nothing happens.
 #[inline(always)]
 pub(super) fn act(world: &World, what: impl FnOnce(&mut Me, &Program)) -> IsViolated {
-    let done = ME.try_with(|me| {
-        let Ok(mut me) = me.try_borrow_mut() else { return IsViolated(false) };
-        let me = match &mut *me {
-            Some(me) => me,
-            none => none.insert(Me::root(world)),
-        };
-        if me.version != world.version() {
-            me.look_at_threads(world);
-        }
-        what(me, &world.program);
-        me.news(&world.program)
-    });
-    done.unwrap_or_default()
+    aside(|| {
+        let done = ME.try_with(|me| {
+            let Ok(mut me) = me.try_borrow_mut() else { return IsViolated(false) };
+            let me = match &mut *me {
+                Some(me) => me,
+                none => none.insert(Me::root(world)),
+            };
+            if me.version != world.version() {
+                me.look_at_threads(world);
+            }
+            what(me, &world.program);
+            me.news(&world.program)
+        });
+        done.unwrap_or_default()
+    })
 }

@@ -229,6 +229,7 @@ impl BlindWalk {
             Tag::Exit => drop(self.threads[at].calls.pop()),
             Tag::Enter => self.enter(at, callee, naming),
             Tag::Frame if self.threads[at].calls.is_empty() => self.enter(at, callee, naming),
+            Tag::End => self.threads[at].calls = Vec::new(),
             _ => {}
         }
     }

@@ -15,6 +15,11 @@ use crate::raw::merging::{Lookahead, Record};
 pub(super) struct HeldLocks(FxHashMap<u64, (Mode, u32)>);
 
 impl HeldLocks {
+    /// Takes no more memory than it needs.
+    pub(super) fn shrink(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
     pub(super) fn hold(&mut self, lock: u64, mode: Mode) {
         self.0.entry(lock).or_insert((mode, 0)).1 += 1;
     }

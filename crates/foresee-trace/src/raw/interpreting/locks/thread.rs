@@ -144,12 +144,15 @@ impl Thread {
     /// The thread ends. Locks that it still holds are never given back, or another thread does that: it holds them no more.
     pub(super) fn end(&mut self, cx: &mut Context<'_>) {
         self.leave_from(0, cx);
+        // In a long run most threads have ended.
+        (self.calls, self.operations) = (Vec::new(), Vec::new());
         let at = CalledFrom { loc: LocId::UNKNOWN, lock_type: None };
         for (lock, _) in self.held.all() {
             if cx.words.contains_key(&lock) {
                 cx.release(&mut self.held, lock, at);
             }
         }
+        self.held.shrink();
     }
 
     /// The thread does what the record says, at this site.
