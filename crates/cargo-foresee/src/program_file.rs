@@ -35,6 +35,13 @@ pub(crate) fn call_table(program: &OsStr, wanted: &[WantedCall]) -> Result<Vec<u
     calls::table(&image, wanted).map_err(|why| CliError::Usage(format!("{}: {why}", image.path().display())))
 }
 
+/// Those of the functions that a program does not have.
+pub(crate) fn missing_calls(program: &OsStr, wanted: &[WantedCall]) -> Result<Vec<String>, CliError> {
+    let image = read(program)?;
+    calls::missing(&image, wanted)
+        .map_err(|why| CliError::Usage(format!("{}: {why}", image.path().display())))
+}
+
 /// The statics of these names, and parts of statics, which the runtime is to watch; `variables` need not be there.
 pub(crate) fn watched(program: &OsStr, names: &[String], variables: &[String]) -> Result<Watched, CliError> {
     let image = read(program)?;

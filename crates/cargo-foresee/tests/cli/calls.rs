@@ -335,3 +335,28 @@ fn rust_functions_are_recorded() {
         }
     }
 }
+
+#[test]
+fn programs_of_tests_need_not_have_all_functions() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    ["src", "tests"].iter().for_each(|name| fs::create_dir(folder.path(name)).unwrap());
+    folder.write("Cargo.toml", "[package]\nname = \"apart\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    folder.write("src/lib.rs", "#[test]\nfn alone() {}\n");
+    folder.write(
+        "tests/uses.rs",
+        "#[inline(never)]\nfn opened(number: u32) { std::hint::black_box(number); }\n#[test]\nfn opens() { opened(3); opened(4); }\n",
+    );
+    folder.write(
+        "opened.rv",
+        r#"property Opened { event opened(n) = enter("uses::opened", n) when n > 3; ere: opened @match { report "opened"; } }"#,
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
+    command.args(["foresee", "test", "--spec", "opened.rv"]);
+    command.current_dir(folder.path("")).env_remove("RUSTFLAGS");
+    let ran = outcome(command.output().unwrap());
+    let all = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.code, Some(66), "{all}");
+    assert!(all.contains("violation of `Opened`"), "{all}");
+    assert!(!all.contains("no function"), "{all}");
+}

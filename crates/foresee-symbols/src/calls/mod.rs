@@ -228,6 +228,24 @@ pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Vec<u8>, CallError>
     Ok(table)
 }
 
+/// Those of the functions that a program does not have: one of several programs need not have them all.
+pub fn missing(image: &Image, wanted: &[WantedCall]) -> Result<Vec<String>, CallError> {
+    let file = image.elf()?;
+    let sections = dwarf_sections(&file)?;
+    let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
+    let units = debug_info::units(&dwarf)?;
+    let names: Vec<&String> = wanted.iter().flat_map(|one| &one.functions).collect();
+    let patterns: Vec<FunctionPattern> = names.iter().map(|name| FunctionPattern::new(name)).collect();
+    let functions = Functions::find(&Debug { dwarf: &dwarf, units: &units }, &patterns)?;
+    let is_missing = |name: &&String| {
+        prototypes::find(name).is_none() && matches!(meant(name, &functions), Err(Refusal::NoFunction { .. }))
+    };
+    let mut missing: Vec<String> = names.into_iter().filter(is_missing).cloned().collect();
+    missing.sort_unstable();
+    missing.dedup();
+    Ok(missing)
+}
+
 /// A function with all that is asked of it.
 struct Asked<'f> {
     by: &'f str,
