@@ -1,7 +1,7 @@
 //! Conditions over numbers: the guards of events, and what formulas say about variables.
 //!
 //! Arithmetic wraps around at 64 bits; division by zero makes a condition false, whatever it is part of: monitors look
-//! at programs and never fail on what they see.
+//! at programs and never fail on what they see. Texts are numbers too: equal or not, and nothing else is asked of them.
 
 use crate::operator::{Binary, Unary};
 
@@ -14,6 +14,12 @@ pub enum Source {
     Arg(u32),
     /// The thread that did the event.
     Thread,
+}
+
+/// What stands for a text, by its position among the [texts](crate::property::Property::texts) of its property: a number that is no
+/// address, no identity of an object, and no number that programs are likely to count to.
+pub fn text_number(position: usize) -> u64 {
+    1 << 62 | 1 << 32 | position as u64 & u64::from(u32::MAX)
 }
 
 /// A condition or a number; conditions are 0 and 1.

@@ -232,6 +232,8 @@ pub struct Property {
     pub events: Vec<Event>,
     /// The program's variables it speaks of.
     pub vars: Vec<Var>,
+    /// The texts it compares values with; their [numbers](crate::predicate::text_number) go by their positions.
+    pub texts: Vec<String>,
     /// What it states.
     pub bodies: Vec<Body>,
     /// Its names for threads.

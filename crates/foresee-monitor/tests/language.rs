@@ -310,8 +310,8 @@ fn what_calls_do_not_carry_is_refused() {
         ),
         ("enter(\"f\", \"g\")", "2:25 error: `enter` takes its functions first"),
         ("enter(\"f\" | g, x)", "2:26 error: expected another function's name, in quotes, found `g`"),
-        ("enter(\"f\", _)", "2:9 error: the built-in event does not carry `x`"),
-        ("enter(\"f\", y)", "2:9 error: the built-in event does not carry `x`"),
+        ("enter(\"f\", _)", "2:9 error: the event after `=` does not carry `x`"),
+        ("enter(\"f\", y)", "2:9 error: the event after `=` does not carry `x`"),
         ("acquire(a as x)", "2:22 error: `acquire` is no call: it has no parameters with names"),
         ("acquire(x) returning y", "2:35 error: `acquire` returns nothing"),
         ("acquire(\"f\", x)", "2:22 error: only `enter` and `exit` take a text"),
@@ -400,5 +400,109 @@ fn what_says_nothing_is_warned_of() {
     silent(
         "connected property P(u, f) { event login(u); event open(f); event access(u, f);
          ptltl: access -> <*> login && <*> open @violation { count; } }",
+    );
+}
+
+#[test]
+fn values_are_compared_with_texts() {
+    let spec = "property P(f) {
+        event secret(f, name) = open(f, name) when name == \"a\\\"b\" || \"key\" == name;
+        event other(f) = open(f, name) when name != \"key\";
+        ere: secret @match { count; }
+    }";
+    let compiled = compile(spec).unwrap();
+    let property = &compiled.properties[0];
+    assert_eq!(property.texts, ["a\"b", "key"]);
+    let number = foresee_monitor::predicate::text_number;
+    assert_eq!(
+        reported(spec, &[(0, 0, &[1, 7]), (0, 0, &[1, number(0)]), (0, 0, &[2, number(1)])]),
+        [1, 2],
+        "7 is another text, or none"
+    );
+    let neat = format(spec).unwrap();
+    assert!(neat.contains("when (name == \"a\\\"b\") || (\"key\" == name);"), "{neat}");
+    assert_eq!(compile(&neat).unwrap().properties[0].texts, property.texts);
+}
+
+#[test]
+fn texts_are_no_numbers() {
+    let of = |guard: &str| {
+        let spec = format!(
+            "property P(f) {{ var v: int;\nevent e(f, name) when {guard};\nere: e @match {{ count; }} }}"
+        );
+        problems(&spec)
+    };
+    for (guard, expected) in [
+        (
+            "name < \"x\"",
+            "2:23 error: texts are the same or not: there is no order among them (expected `==` or `!=`)",
+        ),
+        ("name + \"x\" == 3", "2:30 error: a text is no number (texts are compared with `==` or `!=`)"),
+        ("\"x\"", "2:23 error: this is not a condition (expected a condition)"),
+        ("v == \"x\"", "2:23 error: `v` is a number, not a text (expected a value that the event carries)"),
+        (
+            "thread == \"x\"",
+            "2:23 error: `thread` is a number, not a text (expected a value that the event carries)",
+        ),
+        (
+            "3 == \"x\"",
+            "2:23 error: a text is compared with a value that the event carries (expected the name of a value)",
+        ),
+        (
+            "\"y\" == \"x\"",
+            "2:30 error: a text is compared with a value that the event carries (expected the name of a value)",
+        ),
+        (
+            "nam == \"x\"",
+            "2:23 error: `nam` is neither a variable nor a value of the event (unknown name) [did you mean `name`?]",
+        ),
+    ] {
+        assert_eq!(of(guard), [expected], "{guard}");
+    }
+    let formula = problems("property P { var v: int;\nptltl: v == \"x\" @violation { count; } }");
+    assert_eq!(formula.len(), 1);
+    assert!(formula[0].starts_with("2:8 error: `v` is a number, not a text"), "{formula:?}");
+}
+
+#[test]
+fn an_event_of_the_program_can_be_several_of_a_property() {
+    let spec = "property Inversion(t1, t2, a, b) {
+        event outer1(t1, a) = acq(t1, a, _);
+        event inner1(t1, b) = acq(t1, b, _);
+        event outer2(t2, b) = acq(t2, b, _);
+        event inner2(t2, a) = acq(t2, a, rank) when rank > 0;
+        ere: outer1 inner1 outer2 inner2
+        @match { count; }
+    }";
+    let compiled = compile(spec).unwrap();
+    let events = &compiled.properties[0].events;
+    assert!(events.iter().all(|event| event.source == Source::Named("acq".to_owned()) && event.arity == 3));
+    let acq = |t: u64, l: u64| [(0, t, l), (1, t, l), (2, t, l), (3, t, l)];
+    let run: Vec<_> = [acq(1, 8), acq(1, 9), acq(2, 9), acq(2, 8)].concat();
+    let mut watch = Watch::new(&compiled.properties[0], |_| None);
+    let mut found = Vec::new();
+    for (at, (event, thread, lock)) in run.iter().enumerate() {
+        watch
+            .event(*event, 0, &[*thread, *lock, 1], &mut |verdict| found.push((at, verdict.values.to_vec())))
+            .unwrap();
+    }
+    found.retain(|(_, values)| values[0] != values[1] && values[2] != values[3]);
+    assert_eq!(found, [(15, vec![1, 2, 8, 9])]);
+    assert_eq!(
+        problems("property P(l) { event a(l) = aquire(l); ere: a @match { count; } }"),
+        [
+            "1:30 warning: `aquire` is an event of the program's own (not a built-in event) [did you mean the built-in event `acquire`?]"
+        ]
+    );
+    let twice = problems("property P(a, b) { event e(a);\nevent e(b); ere: e @match { count; } }");
+    assert_eq!(
+        twice,
+        [
+            "2:7 error: there is already a event or variable called `e` (used twice) [one event of the program can be several: `event other(…) = e(…);`]"
+        ]
+    );
+    assert!(
+        problems("property P(x) { event e(x) when _ > 1; ere: e @match { count; } }")[0]
+            .contains("unknown name")
     );
 }

@@ -89,6 +89,13 @@ fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
         let problem = Diagnostic::error(property.name.span.clone(), message, "has both");
         problem.with_help("make two properties of it")
     });
+    let with_texts =
+        compiled.properties.iter().zip(&written).filter(|(property, _)| !property.texts.is_empty());
+    let refused = refused.chain(with_texts.map(|(_, property)| {
+        let message = "in a program, values of events are not compared with texts";
+        let problem = Diagnostic::error(property.name.span.clone(), message, "has a guard with a text");
+        problem.with_help("compare in Rust, and report the event if it counts")
+    }));
     let refused: Vec<Diagnostic> = refused.collect();
     if !refused.is_empty() {
         return Err(refused);

@@ -13,14 +13,15 @@ use crate::template::quoted;
 
 /// An expression for the property, or nothing if a body has no table.
 pub(super) fn property(property: &Property) -> Option<String> {
-    // What is about the knowledge of threads has a module of its own.
-    let Property { name, params, modifiers, events, vars, bodies, threads: _, locals: _, mttl: _ } = property;
+    // What is about the knowledge of threads has a module of its own, and texts are refused.
+    let Property { name, params, modifiers, events, vars, bodies, texts: _, threads: _, locals: _, mttl: _ } =
+        property;
     let event_count = events.len();
     let bodies: Option<Vec<String>> = bodies.iter().map(|one| body(one, event_count)).collect();
     let Modifiers { full_binding, suffix, perthread, connected, unsynchronized } = modifiers;
     Some(format!(
         "__foresee::Property {{
-            name: {}, params: {}, events: {}, vars: {}, bodies: {},
+            name: {}, params: {}, events: {}, vars: {}, texts: ::std::vec![], bodies: {},
             modifiers: __foresee::Modifiers {{
                 full_binding: {full_binding}, suffix: {suffix}, perthread: {perthread}, connected: {connected},
                 unsynchronized: {unsynchronized},

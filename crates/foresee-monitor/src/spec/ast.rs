@@ -38,7 +38,7 @@ pub struct Property {
     pub span: Span,
 }
 
-/// `[creation] event NAME(PARAMS) [= BUILTIN(ARGS) [returning NAME]] [when GUARD];`
+/// `[creation] event NAME(PARAMS) [= EVENT(ARGS) [returning NAME]] [when GUARD];`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Marked as a creation event.
@@ -47,7 +47,7 @@ pub struct Event {
     pub name: Name,
     /// What it carries: parameters of the property, or values for the guard.
     pub args: Vec<Arg>,
-    /// The built-in event it is, if it is named differently.
+    /// The built-in event it is, or the program's own, if that is named differently.
     pub source: Option<(Name, Vec<Arg>)>,
     /// Under which condition it counts.
     pub guard: Option<Formula>,
@@ -178,6 +178,8 @@ pub enum Formula {
     Bool(bool, Span),
     /// A number.
     Number(i64, Span),
+    /// A text in quotes.
+    Text(String, Span),
     /// An event, a variable, or a value an event carries.
     Name(Name),
     /// An operator before its operand.
@@ -209,7 +211,7 @@ impl Formula {
     /// The part of the text it was written in.
     pub fn span(&self) -> Span {
         match self {
-            Formula::Bool(_, span) | Formula::Number(_, span) => span.clone(),
+            Formula::Bool(_, span) | Formula::Number(_, span) | Formula::Text(_, span) => span.clone(),
             Formula::Name(name) => name.span.clone(),
             Formula::Unary(_, inner) => inner.span(),
             Formula::Binary(_, left, right) | Formula::Interval(left, right) => {

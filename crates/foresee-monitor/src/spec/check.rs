@@ -8,6 +8,7 @@ use super::diagnostic::{Diagnostic, Severity, Span};
 use super::duplicates::duplicates;
 use super::mttl::{self, MttlScope};
 use super::raw_monitors::RawMonitors;
+use super::texts;
 use super::warnings;
 use crate::mttl::Local;
 use crate::predicate::Expr;
@@ -21,7 +22,8 @@ pub fn check(properties: &[ast::Property], monitors: &RawMonitors) -> (Vec<Prope
     duplicates(&names, "property", &mut problems);
     let mut compiled = Vec::new();
     for property in properties {
-        let mut checker = Checker { property, monitors, problems: Vec::new() };
+        let texts = texts::of(property);
+        let mut checker = Checker { property, monitors, texts, problems: Vec::new() };
         compiled.extend(checker.check());
         problems.extend(checker.problems);
     }
@@ -31,6 +33,7 @@ pub fn check(properties: &[ast::Property], monitors: &RawMonitors) -> (Vec<Prope
 struct Checker<'a> {
     property: &'a ast::Property,
     monitors: &'a RawMonitors,
+    texts: Vec<String>,
     problems: Vec<Diagnostic>,
 }
 
@@ -48,9 +51,7 @@ impl Checker<'_> {
             self.error(ast.name.span.clone(), "too many parameters", &label);
         }
         duplicates(&ast.params.iter().collect::<Vec<_>>(), "parameter", &mut self.problems);
-        let named = ast.events.iter().map(|event| &event.name);
-        let named = named.chain(ast.vars.iter().chain(&ast.locals).map(|var| &var.name));
-        duplicates(&named.collect::<Vec<_>>(), "event or variable", &mut self.problems);
+        self.check_names();
         let named = ast.threads.iter().flat_map(|threads| &threads.names);
         duplicates(&named.collect::<Vec<_>>(), "thread", &mut self.problems);
         let vars = ast.vars.iter().map(|var| self.var(var)).collect();
@@ -97,9 +98,28 @@ impl Checker<'_> {
             return None;
         }
         let name = ast.name.text.clone();
-        let property = Property { name, params, modifiers, events, vars, bodies, threads, locals, mttl };
+        let texts = std::mem::take(&mut self.texts);
+        let property =
+            Property { name, params, modifiers, events, vars, texts, bodies, threads, locals, mttl };
         warnings::look(ast, &property, &mut self.problems);
         Some(property)
+    }
+
+    /// No two events or variables have the same name.
+    fn check_names(&mut self) {
+        let ast = self.property;
+        let before = self.problems.len();
+        let events = ast.events.iter().map(|event| &event.name);
+        let named = events.clone().chain(ast.vars.iter().chain(&ast.locals).map(|var| &var.name));
+        duplicates(&named.collect::<Vec<_>>(), "event or variable", &mut self.problems);
+        for problem in &mut self.problems[before..] {
+            if let Some(event) = events.clone().find(|event| event.span == problem.span) {
+                problem.help = Some(format!(
+                    "one event of the program can be several: `event other(…) = {}(…);`",
+                    event.text
+                ));
+            }
+        }
     }
 
     fn has_errors(&self) -> bool {
@@ -165,17 +185,22 @@ impl Checker<'_> {
     fn event(&mut self, event: &ast::Event, modifiers: Modifiers) -> Option<Event> {
         let (source, carried_args) = self.source(event)?;
         let names: Vec<&ast::Name> = names_of(carried_args);
+        let is_call =
+            matches!(source, Source::Enter(_) | Source::Exit(_) | Source::Arguments(..) | Source::Result(_));
         duplicates(&names, "value of this event", &mut self.problems);
         for name in
             names_of(&event.args).iter().filter(|name| !names.iter().any(|this| this.text == name.text))
         {
-            let message = format!("the built-in event does not carry `{}`", name.text);
+            let message = format!("the event after `=` does not carry `{}`", name.text);
             let known = names.iter().map(|name| name.text.as_str());
             let problem = Diagnostic::error(name.span.clone(), message, "not among the values after `=`");
             self.problems.push(problem.with_suggestion(&name.text, known));
         }
-        let carried: Vec<&str> =
-            names.iter().map(|name| name.text.as_str()).filter(|name| *name != THREAD).collect();
+        // Of a call only what is asked for is recorded; other events have all their values.
+        let carried: Vec<&str> = match is_call {
+            true => names.iter().map(|name| name.text.as_str()).filter(|name| *name != THREAD).collect(),
+            false => values_of(carried_args).collect(),
+        };
         let bound = |name: &str| {
             let param = self.property.params.iter().position(|param| param.text == name)?;
             let from = carried.iter().position(|arg| *arg == name);
@@ -219,7 +244,7 @@ impl Checker<'_> {
         let builtin = Builtin::ALL.iter().find(|(known, ..)| *known == name.text);
         match builtin {
             Some((known, builtin, arity)) => {
-                let given = names_of(args).iter().filter(|name| name.text != THREAD).count();
+                let given = values_of(args).count();
                 // `read` and `write` can also hand out the value.
                 let values = matches!(builtin, Builtin::Read | Builtin::Write) && given == 2;
                 if given != *arity && !values {
@@ -228,26 +253,27 @@ impl Checker<'_> {
                 }
                 Some((Source::Builtin(*builtin), args))
             }
-            None if event.source.is_some() => {
-                let message = format!("`{}` is not a built-in event", name.text);
-                let known = Builtin::ALL.iter().map(|(known, ..)| *known).chain(["enter", "exit"]);
-                let problem =
-                    Diagnostic::error(name.span.clone(), message, "expected a built-in event after `=`");
-                self.problems.push(problem.with_suggestion(&name.text, known));
-                None
-            }
             None => Some((Source::Named(name.text.clone()), args)),
         }
     }
 
     fn guard(&self, guard: &ast::Formula, carried: &[&str]) -> Result<Expr, Diagnostic> {
-        let scope = Scope { vars: &self.property.vars, carried };
+        let scope = Scope { vars: &self.property.vars, carried, texts: &self.texts };
         scope.condition(guard)
     }
 }
 
 fn names_of(args: &[ast::Arg]) -> Vec<&ast::Name> {
     args.iter().filter_map(ast::Arg::bound).collect()
+}
+
+/// What an event that is no call carries, in order, the thread left out.
+fn values_of(args: &[ast::Arg]) -> impl Iterator<Item = &str> {
+    let names = args.iter().filter_map(|arg| match arg {
+        ast::Arg::Name(name) => Some(name.text.as_str()),
+        _ => None,
+    });
+    names.filter(|name| *name != THREAD)
 }
 
 fn event_names(event: &ast::Event) -> impl Iterator<Item = &ast::Name> {

@@ -293,7 +293,7 @@ impl BodyCompiler<'_> {
     /// Formulas that mention variables read sets of atoms; others read events.
     fn mentions_vars(&self, formula: &Formula) -> bool {
         match formula {
-            Formula::Bool(..) | Formula::Number(..) => false,
+            Formula::Bool(..) | Formula::Number(..) | Formula::Text(..) => false,
             Formula::Name(name) => self.property.vars.iter().any(|var| var.name.text == name.text),
             Formula::Unary(_, inner) => self.mentions_vars(inner),
             Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
@@ -385,7 +385,7 @@ impl Atoms<'_> {
     }
 
     fn predicate(&mut self, formula: &Formula) -> Result<Temporal, Diagnostic> {
-        let scope = Scope { vars: &self.compiler.property.vars, carried: &[] };
+        let scope = Scope { vars: &self.compiler.property.vars, carried: &[], texts: &[] };
         let condition = scope.condition(formula)?;
         Ok(self.atom(Atom::Predicate(condition)))
     }

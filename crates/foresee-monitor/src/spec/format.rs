@@ -211,6 +211,7 @@ fn formula_text(formula: &Formula, inside: bool) -> String {
     match formula {
         Formula::Bool(value, _) => value.to_string(),
         Formula::Number(number, _) => number.to_string(),
+        Formula::Text(text, _) => quoted(text),
         Formula::Name(name) => name.text.clone(),
         Formula::Unary(operator, inner) => format!("{}{}", operator.text(), formula_text(inner, true)),
         Formula::Interval(from, to) => {

@@ -207,6 +207,10 @@ impl Parser {
                 self.next();
                 Ok(Formula::Number(number, start))
             }
+            TokenKind::Text(text) => {
+                self.next();
+                Ok(Formula::Text(text, start))
+            }
             TokenKind::Sign("(") => {
                 self.next();
                 let inner = self.formula()?;

@@ -204,7 +204,7 @@ impl<'a> MttlScope<'a> {
                 self.local_outside(left).or_else(|| self.local_outside(right))
             }
             Written::Call(_, inside) => inside.iter().find_map(|inner| self.local_outside(inner)),
-            Written::Bool(..) | Written::Number(..) | Written::At(..) => None,
+            Written::Bool(..) | Written::Number(..) | Written::Text(..) | Written::At(..) => None,
         }
     }
 
@@ -273,6 +273,7 @@ impl<'a> MttlScope<'a> {
         let formula = match written {
             Written::Bool(value, _) => Formula::Const(*value),
             Written::Number(number, _) => return Ok(Typed::Number(Expr::Number(*number))),
+            Written::Text(_, span) => return Err(Refusal::NotANumber.at(span.clone())),
             Written::Name(name) => return self.name(name),
             Written::Unary(Unary::Minus, inner) => {
                 return Ok(Typed::Number(Expr::Minus(Box::new(self.number(inner)?))));
@@ -432,7 +433,7 @@ fn mentions_at(written: &Written) -> bool {
             mentions_at(left) || mentions_at(right)
         }
         Written::Call(_, inside) => inside.iter().any(mentions_at),
-        Written::Bool(..) | Written::Number(..) | Written::Name(_) => false,
+        Written::Bool(..) | Written::Number(..) | Written::Text(..) | Written::Name(_) => false,
     }
 }
 

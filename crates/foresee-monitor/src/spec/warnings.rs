@@ -109,7 +109,7 @@ fn builtin_names(ast: &ast::Property, property: &Property, problems: &mut Vec<Di
         own.any(|other| other.shape.params.iter().any(is_shared))
     };
     for (written, event) in ast.events.iter().zip(&property.events) {
-        let name = &written.name;
+        let name = written.source.as_ref().map_or(&written.name, |(name, _)| name);
         match &event.source {
             Source::Named(_) => {
                 let is_slip = |known: &&str| known.len() > 4 && is_one_slip(&name.text, known);
@@ -243,7 +243,7 @@ fn used_in_pattern<'a>(pattern: &'a Pattern, used: &mut Vec<&'a str>) {
 
 fn used_in_formula<'a>(formula: &'a Formula, used: &mut Vec<&'a str>) {
     match formula {
-        Formula::Bool(..) | Formula::Number(..) => {}
+        Formula::Bool(..) | Formula::Number(..) | Formula::Text(..) => {}
         Formula::Name(name) => used.push(&name.text),
         Formula::Unary(_, inner) => used_in_formula(inner, used),
         Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
