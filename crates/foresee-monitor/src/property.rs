@@ -94,6 +94,28 @@ pub struct Event {
     pub carried: Vec<Carried>,
     /// Under which condition it counts.
     pub guard: Option<Expr>,
+    /// The same, where that depends on the instance.
+    pub own_guard: Option<Expr>,
+    /// What it does to the variables of instances.
+    pub actions: Vec<Assignment>,
+}
+
+/// A variable of an instance gets a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The variable, by its position.
+    pub state: u32,
+    /// The value.
+    pub value: Expr,
+}
+
+/// A variable that each instance of a property has for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateVar {
+    /// What the property calls it.
+    pub name: String,
+    /// Its value at the beginning.
+    pub initial: i64,
 }
 
 /// A variable of the program that a property speaks of.
@@ -151,11 +173,11 @@ pub enum Letters {
 
 impl Letters {
     /// The letter for an event (`None`: an assignment, or the beginning) when the variables have these values.
-    pub fn letter(&self, event: Option<u32>, vars: &[i64]) -> Letter {
+    pub fn letter(&self, event: Option<u32>, values: Values<'_>) -> Letter {
         let Letters::Atoms(atoms) = self else { return event.unwrap_or(0) };
         let holds = |atom: &Atom| match atom {
             Atom::Event(this) => event == Some(*this),
-            Atom::Predicate(condition) => condition.holds(Values { vars, ..Values::default() }),
+            Atom::Predicate(condition) => condition.holds(values),
         };
         atoms.iter().enumerate().fold(0, |mask, (bit, atom)| mask | u32::from(holds(atom)) << bit)
     }
@@ -232,6 +254,8 @@ pub struct Property {
     pub events: Vec<Event>,
     /// The program's variables it speaks of.
     pub vars: Vec<Var>,
+    /// The variables that each instance has for itself.
+    pub state: Vec<StateVar>,
     /// The texts it compares values with; their [numbers](crate::predicate::text_number) go by their positions.
     pub texts: Vec<String>,
     /// What it states.
@@ -242,6 +266,13 @@ pub struct Property {
     pub locals: Vec<Local>,
     /// What it states of what threads know.
     pub mttl: Vec<MttlBody>,
+}
+
+impl Property {
+    /// Whether its instances remember values; see [`remembering`](crate::remembering).
+    pub fn remembers(&self) -> bool {
+        !self.state.is_empty() || self.events.iter().any(|event| event.own_guard.is_some())
+    }
 }
 
 /// What a body compiles to. It is itself a [`Monitor`]; [`Watch`](crate::watch::Watch) runs the variants without the

@@ -506,3 +506,138 @@ fn an_event_of_the_program_can_be_several_of_a_property() {
             .contains("unknown name")
     );
 }
+
+#[test]
+fn events_change_variables_of_their_instance() {
+    let spec = "property AtMostTwo(s) {
+        state count: int = 0;
+        event push(s) when count < 2 { count += 1; }
+        event over(s) = push(s) when count >= 2;
+        event pop(s) { count -= 1; }
+        ere: (push | pop)* over
+        @match { report \"{s} is full\"; reset; }
+    }";
+    let push = |s: &'static [u64]| [(1, 0, s), (0, 0, s)];
+    let pop = |s: &'static [u64]| [(2, 0, s), (2, 0, &[9])];
+    let run = [push(&[1]), push(&[1]), push(&[2]), pop(&[1]), push(&[1]), push(&[1]), push(&[1])].concat();
+    assert_eq!(reported(spec, &run), [10], "after the verdict the variable is what it was at first");
+    let formula = "property P { state n: int = 1; state odd: bool;\nevent a(x) { n += x; odd = n % 2 == 1; }
+        ptltl: a -> n <= 4 && !odd @violation { count; } }";
+    let events: [(u32, u64, &[u64]); 4] = [(0, 0, &[1]), (0, 0, &[1]), (0, 0, &[1]), (0, 0, &[2])];
+    assert_eq!(reported(formula, &events), [1, 3]);
+    assert_eq!(problems(formula), [""; 0]);
+}
+
+#[test]
+fn guards_ask_for_parameters_that_were_bound_before() {
+    let spec = "property Inversion(t1, t2, a, b) {
+        event outer1(t1, a) = acq(t1, a);
+        event inner1(t1, b) = acq(t1, b) when b != a;
+        event outer2(t2, b) = acq(t2, b) when t2 != t1;
+        event inner2(t2, a) = acq(t2, a) when t2 != t1 && a != b;
+        ere: outer1 inner1 outer2 inner2
+        @match { count; }
+    }";
+    let acq = |t: u64, l: u64| [(0, t, l), (1, t, l), (2, t, l), (3, t, l)];
+    let run: Vec<_> = [acq(1, 8), acq(1, 9), acq(2, 9), acq(2, 8)].concat();
+    let compiled = compile(spec).unwrap();
+    let mut watch = Watch::new(&compiled.properties[0], |_| None);
+    let mut found = Vec::new();
+    for (at, (event, thread, lock)) in run.iter().enumerate() {
+        let tell =
+            &mut |verdict: foresee_monitor::watch::Verdict<'_>| found.push((at, verdict.values.to_vec()));
+        watch.event(*event, 0, &[*thread, *lock], tell).unwrap();
+    }
+    assert_eq!(found, [(15, vec![1, 2, 8, 9])]);
+}
+
+#[test]
+fn the_short_form_of_a_variable_is_the_same_variable() {
+    let short = "property P(s) {\n    var n = -2;\n    var on = true;\n    event a(s) { n += 1; on = false; };\n    ere: a\n    @match { count; }\n}\n";
+    let neat = format(short).unwrap();
+    assert_eq!(
+        neat,
+        "property P(s) {\n    state n: int = -2;\n    state on: bool = true;\n    event a(s) { n += 1; on = false; }\n    ere: a\n    @match { count; }\n}\n"
+    );
+    assert_eq!(format(&neat).unwrap(), neat);
+    let [one, other] = [short, &neat].map(|spec| compile(spec).unwrap().properties.remove(0));
+    assert_eq!((&one.state, &one.events[0].actions), (&other.state, &other.events[0].actions));
+    let word = "property P { event state; event x; ere: state x @match { count; } }";
+    assert_eq!(problems(word), [""; 0], "`state` remains a name");
+}
+
+#[test]
+fn what_cannot_be_remembered_is_refused() {
+    let of = |declared: &str, event: &str| {
+        problems(&format!(
+            "property P(x) {{ {declared}\nvar v: int; event e(x, n) {event}\nere: e @match {{ count; }} }}"
+        ))
+    };
+    for (declared, event, expected) in [
+        (
+            "",
+            "{ n = 1; }",
+            "2:29 error: `n` is no `state` variable of this property (events change those, and nothing else) [declare it: `state n: int = 0;`]",
+        ),
+        (
+            "state count: int;",
+            "{ cout += 1; }",
+            "2:29 error: `cout` is no `state` variable of this property (events change those, and nothing else) [did you mean `count`?]",
+        ),
+        (
+            "state on: bool;",
+            "{ on += 1; }",
+            "2:29 error: nothing is added to `on`, which is true or false (expected `=`, not `+=`)",
+        ),
+        ("state on: bool;", "{ on = n; }", ""),
+        ("state on: bool;", "{ on = n + 1; }", "2:34 error: this is not a condition (expected a condition)"),
+        (
+            "state c: float;",
+            "{ c = 1; }",
+            "1:26 error: variables have the type `int` or `bool`, not `float` (expected `int` or `bool`)",
+        ),
+        ("state c: int;", "{ c = 1 }", ""),
+        (
+            "state c: int;",
+            "{ c * 2; }",
+            "2:31 error: expected `=`, `+=` or `-=`, found `*` (expected `=`, `+=` or `-=`)",
+        ),
+        (
+            "state c: int;",
+            "{ }",
+            "2:29 error: expected a `state` variable that the event changes, found `}` (expected a `state` variable that the event changes)",
+        ),
+        (
+            "state c: int;",
+            "{ c = m; }",
+            "2:33 error: `m` is neither a variable nor a value of the event (unknown name) [did you mean `c`?]",
+        ),
+        (
+            "state c: int;",
+            "{ skip; }",
+            "2:29 error: what has been recorded or reported cannot be skipped (an event is told when it happens, not before) [in a program, ask the monitor before the call (`MONITOR.count(…)`), or `recover` or `abort` on the verdict]",
+        ),
+        (
+            "state c: int = 1;",
+            ";",
+            "1:23 warning: no event changes `c` (always the same) [change it, as in `event e { c = …; }`; a variable of the program is `var c: int;`]",
+        ),
+    ] {
+        let expected: &[&str] = if expected.is_empty() { &[] } else { &[expected] };
+        assert_eq!(of(declared, event), expected, "{declared} {event}");
+    }
+    let suffix =
+        problems("suffix property P(x) { state c: int;\nevent e(x) { c += 1; } ere: e @match { count; } }");
+    assert!(suffix[0].contains("a `suffix` property has no variables of its own"), "{suffix:?}");
+    let suffix = problems(
+        "suffix property P(x, y) { event d(y);\nevent e(x) when x != y; ere: d e @match { count; } }",
+    );
+    assert!(suffix[0].contains("no guards about what instances remember"), "{suffix:?}");
+    let skip = problems("property P { event e; ere: e @match { skip; } }");
+    assert!(skip[0].contains("cannot be skipped"), "{skip:?}");
+    let many: String = (0..200).map(|nth| format!("state c{nth}: int; ")).collect();
+    assert!(
+        problems(&format!("property P {{ {many} event e; ere: e @match {{ count; }} }}"))[0]
+            .contains("too many variables")
+    );
+}

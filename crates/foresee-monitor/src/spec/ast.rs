@@ -26,6 +26,8 @@ pub struct Property {
     pub events: Vec<Event>,
     /// Variables of the program it speaks of.
     pub vars: Vec<Var>,
+    /// Variables that each instance has for itself.
+    pub states: Vec<Var>,
     /// Names for threads.
     pub threads: Vec<Threads>,
     /// Variables that every thread has for itself.
@@ -38,7 +40,7 @@ pub struct Property {
     pub span: Span,
 }
 
-/// `[creation] event NAME(PARAMS) [= EVENT(ARGS) [returning NAME]] [when GUARD];`
+/// `[creation] event NAME(PARAMS) [= EVENT(ARGS) [returning NAME]] [when GUARD] [{ ACTIONS }];`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Marked as a creation event.
@@ -51,6 +53,19 @@ pub struct Event {
     pub source: Option<(Name, Vec<Arg>)>,
     /// Under which condition it counts.
     pub guard: Option<Formula>,
+    /// What it does to the variables of instances.
+    pub changes: Vec<Change>,
+}
+
+/// `NAME = VALUE;`, `NAME += VALUE;` or `NAME -= VALUE;`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The variable.
+    pub name: Name,
+    /// What its old value and the new one have to do with each other, if anything.
+    pub operator: Option<Binary>,
+    /// The new value, or what is added or taken away.
+    pub value: Formula,
 }
 
 /// An argument of an event.
@@ -89,10 +104,10 @@ pub struct Threads {
     pub pattern: Option<(String, Span)>,
 }
 
-/// `var NAME: int [= VALUE];` or `local NAME: int [= VALUE];`
+/// `var NAME: int [= VALUE];`, and so for `local` and `state`; for the latter also `var NAME = VALUE;`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Var {
-    /// The variable of the program, or of each thread.
+    /// The variable of the program, of each thread, or of each instance.
     pub name: Name,
     /// `int` or `bool`.
     pub kind: Name,

@@ -43,6 +43,10 @@ impl Parser {
                 self.is_sign(1, ":")
                     || (matches!(self.peek(1).kind, TokenKind::Name(_)) && self.is_sign(2, ":"))
             }
+            TokenKind::Name(word) if word == "state" => {
+                matches!(self.peek(1).kind, TokenKind::Name(_))
+                    && (self.is_sign(2, ":") || self.is_sign(2, ","))
+            }
             TokenKind::Name(word) => {
                 matches!(word.as_str(), "event" | "creation" | "var" | "thread" | "local")
                     && matches!(self.peek(1).kind, TokenKind::Name(_))

@@ -294,7 +294,10 @@ impl BodyCompiler<'_> {
     fn mentions_vars(&self, formula: &Formula) -> bool {
         match formula {
             Formula::Bool(..) | Formula::Number(..) | Formula::Text(..) => false,
-            Formula::Name(name) => self.property.vars.iter().any(|var| var.name.text == name.text),
+            Formula::Name(name) => {
+                let mut vars = self.property.vars.iter().chain(&self.property.states);
+                vars.any(|var| var.name.text == name.text)
+            }
             Formula::Unary(_, inner) => self.mentions_vars(inner),
             Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
                 self.mentions_vars(left) || self.mentions_vars(right)
@@ -346,7 +349,8 @@ impl Atoms<'_> {
             Formula::Bool(value, _) => Ok(Temporal::Const(*value)),
             Formula::Name(name) if !self.compiler.mentions_vars(formula) => {
                 let event = self.compiler.event(name).map_err(|problem| {
-                    let known = self.compiler.property.vars.iter().map(|var| var.name.text.as_str());
+                    let ast::Property { vars, states, .. } = self.compiler.property;
+                    let known = vars.iter().chain(states).map(|var| var.name.text.as_str());
                     if problem.help.is_some() { problem } else { problem.with_suggestion(&name.text, known) }
                 })?;
                 Ok(self.atom(Atom::Event(event)))
@@ -385,7 +389,8 @@ impl Atoms<'_> {
     }
 
     fn predicate(&mut self, formula: &Formula) -> Result<Temporal, Diagnostic> {
-        let scope = Scope { vars: &self.compiler.property.vars, carried: &[], texts: &[] };
+        let ast::Property { vars, states, .. } = self.compiler.property;
+        let scope = Scope { vars, states, params: &[], carried: &[], texts: &[] };
         let condition = scope.condition(formula)?;
         Ok(self.atom(Atom::Predicate(condition)))
     }

@@ -9,8 +9,14 @@ use crate::predicate::{Expr, Source, text_number};
 pub(super) const THREAD: &str = "thread";
 
 /// What names in a condition can mean.
+#[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
+    /// The program's variables.
     pub(super) vars: &'a [ast::Var],
+    /// Those of each instance.
+    pub(super) states: &'a [ast::Var],
+    /// The parameters of the property, where there are values for them.
+    pub(super) params: &'a [ast::Name],
     pub(super) carried: &'a [&'a str],
     /// Those of the property.
     pub(super) texts: &'a [String],
@@ -74,19 +80,21 @@ impl Scope<'_> {
         Ok(Expr::Binary(operator, Box::new(value), Box::new(text)))
     }
 
-    fn number_of_text(&self, formula: &Formula) -> Result<Expr, Diagnostic> {
+    /// What stands for a text.
+    pub(super) fn number_of_text(&self, formula: &Formula) -> Result<Expr, Diagnostic> {
         let Formula::Text(text, span) = formula else { return Err(not_a(formula, "a text")) };
         match self.texts.iter().position(|known| known == text) {
             Some(position) => Ok(Expr::Number(text_number(position) as i64)),
             None => {
-                let message = "a text can be compared with in the guard of an event only";
+                let message = "texts are for guards and changes of events";
                 Err(Diagnostic::error(span.clone(), message, "not in a formula")
                     .with_help("give the event a guard, as in `event open(f, name) when name == \"x\";`"))
             }
         }
     }
 
-    fn number(&self, formula: &Formula) -> Result<Expr, Diagnostic> {
+    /// A number.
+    pub(super) fn number(&self, formula: &Formula) -> Result<Expr, Diagnostic> {
         use Binary::{Add, Div, Mul, Rem, Sub};
         match formula {
             Formula::Number(number, _) => Ok(Expr::Number(*number)),
@@ -108,25 +116,28 @@ impl Scope<'_> {
 
     fn name(&self, name: &ast::Name) -> Result<Expr, Diagnostic> {
         let var = || self.vars.iter().position(|var| var.name.text == name.text);
+        let state = || self.states.iter().position(|state| state.name.text == name.text);
+        let param = || self.params.iter().position(|param| param.text == name.text);
         let arg = self.carried.iter().position(|carried| *carried == name.text && name.text != ANYTHING);
         let source = match arg {
             Some(arg) => Source::Arg(arg as u32),
             None if name.text == THREAD => Source::Thread,
-            None => match var() {
-                Some(var) => Source::Var(var as u32),
-                None => {
-                    let known = self
-                        .vars
-                        .iter()
-                        .map(|var| var.name.text.as_str())
-                        .chain(self.carried.iter().copied());
-                    let message = format!("`{}` is neither a variable nor a value of the event", name.text);
-                    let problem = Diagnostic::error(name.span.clone(), message, "unknown name");
-                    return Err(problem.with_suggestion(&name.text, known));
-                }
+            None => match (state(), var(), param()) {
+                (Some(state), ..) => Source::State(state as u32),
+                (None, Some(var), _) => Source::Var(var as u32),
+                (None, None, Some(param)) => Source::Param(param as u8),
+                (None, None, None) => return Err(self.unknown(name)),
             },
         };
         Ok(Expr::Source(source))
+    }
+
+    fn unknown(&self, name: &ast::Name) -> Diagnostic {
+        let vars = self.vars.iter().chain(self.states).map(|var| &var.name).chain(self.params);
+        let known = vars.map(|name| name.text.as_str()).chain(self.carried.iter().copied());
+        let message = format!("`{}` is neither a variable nor a value of the event", name.text);
+        let problem = Diagnostic::error(name.span.clone(), message, "unknown name");
+        problem.with_suggestion(&name.text, known)
     }
 }
 

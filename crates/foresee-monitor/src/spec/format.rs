@@ -5,7 +5,7 @@
 //! blank line after them if there was one: a header is not the comment of the first property.
 //! Formatting twice changes nothing, and formatting never changes what a spec means: a file with mistakes is left alone.
 
-use super::ast::{Arg, Body, Event, Formula, Handler, Property, Threads, Var};
+use super::ast::{Arg, Body, Change, Event, Formula, Handler, Property, Threads, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::Comment;
 use super::parser::{Parsed, parse};
@@ -129,7 +129,9 @@ fn items(property: &Property) -> Vec<(usize, Item<'_>)> {
         items.push((at, Item::Threads(threads)));
     }
     let vars = property.vars.iter().map(|var| ("var", var));
-    for (word, var) in vars.chain(property.locals.iter().map(|local| ("local", local))) {
+    let states = property.states.iter().map(|state| ("state", state));
+    let locals = property.locals.iter().map(|local| ("local", local));
+    for (word, var) in vars.chain(states).chain(locals) {
         match items.last_mut() {
             Some((_, Item::Vars(_, vars)))
                 if vars.last().is_some_and(|last| last.kind.span == var.kind.span) =>
@@ -166,7 +168,13 @@ fn event_text(event: &Event) -> String {
     let source = event.source.as_ref().map(|(name, args)| format!(" = {}{}", name.text, args_text(args)));
     let guard = event.guard.as_ref().map(|guard| format!(" when {}", formula_text(guard, false)));
     let (source, guard) = (source.unwrap_or_default(), guard.unwrap_or_default());
-    format!("{creation}event {}{}{source}{guard};", event.name.text, args_text(&event.args))
+    let change = |change: &Change| {
+        let operator = change.operator.map_or("", |operator| operator.text());
+        format!("{} {operator}= {};", change.name.text, formula_text(&change.value, false))
+    };
+    let changes: Vec<String> = event.changes.iter().map(change).collect();
+    let end = if changes.is_empty() { ";".to_owned() } else { format!(" {{ {} }}", changes.join(" ")) };
+    format!("{creation}event {}{}{source}{guard}{end}", event.name.text, args_text(&event.args))
 }
 
 fn threads_text(threads: &Threads) -> String {

@@ -5,11 +5,12 @@
 
 use super::ast::{Formula, Property};
 
-/// The texts in the guards of a property's events, in the order in which they stand there.
+/// The texts in the guards and changes of a property's events, in the order in which they stand there.
 pub(super) fn of(property: &Property) -> Vec<String> {
     let mut texts = Vec::new();
     for event in &property.events {
         event.guard.iter().for_each(|guard| collect(guard, &mut texts));
+        event.changes.iter().for_each(|change| collect(&change.value, &mut texts));
     }
     texts
 }

@@ -28,6 +28,7 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
         problems.push(Diagnostic::warning(event.name.span.clone(), message, "never used").with_help(help));
     }
     unbound_parameters(ast, property, problems);
+    unchanged(ast, problems);
     products(ast, property, problems);
     builtin_names(ast, property, problems);
     for body in &ast.bodies {
@@ -74,6 +75,22 @@ fn unbound_parameters(ast: &ast::Property, property: &Property, problems: &mut V
             let help = format!("name it in an event, as in `event use({});`, or remove it", param.text);
             problems.push(Diagnostic::warning(param.span.clone(), message, "never bound").with_help(help));
         }
+    }
+}
+
+/// A variable of instances that no event changes was perhaps meant to be the program's.
+fn unchanged(ast: &ast::Property, problems: &mut Vec<Diagnostic>) {
+    let is_changed = |state: &ast::Var| {
+        let mut changes = ast.events.iter().flat_map(|event| &event.changes);
+        changes.any(|change| change.name.text == state.name.text)
+    };
+    for ast::Var { name, kind, .. } in ast.states.iter().filter(|state| !is_changed(state)) {
+        let message = format!("no event changes `{}`", name.text);
+        let help = format!(
+            "change it, as in `event e {{ {0} = …; }}`; a variable of the program is `var {0}: {1};`",
+            name.text, kind.text
+        );
+        problems.push(Diagnostic::warning(name.span.clone(), message, "always the same").with_help(help));
     }
 }
 
