@@ -48,6 +48,8 @@ pub struct Values<'a> {
     pub args: &'a [u64],
     /// Who did it.
     pub thread: u64,
+    /// When, in nanoseconds since any moment; for properties that ask for it.
+    pub time: u64,
     /// The instance's own variables.
     pub state: &'a [i64],
     /// What the instance is about.

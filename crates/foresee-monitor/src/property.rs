@@ -6,6 +6,7 @@ use crate::formalism::automaton::Automaton;
 use crate::formalism::cfg::{Cfg, Set};
 use crate::formalism::ptltl::Past;
 use crate::formalism::raw::Raw;
+use crate::formalism::timed::{Timed, TimedState};
 use crate::formalism::{Categories, Letter, Monitor, Outlook};
 use crate::mttl::{Local, Mttl, ThreadName};
 use crate::predicate::{Expr, Values};
@@ -269,6 +270,11 @@ pub struct Property {
 }
 
 impl Property {
+    /// Whether it asks when events happen.
+    pub fn is_timed(&self) -> bool {
+        self.bodies.iter().any(|body| matches!(body.machine, Machine::Timed(_)))
+    }
+
     /// Whether its instances remember values; see [`remembering`](crate::remembering).
     pub fn remembers(&self) -> bool {
         !self.state.is_empty() || self.events.iter().any(|event| event.own_guard.is_some())
@@ -283,6 +289,8 @@ pub enum Machine {
     Automaton(Automaton),
     /// A past formula too big for a table.
     Past(Past),
+    /// A past formula with bounds of time.
+    Timed(Timed),
     /// A grammar.
     Cfg(Cfg),
     /// The user's own.
@@ -296,6 +304,8 @@ pub enum MachineState {
     Number(u32),
     /// Of a past formula or the user's own monitor.
     Word(u64),
+    /// Of a formula with bounds of time.
+    Timed(Box<TimedState>),
     /// Of a grammar.
     Set(Arc<Set>),
 }
@@ -307,7 +317,7 @@ impl Machine {
         match self {
             Machine::Automaton(automaton) => Machine::Automaton(automaton.clone().primed(letter)),
             Machine::Past(past) => Machine::Past(past.primed(letter)),
-            Machine::Cfg(_) | Machine::Raw(_) => self.clone(),
+            Machine::Timed(_) | Machine::Cfg(_) | Machine::Raw(_) => self.clone(),
         }
     }
 }
@@ -319,6 +329,7 @@ impl Monitor for Machine {
         match self {
             Machine::Automaton(automaton) => MachineState::Number(automaton.start()),
             Machine::Past(past) => MachineState::Word(past.start()),
+            Machine::Timed(timed) => MachineState::Timed(Box::new(timed.start())),
             Machine::Cfg(cfg) => MachineState::Set(cfg.start()),
             Machine::Raw(raw) => MachineState::Word(raw.start()),
         }
@@ -328,6 +339,7 @@ impl Monitor for Machine {
         match (self, state) {
             (Machine::Automaton(automaton), MachineState::Number(state)) => automaton.step(state, letter),
             (Machine::Past(past), MachineState::Word(state)) => past.step(state, letter),
+            (Machine::Timed(timed), MachineState::Timed(state)) => timed.step(state, letter),
             (Machine::Cfg(cfg), MachineState::Set(state)) => cfg.step(state, letter),
             (Machine::Raw(raw), MachineState::Word(state)) => raw.step(state, letter),
             _ => debug_assert!(false, "a state of another machine"),
@@ -338,6 +350,7 @@ impl Monitor for Machine {
         match (self, state) {
             (Machine::Automaton(automaton), MachineState::Number(state)) => automaton.verdicts(state),
             (Machine::Past(past), MachineState::Word(state)) => past.verdicts(state),
+            (Machine::Timed(timed), MachineState::Timed(state)) => timed.verdicts(state),
             (Machine::Cfg(cfg), MachineState::Set(state)) => cfg.verdicts(state),
             (Machine::Raw(raw), MachineState::Word(state)) => raw.verdicts(state),
             _ => Categories::NONE,
@@ -348,6 +361,7 @@ impl Monitor for Machine {
         match self {
             Machine::Automaton(automaton) => automaton.outlook(),
             Machine::Past(past) => past.outlook(),
+            Machine::Timed(timed) => timed.outlook(),
             Machine::Cfg(cfg) => cfg.outlook(),
             Machine::Raw(raw) => raw.outlook(),
         }

@@ -173,7 +173,8 @@ impl<M: Monitor> Monitor for Remembering<M> {
         let letter = self.letters.letter(event, Values { state: variables, ..values });
         let inner = inner.get_or_insert_with(|| self.inner.start());
         let mut is_reset = false;
-        self.inner.react(inner, letter, resets, &mut |categories| {
+        let moment = Moment { letter, ..moment };
+        self.inner.react_at(inner, moment, binding, resets, &mut |categories| {
             is_reset |= categories.meets(resets);
             report(categories);
         });

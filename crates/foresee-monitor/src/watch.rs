@@ -48,6 +48,12 @@ pub enum FeedError {
         /// How many were given.
         found: usize,
     },
+    /// The property asks for times, and the event has none.
+    #[error("`{property}` asks when events happen, and that is not known here")]
+    NoTime {
+        /// The property's name.
+        property: String,
+    },
     /// The call is there, and not all the values that the event asks for.
     #[error(
         "not all arguments that `{event}` asks for were recorded: record the run with `--spec` and this file"
@@ -67,9 +73,11 @@ pub struct Watch<'p> {
     plain: Vec<Option<u32>>,
     /// Whether all bodies read events, and none of them atoms.
     reads_events: bool,
-    /// Whether instances remember values.
-    remembers: bool,
+    /// Whether monitors read more than letters.
+    wants_values: bool,
     vars: Vec<i64>,
+    /// When the next event happens, if that is known.
+    time: Option<u64>,
     assignments: u64,
 }
 
@@ -199,17 +207,21 @@ impl<'p> Watch<'p> {
     /// the spec says comes first, and 0 last.
     pub fn new(property: &'p Property, initial: impl Fn(&str) -> Option<i64>) -> Watch<'p> {
         let vars = initial_values(property, initial);
+        let wants_values = property.remembers() || property.is_timed();
         let plain = |event: &Event| {
             let args = (0..event.arity as u32).map(Carried::Arg);
-            let remembers = property.remembers();
-            let is_plain = event.guard.is_none() && !remembers && event.carried.iter().copied().eq(args);
+            let is_plain = event.guard.is_none() && !wants_values && event.carried.iter().copied().eq(args);
             is_plain.then_some(event.arity as u32)
         };
         let plain = property.events.iter().map(plain).collect();
         let bodies = property.bodies.iter().map(|body| running(property, body, &vars)).collect();
         let reads_events = property.bodies.iter().all(|body| body.letters == Letters::Events);
-        let remembers = property.remembers();
-        Watch { property, bodies, plain, reads_events, remembers, vars, assignments: 0 }
+        Watch { property, bodies, plain, reads_events, wants_values, vars, time: None, assignments: 0 }
+    }
+
+    /// What comes next happens at this time, in nanoseconds since any moment. Time does not go back.
+    pub fn at(&mut self, time: u64) {
+        self.time = Some(self.time.map_or(time, |before| before.max(time)));
     }
 
     /// The values of the variables now.
@@ -269,7 +281,13 @@ impl<'p> Watch<'p> {
             let (expected, found) = (declared.arity, args.len());
             return Err(FeedError::Arity { event: declared.name.clone(), expected, found });
         }
-        let occasion = Values { vars: &self.vars, args, thread, ..Values::default() };
+        let time = match self.time {
+            None if self.property.is_timed() => {
+                return Err(FeedError::NoTime { property: self.property.name.clone() });
+            }
+            time => time.unwrap_or(0),
+        };
+        let occasion = Values { vars: &self.vars, args, thread, time, ..Values::default() };
         if declared.guard.as_ref().is_some_and(|guard| !guard.holds(occasion)) {
             return Ok(());
         }
@@ -278,10 +296,11 @@ impl<'p> Watch<'p> {
             Carried::Thread => thread,
         };
         let values: SmallVec<[u64; 4]> = declared.carried.iter().map(carried).collect();
-        match self.remembers {
+        match self.wants_values {
             true => {
                 for (body, running) in self.bodies.iter_mut().enumerate() {
-                    let moment = Moment { event, letter: event, values: Some(&occasion) };
+                    let letter = self.property.bodies[body].letters.letter(Some(event), occasion);
+                    let moment = Moment { event, letter, values: Some(&occasion) };
                     running.read(moment, &values, &mut |verdict| report(of_body(body, verdict)));
                 }
             }
@@ -318,7 +337,7 @@ impl<'p> Watch<'p> {
         for (body, running) in self.bodies.iter_mut().enumerate() {
             let letters = &self.property.bodies[body].letters;
             if let Letters::Atoms(_) = letters {
-                let letter = if self.remembers { 0 } else { letters.letter(None, seen) };
+                let letter = letters.letter(None, seen);
                 let moment = Moment { event: assignment, letter, values: Some(&seen) };
                 running.read(moment, values, &mut |verdict| report(of_body(body, verdict)));
             }
@@ -357,6 +376,7 @@ fn running(property: &Property, body: &Body, vars: &[i64]) -> Running {
         }
         Machine::Automaton(automaton) => setup.slices(automaton),
         Machine::Past(past) => setup.slices(past),
+        Machine::Timed(timed) => setup.slices(timed),
         Machine::Cfg(cfg) => setup.slices(cfg),
         Machine::Raw(raw) => setup.slices(raw),
     })

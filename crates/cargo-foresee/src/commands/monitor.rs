@@ -56,6 +56,8 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     let started = Instant::now();
     let compiled = specs::load(&args.spec, specs::Warnings::Printed)?;
     specs::without_mttl(&args.spec, &compiled)?;
+    let timed = compiled.properties.iter().find(|property| property.is_timed());
+    let timed = timed.map(|property| property.name.clone());
     let mut feeds: Vec<Feed<'_>> = compiled.properties.iter().map(Feed::new).collect();
     let mut input = Input::open(&args.events)?;
     let trace = display_name(&args.events);
@@ -64,7 +66,11 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     let (mut aborted, mut out_of_memory) = (false, false);
     while !aborted && input.advance()? {
         let (names, event) = input.event();
-        let fed = feed(&mut feeds, names, &event, &mut heard);
+        let time = input.source().time();
+        if let (None, Some(timed)) = (time, &timed) {
+            return Err(without_time(&input, &trace, timed, counts.events));
+        }
+        let fed = feed(&mut feeds, names, time, &event, &mut heard);
         if let Err(fault) = fed {
             if args.strict {
                 return Err(refused(&fault, &feeds, &input, &trace, counts.events));
@@ -148,12 +154,14 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
 fn feed(
     feeds: &mut [Feed<'_>],
     names: &Names,
+    time: Option<u64>,
     event: &Event<'_>,
     heard: &mut Vec<Heard>,
 ) -> Result<(), Fault> {
     let mut fed = Ok(());
     for (property, feed) in feeds.iter_mut().enumerate() {
         feed.learn(names);
+        time.into_iter().for_each(|time| feed.at(time));
         if let Err(why) = feed.event(event, &mut |verdict| hear(heard, property, verdict)) {
             fed = Err(Fault::Misfit(format!("{}: {why}", feed.property().name)));
         }
@@ -215,6 +223,15 @@ fn refused(fault: &Fault, feeds: &[Feed<'_>], input: &Input<'_>, trace: &str, in
     };
     input.end_progress();
     CliError::Usage(format!("{trace}: {place}: {why}"))
+}
+
+/// The error for an event without a time, where a property asks for it.
+fn without_time(input: &Input<'_>, trace: &str, property: &str, index: u64) -> CliError {
+    input.end_progress();
+    let place = input.source().line().map_or_else(|| format!("event {index}"), |line| format!("line {line}"));
+    CliError::Usage(format!(
+        "{trace}: {place}: `{property}` asks when events happen, and this event has no time; text streams tell it in lines `#time SECONDS` before events"
+    ))
 }
 
 /// People read along; the document for machines comes at the end.

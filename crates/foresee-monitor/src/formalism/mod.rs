@@ -23,6 +23,7 @@ pub mod raw;
 pub mod suffix;
 mod tableau;
 pub mod temporal;
+pub mod timed;
 
 use std::fmt::Debug;
 use std::hash::Hash;

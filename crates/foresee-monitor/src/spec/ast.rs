@@ -203,12 +203,25 @@ pub enum Formula {
     Binary(Binary, Box<Formula>, Box<Formula>),
     /// `[p, q)`: p held at some point and q has not held since.
     Interval(Box<Formula>, Box<Formula>),
+    /// `<*>[<= 5s] p`, `[*][<= 5s] p`, `p S[<= 5s] q`: the operator, within a time.
+    Bounded(Bound, Box<Formula>),
     /// `@thread inner`: in the latest known state of that thread.
     At(Name, Box<Formula>),
     /// `exists j != i: inner`
     Quantified(Quantified, Box<Formula>),
     /// `read(x)`, `max(a, b)`: a name, and what is in its parentheses.
     Call(Name, Vec<Formula>),
+}
+
+/// `[<= 5s]`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// `<=`, `<`, `>=` or `>`.
+    pub operator: Binary,
+    /// How long, in nanoseconds.
+    pub time: u64,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// `exists NAME [!= OTHER]:` or `forall …`
@@ -228,7 +241,7 @@ impl Formula {
         match self {
             Formula::Bool(_, span) | Formula::Number(_, span) | Formula::Text(_, span) => span.clone(),
             Formula::Name(name) => name.span.clone(),
-            Formula::Unary(_, inner) => inner.span(),
+            Formula::Unary(_, inner) | Formula::Bounded(_, inner) => inner.span(),
             Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
                 left.span().start..right.span().end
             }

@@ -6,6 +6,7 @@ use super::ast::{self, Content, Formula, Pattern, Repeat};
 use super::condition::Scope;
 use super::diagnostic::Diagnostic;
 use super::duplicates::duplicates;
+use super::formulas::not_bounded;
 use super::raw_monitors::RawMonitors;
 use crate::formalism::automaton::TABLE_LIMIT;
 use crate::formalism::cfg::{Cfg, Grammar, Symbol};
@@ -14,6 +15,7 @@ use crate::formalism::fsm::{Fsm, FsmState};
 use crate::formalism::ptltl::Past;
 use crate::formalism::raw::Raw;
 use crate::formalism::temporal::{Alphabet, Temporal};
+use crate::formalism::timed::{Bound, Timed, TimedSince};
 use crate::formalism::{CompileError, Handled, ltl};
 use crate::operator::{Binary, Unary};
 use crate::property::{Action, Atom, Body, Event, Handler, Letters, Machine};
@@ -62,9 +64,12 @@ impl BodyCompiler<'_> {
             }
             Content::Formula(formula) => {
                 let masks = self.mentions_vars(formula);
-                let mut atoms = Atoms { compiler: self, known: Vec::new(), masks };
+                let is_past = body.formalism.text == "ptltl";
+                let mut atoms =
+                    Atoms { compiler: self, known: Vec::new(), masks, is_past, timed: Vec::new() };
                 let temporal = atoms.temporal(formula).map_err(|problem| vec![problem])?;
                 let found = atoms.known.len();
+                let timed = std::mem::take(&mut atoms.timed);
                 let alphabet = if masks { Alphabet::Masks(found as u32) } else { Alphabet::Events(events) };
                 if found > ATOM_LIMIT {
                     return Err(refused(CompileError::TooManyAtoms { found, limit: ATOM_LIMIT }));
@@ -72,7 +77,9 @@ impl BodyCompiler<'_> {
                 if masks {
                     letters = Letters::Atoms(atoms.known);
                 }
-                if body.formalism.text == "ltl" {
+                if !timed.is_empty() {
+                    Machine::Timed(Timed::compile(temporal, timed, events, handled).map_err(refused)?)
+                } else if body.formalism.text == "ltl" {
                     Machine::Automaton(ltl::compile(&temporal, alphabet, handled).map_err(refused)?)
                 } else {
                     let (past, automaton) =
@@ -298,7 +305,7 @@ impl BodyCompiler<'_> {
                 let mut vars = self.property.vars.iter().chain(&self.property.states);
                 vars.any(|var| var.name.text == name.text)
             }
-            Formula::Unary(_, inner) => self.mentions_vars(inner),
+            Formula::Unary(_, inner) | Formula::Bounded(_, inner) => self.mentions_vars(inner),
             Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
                 self.mentions_vars(left) || self.mentions_vars(right)
             }
@@ -330,6 +337,10 @@ struct Atoms<'a> {
     known: Vec<Atom>,
     /// Whether letters are sets of atoms; otherwise atoms are events.
     masks: bool,
+    /// Whether the body speaks of the past only.
+    is_past: bool,
+    /// The operators that are bounded by time, each after those within it.
+    timed: Vec<TimedSince>,
 }
 
 impl Atoms<'_> {
@@ -369,6 +380,7 @@ impl Atoms<'_> {
                     Unary::Stop => Temporal::stop(inner),
                 })
             }
+            Formula::Bounded(bound, inner) => self.bounded(bound, inner),
             Formula::Interval(from, to) => Ok(Temporal::interval(self.temporal(from)?, self.temporal(to)?)),
             Formula::Binary(operator, left, right) => {
                 let make = match operator {
@@ -386,6 +398,42 @@ impl Atoms<'_> {
             }
             _ => self.predicate(formula),
         }
+    }
+
+    /// `<*>`, `[*]` or `S` with a bound of time.
+    fn bounded(&mut self, bound: &ast::Bound, formula: &Formula) -> Result<Temporal, Diagnostic> {
+        if !self.is_past {
+            return Err(not_bounded(bound.span.clone()));
+        }
+        if self.masks {
+            let message = "time bounds formulas over events only, not over variables";
+            let help = "give events guards about the variables, and name the events here";
+            return Err(Diagnostic::error(bound.span.clone(), message, "bounded here").with_help(help));
+        }
+        if self.compiler.property.modifiers.iter().any(|modifier| modifier.text == "suffix") {
+            let message = "a `suffix` property has no bounds of time";
+            let label = "each suffix would remember another time, without end";
+            return Err(Diagnostic::error(bound.span.clone(), message, label));
+        }
+        let (left, right, is_negated) = match formula {
+            Formula::Unary(Unary::Once, inner) => (Temporal::Const(true), self.temporal(inner)?, false),
+            Formula::Unary(Unary::Historically, inner) => {
+                (Temporal::Const(true), Temporal::not(self.temporal(inner)?), true)
+            }
+            Formula::Binary(Binary::Since, left, right) => {
+                (self.temporal(left)?, self.temporal(right)?, false)
+            }
+            _ => return Err(not_bounded(bound.span.clone())),
+        };
+        let limit = match bound.operator {
+            Binary::Lt => Bound::LessThan(bound.time),
+            Binary::Ge => Bound::AtLeast(bound.time),
+            Binary::Gt => Bound::MoreThan(bound.time),
+            _ => Bound::AtMost(bound.time),
+        };
+        let atom = Temporal::decided(self.timed.len() as u32);
+        self.timed.push(TimedSince { bound: limit, left, right });
+        Ok(if is_negated { Temporal::not(atom) } else { atom })
     }
 
     fn predicate(&mut self, formula: &Formula) -> Result<Temporal, Diagnostic> {

@@ -225,6 +225,19 @@ fn formula_text(formula: &Formula, inside: bool) -> String {
         Formula::Interval(from, to) => {
             format!("[{}, {})", formula_text(from, false), formula_text(to, false))
         }
+        Formula::Bounded(bound, inner) => {
+            let bound = format!("[{} {}ns]", bound.operator.text(), bound.time);
+            match &**inner {
+                Formula::Unary(operator, inner) => {
+                    format!("{}{bound} {}", operator.text(), formula_text(inner, true))
+                }
+                Formula::Binary(operator, left, right) => {
+                    let (left, right) = (formula_text(left, true), formula_text(right, true));
+                    format!("({left} {}{bound} {right})", operator.text())
+                }
+                other => formula_text(other, inside),
+            }
+        }
         Formula::At(thread, inner) => format!("@{}({})", thread.text, formula_text(inner, false)),
         Formula::Quantified(quantified, inner) => {
             let word = if quantified.all { "forall" } else { "exists" };

@@ -4,12 +4,14 @@
 //! In `mttl` bodies `@j` binds like a parenthesis: `@j x > 0` compares what j knew of x, `@j (x > 0)` is a formula of j, and `@j !c` is
 //! `@j (!c)`. `exists j != i:` and `forall` reach as far to the right as they can.
 //!
+//! `<*>`, `[*]` and `S` may have a bound of time, `<*>[<= 5s] p` (also `once[<= 5s] p`, or `p within 5s`).
+//!
 //! So `!update S create` is `(!update) S create`, and `[] x > 0` is `[](x > 0)`. Words (`and`, `or`, `not`, `implies`)
 //! and signs mean the same.
 
-use super::ast::{Formula, Quantified};
-use super::diagnostic::Diagnostic;
-use super::lexer::{Token, TokenKind};
+use super::ast::{Bound, Formula, Quantified};
+use super::diagnostic::{Diagnostic, Span};
+use super::lexer::{Token, TokenKind, UNITS};
 use super::parser::{Parser, Result};
 use crate::operator::{Binary, Unary};
 
@@ -58,8 +60,52 @@ impl Parser {
             return Ok(left);
         };
         self.next();
+        let bound = self.bound()?;
         let right = self.nested(Parser::until)?;
-        Ok(Formula::Binary(operator, Box::new(left), Box::new(right)))
+        let whole = Formula::Binary(operator, Box::new(left), Box::new(right));
+        match bound {
+            Some(bound) if operator != Binary::Since => Err(not_bounded(bound.span)),
+            bound => Ok(bounded(bound, whole)),
+        }
+    }
+
+    /// Whether a bound such as `[<= 5s]` is there.
+    fn is_bound(&self, ahead: usize) -> bool {
+        let compares = match self.peek(ahead + 1).kind {
+            TokenKind::Sign("<=" | ">=" | ">") => true,
+            // `[<> p, q)` is an interval.
+            TokenKind::Sign("<") => !self.is_sign(ahead + 2, ">") && !self.is_sign(ahead + 2, "*"),
+            _ => false,
+        };
+        self.is_sign(ahead, "[") && compares
+    }
+
+    /// `[<= 5s]`, if it is there.
+    fn bound(&mut self) -> Result<Option<Bound>> {
+        if !self.is_bound(0) {
+            return Ok(None);
+        }
+        let start = self.next().span.start;
+        let operator = match self.next().kind {
+            TokenKind::Sign("<=") => Binary::Le,
+            TokenKind::Sign("<") => Binary::Lt,
+            TokenKind::Sign(">=") => Binary::Ge,
+            _ => Binary::Gt,
+        };
+        let (time, _) = self.time()?;
+        let end = self.expect("]", "to close the bound")?.end;
+        Ok(Some(Bound { operator, time, span: start..end }))
+    }
+
+    fn time(&mut self) -> Result<(u64, Span)> {
+        match self.peek(0).kind {
+            TokenKind::Time(time) => Ok((time, self.next().span)),
+            _ => {
+                let units: Vec<&str> = UNITS.iter().map(|(unit, _)| *unit).collect();
+                let problem = self.unexpected("a time with its unit, such as `5s`");
+                Err(problem.with_help(format!("units are {}", units.join(", "))))
+            }
+        }
     }
 
     /// The prefix operator that starts here, and how many tokens it has.
@@ -76,6 +122,10 @@ impl Parser {
         let written = operators.into_iter().find(|(written, _)| signs(written));
         written.map(|(written, operator)| (operator, written.len())).or_else(|| match &self.peek(0).kind {
             TokenKind::Name(word) if word == "not" => Some((Unary::Not, 1)),
+            TokenKind::Name(word) if word == "once" && self.is_bound(1) => Some((Unary::Once, 1)),
+            TokenKind::Name(word) if word == "historically" && self.is_bound(1) => {
+                Some((Unary::Historically, 1))
+            }
             TokenKind::Name(word) if word == "o" && self.starts_operand(1) => Some((Unary::Next, 1)),
             TokenKind::Name(word) if word == "start" && self.is_sign(1, "(") => Some((Unary::Start, 1)),
             TokenKind::Name(word) if word == "end" && self.is_sign(1, "(") => Some((Unary::Stop, 1)),
@@ -139,10 +189,28 @@ impl Parser {
         if self.is_quantifier() {
             return self.quantified();
         }
-        let Some((operator, length)) = self.prefix_operator() else { return self.comparison() };
+        let Some((operator, length)) = self.prefix_operator() else { return self.within() };
         (0..length).for_each(|_| _ = self.next());
+        let bound = self.bound()?;
         let operand = self.nested(Parser::prefixed)?;
-        Ok(Formula::Unary(operator, Box::new(operand)))
+        match bound {
+            Some(bound) if !matches!(operator, Unary::Once | Unary::Historically) => {
+                Err(not_bounded(bound.span))
+            }
+            bound => Ok(bounded(bound, Formula::Unary(operator, Box::new(operand)))),
+        }
+    }
+
+    /// `p within 5s`: p holds, or has held not longer than that ago.
+    fn within(&mut self) -> Result<Formula> {
+        let inner = self.comparison()?;
+        if !self.takes_word("within") {
+            return Ok(inner);
+        }
+        self.counts()?;
+        let (time, span) = self.time()?;
+        let once = Formula::Unary(Unary::Once, Box::new(inner));
+        Ok(bounded(Some(Bound { operator: Binary::Le, time, span }), once))
     }
 
     fn comparison(&mut self) -> Result<Formula> {
@@ -231,4 +299,18 @@ impl Parser {
             _ => Ok(Formula::Name(self.variable("an event, a variable, a number or `(`")?)),
         }
     }
+}
+
+fn bounded(bound: Option<Bound>, formula: Formula) -> Formula {
+    match bound {
+        Some(bound) => Formula::Bounded(bound, Box::new(formula)),
+        None => formula,
+    }
+}
+
+/// A bound of time where there can be none.
+pub(super) fn not_bounded(span: Span) -> Diagnostic {
+    let message = "time bounds the past operators of `ptltl`: `<*>`, `[*]` and `S`";
+    let help = "write what must have been: `ptltl: response -> <*>[<= 5s] request`";
+    Diagnostic::error(span, message, "no bound can be here").with_help(help)
 }

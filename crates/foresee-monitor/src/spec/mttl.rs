@@ -199,7 +199,9 @@ impl<'a> MttlScope<'a> {
             Written::Name(name) => {
                 self.property.locals.iter().any(|local| local.name.text == name.text).then_some(name)
             }
-            Written::Unary(_, inner) | Written::Quantified(_, inner) => self.local_outside(inner),
+            Written::Unary(_, inner) | Written::Bounded(_, inner) | Written::Quantified(_, inner) => {
+                self.local_outside(inner)
+            }
             Written::Binary(_, left, right) | Written::Interval(left, right) => {
                 self.local_outside(left).or_else(|| self.local_outside(right))
             }
@@ -274,6 +276,7 @@ impl<'a> MttlScope<'a> {
             Written::Bool(value, _) => Formula::Const(*value),
             Written::Number(number, _) => return Ok(Typed::Number(Expr::Number(*number))),
             Written::Text(_, span) => return Err(Refusal::NotANumber.at(span.clone())),
+            Written::Bounded(bound, _) => return Err(super::formulas::not_bounded(bound.span.clone())),
             Written::Name(name) => return self.name(name),
             Written::Unary(Unary::Minus, inner) => {
                 return Ok(Typed::Number(Expr::Minus(Box::new(self.number(inner)?))));
@@ -428,7 +431,9 @@ fn truth_value(formula: Formula) -> Option<Expr> {
 fn mentions_at(written: &Written) -> bool {
     match written {
         Written::At(..) => true,
-        Written::Unary(_, inner) | Written::Quantified(_, inner) => mentions_at(inner),
+        Written::Unary(_, inner) | Written::Bounded(_, inner) | Written::Quantified(_, inner) => {
+            mentions_at(inner)
+        }
         Written::Binary(_, left, right) | Written::Interval(left, right) => {
             mentions_at(left) || mentions_at(right)
         }

@@ -113,6 +113,7 @@ impl Parser {
         let found = match &token.kind {
             TokenKind::Name(name) => format!("`{name}`"),
             TokenKind::Number(number) => format!("`{number}`"),
+            TokenKind::Time(_) => "a time".to_owned(),
             TokenKind::Text(_) => "a text".to_owned(),
             TokenKind::Sign(sign) => format!("`{sign}`"),
             TokenKind::End => "the end of the file".to_owned(),

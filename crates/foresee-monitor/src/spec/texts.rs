@@ -19,7 +19,10 @@ fn collect(formula: &Formula, texts: &mut Vec<String>) {
     match formula {
         Formula::Text(text, _) if !texts.contains(text) => texts.push(text.clone()),
         Formula::Text(..) | Formula::Bool(..) | Formula::Number(..) | Formula::Name(_) => {}
-        Formula::Unary(_, inner) | Formula::At(_, inner) | Formula::Quantified(_, inner) => {
+        Formula::Unary(_, inner)
+        | Formula::Bounded(_, inner)
+        | Formula::At(_, inner)
+        | Formula::Quantified(_, inner) => {
             collect(inner, texts);
         }
         Formula::Binary(_, left, right) | Formula::Interval(left, right) => {

@@ -262,7 +262,7 @@ fn used_in_formula<'a>(formula: &'a Formula, used: &mut Vec<&'a str>) {
     match formula {
         Formula::Bool(..) | Formula::Number(..) | Formula::Text(..) => {}
         Formula::Name(name) => used.push(&name.text),
-        Formula::Unary(_, inner) => used_in_formula(inner, used),
+        Formula::Unary(_, inner) | Formula::Bounded(_, inner) => used_in_formula(inner, used),
         Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
             used_in_formula(left, used);
             used_in_formula(right, used);
