@@ -6,6 +6,7 @@ use crate::formalism::automaton::Automaton;
 use crate::formalism::cfg::{Cfg, Set};
 use crate::formalism::ptltl::Past;
 use crate::formalism::raw::Raw;
+use crate::formalism::srs::{Srs, SrsState};
 use crate::formalism::timed::{Timed, TimedState};
 use crate::formalism::{Categories, Letter, Monitor, Outlook};
 use crate::mttl::{Local, Mttl, ThreadName};
@@ -293,6 +294,8 @@ pub enum Machine {
     Timed(Timed),
     /// A grammar.
     Cfg(Cfg),
+    /// A rewriting system.
+    Srs(Srs),
     /// The user's own.
     Raw(Raw),
 }
@@ -308,6 +311,8 @@ pub enum MachineState {
     Timed(Box<TimedState>),
     /// Of a grammar.
     Set(Arc<Set>),
+    /// Of a rewriting system.
+    Text(SrsState),
 }
 
 impl Machine {
@@ -317,7 +322,7 @@ impl Machine {
         match self {
             Machine::Automaton(automaton) => Machine::Automaton(automaton.clone().primed(letter)),
             Machine::Past(past) => Machine::Past(past.primed(letter)),
-            Machine::Timed(_) | Machine::Cfg(_) | Machine::Raw(_) => self.clone(),
+            Machine::Timed(_) | Machine::Cfg(_) | Machine::Srs(_) | Machine::Raw(_) => self.clone(),
         }
     }
 }
@@ -331,6 +336,7 @@ impl Monitor for Machine {
             Machine::Past(past) => MachineState::Word(past.start()),
             Machine::Timed(timed) => MachineState::Timed(Box::new(timed.start())),
             Machine::Cfg(cfg) => MachineState::Set(cfg.start()),
+            Machine::Srs(srs) => MachineState::Text(srs.start()),
             Machine::Raw(raw) => MachineState::Word(raw.start()),
         }
     }
@@ -341,6 +347,7 @@ impl Monitor for Machine {
             (Machine::Past(past), MachineState::Word(state)) => past.step(state, letter),
             (Machine::Timed(timed), MachineState::Timed(state)) => timed.step(state, letter),
             (Machine::Cfg(cfg), MachineState::Set(state)) => cfg.step(state, letter),
+            (Machine::Srs(srs), MachineState::Text(state)) => srs.step(state, letter),
             (Machine::Raw(raw), MachineState::Word(state)) => raw.step(state, letter),
             _ => debug_assert!(false, "a state of another machine"),
         }
@@ -352,6 +359,7 @@ impl Monitor for Machine {
             (Machine::Past(past), MachineState::Word(state)) => past.verdicts(state),
             (Machine::Timed(timed), MachineState::Timed(state)) => timed.verdicts(state),
             (Machine::Cfg(cfg), MachineState::Set(state)) => cfg.verdicts(state),
+            (Machine::Srs(srs), MachineState::Text(state)) => srs.verdicts(state),
             (Machine::Raw(raw), MachineState::Word(state)) => raw.verdicts(state),
             _ => Categories::NONE,
         }
@@ -363,6 +371,7 @@ impl Monitor for Machine {
             Machine::Past(past) => past.outlook(),
             Machine::Timed(timed) => timed.outlook(),
             Machine::Cfg(cfg) => cfg.outlook(),
+            Machine::Srs(srs) => srs.outlook(),
             Machine::Raw(raw) => raw.outlook(),
         }
     }
@@ -371,6 +380,7 @@ impl Monitor for Machine {
         match (self, state) {
             (Machine::Automaton(automaton), MachineState::Number(state)) => automaton.place(state),
             (Machine::Cfg(cfg), MachineState::Set(state)) => cfg.place(state),
+            (Machine::Srs(srs), MachineState::Text(state)) => srs.place(state),
             _ => 1,
         }
     }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::formalism::automaton::Automaton;
+use crate::formalism::srs::Srs;
 use crate::formalism::suffix::Suffix;
 use crate::formalism::{Categories, Letter, Moment, Monitor, Outlook};
 use crate::predicate::Values;
@@ -51,6 +52,14 @@ pub enum FeedError {
     /// The property asks for times, and the event has none.
     #[error("`{property}` asks when events happen, and that is not known here")]
     NoTime {
+        /// The property's name.
+        property: String,
+    },
+    /// The event was read, and the rules of an `srs` body go on and on.
+    #[error(
+        "`{property}`: its rules rewrite without end, or make a string without end: nothing more is said of this instance"
+    )]
+    GaveUp {
         /// The property's name.
         property: String,
     },
@@ -207,7 +216,9 @@ impl<'p> Watch<'p> {
     /// the spec says comes first, and 0 last.
     pub fn new(property: &'p Property, initial: impl Fn(&str) -> Option<i64>) -> Watch<'p> {
         let vars = initial_values(property, initial);
-        let wants_values = property.remembers() || property.is_timed();
+        let rewrites = |body: &Body| matches!(body.machine, Machine::Srs(_));
+        let wants_values =
+            property.remembers() || property.is_timed() || property.bodies.iter().any(rewrites);
         let plain = |event: &Event| {
             let args = (0..event.arity as u32).map(Carried::Arg);
             let is_plain = event.guard.is_none() && !wants_values && event.carried.iter().copied().eq(args);
@@ -296,6 +307,15 @@ impl<'p> Watch<'p> {
             Carried::Thread => thread,
         };
         let values: SmallVec<[u64; 4]> = declared.carried.iter().map(carried).collect();
+        let bodies = &self.property.bodies;
+        let mut gave_up = false;
+        let report: &mut dyn FnMut(Verdict<'_>) = &mut |verdict| {
+            let rewrites = matches!(bodies[verdict.body].machine, Machine::Srs(_));
+            match rewrites && verdict.categories.meets(Srs::GAVE_UP) {
+                true => gave_up = true,
+                false => report(verdict),
+            }
+        };
         match self.wants_values {
             true => {
                 for (body, running) in self.bodies.iter_mut().enumerate() {
@@ -305,6 +325,9 @@ impl<'p> Watch<'p> {
                 }
             }
             false => self.deliver(event, &values, report),
+        }
+        if gave_up {
+            return Err(FeedError::GaveUp { property: self.property.name.clone() });
         }
         Ok(())
     }
@@ -378,6 +401,7 @@ fn running(property: &Property, body: &Body, vars: &[i64]) -> Running {
         Machine::Past(past) => setup.slices(past),
         Machine::Timed(timed) => setup.slices(timed),
         Machine::Cfg(cfg) => setup.slices(cfg),
+        Machine::Srs(srs) => setup.slices(srs),
         Machine::Raw(raw) => setup.slices(raw),
     })
 }

@@ -71,7 +71,7 @@ fn random_formula(random: &mut Random, depth: usize) -> Meaning {
         let sign = ["<=", "<", ">=", ">"][random.below(4)];
         random.percent(80).then(|| (sign, random.below(5) as u64))
     };
-    let mut inner = |random: &mut Random| Box::new(random_formula(random, depth - 1));
+    let inner = |random: &mut Random| Box::new(random_formula(random, depth - 1));
     match if depth == 0 { 0 } else { random.below(8) } {
         1 => Not(inner(random)),
         2 => And(inner(random), inner(random)),

@@ -7,7 +7,7 @@ use foresee_lattice::property::{Feed, Occasion, says};
 use foresee_monitor::property::{Action, Source};
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::spec::diagnostic::closest;
-use foresee_monitor::watch::Verdict;
+use foresee_monitor::watch::{FeedError, Verdict};
 use foresee_trace::{Event, Gap, LocId, Names, NoEnd, Op, Spoils};
 
 use crate::cli::MonitorArgs;
@@ -44,12 +44,16 @@ struct Counts {
     unknown: u64,
     /// Events with too few or too many values, by property.
     misfits: u64,
+    /// Instances that were given up.
+    given_up: u64,
 }
 
 /// Why an event is not as the properties want it.
 enum Fault {
     Unknown(String),
     Misfit(String),
+    /// Not the event: the property has given something up.
+    GaveUp(String),
 }
 
 pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
@@ -72,12 +76,19 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         }
         let fed = feed(&mut feeds, names, time, &event, &mut heard);
         if let Err(fault) = fed {
-            if args.strict {
+            if args.strict && !matches!(fault, Fault::GaveUp(_)) {
                 return Err(refused(&fault, &feeds, &input, &trace, counts.events));
             }
             match fault {
                 Fault::Unknown(_) => counts.unknown += 1,
                 Fault::Misfit(_) => counts.misfits += 1,
+                Fault::GaveUp(why) => {
+                    if counts.given_up == 0 {
+                        input.end_progress();
+                        error::print(Severity::Warning, &format!("{trace}: event {}: {why}", counts.events));
+                    }
+                    counts.given_up += 1;
+                }
             }
         }
         if !heard.is_empty() {
@@ -142,7 +153,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
             std::env::current_dir().map_or_else(|_| Viewpoint::default(), |here| Viewpoint::new(&here));
         stdout::print(&args.format.render(Results::Run(&[report]), &here))?;
     }
-    Ok(ExitCode::from(match (counts.verdicts, out_of_memory) {
+    Ok(ExitCode::from(match (counts.verdicts, out_of_memory || counts.given_up > 0) {
         (0, false) => exit::NOTHING_FOUND,
         (0, true) => exit::UNDECIDED,
         _ => exit::FINDINGS,
@@ -163,7 +174,10 @@ fn feed(
         feed.learn(names);
         time.into_iter().for_each(|time| feed.at(time));
         if let Err(why) = feed.event(event, &mut |verdict| hear(heard, property, verdict)) {
-            fed = Err(Fault::Misfit(format!("{}: {why}", feed.property().name)));
+            fed = Err(match why {
+                FeedError::GaveUp { .. } => Fault::GaveUp(why.to_string()),
+                _ => Fault::Misfit(format!("{}: {why}", feed.property().name)),
+            });
         }
     }
     if let Op::Named { name, .. } = event.op
@@ -219,7 +233,7 @@ fn refused(fault: &Fault, feeds: &[Feed<'_>], input: &Input<'_>, trace: &str, in
             let meant = closest(name, named).map(|meant| format!("; did you mean `{meant}`?"));
             format!("no property has an event `{name}`{}", meant.unwrap_or_default())
         }
-        Fault::Misfit(why) => why.clone(),
+        Fault::Misfit(why) | Fault::GaveUp(why) => why.clone(),
     };
     input.end_progress();
     CliError::Usage(format!("{trace}: {place}: {why}"))
@@ -270,6 +284,9 @@ impl Counts {
         if self.misfits > 0 {
             text +=
                 &format!("; {} with too few or too many values, passed over", count(self.misfits, "event"));
+        }
+        if self.given_up > 0 {
+            text += &format!("; {} given up", count(self.given_up, "instance"));
         }
         text
     }

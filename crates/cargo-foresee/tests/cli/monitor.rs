@@ -312,3 +312,15 @@ fn events_have_texts_names_and_variables() {
     assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
     assert_eq!(outcome.stdout.matches("again").count(), 1, "{}", outcome.stdout);
 }
+
+#[test]
+fn rules_without_end_are_given_up_and_that_is_said() {
+    let folder = Folder::new();
+    folder
+        .write("rules.rv", "property P(x) {\n    event a(x);\n    srs: a -> a a\n    @fail { count; }\n}\n");
+    folder.write("events.std", "T1|event(a, @1)|1\nT1|event(a, @1)|2\nT1|event(a, @2)|3\n");
+    let outcome = folder.foresee(&["monitor", "rules.rv", "events.std"]);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("event 0: `P`: its rules rewrite without end"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("2 instances given up"), "{}", outcome.stderr);
+}

@@ -115,7 +115,7 @@ fn body(body: &Body, events: usize) -> Option<String> {
     let machine = match &body.machine {
         Machine::Automaton(machine) => automaton(machine),
         Machine::Cfg(cfg) => grammar(cfg, events, &body.handlers),
-        Machine::Past(_) | Machine::Timed(_) | Machine::Raw(_) => return None,
+        Machine::Past(_) | Machine::Timed(_) | Machine::Srs(_) | Machine::Raw(_) => return None,
     };
     let letters = match &body.letters {
         Letters::Events => "Events".to_owned(),

@@ -20,6 +20,7 @@ pub mod fsm;
 pub mod ltl;
 pub mod ptltl;
 pub mod raw;
+pub mod srs;
 pub mod suffix;
 mod tableau;
 pub mod temporal;

@@ -63,6 +63,9 @@ pub enum Undrawable {
     /// A past formula with bounds of time.
     #[error("asks when events happened: it has no automaton to draw")]
     Timed,
+    /// A rewriting system.
+    #[error("is a rewriting system: it remembers strings, so it has no automaton to draw")]
+    Rewriting,
     /// The user's own monitor.
     #[error("is a monitor written in Rust: its states are not known")]
     Raw,
@@ -76,6 +79,7 @@ impl Graph {
             Machine::Past(_) => return Err(Undrawable::TooBig),
             Machine::Timed(_) => return Err(Undrawable::Timed),
             Machine::Cfg(_) => return Err(Undrawable::Grammar),
+            Machine::Srs(_) => return Err(Undrawable::Rewriting),
             Machine::Raw(_) => return Err(Undrawable::Raw),
         };
         let shown = shown_states(automaton, body);

@@ -137,12 +137,38 @@ pub enum Content {
     Ere(Pattern),
     /// A grammar: `symbol -> alternatives`.
     Cfg(Vec<(Name, Vec<Vec<Name>>)>),
+    /// Rules that rewrite strings of events.
+    Srs(Vec<SrsRule>),
     /// A temporal formula (`ltl` and `ptltl`).
     Formula(Formula),
     /// A formula about what threads know.
     Mttl(Formula),
     /// A monitor registered by the program.
     Raw(String, Span),
+}
+
+/// `[^] SYMBOLS [$] -> RIGHT`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SrsRule {
+    /// `^`: at the beginning only.
+    pub at_begin: bool,
+    /// What is replaced.
+    pub left: Vec<Name>,
+    /// `$`: at the end only.
+    pub at_end: bool,
+    /// By what.
+    pub right: SrsRight,
+}
+
+/// What a rule leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SrsRight {
+    /// Symbols; none for `#epsilon`.
+    Symbols(Vec<Name>),
+    /// `#succeed`
+    Succeed,
+    /// `#fail`
+    Fail,
 }
 
 /// `NAME [ event -> state, …, default -> state ]`

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use super::ast::{self, Content, Formula, Pattern, Repeat};
+use rustc_hash::FxHashMap;
+
+use super::ast::{self, Content, Formula, Pattern, Repeat, SrsRight};
 use super::condition::Scope;
 use super::diagnostic::Diagnostic;
 use super::duplicates::duplicates;
@@ -14,6 +16,7 @@ use crate::formalism::ere::Ere;
 use crate::formalism::fsm::{Fsm, FsmState};
 use crate::formalism::ptltl::Past;
 use crate::formalism::raw::Raw;
+use crate::formalism::srs::{Right, Rule, Srs};
 use crate::formalism::temporal::{Alphabet, Temporal};
 use crate::formalism::timed::{Bound, Timed, TimedSince};
 use crate::formalism::{CompileError, Handled, ltl};
@@ -50,6 +53,7 @@ impl BodyCompiler<'_> {
                 Machine::Automaton(ere.compile(events, handled).map_err(refused)?)
             }
             Content::Cfg(rules) => Machine::Cfg(Cfg::new(&self.grammar(rules)?, events, handled)),
+            Content::Srs(rules) => Machine::Srs(self.srs(body, rules, handled)?),
             Content::Raw(name, span) => match self.monitors.get(name) {
                 Some(monitor) => Machine::Raw(Raw::new(monitor, events, handled)),
                 None => {
@@ -297,6 +301,55 @@ impl BodyCompiler<'_> {
         if problems.is_empty() { Ok(Grammar { rules: compiled, symbols }) } else { Err(problems) }
     }
 
+    fn srs(&self, body: &ast::Body, rules: &[ast::SrsRule], handled: Handled<'_>) -> Result<Srs, Problems> {
+        let mut problems = Vec::new();
+        if self.property.modifiers.iter().any(|modifier| modifier.text == "suffix") {
+            let message = "a `suffix` property has no `srs` bodies";
+            let label = "each suffix would remember another string, without end";
+            problems.push(Diagnostic::error(body.formalism.span.clone(), message, label));
+        }
+        let made = rules.iter().flat_map(|rule| match &rule.right {
+            SrsRight::Symbols(symbols) => &symbols[..],
+            SrsRight::Succeed | SrsRight::Fail => &[],
+        });
+        // Events first, then what rules make.
+        let mut symbols: FxHashMap<&str, u32> = FxHashMap::default();
+        for name in
+            self.events.iter().map(|event| event.name.as_str()).chain(made.map(|name| name.text.as_str()))
+        {
+            let number = symbols.len() as u32;
+            symbols.entry(name).or_insert(number);
+        }
+        let mut compiled = Vec::new();
+        for rule in rules {
+            let mut left = Vec::new();
+            for name in &rule.left {
+                match symbols.get(name.text.as_str()) {
+                    Some(symbol) => left.push(*symbol),
+                    None => {
+                        let message = format!("no event is called `{}`, and no rule makes it", name.text);
+                        let problem = Diagnostic::error(name.span.clone(), message, "never comes");
+                        let known = symbols.keys().copied();
+                        problems.push(problem.with_suggestion(&name.text, known));
+                    }
+                }
+            }
+            let right = match &rule.right {
+                SrsRight::Succeed => Right::Succeed,
+                SrsRight::Fail => Right::Fail,
+                SrsRight::Symbols(right) => Right::Symbols(
+                    right.iter().filter_map(|name| symbols.get(name.text.as_str()).copied()).collect(),
+                ),
+            };
+            compiled.push(Rule { at_begin: rule.at_begin, left, at_end: rule.at_end, right });
+        }
+        if problems.is_empty() {
+            Ok(Srs::new(compiled, self.events.len() as u32, handled))
+        } else {
+            Err(problems)
+        }
+    }
+
     /// Formulas that mention variables read sets of atoms; others read events.
     fn mentions_vars(&self, formula: &Formula) -> bool {
         match formula {
@@ -324,6 +377,7 @@ pub(super) fn categories(body: &ast::Body) -> Vec<&str> {
         }
         Content::Ere(_) => vec!["match", "fail", "?"],
         Content::Cfg(_) => vec!["match", "fail"],
+        Content::Srs(_) => vec!["succeed", "fail"],
         Content::Mttl(_) => vec!["violation"],
         Content::Formula(_) if body.formalism.text == "ltl" => vec!["violation", "validation", "?"],
         Content::Formula(_) => vec!["violation", "validation"],

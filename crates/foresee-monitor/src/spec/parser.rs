@@ -47,7 +47,7 @@ pub fn parse(source: &str) -> Parsed {
 
 pub(super) type Result<T> = std::result::Result<T, Diagnostic>;
 
-pub(super) const FORMALISMS: [&str; 7] = ["fsm", "ere", "cfg", "ltl", "ptltl", "raw", "mttl"];
+pub(super) const FORMALISMS: [&str; 8] = ["fsm", "ere", "cfg", "srs", "ltl", "ptltl", "raw", "mttl"];
 pub(super) const MODIFIERS: [&str; 5] =
     ["full-binding", "suffix", "perthread", "connected", "unsynchronized"];
 const ACTIONS: [&str; 6] = ["report", "reset", "count", "abort", "call", "recover"];

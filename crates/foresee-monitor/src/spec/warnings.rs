@@ -1,6 +1,8 @@
 //! What is allowed but probably not intended: events nobody uses, parameters that no event binds, names that are nearly or by chance
 //! those of built-in events, grammars of nothing, unreachable verdicts, machines with two transitions for one event.
 
+use rustc_hash::FxHashSet;
+
 use super::ast::{self, Content, Formula, Pattern};
 use super::diagnostic::Diagnostic;
 use crate::formalism::automaton::Automaton;
@@ -32,8 +34,10 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
     products(ast, property, problems);
     builtin_names(ast, property, problems);
     for body in &ast.bodies {
-        if let Content::Cfg(rules) = &body.content {
-            empty_grammar(rules, problems);
+        match &body.content {
+            Content::Cfg(rules) => empty_grammar(rules, problems),
+            Content::Srs(rules) => lost_symbols(ast, rules, problems),
+            _ => {}
         }
     }
     let is_mttl = |body: &&ast::Body| matches!(body.content, Content::Mttl(_));
@@ -192,6 +196,25 @@ fn empty_grammar(rules: &[(ast::Name, Vec<Vec<ast::Name>>)], problems: &mut Vec<
     }
 }
 
+/// What rules make and no rule rewrites is probably misspelt.
+fn lost_symbols(ast: &ast::Property, rules: &[ast::SrsRule], problems: &mut Vec<Diagnostic>) {
+    let left = || rules.iter().flat_map(|rule| &rule.left).map(|name| name.text.as_str());
+    let known: FxHashSet<&str> =
+        left().chain(ast.events.iter().map(|event| event.name.text.as_str())).collect();
+    let made = rules.iter().flat_map(|rule| match &rule.right {
+        ast::SrsRight::Symbols(symbols) => &symbols[..],
+        ast::SrsRight::Succeed | ast::SrsRight::Fail => &[],
+    });
+    let mut told: FxHashSet<&str> = FxHashSet::default();
+    for name in made.filter(|name| !known.contains(name.text.as_str())) {
+        if told.insert(&name.text) {
+            let message = format!("no rule rewrites `{}`, and no event is called so", name.text);
+            let problem = Diagnostic::warning(name.span.clone(), message, "stays for ever");
+            problems.push(problem.with_suggestion(&name.text, known.iter().copied()));
+        }
+    }
+}
+
 /// The bit of this handler among those of a body.
 fn position(body: &Body, handler: &ast::Handler) -> Option<Categories> {
     let same = |own: &Handler| {
@@ -241,6 +264,9 @@ fn used_names<'a>(content: &'a Content, used: &mut Vec<&'a str>) {
         Content::Cfg(rules) => {
             let symbols = rules.iter().flat_map(|(_, alternatives)| alternatives.iter().flatten());
             used.extend(symbols.map(|name| name.text.as_str()));
+        }
+        Content::Srs(rules) => {
+            used.extend(rules.iter().flat_map(|rule| &rule.left).map(|name| name.text.as_str()))
         }
         Content::Formula(formula) | Content::Mttl(formula) => used_in_formula(formula, used),
         Content::Raw(..) => {}
