@@ -154,7 +154,7 @@ impl PredictedVerdicts<'_> {
         };
         let report = explore(&causality, &machine, options);
         let is_stopped = !report.exhaustive && self.prediction.breadth == Breadth::All;
-        outcome.undecided += u64::from(is_stopped);
+        outcome.undecided += u64::from(is_stopped || machine.gave_up());
         if report.violations.is_empty() {
             return;
         }

@@ -641,3 +641,25 @@ fn what_cannot_be_remembered_is_refused() {
             .contains("too many variables")
     );
 }
+
+#[test]
+fn quantifiers_over_values_are_refused_with_what_to_do_instead() {
+    let of = |formula: &str| {
+        problems(&format!("property P(x) {{ event a(x, t);\nptltl: {formula} @violation {{ count; }} }}"))
+    };
+    let refused = "only `mttl` bodies have quantifiers, over threads (values of events are not quantified within a formula)";
+    assert_eq!(
+        of("a -> exists t: <*> a"),
+        [format!(
+            "2:13 error: {refused} [let a `state` variable of the instance count those that there are: `event add(x, t) {{ there += 1; }}`, and ask for `there > 0`]"
+        )]
+    );
+    assert_eq!(
+        of("forall t . a"),
+        [format!(
+            "2:8 error: {refused} [make `t` a parameter of the property: what it states, it states for each value]"
+        )]
+    );
+    let named = "property P { event exists; event a; ptltl: a -> <*> exists @violation { count; } }";
+    assert_eq!(problems(named), [""; 0]);
+}

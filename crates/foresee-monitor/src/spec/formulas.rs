@@ -155,6 +155,27 @@ impl Parser {
         Ok(Formula::Quantified(Quantified { all, name, except }, Box::new(inner)))
     }
 
+    /// DejaVu has quantifiers over the values of events within formulas; here values are parameters, and each has an instance.
+    fn quantifier_refused(&self) -> Diagnostic {
+        let (word, name) = (self.peek(0), self.peek(1));
+        let is_all = self.is_word(0, "forall");
+        let called = match &name.kind {
+            TokenKind::Name(name) => name.as_str(),
+            _ => "x",
+        };
+        let help = match is_all {
+            true => format!(
+                "make `{called}` a parameter of the property: what it states, it states for each value"
+            ),
+            false => format!(
+                "let a `state` variable of the instance count those that there are: `event add(x, {called}) {{ there += 1; }}`, and ask for `there > 0`"
+            ),
+        };
+        let message = "only `mttl` bodies have quantifiers, over threads";
+        let label = "values of events are not quantified within a formula";
+        Diagnostic::error(word.span.start..name.span.end, message, label).with_help(help)
+    }
+
     /// `@thread`, before its operand.
     fn at(&mut self) -> Result<Formula> {
         self.next();
@@ -188,6 +209,13 @@ impl Parser {
     fn prefixed(&mut self) -> Result<Formula> {
         if self.is_quantifier() {
             return self.quantified();
+        }
+        if !self.knows_threads
+            && (self.is_word(0, "exists") || self.is_word(0, "forall"))
+            && matches!(self.peek(1).kind, TokenKind::Name(_))
+            && (self.is_sign(2, ":") || self.is_sign(2, ".") || self.is_sign(2, "!="))
+        {
+            return Err(self.quantifier_refused());
         }
         let Some((operator, length)) = self.prefix_operator() else { return self.within() };
         (0..length).for_each(|_| _ = self.next());
