@@ -169,7 +169,7 @@ impl StreamEngine for ObservedVerdicts<'_> {
             finding
         };
         let findings = found.into_iter().map(finding).collect();
-        Outcome { findings, undecided: self.gave_up, ..Outcome::default() }
+        Outcome { findings, undecided: self.gave_up }
     }
 }
 
