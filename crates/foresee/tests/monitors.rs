@@ -280,12 +280,28 @@ mod remembering {
             @match { count; reset; }
         }
 
+        property Order(a, b) {
+            event outer(a) = lock_taken(a);
+            event inner(b) = lock_taken(b) when b < a;
+            ere: outer inner
+            @match { count; }
+        }
+
         property Asked(i) {
             event asked(i);
             event next(i);
             srs: asked asked -> asked . asked next -> #epsilon . ^ next -> #fail .
             @fail { count; }
         }
+    }
+
+    #[test]
+    fn one_event_by_name_is_several_of_a_property() {
+        foresee::event!(lock_taken, 3);
+        foresee::event!(lock_taken, 4);
+        assert_eq!(order::MONITOR.count("match"), 0);
+        foresee::event!(lock_taken, 2);
+        assert!(order::MONITOR.count("match") > 0);
     }
 
     #[test]

@@ -68,7 +68,12 @@ fn declared(event: &Event) -> String {
         Source::Builtin(Builtin::EndObject) => "EndObject",
         _ => "Program",
     };
-    let (name, arity) = (quoted(&event.name), event.arity);
+    // What `event!` calls it; the functions are called as the property does.
+    let name = match &event.source {
+        Source::Named(name) => name,
+        _ => &event.name,
+    };
+    let (name, arity) = (quoted(name), event.arity);
     format!(
         "__foresee::Declared {{ name: {name}, arity: {arity}, reporter: __foresee::Reporter::{reporter} }},"
     )
