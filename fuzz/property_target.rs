@@ -20,6 +20,11 @@ property Big(x, v) { event write(x, v) when v / (v - 3) > 2; event read(x); even
     ltl: [](end_object => !<*> write) @violation { report "{x} {v}"; } }
 suffix perthread property Calls(t) { event fork(t); event join(t); event in = enter("f"); event out = exit("f"); event end_thread;
     fsm: a [ fork -> b default -> a ] b [ join -> c out -> c ] c [ in -> c ] @c { report "{t}"; } @fail { count; } }
+property Remembers(c, x) { state last: int = 0; event same(c, n) = next(c, n) when n == last; event next(c, n) when n != x { last = n; }
+    event write(x); event key(c) = update(c, name) when name == "key"; ere: next+ (same | key) @match { report "{c} {x}"; reset; } }
+property Rewrites(c) { event create(c, i); event next(c); srs: create create -> create next . next next create -> #fail . ^ next $ -> #succeed
+    @fail { report "{c}"; } @succeed { reset; } }
+property Timed(i) { event next(i); event update(i); ptltl: update -> next within 5s @violation { report "{i}"; } }
 "#;
 
 /// Any bytes as a stream of events for properties: ends, without a panic.
@@ -30,10 +35,11 @@ pub(crate) fn events(bytes: &[u8]) {
     let mut reader = TextReader::new(bytes);
     let mut said = 0;
     while let Ok(true) = reader.advance() {
-        let (names, event) = (reader.names(), reader.event());
+        let (names, event, time) = (reader.names(), reader.event(), reader.time());
         let occasion = Occasion { names, thread: Some(event.thread), loc: event.loc, trace: "x" };
         for feed in &mut feeds {
             feed.learn(names);
+            time.into_iter().for_each(|time| feed.at(time));
             let mut heard = Vec::new();
             let _ =
                 feed.event(&event, &mut |v| heard.push((v.body, v.categories, v.domain, v.values.to_vec())));

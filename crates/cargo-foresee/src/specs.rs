@@ -90,6 +90,18 @@ pub(crate) fn without_calls(path: &Path, compiled: &Compiled) -> Result<(), CliE
     }
 }
 
+/// Refuses properties that ask when events happen, which recorded and observed runs do not tell.
+pub(crate) fn without_times(path: &Path, properties: &[Property]) -> Result<(), CliError> {
+    match properties.iter().find(|property| property.is_timed()) {
+        None => Ok(()),
+        Some(property) => Err(CliError::Usage(format!(
+            "{}: `{}` asks when events happen, which is not recorded; `foresee monitor` holds it against text streams with `#time` lines",
+            path.display(),
+            property.name
+        ))),
+    }
+}
+
 /// The text of a spec file.
 pub(crate) fn read(path: &Path) -> Result<String, CliError> {
     bounded::read_text(path, bounded::SMALL)

@@ -7,7 +7,7 @@
 
 use foresee_lattice::property::{Translator, has_values};
 use foresee_monitor::mttl::Who;
-use foresee_monitor::property::{Builtin, Property, Source};
+use foresee_monitor::property::{self, Builtin, Property, Source};
 use foresee_trace::{Arg, Event, FunctionPattern, Names, Op, StrId, function_path, nearest, perhaps};
 
 use crate::error::CliError;
@@ -133,11 +133,15 @@ impl Seen {
                     }
                 }
                 Source::Named(name) if !self.happened(names, &event.source) => {
-                    let is_other = |named: &&str| property.events.iter().all(|event| event.name != **named);
+                    let is_own = |event: &property::Event, named: &str| matches!(&event.source, Source::Named(own) if own == named);
+                    let is_other = |named: &&str| !property.events.iter().any(|event| is_own(event, named));
                     let near = nearest(name, texts(&self.named, names).filter(is_other));
                     if !near.is_empty() {
                         let message = format!("nothing in the run is called `{name}`");
-                        all.push(unmatched(by, "event", name, &message, near));
+                        let new = unmatched(by, "event", name, &message, near);
+                        if !all[before..].contains(&new) {
+                            all.push(new);
+                        }
                     }
                 }
                 Source::Builtin(_) if texts(&self.named, names).any(|named| named == event.name) => {

@@ -3,9 +3,12 @@
 //! The machine reads the slice of the binding: each of its events is a letter, and so is the end of the run, if the property looks
 //! at it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use foresee_monitor::formalism::Categories;
+use foresee_monitor::formalism::srs::Srs;
 use foresee_monitor::instance::{Instance, State};
-use foresee_monitor::property::Property;
+use foresee_monitor::property::{self, Property};
 use foresee_trace::{EventId, Execution, LocId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,6 +42,9 @@ pub(super) struct BodyMachine<'a> {
     happenings: Vec<(usize, usize)>,
     /// The last event of each thread, if the end of the run is looked at.
     last: FxHashSet<EventId>,
+    /// Whether the body rewrites strings, and gave up doing so in some run.
+    rewrites: bool,
+    gave_up: AtomicBool,
 }
 
 impl<'a> BodyMachine<'a> {
@@ -52,7 +58,13 @@ impl<'a> BodyMachine<'a> {
         }
         let looks_at_end = letters.contains_key(&END);
         let last = if looks_at_end { last_events(execution) } else { FxHashSet::default() };
-        BodyMachine { bound, letters, happenings, last }
+        let rewrites = matches!(bound.property.bodies[bound.body].machine, property::Machine::Srs(_));
+        BodyMachine { bound, letters, happenings, last, rewrites, gave_up: AtomicBool::new(false) }
+    }
+
+    /// Whether something was given up, so that verdicts may be missing.
+    pub(super) fn gave_up(&self) -> bool {
+        self.gave_up.load(Ordering::Relaxed)
     }
 
     /// Whether the property looks at an event, or depends on its being the last of its thread.
@@ -153,6 +165,9 @@ impl Machine for BodyMachine<'_> {
                 }
                 Act::Assign(var, value) => self.bound.instance.assign(&mut next, *var, *value),
             });
+        }
+        if self.rewrites && reported.meets(Srs::GAVE_UP) {
+            self.gave_up.store(true, Ordering::Relaxed);
         }
         (next, Categories(reported.0 & self.bound.wanted.0))
     }

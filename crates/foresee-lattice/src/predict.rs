@@ -6,7 +6,7 @@
 //! or at the [end](super::end) of a schedule of all events.
 //! So neither the explorer nor the way bindings are put together here can raise a false alarm.
 //!
-//! **What is not predicted.** Bindings whose parameters no event connects.
+//! **What is not predicted.** Bindings whose parameters no event connects, and properties with bounds of time.
 //!
 //! **Cost.** A pass over the execution for each binding that several threads deal with, and the lattice of its slice.
 
@@ -86,6 +86,10 @@ impl WholeEngine for PredictedVerdicts<'_> {
 impl PredictedVerdicts<'_> {
     fn property(&self, job: &Job<'_>, number: usize, outcome: &mut Outcome) {
         let property = &self.properties[number];
+        // Nobody knows when events of other runs would happen.
+        if property.is_timed() {
+            return;
+        }
         let mut translator = Translator::new(property);
         translator.learn(job.execution.names());
         let events = EventsByBinding::of(job.execution, &mut translator);
@@ -150,7 +154,7 @@ impl PredictedVerdicts<'_> {
         };
         let report = explore(&causality, &machine, options);
         let is_stopped = !report.exhaustive && self.prediction.breadth == Breadth::All;
-        outcome.undecided += u64::from(is_stopped);
+        outcome.undecided += u64::from(is_stopped || machine.gave_up());
         if report.violations.is_empty() {
             return;
         }

@@ -300,3 +300,23 @@ fn every_suffix_of_a_run_may_go_wrong() {
     // That of y may also come after the other, but not after the second b.
     assert_eq!(run.runs, Some((2, 3)));
 }
+
+#[test]
+fn what_instances_remember_is_predicted() {
+    let spec = r#"property AtMostOne(s) {
+        state held: int = 0;
+        event over(s) = push(s) when held >= 1;
+        event push(s) when held < 1 { held += 1; }
+        event pop(s) { held -= 1; }
+        ere: (push | pop)* over
+        @match { report "{s} holds two"; }
+    }"#;
+    let trace = "T1|fork(T2)|1\nT1|event(push, @7)|2\nT2|event(pop, @7)|3\nT1|event(push, @7)|4\n";
+    let found = check_text(trace, spec, Weak);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].certainty(), Certainty::Predicted);
+    assert_eq!(found[0].events, [3]);
+    let ordered =
+        "T1|fork(T2)|1\nT1|event(push, @7)|2\nT2|event(pop, @7)|3\nT1|join(T2)|3\nT1|event(push, @7)|4\n";
+    assert_eq!(check_text(ordered, spec, Weak).len(), 0);
+}

@@ -7,10 +7,12 @@
 use smallvec::SmallVec;
 
 use crate::formalism::suffix::{Copies, Suffix};
-use crate::formalism::{Categories, Monitor, Outlook};
-use crate::predicate::Values;
-use crate::property::{Body, Letters, Machine, MachineState, Property};
-use crate::watch::{Setup, initial_values};
+use crate::formalism::{Categories, Moment, Monitor, Outlook};
+use crate::predicate::{Binding, Values};
+use crate::property::{Body, Carried, Letters, Machine, MachineState, Property};
+use crate::remembering::{Remembered, Remembering};
+use crate::slice::params::ParamSet;
+use crate::watch::{Setup, first_letter, initial_values};
 
 /// A body, ready to step from state to state.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub struct Instance<'p> {
     machine: Machine,
     /// For properties with the modifier `suffix`: runs a copy of the machine for each suffix.
     suffix: Option<Suffix<Machine>>,
+    /// For properties whose instances remember values.
+    remembering: Option<Remembering<Machine>>,
     vars: SmallVec<[i64; 2]>,
     /// Per event, the assignment last: whether it begins the monitoring.
     creates: Vec<bool>,
@@ -42,6 +46,17 @@ pub struct State {
 enum Memory {
     Whole(MachineState),
     Suffixes(Box<Copies<MachineState>>),
+    Remembering(Box<Known>),
+}
+
+/// What an instance that remembers values knows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Known {
+    /// The parameters that its events have bound.
+    bound: ParamSet,
+    /// Their values.
+    values: SmallVec<[u64; 4]>,
+    remembered: Remembered<MachineState>,
 }
 
 impl State {
@@ -61,16 +76,32 @@ impl<'p> Instance<'p> {
         let vars: SmallVec<[i64; 2]> = initial_values(property, |_| None).into();
         let machine = match &body.letters {
             Letters::Events => body.machine.clone(),
-            Letters::Atoms(_) => body.machine.primed(body.letters.letter(None, &vars)),
+            Letters::Atoms(_) => body.machine.primed(first_letter(property, body, &vars)),
         };
-        let plan = Setup { property, body }.plan_for(&machine);
-        let creates = plan.events.iter().map(|event| event.creates).collect();
-        let distances = distances(&machine.outlook(), body.handled());
         let setup = Setup { property, body };
+        let remembering = property.remembers().then(|| setup.remembering(machine.clone()));
+        let plan = match &remembering {
+            Some(remembering) => setup.plan_for(remembering),
+            None => setup.plan_for(&machine),
+        };
+        let creates = plan.events.iter().map(|event| event.creates).collect();
+        let outlook = remembering.as_ref().map_or_else(|| machine.outlook(), Monitor::outlook);
+        let distances = distances(&outlook, body.handled());
         let suffix = property.modifiers.suffix.then(|| setup.suffix(machine.clone(), &plan));
         let leaves_out = plan.drops_unconnected || plan.combined_unconnected().is_some();
         let resets = plan.resets;
-        Instance { property, body, machine, suffix, vars, creates, resets, leaves_out, distances }
+        Instance {
+            property,
+            body,
+            machine,
+            suffix,
+            remembering,
+            vars,
+            creates,
+            resets,
+            leaves_out,
+            distances,
+        }
     }
 
     /// Whether some bindings say nothing, though there are events for them: nothing connects their values.
@@ -86,10 +117,11 @@ impl<'p> Instance<'p> {
     /// An event of the property, with the values it carries; returns the verdicts.
     pub fn event(&self, state: &mut State, event: u32, thread: u64, args: &[u64]) -> Categories {
         let guard = self.property.events[event as usize].guard.as_ref();
-        if guard.is_some_and(|guard| !guard.holds(Values { vars: &state.vars, args, thread })) {
+        let occasion = Values { vars: &state.vars, args, thread, ..Values::default() };
+        if guard.is_some_and(|guard| !guard.holds(occasion)) {
             return Categories::NONE;
         }
-        self.step(state, event, Some(event))
+        self.step(state, event, thread, args)
     }
 
     /// A variable of the property gets a value; returns the verdicts.
@@ -99,21 +131,45 @@ impl<'p> Instance<'p> {
         }
         match self.body.letters {
             Letters::Events => Categories::NONE,
-            Letters::Atoms(_) => self.step(state, self.property.events.len() as u32, None),
+            Letters::Atoms(_) => self.step(state, self.property.events.len() as u32, 0, &[]),
         }
     }
 
-    fn step(&self, state: &mut State, slot: u32, event: Option<u32>) -> Categories {
+    /// An event that counts, or the assignment to a variable, which is behind them.
+    fn step(&self, state: &mut State, slot: u32, thread: u64, args: &[u64]) -> Categories {
         if state.memory.is_none() && !self.creates[slot as usize] {
             return Categories::NONE;
         }
-        let letter = self.body.letters.letter(event, &state.vars);
-        let memory = state.memory.get_or_insert_with(|| match &self.suffix {
-            Some(suffix) => Memory::Suffixes(Box::new(suffix.start())),
-            None => Memory::Whole(self.machine.start()),
+        let values = Values { vars: &state.vars, args, thread, ..Values::default() };
+        let declared = self.property.events.get(slot as usize);
+        let memory = state.memory.get_or_insert_with(|| match (&self.suffix, &self.remembering) {
+            (_, Some(remembering)) => Memory::Remembering(Box::new(Known {
+                bound: ParamSet::EMPTY,
+                values: SmallVec::from_elem(0, self.property.params.len()),
+                remembered: remembering.start(),
+            })),
+            (Some(suffix), None) => Memory::Suffixes(Box::new(suffix.start())),
+            (None, None) => Memory::Whole(self.machine.start()),
         });
         let mut verdicts = Categories::NONE;
         let mut report = |categories| verdicts = verdicts.union(categories);
+        if let (Memory::Remembering(known), Some(remembering)) = (&mut *memory, &self.remembering) {
+            let Known { bound, values: own, remembered } = &mut **known;
+            for (param, carried) in
+                declared.iter().flat_map(|event| event.shape.params.iter().zip(&event.carried))
+            {
+                *bound = bound.or(ParamSet::only(*param));
+                own[usize::from(*param)] = match carried {
+                    Carried::Arg(position) => args.get(*position as usize).copied().unwrap_or(0),
+                    Carried::Thread => thread,
+                };
+            }
+            let moment = Moment { event: slot, letter: slot, values: Some(&values) };
+            let binding = Binding { bound: bound.0, values: own };
+            remembering.react_at(remembered, moment, binding, self.resets, &mut report);
+            return verdicts;
+        }
+        let letter = self.body.letters.letter(declared.is_some().then_some(slot), values);
         match (memory, &self.suffix) {
             (Memory::Suffixes(copies), Some(suffix)) => {
                 suffix.react(copies, letter, self.resets, &mut report);
@@ -121,7 +177,9 @@ impl<'p> Instance<'p> {
                 copies.iter_mut().for_each(|(_, count)| *count = 1);
             }
             (Memory::Whole(machine), _) => self.machine.react(machine, letter, self.resets, &mut report),
-            (Memory::Suffixes(_), None) => debug_assert!(false, "a state of another instance"),
+            (Memory::Suffixes(_) | Memory::Remembering(_), _) => {
+                debug_assert!(false, "a state of another instance");
+            }
         }
         verdicts
     }
@@ -136,6 +194,10 @@ impl<'p> Instance<'p> {
             Some(Memory::Suffixes(copies)) => {
                 copies.iter().map(|(copy, _)| of(copy)).min().unwrap_or(u32::MAX)
             }
+            Some(Memory::Remembering(known)) => self.remembering.as_ref().map_or(0, |remembering| {
+                let place = remembering.place(&known.remembered);
+                self.distances.get(place as usize).copied().unwrap_or(0)
+            }),
             None => u32::MAX,
         }
     }

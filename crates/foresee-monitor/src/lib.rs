@@ -26,7 +26,7 @@
 //!
 //! The way through the crate: [`spec`] reads text and compiles it into a [`property::Property`], whose bodies are
 //! [`formalism`] machines; [`watch::Watch`] runs a property over events; below it, [`mod@slice`] keeps one copy of the machine
-//! for each binding of the parameters. Formulas about what threads know are [`mttl`], and are monitored elsewhere. [`graph`] draws the automata of bodies. Nothing here reads files, prints, or knows about
+//! for each binding of the parameters; [`remembering`] gives the copies variables. Formulas about what threads know are [`mttl`], and are monitored elsewhere. [`graph`] draws the automata of bodies. Nothing here reads files, prints, or knows about
 //! traces.
 
 pub mod formalism;
@@ -37,6 +37,7 @@ pub mod operator;
 pub mod predicate;
 pub mod property;
 pub mod questions;
+pub mod remembering;
 pub mod slice;
 pub mod spec;
 pub mod watch;

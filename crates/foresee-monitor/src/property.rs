@@ -6,6 +6,8 @@ use crate::formalism::automaton::Automaton;
 use crate::formalism::cfg::{Cfg, Set};
 use crate::formalism::ptltl::Past;
 use crate::formalism::raw::Raw;
+use crate::formalism::srs::{Srs, SrsState};
+use crate::formalism::timed::{Timed, TimedState};
 use crate::formalism::{Categories, Letter, Monitor, Outlook};
 use crate::mttl::{Local, Mttl, ThreadName};
 use crate::predicate::{Expr, Values};
@@ -98,6 +100,28 @@ pub struct Event {
     pub carried: Vec<Carried>,
     /// Under which condition it counts.
     pub guard: Option<Expr>,
+    /// The same, where that depends on the instance.
+    pub own_guard: Option<Expr>,
+    /// What it does to the variables of instances.
+    pub actions: Vec<Assignment>,
+}
+
+/// A variable of an instance gets a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The variable, by its position.
+    pub state: u32,
+    /// The value.
+    pub value: Expr,
+}
+
+/// A variable that each instance of a property has for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateVar {
+    /// What the property calls it.
+    pub name: String,
+    /// Its value at the beginning.
+    pub initial: i64,
 }
 
 /// A variable of the program that a property speaks of.
@@ -155,11 +179,11 @@ pub enum Letters {
 
 impl Letters {
     /// The letter for an event (`None`: an assignment, or the beginning) when the variables have these values.
-    pub fn letter(&self, event: Option<u32>, vars: &[i64]) -> Letter {
+    pub fn letter(&self, event: Option<u32>, values: Values<'_>) -> Letter {
         let Letters::Atoms(atoms) = self else { return event.unwrap_or(0) };
         let holds = |atom: &Atom| match atom {
             Atom::Event(this) => event == Some(*this),
-            Atom::Predicate(condition) => condition.holds(Values { vars, ..Values::default() }),
+            Atom::Predicate(condition) => condition.holds(values),
         };
         atoms.iter().enumerate().fold(0, |mask, (bit, atom)| mask | u32::from(holds(atom)) << bit)
     }
@@ -236,6 +260,10 @@ pub struct Property {
     pub events: Vec<Event>,
     /// The program's variables it speaks of.
     pub vars: Vec<Var>,
+    /// The variables that each instance has for itself.
+    pub state: Vec<StateVar>,
+    /// The texts it compares values with; their [numbers](crate::predicate::text_number) go by their positions.
+    pub texts: Vec<String>,
     /// What it states.
     pub bodies: Vec<Body>,
     /// Its names for threads.
@@ -246,6 +274,18 @@ pub struct Property {
     pub mttl: Vec<MttlBody>,
 }
 
+impl Property {
+    /// Whether it asks when events happen.
+    pub fn is_timed(&self) -> bool {
+        self.bodies.iter().any(|body| matches!(body.machine, Machine::Timed(_)))
+    }
+
+    /// Whether its instances remember values; see [`remembering`](crate::remembering).
+    pub fn remembers(&self) -> bool {
+        !self.state.is_empty() || self.events.iter().any(|event| event.own_guard.is_some())
+    }
+}
+
 /// What a body compiles to. It is itself a [`Monitor`]; [`Watch`](crate::watch::Watch) runs the variants without the
 /// detour.
 #[derive(Clone, Debug)]
@@ -254,8 +294,12 @@ pub enum Machine {
     Automaton(Automaton),
     /// A past formula too big for a table.
     Past(Past),
+    /// A past formula with bounds of time.
+    Timed(Timed),
     /// A grammar.
     Cfg(Cfg),
+    /// A rewriting system.
+    Srs(Srs),
     /// The user's own.
     Raw(Raw),
 }
@@ -267,8 +311,12 @@ pub enum MachineState {
     Number(u32),
     /// Of a past formula or the user's own monitor.
     Word(u64),
+    /// Of a formula with bounds of time.
+    Timed(Box<TimedState>),
     /// Of a grammar.
     Set(Arc<Set>),
+    /// Of a rewriting system.
+    Text(SrsState),
 }
 
 impl Machine {
@@ -278,7 +326,7 @@ impl Machine {
         match self {
             Machine::Automaton(automaton) => Machine::Automaton(automaton.clone().primed(letter)),
             Machine::Past(past) => Machine::Past(past.primed(letter)),
-            Machine::Cfg(_) | Machine::Raw(_) => self.clone(),
+            Machine::Timed(_) | Machine::Cfg(_) | Machine::Srs(_) | Machine::Raw(_) => self.clone(),
         }
     }
 }
@@ -290,7 +338,9 @@ impl Monitor for Machine {
         match self {
             Machine::Automaton(automaton) => MachineState::Number(automaton.start()),
             Machine::Past(past) => MachineState::Word(past.start()),
+            Machine::Timed(timed) => MachineState::Timed(Box::new(timed.start())),
             Machine::Cfg(cfg) => MachineState::Set(cfg.start()),
+            Machine::Srs(srs) => MachineState::Text(srs.start()),
             Machine::Raw(raw) => MachineState::Word(raw.start()),
         }
     }
@@ -299,7 +349,9 @@ impl Monitor for Machine {
         match (self, state) {
             (Machine::Automaton(automaton), MachineState::Number(state)) => automaton.step(state, letter),
             (Machine::Past(past), MachineState::Word(state)) => past.step(state, letter),
+            (Machine::Timed(timed), MachineState::Timed(state)) => timed.step(state, letter),
             (Machine::Cfg(cfg), MachineState::Set(state)) => cfg.step(state, letter),
+            (Machine::Srs(srs), MachineState::Text(state)) => srs.step(state, letter),
             (Machine::Raw(raw), MachineState::Word(state)) => raw.step(state, letter),
             _ => debug_assert!(false, "a state of another machine"),
         }
@@ -309,7 +361,9 @@ impl Monitor for Machine {
         match (self, state) {
             (Machine::Automaton(automaton), MachineState::Number(state)) => automaton.verdicts(state),
             (Machine::Past(past), MachineState::Word(state)) => past.verdicts(state),
+            (Machine::Timed(timed), MachineState::Timed(state)) => timed.verdicts(state),
             (Machine::Cfg(cfg), MachineState::Set(state)) => cfg.verdicts(state),
+            (Machine::Srs(srs), MachineState::Text(state)) => srs.verdicts(state),
             (Machine::Raw(raw), MachineState::Word(state)) => raw.verdicts(state),
             _ => Categories::NONE,
         }
@@ -319,7 +373,9 @@ impl Monitor for Machine {
         match self {
             Machine::Automaton(automaton) => automaton.outlook(),
             Machine::Past(past) => past.outlook(),
+            Machine::Timed(timed) => timed.outlook(),
             Machine::Cfg(cfg) => cfg.outlook(),
+            Machine::Srs(srs) => srs.outlook(),
             Machine::Raw(raw) => raw.outlook(),
         }
     }
@@ -328,6 +384,7 @@ impl Monitor for Machine {
         match (self, state) {
             (Machine::Automaton(automaton), MachineState::Number(state)) => automaton.place(state),
             (Machine::Cfg(cfg), MachineState::Set(state)) => cfg.place(state),
+            (Machine::Srs(srs), MachineState::Text(state)) => srs.place(state),
             _ => 1,
         }
     }

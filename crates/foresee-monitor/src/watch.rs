@@ -9,10 +9,12 @@ use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::formalism::automaton::Automaton;
+use crate::formalism::srs::Srs;
 use crate::formalism::suffix::Suffix;
-use crate::formalism::{Categories, Letter, Monitor, Outlook};
+use crate::formalism::{Categories, Letter, Moment, Monitor, Outlook};
 use crate::predicate::Values;
 use crate::property::{Body, Carried, Event, Letters, Machine, Property, Var};
+use crate::remembering::{self, Remembering};
 use crate::slice::params::{EventShape, ParamSet};
 use crate::slice::plan::{Demands, Plan};
 use crate::slice::simple::{Flat, Single};
@@ -47,6 +49,20 @@ pub enum FeedError {
         /// How many were given.
         found: usize,
     },
+    /// The property asks for times, and the event has none.
+    #[error("`{property}` asks when events happen, and that is not known here")]
+    NoTime {
+        /// The property's name.
+        property: String,
+    },
+    /// The event was read, and the rules of an `srs` body go on and on.
+    #[error(
+        "`{property}`: its rules rewrite without end, or make a string without end: nothing more is said of this instance"
+    )]
+    GaveUp {
+        /// The property's name.
+        property: String,
+    },
     /// The call is there, and not all the values that the event asks for.
     #[error(
         "not all arguments that `{event}` asks for were recorded: record the run with `--spec` and this file"
@@ -66,7 +82,11 @@ pub struct Watch<'p> {
     plain: Vec<Option<u32>>,
     /// Whether all bodies read events, and none of them atoms.
     reads_events: bool,
+    /// Whether monitors read more than letters.
+    wants_values: bool,
     vars: Vec<i64>,
+    /// When the next event happens, if that is known.
+    time: Option<u64>,
     assignments: u64,
 }
 
@@ -80,6 +100,14 @@ enum Running {
 }
 
 impl Running {
+    #[inline]
+    fn read(&mut self, moment: Moment<'_>, values: &[u64], report: &mut impl FnMut(SliceVerdict<'_>)) {
+        match self {
+            Running::Table(single) => single.event(moment, report),
+            Running::Other(slices) => slices.event(moment, values, report),
+        }
+    }
+
     fn slices(&self) -> &dyn Slices {
         match self {
             Running::Table(single) => single,
@@ -90,7 +118,7 @@ impl Running {
 
 /// A slicer of whatever monitor.
 trait Slices: std::fmt::Debug + Send {
-    fn event(&mut self, event: u32, letter: Letter, values: &[u64], report: &mut dyn FnMut(SliceVerdict<'_>));
+    fn event(&mut self, moment: Moment<'_>, values: &[u64], report: &mut dyn FnMut(SliceVerdict<'_>));
     fn object_gone(&mut self, object: u64) -> bool;
     fn changes(&self) -> u64;
     fn needs_known_values(&self, event: u32) -> bool;
@@ -103,14 +131,8 @@ trait Slices: std::fmt::Debug + Send {
 }
 
 impl<M: Monitor<State: Send> + Send> Slices for Slicer<M> {
-    fn event(
-        &mut self,
-        event: u32,
-        letter: Letter,
-        values: &[u64],
-        report: &mut dyn FnMut(SliceVerdict<'_>),
-    ) {
-        Slicer::event(self, event, letter, values, &mut |verdict| report(verdict));
+    fn event(&mut self, moment: Moment<'_>, values: &[u64], report: &mut dyn FnMut(SliceVerdict<'_>)) {
+        Slicer::event(self, moment, values, &mut |verdict| report(verdict));
     }
 
     fn object_gone(&mut self, object: u64) -> bool {
@@ -135,8 +157,8 @@ impl<M: Monitor<State: Send> + Send> Slices for Slicer<M> {
 }
 
 impl<M: Monitor<State: Send> + Send> Slices for Single<M> {
-    fn event(&mut self, event: u32, letter: Letter, _: &[u64], report: &mut dyn FnMut(SliceVerdict<'_>)) {
-        Single::event(self, event, letter, &mut |verdict| report(verdict));
+    fn event(&mut self, moment: Moment<'_>, _: &[u64], report: &mut dyn FnMut(SliceVerdict<'_>)) {
+        Single::event(self, moment, &mut |verdict| report(verdict));
     }
 
     fn object_gone(&mut self, _: u64) -> bool {
@@ -161,15 +183,9 @@ impl<M: Monitor<State: Send> + Send> Slices for Single<M> {
 }
 
 impl<M: Monitor<State: Send> + Send> Slices for Flat<M> {
-    fn event(
-        &mut self,
-        event: u32,
-        letter: Letter,
-        values: &[u64],
-        report: &mut dyn FnMut(SliceVerdict<'_>),
-    ) {
+    fn event(&mut self, moment: Moment<'_>, values: &[u64], report: &mut dyn FnMut(SliceVerdict<'_>)) {
         if let [object] = *values {
-            Flat::event(self, event, letter, object, &mut |verdict| report(verdict));
+            Flat::event(self, moment, object, &mut |verdict| report(verdict));
         }
     }
 
@@ -200,15 +216,23 @@ impl<'p> Watch<'p> {
     /// the spec says comes first, and 0 last.
     pub fn new(property: &'p Property, initial: impl Fn(&str) -> Option<i64>) -> Watch<'p> {
         let vars = initial_values(property, initial);
+        let rewrites = |body: &Body| matches!(body.machine, Machine::Srs(_));
+        let wants_values =
+            property.remembers() || property.is_timed() || property.bodies.iter().any(rewrites);
         let plain = |event: &Event| {
             let args = (0..event.arity as u32).map(Carried::Arg);
-            let is_plain = event.guard.is_none() && event.carried.iter().copied().eq(args);
+            let is_plain = event.guard.is_none() && !wants_values && event.carried.iter().copied().eq(args);
             is_plain.then_some(event.arity as u32)
         };
         let plain = property.events.iter().map(plain).collect();
         let bodies = property.bodies.iter().map(|body| running(property, body, &vars)).collect();
         let reads_events = property.bodies.iter().all(|body| body.letters == Letters::Events);
-        Watch { property, bodies, plain, reads_events, vars, assignments: 0 }
+        Watch { property, bodies, plain, reads_events, wants_values, vars, time: None, assignments: 0 }
+    }
+
+    /// What comes next happens at this time, in nanoseconds since any moment. Time does not go back.
+    pub fn at(&mut self, time: u64) {
+        self.time = Some(self.time.map_or(time, |before| before.max(time)));
     }
 
     /// The values of the variables now.
@@ -268,11 +292,14 @@ impl<'p> Watch<'p> {
             let (expected, found) = (declared.arity, args.len());
             return Err(FeedError::Arity { event: declared.name.clone(), expected, found });
         }
-        if declared
-            .guard
-            .as_ref()
-            .is_some_and(|guard| !guard.holds(Values { vars: &self.vars, args, thread }))
-        {
+        let time = match self.time {
+            None if self.property.is_timed() => {
+                return Err(FeedError::NoTime { property: self.property.name.clone() });
+            }
+            time => time.unwrap_or(0),
+        };
+        let occasion = Values { vars: &self.vars, args, thread, time, ..Values::default() };
+        if declared.guard.as_ref().is_some_and(|guard| !guard.holds(occasion)) {
             return Ok(());
         }
         let carried = |carried: &Carried| match carried {
@@ -280,7 +307,28 @@ impl<'p> Watch<'p> {
             Carried::Thread => thread,
         };
         let values: SmallVec<[u64; 4]> = declared.carried.iter().map(carried).collect();
-        self.deliver(event, &values, report);
+        let bodies = &self.property.bodies;
+        let mut gave_up = false;
+        let report: &mut dyn FnMut(Verdict<'_>) = &mut |verdict| {
+            let rewrites = matches!(bodies[verdict.body].machine, Machine::Srs(_));
+            match rewrites && verdict.categories.meets(Srs::GAVE_UP) {
+                true => gave_up = true,
+                false => report(verdict),
+            }
+        };
+        match self.wants_values {
+            true => {
+                for (body, running) in self.bodies.iter_mut().enumerate() {
+                    let letter = self.property.bodies[body].letters.letter(Some(event), occasion);
+                    let moment = Moment { event, letter, values: Some(&occasion) };
+                    running.read(moment, &values, &mut |verdict| report(of_body(body, verdict)));
+                }
+            }
+            false => self.deliver(event, &values, report),
+        }
+        if gave_up {
+            return Err(FeedError::GaveUp { property: self.property.name.clone() });
+        }
         Ok(())
     }
 
@@ -290,16 +338,13 @@ impl<'p> Watch<'p> {
         for (body, running) in self.bodies.iter_mut().enumerate() {
             let letter = match self.reads_events {
                 true => event,
-                false => self.property.bodies[body].letters.letter(Some(event), &self.vars),
+                false => {
+                    let seen = Values { vars: &self.vars, ..Values::default() };
+                    self.property.bodies[body].letters.letter(Some(event), seen)
+                }
             };
-            match running {
-                Running::Table(single) => {
-                    single.event(event, letter, &mut |verdict| report(of_body(body, verdict)));
-                }
-                Running::Other(slices) => {
-                    slices.event(event, letter, values, &mut |verdict| report(of_body(body, verdict)));
-                }
-            }
+            let moment = Moment::plain(event, letter);
+            running.read(moment, values, &mut |verdict| report(of_body(body, verdict)));
         }
     }
 
@@ -311,15 +356,13 @@ impl<'p> Watch<'p> {
         let assignment = self.property.events.len() as u32;
         let thread = [thread];
         let values = if self.property.modifiers.perthread { &thread[..] } else { &[] };
+        let seen = Values { vars: &self.vars, thread: thread[0], ..Values::default() };
         for (body, running) in self.bodies.iter_mut().enumerate() {
             let letters = &self.property.bodies[body].letters;
             if let Letters::Atoms(_) = letters {
-                let letter = letters.letter(None, &self.vars);
-                let report = &mut |verdict: SliceVerdict<'_>| report(of_body(body, verdict));
-                match running {
-                    Running::Table(single) => single.event(assignment, letter, report),
-                    Running::Other(slices) => slices.event(assignment, letter, values, report),
-                }
+                let letter = letters.letter(None, seen);
+                let moment = Moment { event: assignment, letter, values: Some(&seen) };
+                running.read(moment, values, &mut |verdict| report(of_body(body, verdict)));
             }
         }
     }
@@ -345,17 +388,20 @@ fn of_body(body: usize, verdict: SliceVerdict<'_>) -> Verdict<'_> {
 fn running(property: &Property, body: &Body, vars: &[i64]) -> Running {
     let machine = match &body.letters {
         Letters::Events => body.machine.clone(),
-        Letters::Atoms(_) => body.machine.primed(body.letters.letter(None, vars)),
+        Letters::Atoms(_) => body.machine.primed(first_letter(property, body, vars)),
     };
     let setup = Setup { property, body };
+    let is_single = property.params.is_empty() && !property.modifiers.suffix && !property.remembers();
     Running::Other(match machine {
-        Machine::Automaton(automaton) if property.params.is_empty() && !property.modifiers.suffix => {
+        Machine::Automaton(automaton) if is_single => {
             let plan = setup.plan_for(&automaton);
             return Running::Table(Single::new(automaton, plan));
         }
         Machine::Automaton(automaton) => setup.slices(automaton),
         Machine::Past(past) => setup.slices(past),
+        Machine::Timed(timed) => setup.slices(timed),
         Machine::Cfg(cfg) => setup.slices(cfg),
+        Machine::Srs(srs) => setup.slices(srs),
         Machine::Raw(raw) => setup.slices(raw),
     })
 }
@@ -366,6 +412,12 @@ pub(crate) fn initial_values(property: &Property, initial: impl Fn(&str) -> Opti
     property.vars.iter().map(value).collect()
 }
 
+/// What a body reads before the first event.
+pub(crate) fn first_letter(property: &Property, body: &Body, vars: &[i64]) -> Letter {
+    let state = remembering::initial(property);
+    body.letters.letter(None, Values { vars, state: &state, ..Values::default() })
+}
+
 /// What a body's monitors are made from.
 pub(crate) struct Setup<'a> {
     pub(crate) property: &'a Property,
@@ -374,6 +426,13 @@ pub(crate) struct Setup<'a> {
 
 impl Setup<'_> {
     fn slices<M: Monitor<State: Send> + Send + 'static>(&self, monitor: M) -> Box<dyn Slices> {
+        if self.property.remembers() {
+            return self.slices_of(self.remembering(monitor));
+        }
+        self.slices_of(monitor)
+    }
+
+    fn slices_of<M: Monitor<State: Send> + Send + 'static>(&self, monitor: M) -> Box<dyn Slices> {
         let plan = self.plan_for(&monitor);
         if !self.property.modifiers.suffix {
             return match self.property.params.len() {
@@ -385,6 +444,12 @@ impl Setup<'_> {
         let suffix = self.suffix(monitor, &plan);
         let plan = self.plan(&self.by_event(suffix.outlook()));
         Box::new(Slicer::new(suffix, plan))
+    }
+
+    /// The monitor with the property's own variables.
+    pub(crate) fn remembering<M: Monitor>(&self, monitor: M) -> Remembering<M> {
+        let creates = self.plan_for(&monitor).events.iter().map(|event| event.creates).collect();
+        Remembering::new(monitor, self.property, self.body, creates)
     }
 
     /// The monitor of all suffixes; `plan` is that of the monitor itself.

@@ -309,8 +309,8 @@ fn what_calls_do_not_carry_is_refused() {
         ),
         ("enter(\"f\", \"g\")", "2:25 error: `enter` takes its functions first"),
         ("enter(\"f\" | g, x)", "2:26 error: expected another function's name, in quotes, found `g`"),
-        ("enter(\"f\", _)", "2:9 error: the built-in event does not carry `x`"),
-        ("enter(\"f\", y)", "2:9 error: the built-in event does not carry `x`"),
+        ("enter(\"f\", _)", "2:9 error: the event after `=` does not carry `x`"),
+        ("enter(\"f\", y)", "2:9 error: the event after `=` does not carry `x`"),
         ("acquire(a as x)", "2:22 error: `acquire` is no call: it has no parameters with names"),
         ("acquire(x) returning y", "2:35 error: `acquire` returns nothing"),
         ("acquire(\"f\", x)", "2:22 error: only `enter` and `exit` take a text"),
@@ -400,4 +400,265 @@ fn what_says_nothing_is_warned_of() {
         "connected property P(u, f) { event login(u); event open(f); event access(u, f);
          ptltl: access -> <*> login && <*> open @violation { count; } }",
     );
+}
+
+#[test]
+fn values_are_compared_with_texts() {
+    let spec = "property P(f) {
+        event secret(f, name) = open(f, name) when name == \"a\\\"b\" || \"key\" == name;
+        event other(f) = open(f, name) when name != \"key\";
+        ere: secret @match { count; }
+    }";
+    let compiled = compile(spec).unwrap();
+    let property = &compiled.properties[0];
+    assert_eq!(property.texts, ["a\"b", "key"]);
+    let number = foresee_monitor::predicate::text_number;
+    assert_eq!(
+        reported(spec, &[(0, 0, &[1, 7]), (0, 0, &[1, number(0)]), (0, 0, &[2, number(1)])]),
+        [1, 2],
+        "7 is another text, or none"
+    );
+    let neat = format(spec).unwrap();
+    assert!(neat.contains("when (name == \"a\\\"b\") || (\"key\" == name);"), "{neat}");
+    assert_eq!(compile(&neat).unwrap().properties[0].texts, property.texts);
+}
+
+#[test]
+fn texts_are_no_numbers() {
+    let of = |guard: &str| {
+        let spec = format!(
+            "property P(f) {{ var v: int;\nevent e(f, name) when {guard};\nere: e @match {{ count; }} }}"
+        );
+        problems(&spec)
+    };
+    for (guard, expected) in [
+        (
+            "name < \"x\"",
+            "2:23 error: texts are the same or not: there is no order among them (expected `==` or `!=`)",
+        ),
+        ("name + \"x\" == 3", "2:30 error: a text is no number (texts are compared with `==` or `!=`)"),
+        ("\"x\"", "2:23 error: this is not a condition (expected a condition)"),
+        ("v == \"x\"", "2:23 error: `v` is a number, not a text (expected a value that the event carries)"),
+        (
+            "thread == \"x\"",
+            "2:23 error: `thread` is a number, not a text (expected a value that the event carries)",
+        ),
+        (
+            "3 == \"x\"",
+            "2:23 error: a text is compared with a value that the event carries (expected the name of a value)",
+        ),
+        (
+            "\"y\" == \"x\"",
+            "2:30 error: a text is compared with a value that the event carries (expected the name of a value)",
+        ),
+        (
+            "nam == \"x\"",
+            "2:23 error: `nam` is neither a variable nor a value of the event (unknown name) [did you mean `name`?]",
+        ),
+    ] {
+        assert_eq!(of(guard), [expected], "{guard}");
+    }
+    let formula = problems("property P { var v: int;\nptltl: v == \"x\" @violation { count; } }");
+    assert_eq!(formula.len(), 1);
+    assert!(formula[0].starts_with("2:8 error: `v` is a number, not a text"), "{formula:?}");
+}
+
+#[test]
+fn an_event_of_the_program_can_be_several_of_a_property() {
+    let spec = "property Inversion(t1, t2, a, b) {
+        event outer1(t1, a) = acq(t1, a, _);
+        event inner1(t1, b) = acq(t1, b, _);
+        event outer2(t2, b) = acq(t2, b, _);
+        event inner2(t2, a) = acq(t2, a, rank) when rank > 0;
+        ere: outer1 inner1 outer2 inner2
+        @match { count; }
+    }";
+    let compiled = compile(spec).unwrap();
+    let events = &compiled.properties[0].events;
+    assert!(events.iter().all(|event| event.source == Source::Named("acq".to_owned()) && event.arity == 3));
+    let acq = |t: u64, l: u64| [(0, t, l), (1, t, l), (2, t, l), (3, t, l)];
+    let run: Vec<_> = [acq(1, 8), acq(1, 9), acq(2, 9), acq(2, 8)].concat();
+    let mut watch = Watch::new(&compiled.properties[0], |_| None);
+    let mut found = Vec::new();
+    for (at, (event, thread, lock)) in run.iter().enumerate() {
+        watch
+            .event(*event, 0, &[*thread, *lock, 1], &mut |verdict| found.push((at, verdict.values.to_vec())))
+            .unwrap();
+    }
+    found.retain(|(_, values)| values[0] != values[1] && values[2] != values[3]);
+    assert_eq!(found, [(15, vec![1, 2, 8, 9])]);
+    assert_eq!(
+        problems("property P(l) { event a(l) = aquire(l); ere: a @match { count; } }"),
+        [
+            "1:30 warning: `aquire` is an event of the program's own (not a built-in event) [did you mean the built-in event `acquire`?]"
+        ]
+    );
+    let twice = problems("property P(a, b) { event e(a);\nevent e(b); ere: e @match { count; } }");
+    assert_eq!(
+        twice,
+        [
+            "2:7 error: there is already a event or variable called `e` (used twice) [one event of the program can be several: `event other(…) = e(…);`]"
+        ]
+    );
+    assert!(
+        problems("property P(x) { event e(x) when _ > 1; ere: e @match { count; } }")[0]
+            .contains("unknown name")
+    );
+}
+
+#[test]
+fn events_change_variables_of_their_instance() {
+    let spec = "property AtMostTwo(s) {
+        state count: int = 0;
+        event push(s) when count < 2 { count += 1; }
+        event over(s) = push(s) when count >= 2;
+        event pop(s) { count -= 1; }
+        ere: (push | pop)* over
+        @match { report \"{s} is full\"; reset; }
+    }";
+    let push = |s: &'static [u64]| [(1, 0, s), (0, 0, s)];
+    let pop = |s: &'static [u64]| [(2, 0, s), (2, 0, &[9])];
+    let run = [push(&[1]), push(&[1]), push(&[2]), pop(&[1]), push(&[1]), push(&[1]), push(&[1])].concat();
+    assert_eq!(reported(spec, &run), [10], "after the verdict the variable is what it was at first");
+    let formula = "property P { state n: int = 1; state odd: bool;\nevent a(x) { n += x; odd = n % 2 == 1; }
+        ptltl: a -> n <= 4 && !odd @violation { count; } }";
+    let events: [(u32, u64, &[u64]); 4] = [(0, 0, &[1]), (0, 0, &[1]), (0, 0, &[1]), (0, 0, &[2])];
+    assert_eq!(reported(formula, &events), [1, 3]);
+    assert_eq!(problems(formula), [""; 0]);
+}
+
+#[test]
+fn guards_ask_for_parameters_that_were_bound_before() {
+    let spec = "property Inversion(t1, t2, a, b) {
+        event outer1(t1, a) = acq(t1, a);
+        event inner1(t1, b) = acq(t1, b) when b != a;
+        event outer2(t2, b) = acq(t2, b) when t2 != t1;
+        event inner2(t2, a) = acq(t2, a) when t2 != t1 && a != b;
+        ere: outer1 inner1 outer2 inner2
+        @match { count; }
+    }";
+    let acq = |t: u64, l: u64| [(0, t, l), (1, t, l), (2, t, l), (3, t, l)];
+    let run: Vec<_> = [acq(1, 8), acq(1, 9), acq(2, 9), acq(2, 8)].concat();
+    let compiled = compile(spec).unwrap();
+    let mut watch = Watch::new(&compiled.properties[0], |_| None);
+    let mut found = Vec::new();
+    for (at, (event, thread, lock)) in run.iter().enumerate() {
+        let tell =
+            &mut |verdict: foresee_monitor::watch::Verdict<'_>| found.push((at, verdict.values.to_vec()));
+        watch.event(*event, 0, &[*thread, *lock], tell).unwrap();
+    }
+    assert_eq!(found, [(15, vec![1, 2, 8, 9])]);
+}
+
+#[test]
+fn the_short_form_of_a_variable_is_the_same_variable() {
+    let short = "property P(s) {\n    var n = -2;\n    var on = true;\n    event a(s) { n += 1; on = false; };\n    ere: a\n    @match { count; }\n}\n";
+    let neat = format(short).unwrap();
+    assert_eq!(
+        neat,
+        "property P(s) {\n    state n: int = -2;\n    state on: bool = true;\n    event a(s) { n += 1; on = false; }\n    ere: a\n    @match { count; }\n}\n"
+    );
+    assert_eq!(format(&neat).unwrap(), neat);
+    let [one, other] = [short, &neat].map(|spec| compile(spec).unwrap().properties.remove(0));
+    assert_eq!((&one.state, &one.events[0].actions), (&other.state, &other.events[0].actions));
+    let word = "property P { event state; event x; ere: state x @match { count; } }";
+    assert_eq!(problems(word), [""; 0], "`state` remains a name");
+}
+
+#[test]
+fn what_cannot_be_remembered_is_refused() {
+    let of = |declared: &str, event: &str| {
+        problems(&format!(
+            "property P(x) {{ {declared}\nvar v: int; event e(x, n) {event}\nere: e @match {{ count; }} }}"
+        ))
+    };
+    for (declared, event, expected) in [
+        (
+            "",
+            "{ n = 1; }",
+            "2:29 error: `n` is no `state` variable of this property (events change those, and nothing else) [declare it: `state n: int = 0;`]",
+        ),
+        (
+            "state count: int;",
+            "{ cout += 1; }",
+            "2:29 error: `cout` is no `state` variable of this property (events change those, and nothing else) [did you mean `count`?]",
+        ),
+        (
+            "state on: bool;",
+            "{ on += 1; }",
+            "2:29 error: nothing is added to `on`, which is true or false (expected `=`, not `+=`)",
+        ),
+        ("state on: bool;", "{ on = n; }", ""),
+        ("state on: bool;", "{ on = n + 1; }", "2:34 error: this is not a condition (expected a condition)"),
+        (
+            "state c: float;",
+            "{ c = 1; }",
+            "1:26 error: variables have the type `int` or `bool`, not `float` (expected `int` or `bool`)",
+        ),
+        ("state c: int;", "{ c = 1 }", ""),
+        (
+            "state c: int;",
+            "{ c * 2; }",
+            "2:31 error: expected `=`, `+=` or `-=`, found `*` (expected `=`, `+=` or `-=`)",
+        ),
+        (
+            "state c: int;",
+            "{ }",
+            "2:29 error: expected a `state` variable that the event changes, found `}` (expected a `state` variable that the event changes)",
+        ),
+        (
+            "state c: int;",
+            "{ c = m; }",
+            "2:33 error: `m` is neither a variable nor a value of the event (unknown name) [did you mean `c`?]",
+        ),
+        (
+            "state c: int;",
+            "{ skip; }",
+            "2:29 error: what has been recorded or reported cannot be skipped (an event is told when it happens, not before) [in a program, ask the monitor before the call (`MONITOR.count(…)`), or `recover` or `abort` on the verdict]",
+        ),
+        (
+            "state c: int = 1;",
+            ";",
+            "1:23 warning: no event changes `c` (always the same) [change it, as in `event e { c = …; }`; a variable of the program is `var c: int;`]",
+        ),
+    ] {
+        let expected: &[&str] = if expected.is_empty() { &[] } else { &[expected] };
+        assert_eq!(of(declared, event), expected, "{declared} {event}");
+    }
+    let suffix =
+        problems("suffix property P(x) { state c: int;\nevent e(x) { c += 1; } ere: e @match { count; } }");
+    assert!(suffix[0].contains("a `suffix` property has no variables of its own"), "{suffix:?}");
+    let suffix = problems(
+        "suffix property P(x, y) { event d(y);\nevent e(x) when x != y; ere: d e @match { count; } }",
+    );
+    assert!(suffix[0].contains("no guards about what instances remember"), "{suffix:?}");
+    let skip = problems("property P { event e; ere: e @match { skip; } }");
+    assert!(skip[0].contains("cannot be skipped"), "{skip:?}");
+    let many: String = (0..200).map(|nth| format!("state c{nth}: int; ")).collect();
+    assert!(
+        problems(&format!("property P {{ {many} event e; ere: e @match {{ count; }} }}"))[0]
+            .contains("too many variables")
+    );
+}
+
+#[test]
+fn quantifiers_over_values_are_refused_with_what_to_do_instead() {
+    let of = |formula: &str| {
+        problems(&format!("property P(x) {{ event a(x, t);\nptltl: {formula} @violation {{ count; }} }}"))
+    };
+    let refused = "only `mttl` bodies have quantifiers, over threads (values of events are not quantified within a formula)";
+    assert_eq!(
+        of("a -> exists t: <*> a"),
+        [format!(
+            "2:13 error: {refused} [let a `state` variable of the instance count those that there are: `event add(x, t) {{ there += 1; }}`, and ask for `there > 0`]"
+        )]
+    );
+    assert_eq!(
+        of("forall t . a"),
+        [format!(
+            "2:8 error: {refused} [make `t` a parameter of the property: what it states, it states for each value]"
+        )]
+    );
+    let named = "property P { event exists; event a; ptltl: a -> <*> exists @violation { count; } }";
+    assert_eq!(problems(named), [""; 0]);
 }

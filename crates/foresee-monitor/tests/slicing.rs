@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foresee_monitor::formalism::ere::Ere;
 use foresee_monitor::formalism::suffix::Suffix;
-use foresee_monitor::formalism::{Categories, Handled, Monitor};
+use foresee_monitor::formalism::{Categories, Handled, Moment, Monitor};
 use foresee_monitor::slice::params::{EventShape, ParamSet};
 use foresee_monitor::slice::plan::{Demands, Plan};
 use foresee_monitor::slice::simple::{Flat, Single};
@@ -46,7 +46,7 @@ fn by_slicer<M: Monitor>(
         if how == How::Skipping && (is_idle || is_unknown) {
             continue;
         }
-        slicer.event(*event, *event, values, &mut |reported| {
+        slicer.event(Moment::plain(*event, *event), values, &mut |reported| {
             let value = |param: usize| {
                 reported.domain.contains(ParamSet::only(param as u8)).then(|| reported.values[param])
             };
@@ -128,10 +128,10 @@ fn simple_properties_agree_with_the_definition() {
                 verdicts.push((at, reported.values.iter().copied().map(Some).collect(), reported.categories));
             };
             let Some(flat) = &mut flat else {
-                single.event(*event, *event, &mut hear);
+                single.event(Moment::plain(*event, *event), &mut hear);
                 continue;
             };
-            flat.event(*event, *event, values[0], &mut hear);
+            flat.event(Moment::plain(*event, *event), values[0], &mut hear);
             if random.percent(50) && !trace[at + 1..].iter().any(|(_, later)| later == values) {
                 flat.object_gone(values[0]);
             }
@@ -245,7 +245,7 @@ fn the_papers_eleven_events_give_one_match() {
 
     // Fig. 4 has eight instances. <m1> alone cannot match (it has no create_coll), so the slicer never builds it.
     let mut slicer = Slicer::new(automaton, plan);
-    trace.iter().for_each(|(event, values)| slicer.event(*event, *event, values, &mut |_| ()));
+    trace.iter().for_each(|(event, values)| slicer.event(Moment::plain(*event, *event), values, &mut |_| ()));
     assert_eq!(slicer.size().built, 7);
     let all = [true; 4];
     let fig_4: [(&[Option<u64>], &[usize]); 8] = [

@@ -56,6 +56,11 @@ pub trait EventSource {
         None
     }
 
+    /// When the event that was reached happened, in nanoseconds since any moment; `None` where that is not known.
+    fn time(&self) -> Option<u64> {
+        None
+    }
+
     /// The line of the event that was reached, counted from 1; `None` for what has no lines.
     fn line(&self) -> Option<u64> {
         None

@@ -267,3 +267,60 @@ fn counts_are_there_for_the_program() {
     let count = counts.iter().find(|count| count.property == "Counted").unwrap();
     assert_eq!((count.body, count.category, count.count), (None, "match", 2));
 }
+
+/// What instances remember, other names for an event, and rewriting.
+mod remembering {
+    foresee::monitor! {
+        property AtMostTwo(pool) {
+            state taken: int = 0;
+            event over(pool) = take(pool, _) when taken >= 2;
+            event take(pool, by) when taken < 2 { taken += 1; }
+            event give(pool) { taken -= 1; }
+            ere: (take | give)* over
+            @match { count; reset; }
+        }
+
+        property Order(a, b) {
+            event outer(a) = lock_taken(a);
+            event inner(b) = lock_taken(b) when b < a;
+            ere: outer inner
+            @match { count; }
+        }
+
+        property Asked(i) {
+            event asked(i);
+            event next(i);
+            srs: asked asked -> asked . asked next -> #epsilon . ^ next -> #fail .
+            @fail { count; }
+        }
+    }
+
+    #[test]
+    fn one_event_by_name_is_several_of_a_property() {
+        foresee::event!(lock_taken, 3);
+        foresee::event!(lock_taken, 4);
+        assert_eq!(order::MONITOR.count("match"), 0);
+        foresee::event!(lock_taken, 2);
+        assert!(order::MONITOR.count("match") > 0);
+    }
+
+    #[test]
+    fn instances_in_a_program_remember_values() {
+        let take = |pool: i64| {
+            at_most_two::over(pool, 1);
+            at_most_two::take(pool, 1);
+        };
+        [1, 1, 2].into_iter().for_each(take);
+        at_most_two::give(1);
+        take(1);
+        assert_eq!(at_most_two::MONITOR.count("match"), 0);
+        take(1);
+        assert_eq!(at_most_two::MONITOR.count("match"), 1);
+        asked::asked(7);
+        asked::asked(7);
+        asked::next(7);
+        assert_eq!(asked::MONITOR.count("fail"), 0);
+        asked::next(7);
+        assert_eq!(asked::MONITOR.count("fail"), 1);
+    }
+}

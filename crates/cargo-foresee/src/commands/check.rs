@@ -101,7 +101,9 @@ impl Check {
     pub(crate) fn by(settings: Settings, warnings: specs::Warnings) -> Result<Check, CliError> {
         let mut properties = Vec::new();
         for path in &settings.spec {
-            properties.extend(specs::load(path, warnings)?.properties);
+            let loaded = specs::load(path, warnings)?.properties;
+            specs::without_times(path, &loaded)?;
+            properties.extend(loaded);
         }
         knowledge::program(&properties).map_err(|why| CliError::Usage(why.to_string()))?;
         let engines = engines(&settings, &properties)?;

@@ -7,7 +7,7 @@ use foresee_lattice::property::{Feed, Occasion, says, unknown_value};
 use foresee_monitor::property::{Action, Source};
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::spec::diagnostic::closest;
-use foresee_monitor::watch::Verdict;
+use foresee_monitor::watch::{FeedError, Verdict};
 use foresee_trace::{Event, Gap, LocId, Names, NoEnd, Op, Spoils};
 
 use crate::cli::MonitorArgs;
@@ -44,18 +44,24 @@ struct Counts {
     unknown: u64,
     /// Events with too few or too many values, by property.
     misfits: u64,
+    /// Instances that were given up.
+    given_up: u64,
 }
 
 /// Why an event is not as the properties want it.
 enum Fault {
     Unknown(String),
     Misfit(String),
+    /// Not the event: the property has given something up.
+    GaveUp(String),
 }
 
 pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     let started = Instant::now();
     let compiled = specs::load(&args.spec, specs::Warnings::Printed)?;
     specs::without_mttl(&args.spec, &compiled)?;
+    let timed = compiled.properties.iter().find(|property| property.is_timed());
+    let timed = timed.map(|property| property.name.clone());
     let mut feeds: Vec<Feed<'_>> = compiled.properties.iter().map(Feed::new).collect();
     let mut input = Input::open(&args.events)?;
     let trace = display_name(&args.events);
@@ -64,14 +70,25 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     let (mut aborted, mut out_of_memory) = (false, false);
     while !aborted && input.advance()? {
         let (names, event) = input.event();
-        let fed = feed(&mut feeds, names, &event, &mut heard);
+        let time = input.source().time();
+        if let (None, Some(timed)) = (time, &timed) {
+            return Err(without_time(&input, &trace, timed, counts.events));
+        }
+        let fed = feed(&mut feeds, names, time, &event, &mut heard);
         if let Err(fault) = fed {
-            if args.strict {
+            if args.strict && !matches!(fault, Fault::GaveUp(_)) {
                 return Err(refused(&fault, &feeds, &input, &trace, counts.events));
             }
             match fault {
                 Fault::Unknown(_) => counts.unknown += 1,
                 Fault::Misfit(_) => counts.misfits += 1,
+                Fault::GaveUp(why) => {
+                    if counts.given_up == 0 {
+                        input.end_progress();
+                        error::print(Severity::Warning, &format!("{trace}: event {}: {why}", counts.events));
+                    }
+                    counts.given_up += 1;
+                }
             }
         }
         if !heard.is_empty() {
@@ -141,7 +158,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
             std::env::current_dir().map_or_else(|_| Viewpoint::default(), |here| Viewpoint::new(&here));
         stdout::print(&args.format.render(Results::Run(&[report]), &here))?;
     }
-    Ok(ExitCode::from(match (counts.verdicts, out_of_memory) {
+    Ok(ExitCode::from(match (counts.verdicts, out_of_memory || counts.given_up > 0) {
         (0, false) => exit::NOTHING_FOUND,
         (0, true) => exit::UNDECIDED,
         _ => exit::FINDINGS,
@@ -153,14 +170,19 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
 fn feed(
     feeds: &mut [Feed<'_>],
     names: &Names,
+    time: Option<u64>,
     event: &Event<'_>,
     heard: &mut Vec<Heard>,
 ) -> Result<(), Fault> {
     let mut fed = Ok(());
     for (property, feed) in feeds.iter_mut().enumerate() {
         feed.learn(names);
+        time.into_iter().for_each(|time| feed.at(time));
         if let Err(why) = feed.event(event, &mut |verdict| hear(heard, property, verdict)) {
-            fed = Err(Fault::Misfit(format!("{}: {why}", feed.property().name)));
+            fed = Err(match why {
+                FeedError::GaveUp { .. } => Fault::GaveUp(why.to_string()),
+                _ => Fault::Misfit(format!("{}: {why}", feed.property().name)),
+            });
         }
     }
     if let Op::Named { name, .. } = event.op
@@ -220,10 +242,19 @@ fn refused(fault: &Fault, feeds: &[Feed<'_>], input: &Input<'_>, trace: &str, in
             let meant = closest(name, named).map(|meant| format!("; did you mean `{meant}`?"));
             format!("no property has an event `{name}`{}", meant.unwrap_or_default())
         }
-        Fault::Misfit(why) => why.clone(),
+        Fault::Misfit(why) | Fault::GaveUp(why) => why.clone(),
     };
     input.end_progress();
     CliError::Usage(format!("{trace}: {place}: {why}"))
+}
+
+/// The error for an event without a time, where a property asks for it.
+fn without_time(input: &Input<'_>, trace: &str, property: &str, index: u64) -> CliError {
+    input.end_progress();
+    let place = input.source().line().map_or_else(|| format!("event {index}"), |line| format!("line {line}"));
+    CliError::Usage(format!(
+        "{trace}: {place}: `{property}` asks when events happen, and this event has no time; text streams tell it in lines `#time SECONDS` before events"
+    ))
 }
 
 /// People read along; the document for machines comes at the end.
@@ -262,6 +293,9 @@ impl Counts {
         if self.misfits > 0 {
             text +=
                 &format!("; {} with too few or too many values, passed over", count(self.misfits, "event"));
+        }
+        if self.given_up > 0 {
+            text += &format!("; {} given up", count(self.given_up, "instance"));
         }
         text
     }

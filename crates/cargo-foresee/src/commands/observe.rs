@@ -26,6 +26,7 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     let compiled = specs::load(&args.spec, specs::Warnings::Printed)?;
     specs::without_mttl(&args.spec, &compiled)?;
     specs::without_calls(&args.spec, &compiled)?;
+    specs::without_times(&args.spec, &compiled.properties)?;
     let properties = compiled.properties;
     let refused = |why| CliError::Usage(format!("{}: {why}", args.spec.display()));
     stages(&properties).map_err(|why| refused(why.to_string()))?;

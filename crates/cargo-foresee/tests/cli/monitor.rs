@@ -261,3 +261,66 @@ fn properties_watch_the_variables_they_speak_of_in_recorded_programs() {
     let outcome = folder.foresee(&["run", "--spec", "it.rv", "--", "./tower", "approved"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
 }
+
+#[test]
+fn bounds_of_time_need_times() {
+    let folder = Folder::new();
+    folder.write(
+        "late.rv",
+        "property Answered(r) {\n    event request(r);\n    event response(r);\n    ptltl: response -> request within 5s\n    \
+         @violation { report \"{r} answered too late\"; }\n}\n",
+    );
+    folder.write(
+        "timed.std",
+        "#time 10\nT1|event(request, @1)|1\n#time 12.5\nT1|event(request, @2)|2\n#time 17\nT2|event(response, @2)|3\nT2|event(response, @1)|4\n",
+    );
+    let outcome = folder.foresee(&["monitor", "late.rv", "timed.std"]);
+    assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("@1 answered too late"), "{}", outcome.stdout);
+    assert!(!outcome.stdout.contains("@2 answered too late"), "{}", outcome.stdout);
+    folder.write("plain.std", "T1|event(request, @1)|1\nT2|event(response, @1)|2\n");
+    let outcome = folder.foresee(&["monitor", "late.rv", "plain.std"]);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("plain.std: line 1: `Answered` asks when events happen"),
+        "{}",
+        outcome.stderr
+    );
+    let outcome = folder.foresee(&["check", "plain.std", "--spec", "late.rv"]);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("`Answered` asks when events happen, which is not recorded"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn events_have_texts_names_and_variables() {
+    let folder = Folder::new();
+    folder.write(
+        "open.rv",
+        "property Secret(f) {\n    state opened: int = 0;\n    event again(f) = open(f, name) when name == \"key\" && opened > 0;\n    \
+         event first(f) = open(f, name) when name == \"key\" { opened += 1; }\n    ere: first+ again\n    \
+         @match { report \"{f} again\"; reset; }\n}\n",
+    );
+    folder.write(
+        "events.std",
+        "T1|event(open, @1, \"key\")|1\nT1|event(open, @2, \"log\")|2\nT1|event(open, @2, \"log\")|3\nT1|event(open, @1, \"key\")|4\n",
+    );
+    let outcome = folder.foresee(&["monitor", "open.rv", "events.std"]);
+    assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
+    assert_eq!(outcome.stdout.matches("again").count(), 1, "{}", outcome.stdout);
+}
+
+#[test]
+fn rules_without_end_are_given_up_and_that_is_said() {
+    let folder = Folder::new();
+    folder
+        .write("rules.rv", "property P(x) {\n    event a(x);\n    srs: a -> a a\n    @fail { count; }\n}\n");
+    folder.write("events.std", "T1|event(a, @1)|1\nT1|event(a, @1)|2\nT1|event(a, @2)|3\n");
+    let outcome = folder.foresee(&["monitor", "rules.rv", "events.std"]);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("event 0: `P`: its rules rewrite without end"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("2 instances given up"), "{}", outcome.stderr);
+}

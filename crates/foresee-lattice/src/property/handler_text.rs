@@ -102,6 +102,7 @@ impl Translator<'_> {
             sort @ (Sort::Lock | Sort::Object) => match self.objects.what(value) {
                 Object::Lock(lock) => names.lock_name(lock).to_owned(),
                 Object::String(text) => names.str(text).to_owned(),
+                Object::Text(text) => self.property().texts.get(text).cloned().unwrap_or_default(),
                 Object::At(addr) => {
                     // An object that begins with a lock is not called like that lock, unless the property is about locks.
                     let lock = self.locks.get(&addr).filter(|_| sort == Sort::Lock);

@@ -26,7 +26,7 @@ pub use translate::{PropertyEvent, Translator};
 
 use foresee_monitor::property::{Action, Handler, Property};
 use foresee_monitor::slice::params::ParamSet;
-use foresee_monitor::watch::Verdict;
+use foresee_monitor::watch::{FeedError, Verdict};
 use foresee_trace::{Event, LocId, Names, ThreadId};
 use rustc_hash::FxHashMap;
 
@@ -42,6 +42,8 @@ pub struct ObservedVerdicts<'o> {
     ended: Vec<bool>,
     found: FxHashMap<(usize, Handled, LocId), First>,
     heard: Vec<Heard>,
+    /// Instances that were given up.
+    gave_up: u64,
 }
 
 /// A body's handler, by position.
@@ -87,7 +89,8 @@ impl<'o> ObservedVerdicts<'o> {
     pub fn new(properties: &'o [Property], trace: &'o str) -> ObservedVerdicts<'o> {
         let feeds: Vec<Feed<'o>> = properties.iter().map(Feed::new).collect();
         let ended = vec![false; feeds.len()];
-        ObservedVerdicts { properties, trace, feeds, ended, found: FxHashMap::default(), heard: Vec::new() }
+        let (found, heard) = (FxHashMap::default(), Vec::new());
+        ObservedVerdicts { properties, trace, feeds, ended, found, heard, gave_up: 0 }
     }
 
     /// Keeps the verdicts of this event.
@@ -131,7 +134,8 @@ impl StreamEngine for ObservedVerdicts<'_> {
         for (property, feed) in self.feeds.iter_mut().enumerate() {
             if !self.ended[property] {
                 // An event that carries too much or too little is another event of that name.
-                let _ = feed.event(event, &mut |verdict| hear(&mut self.heard, property, verdict));
+                let fed = feed.event(event, &mut |verdict| hear(&mut self.heard, property, verdict));
+                self.gave_up += u64::from(matches!(fed, Err(FeedError::GaveUp { .. })));
             }
         }
         if !self.heard.is_empty() {
@@ -172,7 +176,7 @@ impl StreamEngine for ObservedVerdicts<'_> {
         };
         let unknown = self.feeds.iter().filter_map(|feed| unknown_value(feed.translator()));
         let (findings, unknown) = (found.into_iter().map(finding).collect(), unknown.collect());
-        Outcome { findings, unknown, ..Outcome::default() }
+        Outcome { findings, unknown, undecided: self.gave_up }
     }
 }
 

@@ -5,12 +5,14 @@
 //! address is not that object: from the second life on, the number of the life is put into bits that no address of a program has.
 //! Freeing a block ends the life of all objects in it; so does another lock at the place of a lock.
 //!
-//! Locks that have no address (text traces know names only) and strings have ranges of their own.
+//! Locks that have no address (text traces know names only) and strings have ranges of their own. Strings that the property compares
+//! values with are known by the numbers that its guards have for them.
 //!
 //! Cost: a hash lookup per object and event; memory for each address that a property's event has ever mentioned.
 
 use std::collections::BTreeSet;
 
+use foresee_monitor::predicate::text_number;
 use foresee_trace::{LockId, Mem, StrId};
 use rustc_hash::FxHashMap;
 
@@ -30,6 +32,8 @@ pub(super) enum Object {
     /// A lock of which only the name is known.
     Lock(LockId),
     String(StrId),
+    /// The property's own text of this position.
+    Text(usize),
     /// Something at this address.
     At(u64),
 }
@@ -87,6 +91,11 @@ impl Objects {
         STRING | u64::from(text.0)
     }
 
+    /// A string that is the property's own text of this position.
+    pub(super) fn text(position: usize) -> u64 {
+        text_number(position)
+    }
+
     /// The objects in a block of memory that were mentioned.
     pub(super) fn in_block(&self, mem: Mem) -> Vec<u64> {
         let last = mem.addr.saturating_add(u64::from(mem.size.max(1)) - 1);
@@ -107,6 +116,9 @@ impl Objects {
     pub(super) fn what(&self, object: u64) -> Object {
         match object {
             _ if object & SPECIAL == LOCK => Object::Lock(LockId(object as u32)),
+            _ if object & SPECIAL == STRING && object >= text_number(0) => {
+                Object::Text(object as u32 as usize)
+            }
             _ if object & SPECIAL == STRING => Object::String(StrId(object as u32)),
             _ if self.lives.contains_key(&(object & !LIFE)) => Object::At(object & !LIFE),
             _ => Object::At(object),
@@ -149,6 +161,8 @@ mod tests {
         assert_eq!(ended, [first]);
         assert_eq!(objects.what(Objects::lock(LockId(7))), Object::Lock(LockId(7)));
         assert_eq!(objects.what(Objects::string(StrId(7))), Object::String(StrId(7)));
+        assert_eq!(objects.what(Objects::string(StrId(u32::MAX))), Object::String(StrId(u32::MAX)));
+        assert_eq!(objects.what(Objects::text(7)), Object::Text(7));
     }
 
     #[test]

@@ -117,3 +117,26 @@ fn an_event_with_other_values_is_another_event() {
     let spec = r#"property P(x) { event a(x); ere: a @match { report "a"; } }"#;
     assert_eq!(messages(spec, "T1|event(a, @1, @2)\nT1|event(b, @1)\n"), [""; 0]);
 }
+
+#[test]
+fn texts_of_the_trace_are_those_of_guards() {
+    let spec = r#"property Secret(f, name) {
+            event secret(f, name) = open(f, name) when name == "key" || name == "";
+            ere: secret @match { report "{f} is {name}"; } }
+        property Others(name) {
+            event other(name) = open(_, name) when name != "key";
+            ere: other @match { report "other {name}"; } }"#;
+    let trace = "T1|event(open, @1, \"log\")|1\nT1|event(open, @2, \"key\")|2\nT1|event(open, @3, \"\")|3\n";
+    assert_eq!(messages(spec, trace), ["other log", "@2 is key", "@3 is ", "other "]);
+}
+
+#[test]
+fn instances_remember_values_in_traces() {
+    let spec = r#"property Twice(f) {
+            state last: int = 0;
+            event again(f, name) = open(f, name) when name == last;
+            event first(f, name) = open(f, name) when name != last { last = name; }
+            ere: first+ again @match { report "{f} opened twice"; } }"#;
+    let trace = "T1|event(open, @1, \"a\")|1\nT1|event(open, @2, \"a\")|2\nT1|event(open, @1, \"b\")|3\nT1|event(open, @1, \"b\")|4\n";
+    assert_eq!(messages(spec, trace), ["@1 opened twice"]);
+}

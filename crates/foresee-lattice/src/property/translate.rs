@@ -38,7 +38,7 @@ pub(super) enum Sort {
     Object,
 }
 
-/// The property's events with a name, for each string of the trace.
+/// The property's events (or texts) with a name, for each string of the trace.
 #[derive(Clone, Debug, Default)]
 struct ByName {
     /// A position in `lists`; 0 is the empty one.
@@ -94,6 +94,8 @@ pub struct Translator<'p> {
     left: ByName,
     called: ByName,
     returned: ByName,
+    /// The property's own texts.
+    texts: ByName,
     calls: Calls<'p>,
     /// The functions that the property's events name, by event.
     functions: Vec<Vec<FunctionPattern>>,
@@ -153,6 +155,7 @@ impl<'p> Translator<'p> {
             left: ByName::default(),
             called: ByName::default(),
             returned: ByName::default(),
+            texts: ByName::default(),
             calls: Calls::new(property),
             functions: property.events.iter().map(functions).collect(),
             variables: Variables::new(property.vars.iter().map(|var| var.name.as_str())),
@@ -199,6 +202,8 @@ impl<'p> Translator<'p> {
             found.map(|(_, index)| index).collect()
         };
         self.named.learn(names, |text| all(&|source| matches!(source, Source::Named(name) if name == text)));
+        let texts = || self.property.texts.iter().zip(0..);
+        self.texts.learn(names, |text| texts().filter(|(own, _)| *own == text).map(|(_, at)| at).collect());
         if self.wants.functions || self.wants.calls {
             let functions = &self.functions;
             let called = |text: &str, is_it: fn(&Source) -> bool| -> Vec<u32> {
@@ -302,7 +307,8 @@ impl<'p> Translator<'p> {
         if events.is_empty() {
             return Ok(());
         }
-        let values: SmallVec<[u64; 4]> = args.iter().map(|arg| value(&mut self.objects, *arg)).collect();
+        let values: SmallVec<[u64; 4]> =
+            args.iter().map(|arg| value(&mut self.objects, &self.texts, *arg)).collect();
         for &event in events {
             deliver(self.property, &mut self.sorts, event, args, &values, visit)?;
         }
@@ -326,7 +332,8 @@ impl<'p> Translator<'p> {
                 let event = self.property.events[event as usize].name.clone();
                 return Err(FeedError::NotRecorded { event });
             };
-            let values: SmallVec<[u64; 4]> = found.iter().map(|arg| value(&mut self.objects, *arg)).collect();
+            let values: SmallVec<[u64; 4]> =
+                found.iter().map(|arg| value(&mut self.objects, &self.texts, *arg)).collect();
             deliver(self.property, &mut self.sorts, event, &found, &values, visit)?;
         }
         Ok(())
@@ -395,11 +402,14 @@ impl<'p> Translator<'p> {
 }
 
 /// What a property knows an argument by.
-fn value(objects: &mut Objects, arg: Arg) -> u64 {
+fn value(objects: &mut Objects, texts: &ByName, arg: Arg) -> u64 {
     match arg {
         Arg::Int(number) => number as u64,
         Arg::Object(addr) => objects.at(addr),
-        Arg::Str(text) => Objects::string(text),
+        Arg::Str(text) => match texts.events(text).first() {
+            Some(&own) => Objects::text(own as usize),
+            None => Objects::string(text),
+        },
     }
 }
 

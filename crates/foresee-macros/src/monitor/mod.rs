@@ -89,6 +89,19 @@ fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
         let problem = Diagnostic::error(property.name.span.clone(), message, "has both");
         problem.with_help("make two properties of it")
     });
+    let of_recordings = compiled.properties.iter().zip(&written).filter_map(|(property, ast)| {
+        let (message, label, help) = if !property.texts.is_empty() {
+            let message = "in a program, values of events are not compared with texts";
+            (message, "has a text", "compare in Rust, and report the event if it counts")
+        } else if property.is_timed() {
+            let message = "in a program, bounds of time are not monitored";
+            (message, "has a bound of time", "give the event its time as a value, and compare it in a guard")
+        } else {
+            return None;
+        };
+        Some(Diagnostic::error(ast.name.span.clone(), message, label).with_help(help))
+    });
+    let refused = refused.chain(of_recordings);
     let refused: Vec<Diagnostic> = refused.collect();
     if !refused.is_empty() {
         return Err(refused);

@@ -18,7 +18,8 @@ pub(super) fn written(property: &Property, ast: &ast::Property, source: &str, nt
     };
     let make = tables::property(property)
         .unwrap_or_else(|| format!("__foresee::compiled({}, {nth})", quoted(source)));
-    let event_functions = (0..).zip(&ast.events).map(|(index, event)| event_function(index, event));
+    let event_functions =
+        (0..).zip(&ast.events).map(|(index, event)| event_function(index, event, &property.events[index]));
     let functions: String = event_functions.chain((0..).zip(&property.vars).map(var_function)).collect();
     let doc = quoted(&format!("The property `{}`: a function for each of its events.", property.name));
     let property_name = quoted(&property.name);
@@ -67,21 +68,31 @@ fn declared(event: &Event) -> String {
         Source::Builtin(Builtin::EndObject) => "EndObject",
         _ => "Program",
     };
-    let (name, arity) = (quoted(&event.name), event.arity);
+    // What `event!` calls it; the functions are called as the property does.
+    let name = match &event.source {
+        Source::Named(name) => name,
+        _ => &event.name,
+    };
+    let (name, arity) = (quoted(name), event.arity);
     format!(
         "__foresee::Declared {{ name: {name}, arity: {arity}, reporter: __foresee::Reporter::{reporter} }},"
     )
 }
 
-fn event_function(index: usize, event: &ast::Event) -> String {
+fn event_function(index: usize, event: &ast::Event, compiled: &Event) -> String {
     let carried = event.source.as_ref().map_or(&event.args, |(_, args)| args);
-    let names = carried.iter().filter_map(ast::Arg::bound).map(|name| name.text.as_str());
-    let names = names.filter(|name| *name != "thread");
-    let names: Vec<&str> = names.collect();
+    // A call is given what is asked for; other events all their values.
+    let is_call = !matches!(compiled.source, Source::Named(_) | Source::Builtin(_));
+    let name = |(nth, arg): (usize, &ast::Arg)| match arg.bound() {
+        Some(name) => Some(name.text.clone()),
+        None => (!is_call).then(|| format!("unused_{nth}")),
+    };
+    let names: Vec<String> =
+        carried.iter().enumerate().filter_map(name).filter(|name| name != "thread").collect();
     // Each with a lifetime of its own: numbers have none.
     let lifetimes: String = (0..names.len()).map(|nth| format!("'a{nth},")).collect();
     let arg =
-        |(nth, name): (usize, &&str)| format!("{}: impl ::foresee::IntoArg<'a{nth}>,", identifier(name));
+        |(nth, name): (usize, &String)| format!("{}: impl ::foresee::IntoArg<'a{nth}>,", identifier(name));
     let args: String = names.iter().enumerate().map(arg).collect();
     let keys: String =
         names.iter().map(|name| format!("__foresee::Key::of({}),", identifier(name))).collect();
@@ -90,7 +101,7 @@ fn event_function(index: usize, event: &ast::Event) -> String {
         String::new()
     } else {
         let converted =
-            |name: &&str| format!("let {0} = ::foresee::IntoArg::into_arg({0});", identifier(name));
+            |name: &String| format!("let {0} = ::foresee::IntoArg::into_arg({0});", identifier(name));
         let values: String = names.iter().map(|name| format!(", {}", identifier(name))).collect();
         let converted: String = names.iter().map(converted).collect();
         format!("{converted} ::foresee::__recorded_event!({} {values});", quoted(&event.name.text))

@@ -11,16 +11,31 @@ use foresee_monitor::property::{
 
 use crate::template::quoted;
 
-/// An expression for the property, or nothing if a body has no table.
+/// An expression for the property, or nothing if a body has no table, or instances remember values.
 pub(super) fn property(property: &Property) -> Option<String> {
-    // What is about the knowledge of threads has a module of its own.
-    let Property { name, params, modifiers, events, vars, bodies, threads: _, locals: _, mttl: _ } = property;
+    // What is about the knowledge of threads has a module of its own, and texts are refused.
+    let Property {
+        name,
+        params,
+        modifiers,
+        events,
+        vars,
+        bodies,
+        state: _,
+        texts: _,
+        threads: _,
+        locals: _,
+        mttl: _,
+    } = property;
+    if property.remembers() {
+        return None;
+    }
     let event_count = events.len();
     let bodies: Option<Vec<String>> = bodies.iter().map(|one| body(one, event_count)).collect();
     let Modifiers { full_binding, suffix, perthread, connected, unsynchronized } = modifiers;
     Some(format!(
         "__foresee::Property {{
-            name: {}, params: {}, events: {}, vars: {}, bodies: {},
+            name: {}, params: {}, events: {}, vars: {}, state: ::std::vec![], texts: ::std::vec![], bodies: {},
             modifiers: __foresee::Modifiers {{
                 full_binding: {full_binding}, suffix: {suffix}, perthread: {perthread}, connected: {connected},
                 unsynchronized: {unsynchronized},
@@ -90,6 +105,7 @@ fn event(event: &Event) -> String {
         "__foresee::Event {{
             name: {}, source: __foresee::Source::{source}, arity: {},
             shape: __foresee::EventShape {{ params: {}, creation: {} }}, carried: {}, guard: {},
+            own_guard: ::core::option::Option::None, actions: ::std::vec![],
         }}",
         string(&event.name),
         event.arity,
@@ -109,7 +125,7 @@ fn body(body: &Body, events: usize) -> Option<String> {
     let machine = match &body.machine {
         Machine::Automaton(machine) => automaton(machine),
         Machine::Cfg(cfg) => grammar(cfg, events, &body.handlers),
-        Machine::Past(_) | Machine::Raw(_) => return None,
+        Machine::Past(_) | Machine::Timed(_) | Machine::Srs(_) | Machine::Raw(_) => return None,
     };
     let letters = match &body.letters {
         Letters::Events => "Events".to_owned(),
@@ -190,6 +206,8 @@ fn expression(expr: &Expr) -> String {
         Expr::Source(Number::Var(var)) => format!("Source(__foresee::Number::Var({var}))"),
         Expr::Source(Number::Arg(arg)) => format!("Source(__foresee::Number::Arg({arg}))"),
         Expr::Source(Number::Thread) => "Source(__foresee::Number::Thread)".to_owned(),
+        Expr::Source(Number::State(state)) => format!("Source(__foresee::Number::State({state}))"),
+        Expr::Source(Number::Param(param)) => format!("Source(__foresee::Number::Param({param}))"),
         Expr::Unary(operator, inner) => format!("Unary(__foresee::Unary::{operator:?}, {})", boxed(inner)),
         Expr::Binary(operator, left, right) => {
             format!("Binary(__foresee::Binary::{operator:?}, {}, {})", boxed(left), boxed(right))

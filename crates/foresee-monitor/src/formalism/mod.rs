@@ -20,17 +20,40 @@ pub mod fsm;
 pub mod ltl;
 pub mod ptltl;
 pub mod raw;
+pub mod srs;
 pub mod suffix;
 mod tableau;
 pub mod temporal;
+pub mod timed;
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
 use thiserror::Error;
 
+use crate::predicate::{Binding, Values};
+
 /// What a monitor reads at one event; see the [module](self).
 pub type Letter = u32;
+
+/// An event as monitors read it.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The event's position among those of the property; the assignment to a variable is behind them.
+    pub event: u32,
+    /// What monitors read.
+    pub letter: Letter,
+    /// What monitors that remember values read besides.
+    pub values: Option<&'a Values<'a>>,
+}
+
+impl Moment<'_> {
+    /// An event and its letter, without values.
+    #[inline]
+    pub fn plain(event: u32, letter: Letter) -> Moment<'static> {
+        Moment { event, letter, values: None }
+    }
+}
 
 /// A set of handled categories of a body, as bits: bit `i` is the `i`-th category the body has a handler for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -123,6 +146,19 @@ pub trait Monitor: Debug {
                 *state = self.start();
             }
         }
+    }
+
+    /// The same, with what the event carries and what the instance is bound to, for monitors that remember values.
+    #[inline]
+    fn react_at(
+        &self,
+        state: &mut Self::State,
+        moment: Moment<'_>,
+        _binding: Binding<'_>,
+        resets: Categories,
+        report: &mut impl FnMut(Categories),
+    ) {
+        self.react(state, moment.letter, resets, report);
     }
 
     /// Whether equal copies of a `suffix` monitor count as one. Copies of automata do not: each suffix that matches is

@@ -90,9 +90,19 @@ impl Past {
         self.read(before, letter, 0) & self.remembered
     }
 
-    /// All subformulas' truth at this letter.
+    /// What is remembered of the subformulas' truth.
+    pub(super) fn remembered(&self, truth: u64) -> u64 {
+        truth & self.remembered
+    }
+
+    /// Whether the formula at this position holds, by the subformulas' truth.
+    pub(super) fn root(&self, truth: u64, position: usize) -> bool {
+        self.roots.get(position).is_some_and(|root| truth >> root & 1 == 1)
+    }
+
+    /// All subformulas' truth at this letter; `guess` are the atoms that are decided elsewhere.
     #[inline]
-    fn read(&self, before: u64, letter: Letter, guess: u32) -> u64 {
+    pub(super) fn read(&self, before: u64, letter: Letter, guess: u32) -> u64 {
         let mut now = BEGUN;
         for (index, step) in self.steps.iter().enumerate() {
             let value = match *step {

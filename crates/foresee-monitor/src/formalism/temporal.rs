@@ -66,6 +66,11 @@ impl Temporal {
         make(Rc::new(left), Rc::new(right))
     }
 
+    /// What is decided elsewhere, by its number; see [`timed`](super::timed).
+    pub fn decided(number: u32) -> Temporal {
+        Temporal::Atom(FIRST_GUESS + number)
+    }
+
     /// Not `inner`.
     #[allow(clippy::should_implement_trait)]
     pub fn not(inner: Temporal) -> Temporal {

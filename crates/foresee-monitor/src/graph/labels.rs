@@ -111,6 +111,12 @@ fn expr_text(property: &Property, expr: &Expr, inside: bool) -> String {
         Expr::Source(Source::Var(var)) => {
             property.vars.get(*var as usize).map_or_else(String::new, |var| var.name.clone())
         }
+        Expr::Source(Source::State(state)) => {
+            property.state.get(*state as usize).map_or_else(String::new, |state| state.name.clone())
+        }
+        Expr::Source(Source::Param(param)) => {
+            property.params.get(usize::from(*param)).cloned().unwrap_or_default()
+        }
         Expr::Source(Source::Arg(arg)) => format!("#{arg}"),
         Expr::Source(Source::Thread) => "thread".to_owned(),
         Expr::Unary(operator, inner) => format!("{}{}", operator.text(), expr_text(property, inner, true)),

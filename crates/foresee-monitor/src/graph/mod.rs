@@ -60,6 +60,12 @@ pub enum Undrawable {
     /// A past formula that stayed a word of bits.
     #[error("needs too many states to be drawn")]
     TooBig,
+    /// A past formula with bounds of time.
+    #[error("asks when events happened: it has no automaton to draw")]
+    Timed,
+    /// A rewriting system.
+    #[error("is a rewriting system: it remembers strings, so it has no automaton to draw")]
+    Rewriting,
     /// The user's own monitor.
     #[error("is a monitor written in Rust: its states are not known")]
     Raw,
@@ -71,7 +77,9 @@ impl Graph {
         let automaton = match &body.machine {
             Machine::Automaton(automaton) => automaton,
             Machine::Past(_) => return Err(Undrawable::TooBig),
+            Machine::Timed(_) => return Err(Undrawable::Timed),
             Machine::Cfg(_) => return Err(Undrawable::Grammar),
+            Machine::Srs(_) => return Err(Undrawable::Rewriting),
             Machine::Raw(_) => return Err(Undrawable::Raw),
         };
         let shown = shown_states(automaton, body);

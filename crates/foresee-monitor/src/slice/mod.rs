@@ -30,7 +30,8 @@ mod table;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use crate::formalism::{Categories, Letter, Monitor};
+use crate::formalism::{Categories, Moment, Monitor};
+use crate::predicate::Binding;
 use event_plan::{EventPlan, Join};
 use index::{Index, Key, Mention, NEVER, Ref};
 use instances::Instances;
@@ -161,31 +162,20 @@ impl<M: Monitor> Slicer<M> {
         !route.creates && !route.has_joins && !route.watched
     }
 
-    /// An event came: `values` are those of its parameters in the order of the event, `letter` is what monitors read.
-    pub fn event(
-        &mut self,
-        event: u32,
-        letter: Letter,
-        values: &[u64],
-        report: &mut impl FnMut(SliceVerdict<'_>),
-    ) {
+    /// An event came: `values` are those of its parameters in the order of the event, `moment` is what monitors read.
+    pub fn event(&mut self, moment: Moment<'_>, values: &[u64], report: &mut impl FnMut(SliceVerdict<'_>)) {
         self.now += 1;
-        let plan = &self.plan.events[event as usize];
+        let plan = &self.plan.events[moment.event as usize];
         if plan.in_order {
-            self.event_at(event, letter, values, report);
+            self.event_at(moment, values, report);
         } else {
             let key: Key = plan.order.iter().map(|&position| values[position]).collect();
-            self.event_at(event, letter, &key, report);
+            self.event_at(moment, &key, report);
         }
     }
 
-    fn event_at(
-        &mut self,
-        event: u32,
-        letter: Letter,
-        key: &[u64],
-        report: &mut impl FnMut(SliceVerdict<'_>),
-    ) {
+    fn event_at(&mut self, moment: Moment<'_>, key: &[u64], report: &mut impl FnMut(SliceVerdict<'_>)) {
+        let event = moment.event;
         let route = &self.routes[event as usize];
         let Route { dispatch, creates, has_joins, .. } = *route;
         let keeps_time = creates || (route.watched && self.instances.len() > 0);
@@ -203,7 +193,7 @@ impl<M: Monitor> Slicer<M> {
             node = Some(self.node_for(dispatch, key));
         }
         let Some(node) = node else { return };
-        self.deliver(dispatch, node, letter, report);
+        self.deliver(dispatch, node, moment, report);
         let node = self.indices[dispatch].node_mut(node);
         node.last = self.now;
         if creates && !begun {
@@ -313,7 +303,7 @@ impl<M: Monitor> Slicer<M> {
         &mut self,
         dispatch: usize,
         node: u32,
-        letter: Letter,
+        moment: Moment<'_>,
         report: &mut impl FnMut(SliceVerdict<'_>),
     ) {
         let Slicer { monitor, plan, indices, instances, changes, .. } = self;
@@ -335,7 +325,8 @@ impl<M: Monitor> Slicer<M> {
                 continue;
             };
             let before = state.clone();
-            monitor.react(state, letter, plan.resets, &mut |categories| {
+            let binding = Binding { bound: domain.0, values: all_values.of(member) };
+            monitor.react_at(state, moment, binding, plan.resets, &mut |categories| {
                 *changes += 1;
                 if !says_nothing {
                     report(SliceVerdict { categories, domain, values: all_values.of(member) });

@@ -7,7 +7,8 @@ use super::plan::Plan;
 use super::reachability::Row;
 use super::table::Table;
 use super::{Size, SliceVerdict};
-use crate::formalism::{Letter, Monitor};
+use crate::formalism::{Moment, Monitor};
+use crate::predicate::Binding;
 
 /// The one instance of a property without parameters.
 #[derive(Debug)]
@@ -27,8 +28,8 @@ impl<M: Monitor> Single<M> {
 
     /// An event came.
     #[inline]
-    pub fn event(&mut self, event: u32, letter: Letter, report: &mut impl FnMut(SliceVerdict<'_>)) {
-        if self.state.is_none() && !self.plan.events[event as usize].creates {
+    pub fn event(&mut self, moment: Moment<'_>, report: &mut impl FnMut(SliceVerdict<'_>)) {
+        if self.state.is_none() && !self.plan.events[moment.event as usize].creates {
             return;
         }
         let changes = &mut self.changes;
@@ -37,7 +38,7 @@ impl<M: Monitor> Single<M> {
             self.monitor.start()
         });
         let before = state.clone();
-        self.monitor.react(state, letter, self.plan.resets, &mut |categories| {
+        self.monitor.react_at(state, moment, Binding::default(), self.plan.resets, &mut |categories| {
             *changes += 1;
             report(SliceVerdict { categories, domain: ParamSet::EMPTY, values: &[] });
         });
@@ -102,17 +103,11 @@ impl<M: Monitor> Flat<M> {
 
     /// An event came that binds the parameter to `object`.
     #[inline]
-    pub fn event(
-        &mut self,
-        event: u32,
-        letter: Letter,
-        object: u64,
-        report: &mut impl FnMut(SliceVerdict<'_>),
-    ) {
+    pub fn event(&mut self, moment: Moment<'_>, object: u64, report: &mut impl FnMut(SliceVerdict<'_>)) {
         if !self.objects.is_at(self.recent, object) {
             match self.objects.position(object) {
                 Some(position) => self.recent = position,
-                None if self.plan.events[event as usize].creates => {
+                None if self.plan.events[moment.event as usize].creates => {
                     self.recent = self.objects.insert(object, Known::Begun(self.monitor.start()));
                     self.instances += 1;
                     self.built += 1;
@@ -125,9 +120,11 @@ impl<M: Monitor> Flat<M> {
         let Some(known) = objects.at(*recent) else { return };
         let Known::Begun(state) = known else { return };
         let before = state.clone();
-        monitor.react(state, letter, plan.resets, &mut |categories| {
+        let values = [object];
+        let binding = Binding { bound: 1, values: &values };
+        monitor.react_at(state, moment, binding, plan.resets, &mut |categories| {
             *changes += 1;
-            report(SliceVerdict { categories, domain: ParamSet::first(1), values: &[object] });
+            report(SliceVerdict { categories, domain: ParamSet::first(1), values: &values });
         });
         *changes += u64::from(*state != before);
         if !monitor.any_place(state, |place| plan.can_reach_verdict(*reachability, place)) {

@@ -26,6 +26,8 @@ pub struct Property {
     pub events: Vec<Event>,
     /// Variables of the program it speaks of.
     pub vars: Vec<Var>,
+    /// Variables that each instance has for itself.
+    pub states: Vec<Var>,
     /// Names for threads.
     pub threads: Vec<Threads>,
     /// Variables that every thread has for itself.
@@ -38,7 +40,7 @@ pub struct Property {
     pub span: Span,
 }
 
-/// `[creation] event NAME(PARAMS) [= BUILTIN(ARGS) [returning NAME]] [when GUARD];`
+/// `[creation] event NAME(PARAMS) [= EVENT(ARGS) [returning NAME]] [when GUARD] [{ ACTIONS }];`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Marked as a creation event.
@@ -47,10 +49,23 @@ pub struct Event {
     pub name: Name,
     /// What it carries: parameters of the property, or values for the guard.
     pub args: Vec<Arg>,
-    /// The built-in event it is, if it is named differently.
+    /// The built-in event it is, or the program's own, if that is named differently.
     pub source: Option<(Name, Vec<Arg>)>,
     /// Under which condition it counts.
     pub guard: Option<Formula>,
+    /// What it does to the variables of instances.
+    pub changes: Vec<Change>,
+}
+
+/// `NAME = VALUE;`, `NAME += VALUE;` or `NAME -= VALUE;`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The variable.
+    pub name: Name,
+    /// What its old value and the new one have to do with each other, if anything.
+    pub operator: Option<Binary>,
+    /// The new value, or what is added or taken away.
+    pub value: Formula,
 }
 
 /// An argument of an event.
@@ -91,10 +106,10 @@ pub struct Threads {
     pub pattern: Option<(String, Span)>,
 }
 
-/// `var NAME: int [= VALUE];` or `local NAME: int [= VALUE];`
+/// `var NAME: int [= VALUE];`, and so for `local` and `state`; for the latter also `var NAME = VALUE;`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Var {
-    /// The variable of the program, or of each thread.
+    /// The variable of the program, of each thread, or of each instance.
     pub name: Name,
     /// `int` or `bool`.
     pub kind: Name,
@@ -124,12 +139,38 @@ pub enum Content {
     Ere(Pattern),
     /// A grammar: `symbol -> alternatives`.
     Cfg(Vec<(Name, Vec<Vec<Name>>)>),
+    /// Rules that rewrite strings of events.
+    Srs(Vec<SrsRule>),
     /// A temporal formula (`ltl` and `ptltl`).
     Formula(Formula),
     /// A formula about what threads know.
     Mttl(Formula),
     /// A monitor registered by the program.
     Raw(String, Span),
+}
+
+/// `[^] SYMBOLS [$] -> RIGHT`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SrsRule {
+    /// `^`: at the beginning only.
+    pub at_begin: bool,
+    /// What is replaced.
+    pub left: Vec<Name>,
+    /// `$`: at the end only.
+    pub at_end: bool,
+    /// By what.
+    pub right: SrsRight,
+}
+
+/// What a rule leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SrsRight {
+    /// Symbols; none for `#epsilon`.
+    Symbols(Vec<Name>),
+    /// `#succeed`
+    Succeed,
+    /// `#fail`
+    Fail,
 }
 
 /// `NAME [ event -> state, …, default -> state ]`
@@ -180,6 +221,8 @@ pub enum Formula {
     Bool(bool, Span),
     /// A number.
     Number(i64, Span),
+    /// A text in quotes.
+    Text(String, Span),
     /// An event, a variable, or a value an event carries.
     Name(Name),
     /// An operator before its operand.
@@ -188,12 +231,25 @@ pub enum Formula {
     Binary(Binary, Box<Formula>, Box<Formula>),
     /// `[p, q)`: p held at some point and q has not held since.
     Interval(Box<Formula>, Box<Formula>),
+    /// `<*>[<= 5s] p`, `[*][<= 5s] p`, `p S[<= 5s] q`: the operator, within a time.
+    Bounded(Bound, Box<Formula>),
     /// `@thread inner`: in the latest known state of that thread.
     At(Name, Box<Formula>),
     /// `exists j != i: inner`
     Quantified(Quantified, Box<Formula>),
     /// `read(x)`, `max(a, b)`: a name, and what is in its parentheses.
     Call(Name, Vec<Formula>),
+}
+
+/// `[<= 5s]`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// `<=`, `<`, `>=` or `>`.
+    pub operator: Binary,
+    /// How long, in nanoseconds.
+    pub time: u64,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// `exists NAME [!= OTHER]:` or `forall …`
@@ -211,9 +267,9 @@ impl Formula {
     /// The part of the text it was written in.
     pub fn span(&self) -> Span {
         match self {
-            Formula::Bool(_, span) | Formula::Number(_, span) => span.clone(),
+            Formula::Bool(_, span) | Formula::Number(_, span) | Formula::Text(_, span) => span.clone(),
             Formula::Name(name) => name.span.clone(),
-            Formula::Unary(_, inner) => inner.span(),
+            Formula::Unary(_, inner) | Formula::Bounded(_, inner) => inner.span(),
             Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
                 left.span().start..right.span().end
             }

@@ -1,7 +1,8 @@
-//! The grammar of the bodies: machines, patterns and grammars. A body ends at a handler, at another body, at a
+//! The grammar of the bodies: machines, patterns, grammars and rewriting systems. A body ends at a handler, at another body, at a
 //! declaration or at the closing brace; a `;` after it is allowed.
 
-use super::ast::{Body, Content, FsmState, Name, Pattern, Repeat};
+use super::ast::{Body, Content, FsmState, Name, Pattern, Repeat, SrsRight, SrsRule};
+use super::diagnostic::Diagnostic;
 use super::lexer::TokenKind;
 use super::limits;
 use super::parser::{FORMALISMS, Parser, Result};
@@ -16,6 +17,7 @@ impl Parser {
             "fsm" => self.fsm()?,
             "ere" => Content::Ere(self.alternatives()?),
             "cfg" => Content::Cfg(self.grammar()?),
+            "srs" => Content::Srs(self.rules()?),
             "raw" => {
                 let (text, span) = self.text("the name of a registered monitor, in quotes")?;
                 Content::Raw(text, span)
@@ -42,6 +44,10 @@ impl Parser {
             TokenKind::Name(word) if FORMALISMS.contains(&word.as_str()) => {
                 self.is_sign(1, ":")
                     || (matches!(self.peek(1).kind, TokenKind::Name(_)) && self.is_sign(2, ":"))
+            }
+            TokenKind::Name(word) if word == "state" => {
+                matches!(self.peek(1).kind, TokenKind::Name(_))
+                    && (self.is_sign(2, ":") || self.is_sign(2, ","))
             }
             TokenKind::Name(word) => {
                 matches!(word.as_str(), "event" | "creation" | "var" | "thread" | "local")
@@ -171,6 +177,52 @@ impl Parser {
             self.at_most(limits::STATES, rules.len(), "rules in one grammar")?;
         }
         Ok(rules)
+    }
+
+    fn rules(&mut self) -> Result<Vec<SrsRule>> {
+        let mut rules = Vec::new();
+        loop {
+            let at_begin = self.takes("^");
+            let mut left = vec![self.name("a symbol: an event, or what a rule makes")?];
+            while !self.is_sign(0, "->") && !self.is_sign(0, "$") {
+                self.counts()?;
+                left.push(self.name("a symbol, `$` or `->`")?);
+            }
+            let at_end = self.takes("$");
+            self.expect("->", "and what the left side becomes")?;
+            rules.push(SrsRule { at_begin, left, at_end, right: self.right_side()? });
+            self.at_most(limits::STATES, rules.len(), "rules in one system")?;
+            if !self.takes(".") || self.at_body_end() {
+                return Ok(rules);
+            }
+        }
+    }
+
+    /// Symbols, `#epsilon`, `#succeed` or `#fail`.
+    fn right_side(&mut self) -> Result<SrsRight> {
+        if self.takes("#") {
+            let word = self.name("`epsilon`, `succeed` or `fail`")?;
+            return match word.text.as_str() {
+                "epsilon" => Ok(SrsRight::Symbols(Vec::new())),
+                "succeed" => Ok(SrsRight::Succeed),
+                "fail" => Ok(SrsRight::Fail),
+                other => {
+                    let label = "expected `#epsilon`, `#succeed` or `#fail`";
+                    let problem = Diagnostic::error(
+                        word.span,
+                        format!("`#{other}` is not the right side of a rule"),
+                        label,
+                    );
+                    Err(problem.with_suggestion(other, ["epsilon", "succeed", "fail"]))
+                }
+            };
+        }
+        let mut right = vec![self.name("a symbol, `#epsilon`, `#succeed` or `#fail`")?];
+        while matches!(self.peek(0).kind, TokenKind::Name(_)) && !self.at_body_end() {
+            self.counts()?;
+            right.push(self.name("a symbol")?);
+        }
+        Ok(SrsRight::Symbols(right))
     }
 
     /// One alternative; ends before a name that an arrow follows, which begins the next rule.

@@ -8,10 +8,13 @@ use super::diagnostic::{Diagnostic, Severity, Span};
 use super::duplicates::duplicates;
 use super::mttl::{self, MttlScope};
 use super::raw_monitors::RawMonitors;
+use super::texts;
 use super::warnings;
 use crate::mttl::Local;
-use crate::predicate::Expr;
-use crate::property::{Builtin, Carried, Event, Modifiers, MttlBody, Property, Source, Var};
+use crate::predicate::{self, Expr};
+use crate::property::{
+    Assignment, Builtin, Carried, Event, Modifiers, MttlBody, Property, Source, StateVar, Var,
+};
 use crate::slice::params::{EventShape, PARAM_LIMIT};
 
 /// Checks and compiles properties. Those with errors are left out of the result.
@@ -21,7 +24,8 @@ pub fn check(properties: &[ast::Property], monitors: &RawMonitors) -> (Vec<Prope
     duplicates(&names, "property", &mut problems);
     let mut compiled = Vec::new();
     for property in properties {
-        let mut checker = Checker { property, monitors, problems: Vec::new() };
+        let texts = texts::of(property);
+        let mut checker = Checker { property, monitors, texts, problems: Vec::new() };
         compiled.extend(checker.check());
         problems.extend(checker.problems);
     }
@@ -31,6 +35,7 @@ pub fn check(properties: &[ast::Property], monitors: &RawMonitors) -> (Vec<Prope
 struct Checker<'a> {
     property: &'a ast::Property,
     monitors: &'a RawMonitors,
+    texts: Vec<String>,
     problems: Vec<Diagnostic>,
 }
 
@@ -48,12 +53,12 @@ impl Checker<'_> {
             self.error(ast.name.span.clone(), "too many parameters", &label);
         }
         duplicates(&ast.params.iter().collect::<Vec<_>>(), "parameter", &mut self.problems);
-        let named = ast.events.iter().map(|event| &event.name);
-        let named = named.chain(ast.vars.iter().chain(&ast.locals).map(|var| &var.name));
-        duplicates(&named.collect::<Vec<_>>(), "event or variable", &mut self.problems);
+        self.check_names();
         let named = ast.threads.iter().flat_map(|threads| &threads.names);
         duplicates(&named.collect::<Vec<_>>(), "thread", &mut self.problems);
         let vars = ast.vars.iter().map(|var| self.var(var)).collect();
+        let state = ast.states.iter().map(|state| self.state(state)).collect();
+        self.check_states(modifiers);
         let locals = ast.locals.iter().map(|local| self.local(local)).collect();
         if !fits {
             return None;
@@ -97,9 +102,29 @@ impl Checker<'_> {
             return None;
         }
         let name = ast.name.text.clone();
-        let property = Property { name, params, modifiers, events, vars, bodies, threads, locals, mttl };
+        let texts = std::mem::take(&mut self.texts);
+        let property =
+            Property { name, params, modifiers, events, vars, state, texts, bodies, threads, locals, mttl };
         warnings::look(ast, &property, &mut self.problems);
         Some(property)
+    }
+
+    /// No two events or variables have the same name.
+    fn check_names(&mut self) {
+        let ast = self.property;
+        let before = self.problems.len();
+        let events = ast.events.iter().map(|event| &event.name);
+        let named =
+            events.clone().chain(ast.vars.iter().chain(&ast.states).chain(&ast.locals).map(|var| &var.name));
+        duplicates(&named.collect::<Vec<_>>(), "event or variable", &mut self.problems);
+        for problem in &mut self.problems[before..] {
+            if let Some(event) = events.clone().find(|event| event.span == problem.span) {
+                problem.help = Some(format!(
+                    "one event of the program can be several: `event other(…) = {}(…);`",
+                    event.text
+                ));
+            }
+        }
     }
 
     fn has_errors(&self) -> bool {
@@ -131,6 +156,30 @@ impl Checker<'_> {
             self.problems.push(problem.with_suggestion(&var.kind.text, ["int", "bool"]));
         }
         Var { name: var.name.text.clone(), initial: var.initial }
+    }
+
+    fn state(&mut self, state: &ast::Var) -> StateVar {
+        let Var { name, initial } = self.var(state);
+        StateVar { name, initial: initial.unwrap_or(0) }
+    }
+
+    /// Variables of instances are for bodies over events, and copies of instances would have copies of them.
+    fn check_states(&mut self, modifiers: Modifiers) {
+        let ast = self.property;
+        let Some(first) = ast.states.first() else { return };
+        if modifiers.suffix {
+            let message =
+                format!("a `suffix` property has no variables of its own, as `{}` is", first.name.text);
+            let label = "each suffix would have its own, without end";
+            let problem = Diagnostic::error(first.name.span.clone(), message, label);
+            self.problems.push(problem.with_help("leave `suffix` out, and `reset` on the verdict"));
+        }
+        if ast.bodies.iter().all(|body| matches!(body.content, Content::Mttl(_))) && !ast.bodies.is_empty() {
+            let message = format!("`{}` is of no use to `mttl` bodies", first.name.text);
+            let problem =
+                Diagnostic::error(first.name.span.clone(), message, "events change it, and there are none");
+            self.problems.push(problem.with_help("variables of threads are declared with `local`"));
+        }
     }
 
     fn local(&mut self, local: &ast::Var) -> Local {
@@ -165,17 +214,22 @@ impl Checker<'_> {
     fn event(&mut self, event: &ast::Event, modifiers: Modifiers) -> Option<Event> {
         let (source, carried_args) = self.source(event)?;
         let names: Vec<&ast::Name> = names_of(carried_args);
+        let is_call =
+            matches!(source, Source::Enter(_) | Source::Exit(_) | Source::Arguments(..) | Source::Result(..));
         duplicates(&names, "value of this event", &mut self.problems);
         for name in
             names_of(&event.args).iter().filter(|name| !names.iter().any(|this| this.text == name.text))
         {
-            let message = format!("the built-in event does not carry `{}`", name.text);
+            let message = format!("the event after `=` does not carry `{}`", name.text);
             let known = names.iter().map(|name| name.text.as_str());
             let problem = Diagnostic::error(name.span.clone(), message, "not among the values after `=`");
             self.problems.push(problem.with_suggestion(&name.text, known));
         }
-        let carried: Vec<&str> =
-            names.iter().map(|name| name.text.as_str()).filter(|name| *name != THREAD).collect();
+        // Of a call only what is asked for is recorded; other events have all their values.
+        let carried: Vec<&str> = match is_call {
+            true => names.iter().map(|name| name.text.as_str()).filter(|name| *name != THREAD).collect(),
+            false => values_of(carried_args).collect(),
+        };
         let bound = |name: &str| {
             let param = self.property.params.iter().position(|param| param.text == name)?;
             let from = carried.iter().position(|arg| *arg == name);
@@ -186,10 +240,32 @@ impl Checker<'_> {
         if modifiers.perthread {
             binding.push((self.property.params.len() as u8, Carried::Thread));
         }
-        let guard = event.guard.as_ref().and_then(|guard| {
-            let condition = self.guard(guard, &carried);
-            condition.map_err(|problem| self.problems.push(problem)).ok()
-        });
+        let ast::Property { vars, states, params, .. } = self.property;
+        let texts = std::mem::take(&mut self.texts);
+        let scope = Scope { vars, states, params, carried: &carried, texts: &texts };
+        let guard = event
+            .guard
+            .as_ref()
+            .and_then(|guard| scope.condition(guard).map_err(|problem| self.problems.push(problem)).ok());
+        let mut actions = Vec::new();
+        for change in &event.changes {
+            match self.change(change, &scope) {
+                Ok(action) => actions.push(action),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        self.texts = texts;
+        if let (true, Some(written), true) =
+            (modifiers.suffix, &event.guard, guard.as_ref().is_some_and(Expr::asks_instance))
+        {
+            let message = "a `suffix` property has no guards about what instances remember";
+            let label = "each suffix would remember something else, without end";
+            self.error(written.span(), message, label);
+        }
+        let (own_guard, guard) = match guard {
+            Some(guard) if guard.asks_instance() => (Some(guard), None),
+            guard => (None, guard),
+        };
         Some(Event {
             name: event.name.text.clone(),
             source,
@@ -200,6 +276,8 @@ impl Checker<'_> {
             },
             carried: binding.iter().map(|(_, carried)| *carried).collect(),
             guard,
+            own_guard,
+            actions,
         })
     }
 
@@ -219,7 +297,7 @@ impl Checker<'_> {
         let builtin = Builtin::ALL.iter().find(|(known, ..)| *known == name.text);
         match builtin {
             Some((known, builtin, arity)) => {
-                let given = names_of(args).iter().filter(|name| name.text != THREAD).count();
+                let given = values_of(args).count();
                 // `read` and `write` can also hand out the value.
                 let values = matches!(builtin, Builtin::Read | Builtin::Write) && given == 2;
                 if given != *arity && !values {
@@ -228,26 +306,55 @@ impl Checker<'_> {
                 }
                 Some((Source::Builtin(*builtin), args))
             }
-            None if event.source.is_some() => {
-                let message = format!("`{}` is not a built-in event", name.text);
-                let known = Builtin::ALL.iter().map(|(known, ..)| *known).chain(["enter", "exit"]);
-                let problem =
-                    Diagnostic::error(name.span.clone(), message, "expected a built-in event after `=`");
-                self.problems.push(problem.with_suggestion(&name.text, known));
-                None
-            }
             None => Some((Source::Named(name.text.clone()), args)),
         }
     }
 
-    fn guard(&self, guard: &ast::Formula, carried: &[&str]) -> Result<Expr, Diagnostic> {
-        let scope = Scope { vars: &self.property.vars, carried };
-        scope.condition(guard)
+    /// What an event does to a variable of instances.
+    fn change(&self, change: &ast::Change, scope: &Scope<'_>) -> Result<Assignment, Diagnostic> {
+        let name = &change.name;
+        let Some(state) = scope.states.iter().position(|state| state.name.text == name.text) else {
+            let message = format!("`{}` is no `state` variable of this property", name.text);
+            let problem =
+                Diagnostic::error(name.span.clone(), message, "events change those, and nothing else");
+            let known = scope.states.iter().map(|state| state.name.text.as_str());
+            let problem = problem.with_suggestion(&name.text, known);
+            let help = problem
+                .help
+                .clone()
+                .unwrap_or_else(|| format!("declare it: `state {}: int = 0;`", name.text));
+            return Err(problem.with_help(help));
+        };
+        let is_bool = scope.states[state].kind.text == "bool";
+        let value = match (&change.value, change.operator) {
+            (value, None) if is_bool => scope.condition(value)?,
+            (ast::Formula::Text(..), None) => scope.number_of_text(&change.value)?,
+            (value, None) => scope.number(value)?,
+            (_, Some(operator)) if is_bool => {
+                let message = format!("nothing is added to `{}`, which is true or false", name.text);
+                let label = format!("expected `=`, not `{}=`", operator.text());
+                return Err(Diagnostic::error(name.span.clone(), message, label));
+            }
+            (value, Some(operator)) => {
+                let before = Expr::Source(predicate::Source::State(state as u32));
+                Expr::Binary(operator, Box::new(before), Box::new(scope.number(value)?))
+            }
+        };
+        Ok(Assignment { state: state as u32, value })
     }
 }
 
 fn names_of(args: &[ast::Arg]) -> Vec<&ast::Name> {
     args.iter().filter_map(ast::Arg::bound).collect()
+}
+
+/// What an event that is no call carries, in order, the thread left out.
+fn values_of(args: &[ast::Arg]) -> impl Iterator<Item = &str> {
+    let names = args.iter().filter_map(|arg| match arg {
+        ast::Arg::Name(name) => Some(name.text.as_str()),
+        _ => None,
+    });
+    names.filter(|name| *name != THREAD)
 }
 
 fn event_names(event: &ast::Event) -> impl Iterator<Item = &ast::Name> {

@@ -2,10 +2,13 @@
 
 use std::rc::Rc;
 
-use super::ast::{self, Content, Formula, Pattern, Repeat};
+use rustc_hash::FxHashMap;
+
+use super::ast::{self, Content, Formula, Pattern, Repeat, SrsRight};
 use super::condition::Scope;
 use super::diagnostic::Diagnostic;
 use super::duplicates::duplicates;
+use super::formulas::not_bounded;
 use super::raw_monitors::RawMonitors;
 use crate::formalism::automaton::TABLE_LIMIT;
 use crate::formalism::cfg::{Cfg, Grammar, Symbol};
@@ -13,7 +16,9 @@ use crate::formalism::ere::Ere;
 use crate::formalism::fsm::{Fsm, FsmState};
 use crate::formalism::ptltl::Past;
 use crate::formalism::raw::Raw;
+use crate::formalism::srs::{Right, Rule, Srs};
 use crate::formalism::temporal::{Alphabet, Temporal};
+use crate::formalism::timed::{Bound, Timed, TimedSince};
 use crate::formalism::{CompileError, Handled, ltl};
 use crate::operator::{Binary, Unary};
 use crate::property::{Action, Atom, Body, Event, Handler, Letters, Machine};
@@ -48,6 +53,7 @@ impl BodyCompiler<'_> {
                 Machine::Automaton(ere.compile(events, handled).map_err(refused)?)
             }
             Content::Cfg(rules) => Machine::Cfg(Cfg::new(&self.grammar(rules)?, events, handled)),
+            Content::Srs(rules) => Machine::Srs(self.srs(body, rules, handled)?),
             Content::Raw(name, span) => match self.monitors.get(name) {
                 Some(monitor) => Machine::Raw(Raw::new(monitor, events, handled)),
                 None => {
@@ -62,9 +68,12 @@ impl BodyCompiler<'_> {
             }
             Content::Formula(formula) => {
                 let masks = self.mentions_vars(formula);
-                let mut atoms = Atoms { compiler: self, known: Vec::new(), masks };
+                let is_past = body.formalism.text == "ptltl";
+                let mut atoms =
+                    Atoms { compiler: self, known: Vec::new(), masks, is_past, timed: Vec::new() };
                 let temporal = atoms.temporal(formula).map_err(|problem| vec![problem])?;
                 let found = atoms.known.len();
+                let timed = std::mem::take(&mut atoms.timed);
                 let alphabet = if masks { Alphabet::Masks(found as u32) } else { Alphabet::Events(events) };
                 if found > ATOM_LIMIT {
                     return Err(refused(CompileError::TooManyAtoms { found, limit: ATOM_LIMIT }));
@@ -72,7 +81,9 @@ impl BodyCompiler<'_> {
                 if masks {
                     letters = Letters::Atoms(atoms.known);
                 }
-                if body.formalism.text == "ltl" {
+                if !timed.is_empty() {
+                    Machine::Timed(Timed::compile(temporal, timed, events, handled).map_err(refused)?)
+                } else if body.formalism.text == "ltl" {
                     Machine::Automaton(ltl::compile(&temporal, alphabet, handled).map_err(refused)?)
                 } else {
                     let (past, automaton) =
@@ -290,12 +301,64 @@ impl BodyCompiler<'_> {
         if problems.is_empty() { Ok(Grammar { rules: compiled, symbols }) } else { Err(problems) }
     }
 
+    fn srs(&self, body: &ast::Body, rules: &[ast::SrsRule], handled: Handled<'_>) -> Result<Srs, Problems> {
+        let mut problems = Vec::new();
+        if self.property.modifiers.iter().any(|modifier| modifier.text == "suffix") {
+            let message = "a `suffix` property has no `srs` bodies";
+            let label = "each suffix would remember another string, without end";
+            problems.push(Diagnostic::error(body.formalism.span.clone(), message, label));
+        }
+        let made = rules.iter().flat_map(|rule| match &rule.right {
+            SrsRight::Symbols(symbols) => &symbols[..],
+            SrsRight::Succeed | SrsRight::Fail => &[],
+        });
+        // Events first, then what rules make.
+        let mut symbols: FxHashMap<&str, u32> = FxHashMap::default();
+        for name in
+            self.events.iter().map(|event| event.name.as_str()).chain(made.map(|name| name.text.as_str()))
+        {
+            let number = symbols.len() as u32;
+            symbols.entry(name).or_insert(number);
+        }
+        let mut compiled = Vec::new();
+        for rule in rules {
+            let mut left = Vec::new();
+            for name in &rule.left {
+                match symbols.get(name.text.as_str()) {
+                    Some(symbol) => left.push(*symbol),
+                    None => {
+                        let message = format!("no event is called `{}`, and no rule makes it", name.text);
+                        let problem = Diagnostic::error(name.span.clone(), message, "never comes");
+                        let known = symbols.keys().copied();
+                        problems.push(problem.with_suggestion(&name.text, known));
+                    }
+                }
+            }
+            let right = match &rule.right {
+                SrsRight::Succeed => Right::Succeed,
+                SrsRight::Fail => Right::Fail,
+                SrsRight::Symbols(right) => Right::Symbols(
+                    right.iter().filter_map(|name| symbols.get(name.text.as_str()).copied()).collect(),
+                ),
+            };
+            compiled.push(Rule { at_begin: rule.at_begin, left, at_end: rule.at_end, right });
+        }
+        if problems.is_empty() {
+            Ok(Srs::new(compiled, self.events.len() as u32, handled))
+        } else {
+            Err(problems)
+        }
+    }
+
     /// Formulas that mention variables read sets of atoms; others read events.
     fn mentions_vars(&self, formula: &Formula) -> bool {
         match formula {
-            Formula::Bool(..) | Formula::Number(..) => false,
-            Formula::Name(name) => self.property.vars.iter().any(|var| var.name.text == name.text),
-            Formula::Unary(_, inner) => self.mentions_vars(inner),
+            Formula::Bool(..) | Formula::Number(..) | Formula::Text(..) => false,
+            Formula::Name(name) => {
+                let mut vars = self.property.vars.iter().chain(&self.property.states);
+                vars.any(|var| var.name.text == name.text)
+            }
+            Formula::Unary(_, inner) | Formula::Bounded(_, inner) => self.mentions_vars(inner),
             Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
                 self.mentions_vars(left) || self.mentions_vars(right)
             }
@@ -314,6 +377,7 @@ pub(super) fn categories(body: &ast::Body) -> Vec<&str> {
         }
         Content::Ere(_) => vec!["match", "fail", "?"],
         Content::Cfg(_) => vec!["match", "fail"],
+        Content::Srs(_) => vec!["succeed", "fail"],
         Content::Mttl(_) => vec!["violation"],
         Content::Formula(_) if body.formalism.text == "ltl" => vec!["violation", "validation", "?"],
         Content::Formula(_) => vec!["violation", "validation"],
@@ -327,6 +391,10 @@ struct Atoms<'a> {
     known: Vec<Atom>,
     /// Whether letters are sets of atoms; otherwise atoms are events.
     masks: bool,
+    /// Whether the body speaks of the past only.
+    is_past: bool,
+    /// The operators that are bounded by time, each after those within it.
+    timed: Vec<TimedSince>,
 }
 
 impl Atoms<'_> {
@@ -346,7 +414,8 @@ impl Atoms<'_> {
             Formula::Bool(value, _) => Ok(Temporal::Const(*value)),
             Formula::Name(name) if !self.compiler.mentions_vars(formula) => {
                 let event = self.compiler.event(name).map_err(|problem| {
-                    let known = self.compiler.property.vars.iter().map(|var| var.name.text.as_str());
+                    let ast::Property { vars, states, .. } = self.compiler.property;
+                    let known = vars.iter().chain(states).map(|var| var.name.text.as_str());
                     if problem.help.is_some() { problem } else { problem.with_suggestion(&name.text, known) }
                 })?;
                 Ok(self.atom(Atom::Event(event)))
@@ -365,6 +434,7 @@ impl Atoms<'_> {
                     Unary::Stop => Temporal::stop(inner),
                 })
             }
+            Formula::Bounded(bound, inner) => self.bounded(bound, inner),
             Formula::Interval(from, to) => Ok(Temporal::interval(self.temporal(from)?, self.temporal(to)?)),
             Formula::Binary(operator, left, right) => {
                 let make = match operator {
@@ -384,8 +454,45 @@ impl Atoms<'_> {
         }
     }
 
+    /// `<*>`, `[*]` or `S` with a bound of time.
+    fn bounded(&mut self, bound: &ast::Bound, formula: &Formula) -> Result<Temporal, Diagnostic> {
+        if !self.is_past {
+            return Err(not_bounded(bound.span.clone()));
+        }
+        if self.masks {
+            let message = "time bounds formulas over events only, not over variables";
+            let help = "give events guards about the variables, and name the events here";
+            return Err(Diagnostic::error(bound.span.clone(), message, "bounded here").with_help(help));
+        }
+        if self.compiler.property.modifiers.iter().any(|modifier| modifier.text == "suffix") {
+            let message = "a `suffix` property has no bounds of time";
+            let label = "each suffix would remember another time, without end";
+            return Err(Diagnostic::error(bound.span.clone(), message, label));
+        }
+        let (left, right, is_negated) = match formula {
+            Formula::Unary(Unary::Once, inner) => (Temporal::Const(true), self.temporal(inner)?, false),
+            Formula::Unary(Unary::Historically, inner) => {
+                (Temporal::Const(true), Temporal::not(self.temporal(inner)?), true)
+            }
+            Formula::Binary(Binary::Since, left, right) => {
+                (self.temporal(left)?, self.temporal(right)?, false)
+            }
+            _ => return Err(not_bounded(bound.span.clone())),
+        };
+        let limit = match bound.operator {
+            Binary::Lt => Bound::LessThan(bound.time),
+            Binary::Ge => Bound::AtLeast(bound.time),
+            Binary::Gt => Bound::MoreThan(bound.time),
+            _ => Bound::AtMost(bound.time),
+        };
+        let atom = Temporal::decided(self.timed.len() as u32);
+        self.timed.push(TimedSince { bound: limit, left, right });
+        Ok(if is_negated { Temporal::not(atom) } else { atom })
+    }
+
     fn predicate(&mut self, formula: &Formula) -> Result<Temporal, Diagnostic> {
-        let scope = Scope { vars: &self.compiler.property.vars, carried: &[] };
+        let ast::Property { vars, states, .. } = self.compiler.property;
+        let scope = Scope { vars, states, params: &[], carried: &[], texts: &[] };
         let condition = scope.condition(formula)?;
         Ok(self.atom(Atom::Predicate(condition)))
     }

@@ -5,7 +5,7 @@
 //! blank line after them if there was one: a header is not the comment of the first property.
 //! Formatting twice changes nothing, and formatting never changes what a spec means: a file with mistakes is left alone.
 
-use super::ast::{Arg, Body, Event, Formula, Handler, Property, Threads, Var};
+use super::ast::{Arg, Body, Change, Event, Formula, Handler, Property, Threads, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::Comment;
 use super::parser::{Parsed, parse};
@@ -129,7 +129,9 @@ fn items(property: &Property) -> Vec<(usize, Item<'_>)> {
         items.push((at, Item::Threads(threads)));
     }
     let vars = property.vars.iter().map(|var| ("var", var));
-    for (word, var) in vars.chain(property.locals.iter().map(|local| ("local", local))) {
+    let states = property.states.iter().map(|state| ("state", state));
+    let locals = property.locals.iter().map(|local| ("local", local));
+    for (word, var) in vars.chain(states).chain(locals) {
         match items.last_mut() {
             Some((_, Item::Vars(_, vars)))
                 if vars.last().is_some_and(|last| last.kind.span == var.kind.span) =>
@@ -167,7 +169,13 @@ fn event_text(event: &Event) -> String {
     let source = event.source.as_ref().map(|(name, args)| format!(" = {}{}", name.text, args_text(args)));
     let guard = event.guard.as_ref().map(|guard| format!(" when {}", formula_text(guard, false)));
     let (source, guard) = (source.unwrap_or_default(), guard.unwrap_or_default());
-    format!("{creation}event {}{}{source}{guard};", event.name.text, args_text(&event.args))
+    let change = |change: &Change| {
+        let operator = change.operator.map_or("", |operator| operator.text());
+        format!("{} {operator}= {};", change.name.text, formula_text(&change.value, false))
+    };
+    let changes: Vec<String> = event.changes.iter().map(change).collect();
+    let end = if changes.is_empty() { ";".to_owned() } else { format!(" {{ {} }}", changes.join(" ")) };
+    format!("{creation}event {}{}{source}{guard}{end}", event.name.text, args_text(&event.args))
 }
 
 fn threads_text(threads: &Threads) -> String {
@@ -212,10 +220,24 @@ fn formula_text(formula: &Formula, inside: bool) -> String {
     match formula {
         Formula::Bool(value, _) => value.to_string(),
         Formula::Number(number, _) => number.to_string(),
+        Formula::Text(text, _) => quoted(text),
         Formula::Name(name) => name.text.clone(),
         Formula::Unary(operator, inner) => format!("{}{}", operator.text(), formula_text(inner, true)),
         Formula::Interval(from, to) => {
             format!("[{}, {})", formula_text(from, false), formula_text(to, false))
+        }
+        Formula::Bounded(bound, inner) => {
+            let bound = format!("[{} {}ns]", bound.operator.text(), bound.time);
+            match &**inner {
+                Formula::Unary(operator, inner) => {
+                    format!("{}{bound} {}", operator.text(), formula_text(inner, true))
+                }
+                Formula::Binary(operator, left, right) => {
+                    let (left, right) = (formula_text(left, true), formula_text(right, true));
+                    format!("({left} {}{bound} {right})", operator.text())
+                }
+                other => formula_text(other, inside),
+            }
         }
         Formula::At(thread, inner) => format!("@{}({})", thread.text, formula_text(inner, false)),
         Formula::Quantified(quantified, inner) => {

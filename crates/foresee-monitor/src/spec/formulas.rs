@@ -4,12 +4,14 @@
 //! In `mttl` bodies `@j` binds like a parenthesis: `@j x > 0` compares what j knew of x, `@j (x > 0)` is a formula of j, and `@j !c` is
 //! `@j (!c)`. `exists j != i:` and `forall` reach as far to the right as they can.
 //!
+//! `<*>`, `[*]` and `S` may have a bound of time, `<*>[<= 5s] p` (also `once[<= 5s] p`, or `p within 5s`).
+//!
 //! So `!update S create` is `(!update) S create`, and `[] x > 0` is `[](x > 0)`. Words (`and`, `or`, `not`, `implies`)
 //! and signs mean the same.
 
-use super::ast::{Formula, Quantified};
-use super::diagnostic::Diagnostic;
-use super::lexer::{Token, TokenKind};
+use super::ast::{Bound, Formula, Quantified};
+use super::diagnostic::{Diagnostic, Span};
+use super::lexer::{Token, TokenKind, UNITS};
 use super::parser::{Parser, Result};
 use crate::operator::{Binary, Unary};
 
@@ -58,8 +60,52 @@ impl Parser {
             return Ok(left);
         };
         self.next();
+        let bound = self.bound()?;
         let right = self.nested(Parser::until)?;
-        Ok(Formula::Binary(operator, Box::new(left), Box::new(right)))
+        let whole = Formula::Binary(operator, Box::new(left), Box::new(right));
+        match bound {
+            Some(bound) if operator != Binary::Since => Err(not_bounded(bound.span)),
+            bound => Ok(bounded(bound, whole)),
+        }
+    }
+
+    /// Whether a bound such as `[<= 5s]` is there.
+    fn is_bound(&self, ahead: usize) -> bool {
+        let compares = match self.peek(ahead + 1).kind {
+            TokenKind::Sign("<=" | ">=" | ">") => true,
+            // `[<> p, q)` is an interval.
+            TokenKind::Sign("<") => !self.is_sign(ahead + 2, ">") && !self.is_sign(ahead + 2, "*"),
+            _ => false,
+        };
+        self.is_sign(ahead, "[") && compares
+    }
+
+    /// `[<= 5s]`, if it is there.
+    fn bound(&mut self) -> Result<Option<Bound>> {
+        if !self.is_bound(0) {
+            return Ok(None);
+        }
+        let start = self.next().span.start;
+        let operator = match self.next().kind {
+            TokenKind::Sign("<=") => Binary::Le,
+            TokenKind::Sign("<") => Binary::Lt,
+            TokenKind::Sign(">=") => Binary::Ge,
+            _ => Binary::Gt,
+        };
+        let (time, _) = self.time()?;
+        let end = self.expect("]", "to close the bound")?.end;
+        Ok(Some(Bound { operator, time, span: start..end }))
+    }
+
+    fn time(&mut self) -> Result<(u64, Span)> {
+        match self.peek(0).kind {
+            TokenKind::Time(time) => Ok((time, self.next().span)),
+            _ => {
+                let units: Vec<&str> = UNITS.iter().map(|(unit, _)| *unit).collect();
+                let problem = self.unexpected("a time with its unit, such as `5s`");
+                Err(problem.with_help(format!("units are {}", units.join(", "))))
+            }
+        }
     }
 
     /// The prefix operator that starts here, and how many tokens it has.
@@ -76,6 +122,10 @@ impl Parser {
         let written = operators.into_iter().find(|(written, _)| signs(written));
         written.map(|(written, operator)| (operator, written.len())).or_else(|| match &self.peek(0).kind {
             TokenKind::Name(word) if word == "not" => Some((Unary::Not, 1)),
+            TokenKind::Name(word) if word == "once" && self.is_bound(1) => Some((Unary::Once, 1)),
+            TokenKind::Name(word) if word == "historically" && self.is_bound(1) => {
+                Some((Unary::Historically, 1))
+            }
             TokenKind::Name(word) if word == "o" && self.starts_operand(1) => Some((Unary::Next, 1)),
             TokenKind::Name(word) if word == "start" && self.is_sign(1, "(") => Some((Unary::Start, 1)),
             TokenKind::Name(word) if word == "end" && self.is_sign(1, "(") => Some((Unary::Stop, 1)),
@@ -103,6 +153,27 @@ impl Parser {
         self.expect(":", "after the quantifier")?;
         let inner = self.formula()?;
         Ok(Formula::Quantified(Quantified { all, name, except }, Box::new(inner)))
+    }
+
+    /// DejaVu has quantifiers over the values of events within formulas; here values are parameters, and each has an instance.
+    fn quantifier_refused(&self) -> Diagnostic {
+        let (word, name) = (self.peek(0), self.peek(1));
+        let is_all = self.is_word(0, "forall");
+        let called = match &name.kind {
+            TokenKind::Name(name) => name.as_str(),
+            _ => "x",
+        };
+        let help = match is_all {
+            true => format!(
+                "make `{called}` a parameter of the property: what it states, it states for each value"
+            ),
+            false => format!(
+                "let a `state` variable of the instance count those that there are: `event add(x, {called}) {{ there += 1; }}`, and ask for `there > 0`"
+            ),
+        };
+        let message = "only `mttl` bodies have quantifiers, over threads";
+        let label = "values of events are not quantified within a formula";
+        Diagnostic::error(word.span.start..name.span.end, message, label).with_help(help)
     }
 
     /// `@thread`, before its operand.
@@ -139,10 +210,35 @@ impl Parser {
         if self.is_quantifier() {
             return self.quantified();
         }
-        let Some((operator, length)) = self.prefix_operator() else { return self.comparison() };
+        if !self.knows_threads
+            && (self.is_word(0, "exists") || self.is_word(0, "forall"))
+            && matches!(self.peek(1).kind, TokenKind::Name(_))
+            && (self.is_sign(2, ":") || self.is_sign(2, ".") || self.is_sign(2, "!="))
+        {
+            return Err(self.quantifier_refused());
+        }
+        let Some((operator, length)) = self.prefix_operator() else { return self.within() };
         (0..length).for_each(|_| _ = self.next());
+        let bound = self.bound()?;
         let operand = self.nested(Parser::prefixed)?;
-        Ok(Formula::Unary(operator, Box::new(operand)))
+        match bound {
+            Some(bound) if !matches!(operator, Unary::Once | Unary::Historically) => {
+                Err(not_bounded(bound.span))
+            }
+            bound => Ok(bounded(bound, Formula::Unary(operator, Box::new(operand)))),
+        }
+    }
+
+    /// `p within 5s`: p holds, or has held not longer than that ago.
+    fn within(&mut self) -> Result<Formula> {
+        let inner = self.comparison()?;
+        if !self.takes_word("within") {
+            return Ok(inner);
+        }
+        self.counts()?;
+        let (time, span) = self.time()?;
+        let once = Formula::Unary(Unary::Once, Box::new(inner));
+        Ok(bounded(Some(Bound { operator: Binary::Le, time, span }), once))
     }
 
     fn comparison(&mut self) -> Result<Formula> {
@@ -207,6 +303,10 @@ impl Parser {
                 self.next();
                 Ok(Formula::Number(number, start))
             }
+            TokenKind::Text(text) => {
+                self.next();
+                Ok(Formula::Text(text, start))
+            }
             TokenKind::Sign("(") => {
                 self.next();
                 let inner = self.formula()?;
@@ -227,4 +327,18 @@ impl Parser {
             _ => Ok(Formula::Name(self.variable("an event, a variable, a number or `(`")?)),
         }
     }
+}
+
+fn bounded(bound: Option<Bound>, formula: Formula) -> Formula {
+    match bound {
+        Some(bound) => Formula::Bounded(bound, Box::new(formula)),
+        None => formula,
+    }
+}
+
+/// A bound of time where there can be none.
+pub(super) fn not_bounded(span: Span) -> Diagnostic {
+    let message = "time bounds the past operators of `ptltl`: `<*>`, `[*]` and `S`";
+    let help = "write what must have been: `ptltl: response -> <*>[<= 5s] request`";
+    Diagnostic::error(span, message, "no bound can be here").with_help(help)
 }

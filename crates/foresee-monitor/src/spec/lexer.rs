@@ -14,6 +14,8 @@ pub enum TokenKind {
     Name(String),
     /// A whole number.
     Number(i64),
+    /// A time with its unit, `5s`, in nanoseconds.
+    Time(u64),
     /// A text in double quotes, without them and with escapes resolved.
     Text(String),
     /// A sign.
@@ -40,9 +42,10 @@ pub struct Comment {
     pub span: Span,
 }
 
-const SIGNS: [&str; 34] = [
-    "<->", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", "/\\", "\\/", "(", ")", "[", "]", "{", "}", "<",
-    ">", ",", ";", ":", "@", "=", "|", "&", "~", "*", "+", "-", "?", "!", "/", "%",
+const SIGNS: [&str; 40] = [
+    "<->", "+=", "-=", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", "/\\", "\\/", "(", ")", "[", "]", "{",
+    "}", "<", ">", ",", ";", ":", "@", "=", "|", "&", "~", "*", "+", "-", "?", "!", "/", "%", "^", "$", "#",
+    ".",
 ];
 
 /// Takes a spec's text apart. Whatever cannot be read is reported and skipped.
@@ -95,9 +98,10 @@ impl Lexer<'_> {
             self.token(length, TokenKind::Name(rest[..length].to_owned()));
         } else if first.is_ascii_digit() {
             let length = while_(|c| c.is_alphanumeric() || c == '_');
-            match parse_number(&rest[..length]) {
-                Some(number) => self.token(length, TokenKind::Number(number)),
-                None => {
+            match (parse_number(&rest[..length]), parse_time(&rest[..length])) {
+                (Some(number), _) => self.token(length, TokenKind::Number(number)),
+                (None, Some(time)) => self.token(length, TokenKind::Time(time)),
+                (None, None) => {
                     self.problem(start..start + length, "not a number", "a whole number of at most 64 bits");
                     self.at += length;
                 }
@@ -183,6 +187,22 @@ fn element_length(text: &str) -> Option<usize> {
     let (number, _) = text.strip_prefix('[')?.split_once(']')?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then_some(number.len() + 2)
+}
+
+/// Units of time, in nanoseconds.
+pub(super) const UNITS: [(&str, u64); 6] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+fn parse_time(text: &str) -> Option<u64> {
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
+    let (_, nanoseconds) = UNITS.into_iter().find(|(known, _)| *known == unit)?;
+    u64::try_from(parse_number(number)?).ok()?.checked_mul(nanoseconds)
 }
 
 fn parse_number(text: &str) -> Option<i64> {

@@ -20,6 +20,9 @@ pub(super) const OPERATORS: usize = 2000;
 /// Events of a property.
 pub(super) const EVENTS: usize = 1000;
 
+/// Variables that each instance of a property has for itself, and changes of them at one event.
+pub(super) const STATE_VARIABLES: usize = 100;
+
 /// Functions that one event may be a call of.
 pub(super) const FUNCTIONS: usize = 100;
 

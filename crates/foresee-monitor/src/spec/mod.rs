@@ -18,4 +18,5 @@ pub mod limits;
 pub mod mttl;
 pub mod parser;
 pub mod raw_monitors;
+mod texts;
 mod warnings;

@@ -199,12 +199,14 @@ impl<'a> MttlScope<'a> {
             Written::Name(name) => {
                 self.property.locals.iter().any(|local| local.name.text == name.text).then_some(name)
             }
-            Written::Unary(_, inner) | Written::Quantified(_, inner) => self.local_outside(inner),
+            Written::Unary(_, inner) | Written::Bounded(_, inner) | Written::Quantified(_, inner) => {
+                self.local_outside(inner)
+            }
             Written::Binary(_, left, right) | Written::Interval(left, right) => {
                 self.local_outside(left).or_else(|| self.local_outside(right))
             }
             Written::Call(_, inside) => inside.iter().find_map(|inner| self.local_outside(inner)),
-            Written::Bool(..) | Written::Number(..) | Written::At(..) => None,
+            Written::Bool(..) | Written::Number(..) | Written::Text(..) | Written::At(..) => None,
         }
     }
 
@@ -273,6 +275,8 @@ impl<'a> MttlScope<'a> {
         let formula = match written {
             Written::Bool(value, _) => Formula::Const(*value),
             Written::Number(number, _) => return Ok(Typed::Number(Expr::Number(*number))),
+            Written::Text(_, span) => return Err(Refusal::NotANumber.at(span.clone())),
+            Written::Bounded(bound, _) => return Err(super::formulas::not_bounded(bound.span.clone())),
             Written::Name(name) => return self.name(name),
             Written::Unary(Unary::Minus, inner) => {
                 return Ok(Typed::Number(Expr::Minus(Box::new(self.number(inner)?))));
@@ -427,12 +431,14 @@ fn truth_value(formula: Formula) -> Option<Expr> {
 fn mentions_at(written: &Written) -> bool {
     match written {
         Written::At(..) => true,
-        Written::Unary(_, inner) | Written::Quantified(_, inner) => mentions_at(inner),
+        Written::Unary(_, inner) | Written::Bounded(_, inner) | Written::Quantified(_, inner) => {
+            mentions_at(inner)
+        }
         Written::Binary(_, left, right) | Written::Interval(left, right) => {
             mentions_at(left) || mentions_at(right)
         }
         Written::Call(_, inside) => inside.iter().any(mentions_at),
-        Written::Bool(..) | Written::Number(..) | Written::Name(_) => false,
+        Written::Bool(..) | Written::Number(..) | Written::Text(..) | Written::Name(_) => false,
     }
 }
 

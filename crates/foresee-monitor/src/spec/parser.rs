@@ -4,10 +4,11 @@
 //! Recursive descent. The first mistake in a property ends that property, and parsing goes on with the next one, so
 //! that one slip does not hide the mistakes elsewhere and does not cause others.
 
-use super::ast::{self, Arg, Event, Handler, Name, Property, Threads, Var};
+use super::ast::{self, Arg, Change, Event, Handler, Name, Property, Threads, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::{Comment, Token, TokenKind, tokens};
 use super::limits;
+use crate::operator::Binary;
 use crate::property::Action;
 
 /// What parsing found.
@@ -46,7 +47,7 @@ pub fn parse(source: &str) -> Parsed {
 
 pub(super) type Result<T> = std::result::Result<T, Diagnostic>;
 
-pub(super) const FORMALISMS: [&str; 7] = ["fsm", "ere", "cfg", "ltl", "ptltl", "raw", "mttl"];
+pub(super) const FORMALISMS: [&str; 8] = ["fsm", "ere", "cfg", "srs", "ltl", "ptltl", "raw", "mttl"];
 pub(super) const MODIFIERS: [&str; 5] =
     ["full-binding", "suffix", "perthread", "connected", "unsynchronized"];
 const ACTIONS: [&str; 6] = ["report", "reset", "count", "abort", "call", "recover"];
@@ -112,6 +113,7 @@ impl Parser {
         let found = match &token.kind {
             TokenKind::Name(name) => format!("`{name}`"),
             TokenKind::Number(number) => format!("`{number}`"),
+            TokenKind::Time(_) => "a time".to_owned(),
             TokenKind::Text(_) => "a text".to_owned(),
             TokenKind::Sign(sign) => format!("`{sign}`"),
             TokenKind::End => "the end of the file".to_owned(),
@@ -236,6 +238,7 @@ impl Parser {
             params,
             events: Vec::new(),
             vars: Vec::new(),
+            states: Vec::new(),
             threads: Vec::new(),
             locals: Vec::new(),
             bodies: Vec::new(),
@@ -269,6 +272,13 @@ impl Parser {
         if self.is_word(0, "event") || self.is_word(0, "creation") {
             property.events.push(self.event()?);
             self.at_most(limits::EVENTS, property.events.len(), "events in one property")?;
+        } else if self.is_word(0, "state")
+            || self.is_word(0, "var")
+                && matches!(self.peek(1).kind, TokenKind::Name(_))
+                && self.is_sign(2, "=")
+        {
+            property.states.extend(self.states()?);
+            self.at_most(limits::STATE_VARIABLES, property.states.len(), "variables of one property")?;
         } else if self.is_word(0, "var") {
             property.vars.extend(self.vars()?);
         } else if self.is_word(0, "local") {
@@ -291,7 +301,8 @@ impl Parser {
             }
             if !is_formalism {
                 let what = if is_body { "formalism" } else { "declaration" };
-                let known = FORMALISMS.into_iter().chain(["event", "creation", "var", "thread", "local"]);
+                let known =
+                    FORMALISMS.into_iter().chain(["event", "creation", "var", "state", "thread", "local"]);
                 let label = "expected `event`, `var`, a formalism such as `ere:`, a handler or `}`";
                 let span = self.peek(0).span.clone();
                 return Err(Diagnostic::error(span, format!("`{word}` is not a {what}"), label)
@@ -324,8 +335,68 @@ impl Parser {
         };
         self.operators = 0;
         let guard = if self.takes_word("when") { Some(self.formula()?) } else { None };
-        self.expect(";", "after the event")?;
-        Ok(Event { creation, name, args, source, guard })
+        let changes = if self.is_sign(0, "{") { self.changes()? } else { Vec::new() };
+        if changes.is_empty() {
+            self.expect(";", "after the event")?;
+        } else {
+            self.takes(";");
+        }
+        Ok(Event { creation, name, args, source, guard, changes })
+    }
+
+    /// `{ NAME = VALUE; … }`
+    fn changes(&mut self) -> Result<Vec<Change>> {
+        self.next();
+        let mut changes = Vec::new();
+        loop {
+            if self.is_word(0, "skip") && !self.is_sign(1, "=") {
+                return Err(skip_refused(self.next().span));
+            }
+            let name = self.name("a `state` variable that the event changes")?;
+            let operator = match &self.peek(0).kind {
+                TokenKind::Sign("=") => None,
+                TokenKind::Sign("+=") => Some(Binary::Add),
+                TokenKind::Sign("-=") => Some(Binary::Sub),
+                _ => return Err(self.unexpected("`=`, `+=` or `-=`")),
+            };
+            self.next();
+            let value = self.formula()?;
+            changes.push(Change { name, operator, value });
+            self.at_most(limits::STATE_VARIABLES, changes.len(), "changes by one event")?;
+            if !self.is_sign(0, "}") {
+                self.expect(";", "after the change")?;
+            }
+            if self.takes("}") {
+                return Ok(changes);
+            }
+        }
+    }
+
+    /// `state NAME, …: int [= VALUE];` or `var NAME = VALUE;`
+    fn states(&mut self) -> Result<Vec<Var>> {
+        let has_kind = self.is_word(0, "state");
+        self.next();
+        let names = self.names("a variable")?;
+        let kind = match has_kind {
+            true => {
+                self.expect(":", "and the type, `int` or `bool`")?;
+                Some(self.name("a type, `int` or `bool`")?)
+            }
+            false => None,
+        };
+        let (initial, is_bool) = if self.takes("=") {
+            let is_bool = self.is_word(0, "true") || self.is_word(0, "false");
+            (Some(self.initial()?), is_bool)
+        } else {
+            (None, false)
+        };
+        self.expect(";", "after the variable")?;
+        let of_value = || Name {
+            text: if is_bool { "bool" } else { "int" }.to_owned(),
+            span: names.first().map_or(0..0, |name| name.span.clone()),
+        };
+        let kind = kind.unwrap_or_else(of_value);
+        Ok(names.into_iter().map(|name| Var { name, kind: kind.clone(), initial }).collect())
     }
 
     fn args(&mut self) -> Result<Vec<Arg>> {
@@ -443,6 +514,7 @@ impl Parser {
             "abort" => Action::Abort,
             "call" => Action::Call(self.text("the name of a closure, in quotes")?.0),
             "recover" => Action::Recover(self.text("the name of a recovery, in quotes")?.0),
+            "skip" => return Err(skip_refused(name.span)),
             other => {
                 let label = "expected `report`, `reset`, `count`, `abort`, `call` or `recover`";
                 return Err(Diagnostic::error(name.span, format!("`{other}` is not an action"), label)
@@ -451,4 +523,11 @@ impl Parser {
         };
         Ok(ast::Action { what, span: name.span })
     }
+}
+
+/// RV-Monitor's monitors may keep the call from happening that they were told of.
+fn skip_refused(span: Span) -> Diagnostic {
+    let message = "what has been recorded or reported cannot be skipped";
+    let help = "in a program, ask the monitor before the call (`MONITOR.count(…)`), or `recover` or `abort` on the verdict";
+    Diagnostic::error(span, message, "an event is told when it happens, not before").with_help(help)
 }

@@ -1,6 +1,8 @@
 //! What is allowed but probably not intended: events nobody uses, parameters that no event binds, names that are nearly or by chance
 //! those of built-in events, grammars of nothing, unreachable verdicts, machines with two transitions for one event.
 
+use rustc_hash::FxHashSet;
+
 use super::ast::{self, Content, Formula, Pattern};
 use super::diagnostic::Diagnostic;
 use crate::formalism::automaton::Automaton;
@@ -28,11 +30,14 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
         problems.push(Diagnostic::warning(event.name.span.clone(), message, "never used").with_help(help));
     }
     unbound_parameters(ast, property, problems);
+    unchanged(ast, problems);
     products(ast, property, problems);
     builtin_names(ast, property, problems);
     for body in &ast.bodies {
-        if let Content::Cfg(rules) = &body.content {
-            empty_grammar(rules, problems);
+        match &body.content {
+            Content::Cfg(rules) => empty_grammar(rules, problems),
+            Content::Srs(rules) => lost_symbols(ast, rules, problems),
+            _ => {}
         }
     }
     let is_mttl = |body: &&ast::Body| matches!(body.content, Content::Mttl(_));
@@ -77,6 +82,22 @@ fn unbound_parameters(ast: &ast::Property, property: &Property, problems: &mut V
     }
 }
 
+/// A variable of instances that no event changes was perhaps meant to be the program's.
+fn unchanged(ast: &ast::Property, problems: &mut Vec<Diagnostic>) {
+    let is_changed = |state: &ast::Var| {
+        let mut changes = ast.events.iter().flat_map(|event| &event.changes);
+        changes.any(|change| change.name.text == state.name.text)
+    };
+    for ast::Var { name, kind, .. } in ast.states.iter().filter(|state| !is_changed(state)) {
+        let message = format!("no event changes `{}`", name.text);
+        let help = format!(
+            "change it, as in `event e {{ {0} = …; }}`; a variable of the program is `var {0}: {1};`",
+            name.text, kind.text
+        );
+        problems.push(Diagnostic::warning(name.span.clone(), message, "always the same").with_help(help));
+    }
+}
+
 /// What is combined before an event connects it takes memory for every pair.
 fn products(ast: &ast::Property, property: &Property, problems: &mut Vec<Diagnostic>) {
     let plan = |body: &Body| Setup { property, body }.plan_for(&body.machine);
@@ -109,7 +130,7 @@ fn builtin_names(ast: &ast::Property, property: &Property, problems: &mut Vec<Di
         own.any(|other| other.shape.params.iter().any(is_shared))
     };
     for (written, event) in ast.events.iter().zip(&property.events) {
-        let name = &written.name;
+        let name = written.source.as_ref().map_or(&written.name, |(name, _)| name);
         match &event.source {
             Source::Named(_) => {
                 let is_slip = |known: &&str| known.len() > 4 && is_one_slip(&name.text, known);
@@ -175,6 +196,25 @@ fn empty_grammar(rules: &[(ast::Name, Vec<Vec<ast::Name>>)], problems: &mut Vec<
     }
 }
 
+/// What rules make and no rule rewrites is probably misspelt.
+fn lost_symbols(ast: &ast::Property, rules: &[ast::SrsRule], problems: &mut Vec<Diagnostic>) {
+    let left = || rules.iter().flat_map(|rule| &rule.left).map(|name| name.text.as_str());
+    let known: FxHashSet<&str> =
+        left().chain(ast.events.iter().map(|event| event.name.text.as_str())).collect();
+    let made = rules.iter().flat_map(|rule| match &rule.right {
+        ast::SrsRight::Symbols(symbols) => &symbols[..],
+        ast::SrsRight::Succeed | ast::SrsRight::Fail => &[],
+    });
+    let mut told: FxHashSet<&str> = FxHashSet::default();
+    for name in made.filter(|name| !known.contains(name.text.as_str())) {
+        if told.insert(&name.text) {
+            let message = format!("no rule rewrites `{}`, and no event is called so", name.text);
+            let problem = Diagnostic::warning(name.span.clone(), message, "stays for ever");
+            problems.push(problem.with_suggestion(&name.text, known.iter().copied()));
+        }
+    }
+}
+
 /// The bit of this handler among those of a body.
 fn position(body: &Body, handler: &ast::Handler) -> Option<Categories> {
     let same = |own: &Handler| {
@@ -225,6 +265,9 @@ fn used_names<'a>(content: &'a Content, used: &mut Vec<&'a str>) {
             let symbols = rules.iter().flat_map(|(_, alternatives)| alternatives.iter().flatten());
             used.extend(symbols.map(|name| name.text.as_str()));
         }
+        Content::Srs(rules) => {
+            used.extend(rules.iter().flat_map(|rule| &rule.left).map(|name| name.text.as_str()))
+        }
         Content::Formula(formula) | Content::Mttl(formula) => used_in_formula(formula, used),
         Content::Raw(..) => {}
     }
@@ -243,9 +286,9 @@ fn used_in_pattern<'a>(pattern: &'a Pattern, used: &mut Vec<&'a str>) {
 
 fn used_in_formula<'a>(formula: &'a Formula, used: &mut Vec<&'a str>) {
     match formula {
-        Formula::Bool(..) | Formula::Number(..) => {}
+        Formula::Bool(..) | Formula::Number(..) | Formula::Text(..) => {}
         Formula::Name(name) => used.push(&name.text),
-        Formula::Unary(_, inner) => used_in_formula(inner, used),
+        Formula::Unary(_, inner) | Formula::Bounded(_, inner) => used_in_formula(inner, used),
         Formula::Binary(_, left, right) | Formula::Interval(left, right) => {
             used_in_formula(left, used);
             used_in_formula(right, used);

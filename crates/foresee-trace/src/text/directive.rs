@@ -1,4 +1,4 @@
-//! Lines that begin with `#` and have no `|`: `#meta`, `#gap` and `#var`; all others are comments.
+//! Lines that begin with `#` and have no `|`: `#meta`, `#gap`, `#var` and `#time`; all others are comments.
 
 use super::escape::unescape;
 use super::fault::{Fault, fault};
@@ -13,6 +13,7 @@ pub(super) fn read<'a>(
     names: &mut Names,
     facts: &mut Facts,
     trust: &mut Trust,
+    time: &mut Option<u64>,
 ) -> Result<(), Fault<'a>> {
     let (word, rest) = split_word(line);
     match word {
@@ -30,6 +31,15 @@ pub(super) fn read<'a>(
             Ok(())
         }
         "#var" => declare(rest, names),
+        "#time" => {
+            let now = nanoseconds(rest);
+            let now = now.ok_or_else(|| fault(rest, "seconds since any moment, as in `#time 12.345`"))?;
+            if time.is_some_and(|before| now < before) {
+                return Err(fault(rest, "a time that is not before the last one"));
+            }
+            *time = Some(now);
+            Ok(())
+        }
         _ => Ok(()),
     }
 }
@@ -63,6 +73,17 @@ fn declare<'a>(text: &'a str, names: &mut Names) -> Result<(), Fault<'a>> {
     }
     names.declare_symbol(id, known_addr, bytes);
     Ok(())
+}
+
+/// Seconds with up to nine decimals.
+fn nanoseconds(seconds: &str) -> Option<u64> {
+    let (whole, part) = seconds.split_once('.').unwrap_or((seconds, "0"));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(part) || part.len() > 9 {
+        return None;
+    }
+    let part: u64 = format!("{part:0<9}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(part)
 }
 
 /// The text before and after the first blank.

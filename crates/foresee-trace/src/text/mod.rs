@@ -18,6 +18,7 @@
 //! directive = "#meta" key value                                   a fact about the run
 //!           | "#gap" code                                         something that is missing ([`Gap::code`](crate::Gap::code))
 //!           | "#var" name ( "-" | address ) size                  a variable, before its first use; "-": no known address
+//!           | "#time" seconds                                     when what follows happened: `12.345` since any moment, never back
 //! comment   = "#" anything without "|"
 //! ```
 //!

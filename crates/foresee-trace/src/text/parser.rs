@@ -19,6 +19,8 @@ pub(super) struct Parser {
     pub(super) names: Names,
     pub(super) facts: Facts,
     pub(super) trust: Trust,
+    /// When what follows happened, in nanoseconds.
+    pub(super) time: Option<u64>,
     thread: ThreadId,
     loc: LocId,
     flat: Flat,
@@ -40,6 +42,7 @@ impl Parser {
             names: Names::new(),
             facts: Facts::new(),
             trust: Trust::whole(),
+            time: None,
             thread: ThreadId(0),
             loc: LocId::UNKNOWN,
             flat: Flat { kind: OpKind::Branch, modifier: 0, size: 0, target: 0 },
@@ -67,7 +70,8 @@ impl Parser {
             return match line.as_bytes().first() {
                 None => Ok(false),
                 Some(b'#') => {
-                    directive::read(line, &mut self.names, &mut self.facts, &mut self.trust).map(|()| false)
+                    let Parser { names, facts, trust, time, .. } = self;
+                    directive::read(line, names, facts, trust, time).map(|()| false)
                 }
                 Some(_) => Err(fault(line, "a line of the form `thread|operation|location`")),
             };

@@ -134,6 +134,10 @@ impl<R: Read> EventSource for TextReader<R> {
         self.parser.trust.clone()
     }
 
+    fn time(&self) -> Option<u64> {
+        self.parser.time
+    }
+
     fn line(&self) -> Option<u64> {
         Some(self.lines.number())
     }

@@ -389,3 +389,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn times_are_those_of_what_follows() {
+    let times = |text: &str| {
+        let mut reader = TextReader::new(text.as_bytes());
+        let mut times = Vec::new();
+        while reader.advance()? {
+            times.push(reader.time());
+        }
+        Ok::<_, TraceError>(times)
+    };
+    let text =
+        "T1|branch\n#time 1.5\nT1|branch\nT2|branch\n#time 1.500000001\nT1|branch\n#time 3\nT1|branch\n";
+    let (half, next) = (Some(1_500_000_000), Some(1_500_000_001));
+    assert_eq!(times(text).unwrap(), [None, half, half, next, Some(3_000_000_000)]);
+    for wrong in ["", " ", "x", "-1", "1.", ".5", "1.0000000000", "99999999999", "1 2"] {
+        let text = format!("#time {wrong}\nT1|branch\n");
+        assert!(times(&text).is_err(), "{wrong}");
+    }
+    let back = times("#time 2\nT1|branch\n#time 1\nT1|branch\n").unwrap_err().to_string();
+    assert!(back.contains("not before the last one"), "{back}");
+}

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::handlers::Pending;
 use super::key::Key;
+use super::message::say;
 use super::thread::thread_number;
 use crate::life::{is_id, next_id};
 
@@ -55,7 +56,9 @@ impl Instances {
                 let identity = |key: &Key<'_>| self.identity(key.value);
                 let values: SmallVec<[u64; 4]> = keys.iter().map(identity).collect();
                 // What the macros expand to has the right number of values.
-                let _ = self.watch.event(event, thread, &values, &mut add);
+                if let Err(why) = self.watch.event(event, thread, &values, &mut add) {
+                    say(&why.to_string());
+                }
             }
             Input::Assign(var, value) => self.watch.assign(var, value, thread, &mut add),
             Input::Gone(object) => self.forget(object),

@@ -61,8 +61,10 @@ impl Resident {
     ) -> Option<Resident> {
         let [body] = &property.bodies[..] else { return None };
         let Machine::Automaton(automaton) = &body.machine else { return None };
-        let is_plain =
-            property.vars.is_empty() && body.letters == Letters::Events && !property.modifiers.suffix;
+        let is_plain = property.vars.is_empty()
+            && body.letters == Letters::Events
+            && !property.modifiers.suffix
+            && !property.remembers();
         if property.params.len() != 1 || !is_plain || automaton.start() != 0 {
             return None;
         }
@@ -144,5 +146,5 @@ fn pending(categories: Categories, value: u64) -> Pending {
 #[cold]
 fn holds(guard: &Expr, keys: &[Key<'_>]) -> bool {
     let args: Vec<u64> = keys.iter().map(|key| key.value).collect();
-    guard.holds(Values { vars: &[], args: &args, thread: thread_number() })
+    guard.holds(Values { args: &args, thread: thread_number(), ..Values::default() })
 }

@@ -96,6 +96,8 @@ fn nothing() -> Property {
         modifiers: Default::default(),
         events: Vec::new(),
         vars: Vec::new(),
+        state: Vec::new(),
+        texts: Vec::new(),
         bodies: Vec::new(),
         threads: Vec::new(),
         locals: Vec::new(),
