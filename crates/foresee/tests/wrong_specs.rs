@@ -160,3 +160,12 @@ fn a_file_is_what_the_program_depends_on() {
         .unwrap();
     assert_says(&String::from_utf8(output.stdout).unwrap(), &["depended.rv"]);
 }
+
+#[test]
+fn what_only_streams_have_is_refused_in_programs() {
+    let texts = "foresee::monitor! { property P(f) { event open(f, name) when name == \"key\"; ere: open @match { count; } } }";
+    let said = compiled("texts", texts);
+    assert_says(&said, &["in a program, values of events are not compared with texts", "compare in Rust"]);
+    let timed = "foresee::monitor! { property P { event a; ptltl: a within 5s @violation { count; } } }";
+    assert_says(&compiled("timed", timed), &["in a program, bounds of time are not monitored"]);
+}
