@@ -239,7 +239,8 @@ impl AskedLibrary {
     /// Hooks in the code of an entry point that does more.
     fn in_code(&self, program: &Program, start: u64) -> Result<Vec<(HookKind, Hook)>, NoHook> {
         let end = program.code.next_start(start + 1);
-        let code = FunctionCode::new(&program.code, &[start..end]).ok_or(NoHook::Beginning)?;
+        let range = start..end;
+        let code = FunctionCode::new(&program.code, std::slice::from_ref(&range)).ok_or(NoHook::Beginning)?;
         let mut hooks = Vec::new();
         let mut free_from = start;
         if self.is_asked.contains(&true) {

@@ -320,7 +320,7 @@ fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f Function>, 
     if found.is_empty() {
         let mut all: Vec<&str> = prototypes::names().collect();
         all.extend(functions.all.iter().map(String::as_str));
-        let nearest = nearest(name, all.into_iter());
+        let nearest = nearest(name, all);
         let nearest = nearest.into_iter().map(str::to_owned).collect();
         return Err(Refusal::NoFunction { name: name.to_owned(), nearest });
     }
