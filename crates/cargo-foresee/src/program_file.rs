@@ -29,8 +29,8 @@ pub(crate) fn code_table(program: &OsStr, selection: &Selection) -> Result<Vec<u
     recorded_code::table(&image, selection).map_err(named)
 }
 
-/// The table of the calls whose arguments or results are recorded.
-pub(crate) fn call_table(program: &OsStr, wanted: &[WantedCall]) -> Result<Vec<u8>, CliError> {
+/// The table of the calls whose arguments or results are recorded, if there can be any.
+pub(crate) fn call_table(program: &OsStr, wanted: &[WantedCall]) -> Result<Option<Vec<u8>>, CliError> {
     let image = read(program)?;
     calls::table(&image, wanted).map_err(|why| CliError::Usage(format!("{}: {why}", image.path().display())))
 }

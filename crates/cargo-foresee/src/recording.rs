@@ -314,8 +314,11 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
         std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
         command.env(recorded_code::VARIABLE, path);
     }
-    if !program.calls.is_empty() {
-        let table = program_file::call_table(command.get_program(), program.calls)?;
+    let table = match program.calls {
+        [] => None,
+        calls => program_file::call_table(command.get_program(), calls)?,
+    };
+    if let Some(table) = table {
         let path = raw.with_file_name(CALLS_NAME);
         std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
         command.env(calls::VARIABLE, path);

@@ -186,6 +186,10 @@ fn what_the_program_does_not_have_is_refused() {
             assert!(said.stderr.contains(part), "{event}: `{part}` expected in {}", said.stderr);
         }
     }
+    // Functions of libraries that the program does not call.
+    let said = refused(&folder, "enter(\"closedir\", x)");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.contains("P: the run has none of its events"), "{}", said.stderr);
     // A program that was built by others.
     let plain = Command::new(c)
         .args(["-g", "-o"])

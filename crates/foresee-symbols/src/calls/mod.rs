@@ -194,8 +194,8 @@ fn counted(parameters: usize) -> String {
     }
 }
 
-/// The table for a program, as the runtime reads it.
-pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Vec<u8>, CallError> {
+/// The table for a program, as the runtime reads it; `None` if it calls none of the functions.
+pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Option<Vec<u8>>, CallError> {
     let program = Program::read(image)?;
     let file = image.elf()?;
     let sections = dwarf_sections(&file)?;
@@ -225,7 +225,7 @@ pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Vec<u8>, CallError>
     let header = [CALLS_MAGIC, about.dev(), about.ino(), hooks.len() as u64];
     let mut table: Vec<u8> = header.iter().flat_map(|word| word.to_le_bytes()).collect();
     hooks.iter().for_each(|hook| hook.write(&mut table));
-    Ok(table)
+    Ok((!hooks.is_empty()).then_some(table))
 }
 
 /// Those of the functions that a program does not have: one of several programs need not have them all.
