@@ -129,6 +129,8 @@ pub struct ValueWord {
     pub object: bool,
     /// Whether it is in memory, at the address that is found there.
     pub stored: bool,
+    /// Whether it is the address of a text that a zero byte ends, which is the value.
+    pub text: bool,
     /// On the stack: how far above the return address, or above the first word that the hook has saved.
     pub offset: u32,
 }
@@ -146,6 +148,7 @@ impl ValueWord {
             | (self.signed as u64) << 16
             | (self.object as u64) << 17
             | (self.stored as u64) << 18
+            | (self.text as u64) << 19
             | (self.offset as u64) << 32
     }
 
@@ -157,6 +160,7 @@ impl ValueWord {
             signed: word >> 16 & 1 != 0,
             object: word >> 17 & 1 != 0,
             stored: word >> 18 & 1 != 0,
+            text: word >> 19 & 1 != 0,
             offset: (word >> 32) as u32,
         }
     }
@@ -174,8 +178,7 @@ mod tests {
 
     #[test]
     fn values_are_the_lowest_bytes() {
-        let of =
-            |size, signed| ValueWord { register: 0, size, signed, object: false, stored: false, offset: 0 };
+        let of = |size, signed| ValueWord { size, signed, ..ValueWord::from_word(0) };
         assert_eq!(of(4, true).value(0x1_ffff_fffe), u64::MAX - 1);
         assert_eq!(of(4, false).value(0x1_ffff_fffe), 0xffff_fffe);
         assert_eq!(of(1, false).value(0xab01), 1);
@@ -200,6 +203,7 @@ mod tests {
             signed: true,
             object: false,
             stored: false,
+            text: true,
             offset: 0,
         };
         let stack = ValueWord {
@@ -208,6 +212,7 @@ mod tests {
             signed: false,
             object: true,
             stored: true,
+            text: false,
             offset: 24,
         };
         for value in [stack, register] {

@@ -17,7 +17,7 @@ use crate::recorder::thread::{Ignored, Local, begin_ignoring, end_ignoring, insi
 use crate::recorder::watched;
 
 /// Longer texts are cut.
-const MAX_TEXT: usize = 4096;
+pub(crate) const MAX_TEXT: usize = 4096;
 
 /// A text that was passed.
 fn bytes<'c>(start: *const u8, len: usize) -> &'c [u8] {
@@ -61,10 +61,13 @@ extern "C-unwind" fn object(addr: u64, _pc: u64) {
 }
 
 extern "C-unwind" fn string(start: *const u8, len: usize, _pc: u64) {
-    inside(|local| {
-        text(local, start, len);
-        local.plain(Tag::Arg, ARG_STR, [0]);
-    });
+    inside(|local| string_argument(local, start, len));
+}
+
+/// Records a text as an argument of what follows.
+pub(crate) fn string_argument(local: &Local, start: *const u8, len: usize) {
+    text(local, start, len);
+    local.plain(Tag::Arg, ARG_STR, [0]);
 }
 
 extern "C-unwind" fn assign(name: *const u8, len: usize, value: u64, pc: u64) {

@@ -6,6 +6,7 @@ use foresee_format::{ARG_INT, ARG_OBJECT, SAVED_REGISTERS, Tag, ValueWord};
 
 use super::table::{Hook, PaddedText};
 use crate::recorder::thread::{Local, always};
+use crate::sdk;
 
 /// All hooks, by their numbers.
 static HOOKS: AtomicPtr<Hook> = AtomicPtr::new(std::ptr::null_mut());
@@ -31,8 +32,14 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
     let pc = unsafe { frame.add(hook.saved.words()).read() };
     let record = |local: &Local, value: &u64| {
         let value = ValueWord::from_word(*value);
-        let kind = if value.object { ARG_OBJECT } else { ARG_INT };
-        local.plain(Tag::Arg, kind, [value.value(bits(value, registers, frame))]);
+        let bits = bits(value, registers, frame);
+        if value.text && bits != 0 {
+            let start = bits as *const u8;
+            return sdk::string_argument(local, start, length(start));
+        }
+        // No text is the object that is none.
+        let kind = if value.object || value.text { ARG_OBJECT } else { ARG_INT };
+        local.plain(Tag::Arg, kind, [value.value(bits)]);
     };
     always(|local| {
         hook.values.iter().for_each(|value| record(local, value));
@@ -53,6 +60,12 @@ pub(super) fn names() -> Vec<u8> {
         bytes.take(text.len).filter(|byte| *byte != 0).chain([0])
     };
     texts.flat_map(bytes).collect()
+}
+
+/// How long a text is, as far as it is recorded. (The C library's own function for that is one of those that are recorded.)
+fn length(start: *const u8) -> usize {
+    // SAFETY: the function was called with a text that a zero byte ends, as it is declared: nothing behind that is read.
+    (0..sdk::MAX_TEXT).find(|&at| unsafe { start.add(at).read_volatile() } == 0).unwrap_or(sdk::MAX_TEXT)
 }
 
 /// The bits of a value, where it is.

@@ -167,7 +167,10 @@ impl AskedLibrary {
     fn returns(&self, asked: &[AtReturn]) -> Result<Recorded, Refusal> {
         let result = match self.prototype.result {
             Passed::Value(scalar) => word(scalar, Saved::Rax as u8, 0),
-            Passed::Nothing => word(Scalar { size: 8, signed: false, object: false }, ValueWord::NOTHING, 0),
+            Passed::Nothing => {
+                let nothing = Scalar { size: 8, signed: false, object: false, text: false };
+                word(nothing, ValueWord::NOTHING, 0)
+            }
             Passed::Other => {
                 let what = "what is no number or pointer".to_owned();
                 return Err(Refusal::ResultType { function: self.name(), what });

@@ -561,8 +561,8 @@ fn argument(
 }
 
 fn word(scalar: Scalar, register: u8, offset: u32) -> ValueWord {
-    let Scalar { size, signed, object } = scalar;
-    ValueWord { register, size, signed, object, stored: false, offset }
+    let Scalar { size, signed, object, text } = scalar;
+    ValueWord { register, size, signed, object, stored: false, text, offset }
 }
 
 fn saved(register: Register) -> Option<Saved> {

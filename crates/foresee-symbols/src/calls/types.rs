@@ -20,6 +20,8 @@ pub(super) struct Scalar {
     pub(super) signed: bool,
     /// It is the address of an object.
     pub(super) object: bool,
+    /// It is the address of a text that a zero byte ends.
+    pub(super) text: bool,
 }
 
 /// How often a type may be another's: no program needs more.
@@ -39,7 +41,7 @@ fn within(debug: &Debug<'_, '_>, of: Die, left: usize) -> Result<Scalar, String>
         DW_TAG_typedef | DW_TAG_const_type | DW_TAG_volatile_type | DW_TAG_restrict_type
         | DW_TAG_atomic_type => within(debug, inner().ok_or_else(unknown)?, left - 1),
         DW_TAG_pointer_type | DW_TAG_reference_type | DW_TAG_rvalue_reference_type => {
-            Ok(Scalar { size: 8, signed: false, object: true })
+            Ok(Scalar { size: 8, signed: false, object: true, text: false })
         }
         DW_TAG_enumeration_type => match inner() {
             Some(number) => within(debug, number, left - 1),
@@ -70,7 +72,7 @@ fn within(debug: &Debug<'_, '_>, of: Die, left: usize) -> Result<Scalar, String>
 
 fn number(size: Option<u64>, signed: bool) -> Result<Scalar, String> {
     match size.and_then(|size| u8::try_from(size).ok()).filter(|size| (1..=8).contains(size)) {
-        Some(size) => Ok(Scalar { size, signed, object: false }),
+        Some(size) => Ok(Scalar { size, signed, object: false, text: false }),
         None => Err("a number of more than 64 bits".to_owned()),
     }
 }

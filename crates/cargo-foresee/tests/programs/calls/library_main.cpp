@@ -22,9 +22,9 @@ static int counts(void *arg, int, char **, char **) { return ++*static_cast<int 
 static void connections() {
     connection *one = nullptr;
     if (sqlite3_open(nullptr, &one) != 14) abort();
-    printf("back sqlite3_open 14 @0\n");
+    printf("back sqlite3_open 14 @0 @0\n");
     if (sqlite3_open("one", &one) != 0) abort();
-    printf("back sqlite3_open 0 @%lu\n", (unsigned long)one);
+    printf("back sqlite3_open 0 \"one\" @%lu\n", (unsigned long)one);
     int count = 4;
     int result = sqlite3_exec(one, "", counts, &count, nullptr);
     printf("back sqlite3_exec %d @%lu\n", result, (unsigned long)one);
@@ -44,7 +44,7 @@ static void streams() {
     connection *file = open("a", "b");
     printf("back gzopen @%lu\n", (unsigned long)file);
     gzputs(file, "text");
-    printf("call gzputs @%lu\n", (unsigned long)file);
+    printf("call gzputs @%lu \"text\"\n", (unsigned long)file);
     int result = close(file);
     printf("call gzclose @%lu\nback gzclose %d\n", (unsigned long)file, result);
 }

@@ -106,6 +106,7 @@ impl Annotations {
             Tag::Call => {
                 let mut args = said.args();
                 said.args.clear();
+                said.texts.clear();
                 let &Hook { parameters, function } = self.hooks.get(usize::try_from(addr).ok()?)?;
                 let returns = record.detail == RETURNED;
                 // A result comes first, and alone if there is nothing else.
