@@ -47,13 +47,8 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
     });
 }
 
-/// What the hooks are, for the trace ([`foresee_format::TEXT_CALLS`]).
-pub(super) fn names() -> Vec<u8> {
-    let hooks: &[Hook] = match HOOKS.load(Acquire) {
-        none if none.is_null() => &[],
-        // SAFETY: as in `reached`.
-        hooks => unsafe { std::slice::from_raw_parts(hooks, COUNT.load(Acquire)) },
-    };
+/// What hooks are, for the trace ([`foresee_format::TEXT_CALLS`]).
+pub(super) fn names(hooks: &[Hook]) -> Vec<u8> {
     let texts = hooks.iter().flat_map(|hook| [hook.parameters, hook.name]);
     let bytes = |text: PaddedText| {
         let bytes = text.words.iter().flat_map(|word| word.to_le_bytes());

@@ -38,9 +38,7 @@ mod table;
 mod trampoline;
 mod unwinding;
 
-use foresee_format::TEXT_CALLS;
-
-use crate::recorder::trace_file;
+use crate::recorder::session;
 use crate::{environment, message};
 
 /// Puts the hooks in place, if there are any for this program.
@@ -51,16 +49,10 @@ pub(crate) fn start() {
     if !trampoline::start() {
         fail(b"cannot record calls: the processor cannot save its vector registers in the compact form");
     }
-    if !code::put_in_place(hooks::keep(hooks)) {
+    let hooks = hooks::keep(hooks);
+    session::note_calls(hooks::names(hooks));
+    if !code::put_in_place(hooks) {
         fail(b"cannot record calls: the program's code cannot be changed in memory");
-    }
-}
-
-/// Writes to a trace that begins what its hooks are, if there are any.
-pub(crate) fn write_names() {
-    let names = hooks::names();
-    if !names.is_empty() {
-        trace_file::write_text(TEXT_CALLS, 0, &names);
     }
 }
 

@@ -3,19 +3,28 @@
 //! The child of a fork is a run of its own: it leaves the parent's trace alone and begins another, under a name with its process id.
 
 use std::ffi::CStr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-use foresee_format::{INITIAL_VALUE_OF, PLACE_OF, RunFlags, TEXT_FACTS, TEXT_MAPS};
+use foresee_format::{INITIAL_VALUE_OF, PLACE_OF, RunFlags, TEXT_CALLS, TEXT_FACTS, TEXT_MAPS};
 
 use super::new_file::{self, Name};
 use super::order::{self, Clock};
 use super::{branches, code_filter, ring, seen_values, side_files, status, thread, trace_file, watched};
 use crate::message::say;
-use crate::{calls, environment, knowledge, program, variables};
+use crate::{environment, knowledge, program, variables};
 
 const PATH_LEN: usize = libc::PATH_MAX as usize;
 /// The name that was given for the trace. It is kept, as the program may change its environment before it forks.
 static PATH: [AtomicU8; PATH_LEN] = [const { AtomicU8::new(0) }; PATH_LEN];
+
+/// What hooks in the program record, for all traces of it.
+static CALLS: OnceLock<Vec<u8>> = OnceLock::new();
+
+/// Hooks are in place that record this ([`TEXT_CALLS`]). To be called before the recording begins.
+pub(crate) fn note_calls(calls: Vec<u8>) {
+    CALLS.get_or_init(|| calls);
+}
 
 /// Begins to record into the file that `FORESEE_RAW` names, if it does.
 pub(crate) fn start() {
@@ -59,7 +68,9 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     } else {
         write_facts();
         write_maps(0);
-        calls::write_names();
+        if let Some(calls) = CALLS.get() {
+            trace_file::write_text(TEXT_CALLS, 0, calls);
+        }
         seen_values::write_image();
         let some_are_special = watched::any() || code_filter::is_on();
         return status::turn_on(is_monitored, some_are_special, seen_values::are_recorded());

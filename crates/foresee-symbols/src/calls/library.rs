@@ -12,9 +12,13 @@ use object::{Object as _, RelocationTarget};
 
 use super::code::FunctionCode;
 use super::hooks::{self, Hook, NoHook};
+use super::program::Program;
 use super::prototypes::{self, Passed, Prototype};
+use super::refusal::Refusal;
+use super::table::{TableHook, word};
 use super::types::Scalar;
-use super::{NOT_RECORDED, Parameter, Program, Refusal, TableHook, Values, word};
+use super::wanted::{NOT_RECORDED, Parameter, Values};
+
 use crate::image::Elf;
 
 /// The registers of arguments, in their order.

@@ -1,0 +1,317 @@
+//! Functions of the program itself: which are meant, and the hooks for what is asked of them.
+
+use std::ops::Range;
+
+use foresee_format::{HookKind, Saved, SavedArguments, ValueWord};
+use foresee_trace::{FunctionPattern, function_path, nearest};
+use iced_x86::Register;
+
+use super::code::FunctionCode;
+use super::functions::{self, Function, Functions};
+use super::hooks::{self, NoHook};
+use super::library::{self, AskedLibrary};
+use super::places::{self, NoPlace, Place};
+use super::program::Program;
+use super::prototypes;
+use super::refusal::Refusal;
+use super::table::{TableHook, word};
+use super::types;
+use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
+use crate::debug_info::Debug;
+use crate::demangle::demangled;
+
+/// What stands for a parameter that has no name.
+const NAMELESS: &str = "?";
+/// What a receiver is called.
+const RECEIVER: &str = "this";
+const RUST_RECEIVER: &str = "self";
+/// In the names of symbols: pieces of a function that are elsewhere.
+const PART: &str = ".cold";
+/// In the names of symbols: versions of a function that compilers make.
+const VERSIONS: [&str; 4] = [".constprop.", ".isra.", ".part.", ".argprom"];
+
+/// A function with all that is asked of it.
+pub(super) struct Asked<'f> {
+    pub(super) by: &'f str,
+    function: &'f Function,
+    parameters: Vec<functions::Parameter>,
+    /// Of each of them.
+    is_asked: Vec<bool>,
+    result: bool,
+}
+
+/// Notes what is asked of which function.
+pub(super) fn ask<'f>(
+    wanted: &'f WantedCall,
+    debug: &Debug<'_, '_>,
+    functions: &'f Functions,
+    asked: &mut Vec<Asked<'f>>,
+    of_libraries: &mut Vec<AskedLibrary>,
+) -> Result<(), Refusal> {
+    for name in &wanted.functions {
+        if !functions.has(name) && library::ask(&wanted.by, name, &wanted.values, of_libraries)? {
+            continue;
+        }
+        for function in meant(name, functions)? {
+            let known = asked.iter().position(|asked| asked.function.die == function.die);
+            let at = known.unwrap_or_else(|| {
+                let parameters = function.parameters(debug);
+                let is_asked = vec![false; parameters.len()];
+                asked.push(Asked { by: &wanted.by, function, parameters, is_asked, result: false });
+                asked.len() - 1
+            });
+            let one = &mut asked[at];
+            match &wanted.values {
+                Values::Returned(values) if values.iter().all(|value| *value == Parameter::Result) => {
+                    one.result = true;
+                }
+                Values::Returned(_) => return Err(Refusal::ReturnedArgument { function: one.name() }),
+                Values::Arguments(parameters) => {
+                    for parameter in parameters {
+                        let at = one.find(parameter)?;
+                        one.is_asked[at] = true;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The functions that a name means: one, or versions of one for several types.
+pub(super) fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f Function>, Refusal> {
+    let pattern = FunctionPattern::new(name);
+    if functions.all.is_empty() {
+        return Err(Refusal::NoDebugInformation);
+    }
+    let found: Vec<&Function> =
+        functions.found.iter().filter(|function| pattern.matches(&function.name)).collect();
+    let inlined = functions.inlined.keys().filter(|function| pattern.matches(function));
+    let mut paths: Vec<String> = (found.iter().map(|function| &function.name))
+        .chain(inlined.clone())
+        .map(|function| function_path(function))
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
+    if paths.len() > 1 && !name.contains('*') {
+        return Err(Refusal::Ambiguous { name: name.to_owned(), candidates: paths });
+    }
+    if let Some((function, into)) =
+        inlined.clone().next().and_then(|name| functions.inlined.get_key_value(name))
+    {
+        return Err(Refusal::Inlined { function: function_path(function), into: into.clone() });
+    }
+    if found.is_empty() {
+        let mut all: Vec<&str> = prototypes::names().collect();
+        all.extend(functions.all.iter().map(String::as_str));
+        let nearest = nearest(name, all);
+        let nearest = nearest.into_iter().map(str::to_owned).collect();
+        return Err(Refusal::NoFunction { name: name.to_owned(), nearest });
+    }
+    Ok(found)
+}
+
+impl Asked<'_> {
+    fn name(&self) -> String {
+        function_path(&self.function.name)
+    }
+
+    /// The place of a parameter.
+    fn find(&self, wanted: &Parameter) -> Result<usize, Refusal> {
+        let mut declared = (0..self.parameters.len()).filter(|at| !self.parameters[*at].is_receiver);
+        match wanted {
+            Parameter::Position(position) => declared.nth(*position as usize).ok_or_else(|| {
+                let has = self.parameters.iter().filter(|parameter| !parameter.is_receiver).count();
+                Refusal::Arity { function: self.name(), asked: position + 1, has }
+            }),
+            Parameter::Named(name) => {
+                let is_it = |parameter: &functions::Parameter| {
+                    parameter.name == *name || name == RECEIVER && parameter.name == RUST_RECEIVER
+                };
+                self.parameters.iter().position(is_it).ok_or_else(|| {
+                    let names = self.parameters.iter().map(|parameter| parameter.name.clone());
+                    let has = names.filter(|name| !name.is_empty()).collect();
+                    Refusal::NoParameter { function: self.name(), name: name.clone(), has }
+                })
+            }
+            Parameter::Stored(_) | Parameter::Result => {
+                Err(Refusal::ReturnedArgument { function: self.name() })
+            }
+        }
+    }
+
+    /// Whether no argument is in a vector register, and whoever calls it takes these for changed, as the calling convention says. (gcc looks into functions that it knows
+    /// whether they change registers, unless it is told not to; other compilers do not.)
+    fn is_plain(&self, debug: &Debug<'_, '_>) -> bool {
+        let is_scalar = |parameter: &functions::Parameter| {
+            parameter.type_of.is_some_and(|of| types::scalar(debug, of).is_ok())
+        };
+        let producer = self.function.producer(debug);
+        let looks_into = producer.starts_with("GNU") && !producer.contains("-fno-ipa-ra");
+        self.parameters.iter().all(is_scalar) && !looks_into
+    }
+
+    /// The names of its parameters as events have them.
+    fn signature(&self) -> String {
+        let name = |(parameter, is_asked): (&functions::Parameter, &bool)| match (is_asked, &*parameter.name)
+        {
+            (false, _) => NOT_RECORDED.to_owned(),
+            (true, _) if parameter.is_receiver => RECEIVER.to_owned(),
+            (true, "") => NAMELESS.to_owned(),
+            (true, name) => name.replace(' ', NAMELESS),
+        };
+        self.parameters.iter().zip(&self.is_asked).map(name).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Program {
+    /// Adds the hooks for what is asked of a function.
+    pub(super) fn hooks(
+        &self,
+        debug: &Debug<'_, '_>,
+        asked: &Asked<'_>,
+        hooks: &mut Vec<TableHook>,
+    ) -> Result<(), Refusal> {
+        let function = asked.name();
+        let ranges = self.entered_first(&asked.function.ranges);
+        let start = ranges.first().map_or(0, |range| range.start);
+        let is_local = self.only_one(debug, asked, start)?;
+        let refused = |why: NoHook| Refusal::NoHook { function: asked.name(), why: why.to_string() };
+        let unclear =
+            || Refusal::NoHook { function: asked.name(), why: "its code is not understood".to_owned() };
+        let code = FunctionCode::new(&self.code, &ranges).ok_or_else(unclear)?;
+        let is_known = !is_local && !asked.function.is_changed(debug);
+        let mut free_from = start;
+        let mut entry = None;
+        if asked.is_asked.contains(&true) {
+            let base = asked.function.frame_base(debug);
+            let mut values = Vec::new();
+            let is_asked = asked.parameters.iter().zip(&asked.is_asked).filter(|(_, is_asked)| **is_asked);
+            for (parameter, _) in is_asked {
+                values.push(argument(debug, &code, base, parameter, &function)?);
+            }
+            let hook = hooks::entry(&code).map_err(refused)?;
+            free_from = hook.address + hook.len as u64;
+            entry = Some((hook, values));
+        }
+        let mut returns = Vec::new();
+        let mut returned = None;
+        if asked.result {
+            let of = asked.function.result(debug).ok_or(Refusal::NoResult { function: function.clone() })?;
+            let scalar = types::scalar(debug, of)
+                .map_err(|what| Refusal::ResultType { function: function.clone(), what })?;
+            returned = Some(word(scalar, Saved::Rax as u8, 0));
+            let whole = entry.as_ref().map(|(entry, _)| hooks::whole(&code, entry, is_known)).transpose();
+            match (whole.map_err(refused)?.flatten(), &mut entry) {
+                (Some([before, behind]), Some((entry, _))) => {
+                    *entry = before;
+                    returns.push(behind);
+                }
+                _ => returns = hooks::returns(&self.code, &code, free_from, is_known).map_err(refused)?,
+            }
+        }
+        let name = &asked.function.name;
+        let is_plain = asked.is_plain(debug);
+        if let Some((hook, values)) = entry {
+            let (kind, parameters) = (HookKind::Code, asked.signature());
+            let saved = SavedArguments::default();
+            let name = name.clone();
+            hooks.push(TableHook { hook, kind, name, returns: false, parameters, values, saved, is_plain });
+        }
+        let of_return = |hook| TableHook {
+            hook,
+            kind: HookKind::Code,
+            name: name.clone(),
+            returns: true,
+            parameters: String::new(),
+            values: returned.into_iter().collect(),
+            saved: SavedArguments::default(),
+            is_plain,
+        };
+        hooks.extend(returns.into_iter().map(of_return));
+        Ok(())
+    }
+
+    /// Refuses a function that is not the only one of its name and of its code; whether only its file knows it.
+    fn only_one(&self, debug: &Debug<'_, '_>, asked: &Asked<'_>, start: u64) -> Result<bool, Refusal> {
+        let function = asked.name();
+        let of_compiler = |symbol: &str| VERSIONS.iter().find_map(|version| symbol.find(version));
+        let plain = |symbol: &str| symbol[..of_compiler(symbol).unwrap_or(symbol.len())].to_owned();
+        let own: Vec<String> = self.at(start).map(|(_, symbol, _)| plain(symbol)).collect();
+        let is_version =
+            |symbol: &str| of_compiler(symbol).is_some_and(|len| own.iter().any(|own| *own == symbol[..len]));
+        if let Some((_, symbol, _)) = self.symbols.iter().find(|(_, symbol, _)| is_version(symbol)) {
+            return Err(Refusal::Version { function, symbol: symbol.clone() });
+        }
+        // A name that the linker or the compiler has made different ends in a number.
+        let whole = |symbol: &str| match symbol.starts_with('_') {
+            true => demangled(symbol),
+            false => symbol.split('.').next().unwrap_or(symbol).to_owned(),
+        };
+        let path_of = |symbol: &str| function_path(&whole(symbol));
+        let other = self.at(start).map(|(_, symbol, _)| path_of(symbol)).find(|path| *path != function);
+        if let Some(other) = other {
+            return Err(Refusal::SharesCode { function, other });
+        }
+        let producer = asked.function.producer(debug);
+        let merges = ["-O2", "-O3", "-Os", "-Ofast", "-Oz"].iter().any(|level| producer.contains(level));
+        if producer.starts_with("GNU") && merges && !producer.contains("-fno-ipa-icf") {
+            return Err(Refusal::MayShareCode { function });
+        }
+        Ok(self.at(start).all(|(.., is_local)| *is_local))
+    }
+
+    /// The pieces of a function, that with its first instruction first.
+    fn entered_first(&self, ranges: &[Range<u64>]) -> Vec<Range<u64>> {
+        let is_apart = |range: &Range<u64>| {
+            self.at(range.start).next().is_none_or(|(_, symbol, _)| symbol.contains(PART))
+        };
+        let mut ranges = ranges.to_vec();
+        ranges.sort_by_key(is_apart);
+        ranges
+    }
+}
+
+/// Where a parameter's value is when the function is entered.
+fn argument(
+    debug: &Debug<'_, '_>,
+    code: &FunctionCode,
+    base: places::FrameBase,
+    parameter: &functions::Parameter,
+    function: &str,
+) -> Result<ValueWord, Refusal> {
+    let name = || if parameter.name.is_empty() { NAMELESS.to_owned() } else { parameter.name.clone() };
+    let of_type = |what: String| Refusal::Type { function: function.to_owned(), parameter: name(), what };
+    let of = parameter.type_of.ok_or_else(|| of_type("of a type that is not known".to_owned()))?;
+    let scalar = types::scalar(debug, of).map_err(of_type)?;
+    let place = places::place(&code.instructions, base, &parameter.locations, scalar.size);
+    let refused = |why| Refusal::NoValue { function: function.to_owned(), parameter: name(), why };
+    let place = place.map_err(|why| {
+        refused(match why {
+            NoPlace::Constant => "always has the same value, and is not passed",
+            NoPlace::Removed => "was removed by the optimiser",
+            NoPlace::Unclear => "is passed in a way that is not understood",
+        })
+    })?;
+    match place {
+        Place::Stack(offset) => Ok(word(scalar, ValueWord::ON_STACK, offset)),
+        Place::Register(register) => saved(register)
+            .map(|saved| word(scalar, saved as u8, 0))
+            .ok_or_else(|| refused("is passed in a way that is not understood")),
+    }
+}
+
+fn saved(register: Register) -> Option<Saved> {
+    Some(match register {
+        Register::RDI => Saved::Rdi,
+        Register::RSI => Saved::Rsi,
+        Register::RDX => Saved::Rdx,
+        Register::RCX => Saved::Rcx,
+        Register::R8 => Saved::R8,
+        Register::R9 => Saved::R9,
+        Register::RAX => Saved::Rax,
+        Register::R10 => Saved::R10,
+        Register::R11 => Saved::R11,
+        _ => return None,
+    })
+}

@@ -1,0 +1,55 @@
+//! The table of hooks, as the runtime reads it (`foresee_format::CALLS_MAGIC`).
+
+use foresee_format::{HookKind, RETURNED, SavedArguments, ValueWord};
+
+use super::hooks::Hook;
+use super::types::Scalar;
+
+/// Where a value is, and how it is read.
+pub(super) fn word(scalar: Scalar, register: u8, offset: u32) -> ValueWord {
+    let Scalar { size, signed, object, text } = scalar;
+    ValueWord { register, size, signed, object, stored: false, text, offset }
+}
+
+/// A hook with what is recorded there.
+pub(super) struct TableHook {
+    pub(super) hook: Hook,
+    pub(super) kind: HookKind,
+    pub(super) name: String,
+    pub(super) returns: bool,
+    /// Which of them are recorded.
+    pub(super) parameters: String,
+    /// Of a return, the result is first.
+    pub(super) values: Vec<ValueWord>,
+    pub(super) saved: SavedArguments,
+    /// Nobody needs what is in vector registers there.
+    pub(super) is_plain: bool,
+}
+
+impl TableHook {
+    /// Adds it to the table.
+    pub(super) fn write(&self, table: &mut Vec<u8>) {
+        let TableHook { hook, kind, name, returns, parameters, values, saved, is_plain } = self;
+        let detail = if *returns { u64::from(RETURNED) } else { 0 };
+        let lengths = hook.len as u64
+            | (hook.copied.len() as u64) << 8
+            | (hook.fields.len() as u64) << 16
+            | (values.len() as u64) << 24
+            | detail << 32
+            | (*kind as u64) << 40
+            | u64::from(saved.number()) << 48
+            | u64::from(*is_plain) << 56;
+        let texts = parameters.len() as u64 | (name.len() as u64) << 32;
+        table.extend([hook.address, lengths, texts].iter().flat_map(|word| word.to_le_bytes()));
+        padded(table, &hook.copied);
+        table.extend(hook.fields.iter().flat_map(|&field| (field as u64).to_le_bytes()));
+        table.extend(values.iter().flat_map(|value| value.word().to_le_bytes()));
+        padded(table, parameters.as_bytes());
+        padded(table, name.as_bytes());
+    }
+}
+
+fn padded(table: &mut Vec<u8>, bytes: &[u8]) {
+    table.extend(bytes);
+    table.resize(table.len().next_multiple_of(8), 0);
+}
