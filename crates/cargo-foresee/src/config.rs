@@ -175,6 +175,11 @@ pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
 }
 
 impl Settings {
+    /// How to tell of what is named and not there.
+    pub(crate) fn mistakes(&self) -> Severity {
+        if self.strict { Severity::Error } else { Severity::Warning }
+    }
+
     /// Says what of the file has decided what a run comes to: the exit code of what was found, or what was not looked for or not shown
     /// where nothing was found.
     pub(crate) fn tell_what_the_file_decided(&self, has_alarm: bool, suppressed: u64) {

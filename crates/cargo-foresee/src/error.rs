@@ -73,6 +73,7 @@ pub(crate) fn without_code(why: &io::Error) -> String {
 }
 
 /// How bad a message is.
+#[derive(Clone, Copy)]
 pub(crate) enum Severity {
     Note,
     Warning,

@@ -5,7 +5,7 @@
 //! | 0 | nothing found; the command did what was asked |
 //! | 1 | foresee itself failed: a full disk, an output that cannot be written |
 //! | 2 | bad usage or bad input; one message names the file, the line or byte, and what was expected |
-//! | 3 | undecided: nothing was found, but the search ended before it was complete, and `--time` or `--memory` was given (`refine`: or it took more memory than it has by default, or too many operations of a log never returned) |
+//! | 3 | undecided: nothing was found, but the search ended before it was complete, and `--time` or `--memory` was given (`refine`: or it took more memory than it has by default, or too many operations of a log never returned; `monitor`: or the values of a property's variables are not in the trace) |
 //! | 66 | findings (as ThreadSanitizer does; `--exit-code N` changes it). Not for what the recording alone may be the reason of: candidates that code may have ordered which is not recorded, and all that is found in a trace that is no possible run |
 //! | 101 | the instrumented build failed; as cargo has it, also: a test failed, and nothing was found |
 //! | other | the recorded program's own exit code; 128 + n if signal n ended it |

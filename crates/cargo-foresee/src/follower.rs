@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use foresee_trace::EventSource as _;
 use foresee_trace::raw::{LockTable, RawReader};
+use foresee_trace::{EventSource as _, ThreadId};
 use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::error::CliError;
@@ -22,7 +22,7 @@ use crate::running_threads::RunningThreads;
 /// When to give the disk back what was read of a raw trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GiveBack {
-    /// At once: nobody needs it any more.
+    /// At once: nobody needs it any more. Nor are threads remembered that have gone.
     Always,
     /// Once the file is so large. A smaller one is kept, as it may have to be read again.
     From(u64),
@@ -91,6 +91,11 @@ impl Follower {
         self.is_complete
     }
 
+    /// Threads that no later event speaks of, where nobody needs what was read: what is known of them is forgotten.
+    pub(crate) fn take_gone(&mut self) -> Vec<ThreadId> {
+        self.reader.as_mut().map_or_else(Vec::new, RawReader::take_gone)
+    }
+
     /// Whether parts of the raw trace are no longer there.
     pub(crate) fn gave_back(&self) -> bool {
         self.gave_back
@@ -135,6 +140,9 @@ impl Follower {
             let Ok(file) = File::options().read(true).write(true).open(&self.raw) else { return Ok(()) };
             self.reader =
                 RawReader::follow(file, program_file::symbols()?, self.table.clone()).map_err(failed)?;
+            if self.give_back == GiveBack::Always {
+                self.reader.iter_mut().for_each(RawReader::forget_threads);
+            }
             return Ok(());
         };
         reader.look_again().map_err(failed)?;

@@ -17,6 +17,7 @@
 //! | `progress` | the bar for long work |
 //! | `report` | from findings to what people and machines read: a model, and one file per format |
 //! | `config`, `suppress` | settings from `.config/foresee.toml` and `FORESEE_OPTIONS`; findings not to show |
+//! | `uncovered` | what of a run is not covered, as far as the run had it |
 //! | `unmatched` | what specs and options name, and the run does not have |
 //! | `processes` | what is true of every process that we start |
 //! | `error` | every message a user can get |
@@ -53,6 +54,7 @@ mod specs;
 mod stdout;
 mod suppress;
 mod target;
+mod uncovered;
 mod unmatched;
 mod unrecorded;
 mod whole_file;

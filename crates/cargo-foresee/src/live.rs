@@ -17,8 +17,8 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use foresee_trace::{Damage, Event, EventSource, Facts, LocId, Names, Op, ThreadId, TraceError, Trust};
@@ -29,6 +29,7 @@ use crate::interrupt;
 use crate::observer::teller::Teller;
 use crate::output::Target;
 use crate::recording::{Packing, Reading, Recording};
+use crate::uncovered::ENDED_BY;
 
 /// The time between two looks at the raw trace: far longer than a running thread needs to write a record.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
@@ -88,6 +89,10 @@ pub(crate) struct Live<'m> {
     /// When reading stops.
     deadline: Option<Instant>,
     fate: Rc<Fate>,
+    /// Knows the signal that has ended the program, once one has.
+    ended_by: Arc<OnceLock<i32>>,
+    /// What is known of the run when all was read.
+    facts: Option<Facts>,
     no_names: Names,
     no_facts: Facts,
 }
@@ -111,6 +116,8 @@ impl<'m> Live<'m> {
             ended: Rc::default(),
             deadline: None,
             fate,
+            ended_by: recording.ended_by(),
+            facts: None,
             no_names: Names::new(),
             no_facts: Facts::new(),
         }
@@ -143,7 +150,7 @@ impl<'m> Live<'m> {
                 Reached::Event => {
                     packing.event(reader)?;
                     if let Some(teller) = &mut self.teller {
-                        teller.event(reader.names(), &reader.event());
+                        teller.event(reader);
                     }
                     return Ok(true);
                 }
@@ -157,7 +164,10 @@ impl<'m> Live<'m> {
                     if let Some(teller) = &mut self.teller {
                         teller.end(reader);
                     }
-                    packing.finish(reader)?;
+                    let ended_by = self.ended_by.get().copied();
+                    packing.finish(reader, ended_by)?;
+                    let ended_by = ended_by.map(|signal| (ENDED_BY.to_owned(), signal.to_string()));
+                    self.facts = Some(reader.facts().iter().cloned().chain(ended_by).collect());
                     return Ok(false);
                 }
             }
@@ -184,7 +194,8 @@ impl EventSource for Live<'_> {
     }
 
     fn facts(&self) -> &Facts {
-        self.follower.reader().map_or(&self.no_facts, EventSource::facts)
+        let read = || self.follower.reader().map_or(&self.no_facts, EventSource::facts);
+        self.facts.as_ref().unwrap_or_else(read)
     }
 
     fn trust(&self) -> Trust {

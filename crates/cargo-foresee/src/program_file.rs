@@ -1,8 +1,9 @@
 //! The file of the program that is about to run, for what its symbols decide before it does.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
-use foresee_symbols::calls::{self, WantedCall};
+use foresee_symbols::calls::{self, CallTable, WantedCall};
 use foresee_symbols::recorded_code::{self, Selection};
 use foresee_symbols::watched_statics::{self, Watched};
 use foresee_symbols::{FileSymbols, Image, ImageError};
@@ -30,9 +31,22 @@ pub(crate) fn code_table(program: &OsStr, selection: &Selection) -> Result<Vec<u
 }
 
 /// The table of the calls whose arguments or results are recorded, if there can be any.
-pub(crate) fn call_table(program: &OsStr, wanted: &[WantedCall]) -> Result<Option<Vec<u8>>, CliError> {
+pub(crate) fn call_table(program: &OsStr, wanted: &[WantedCall]) -> Result<Option<CallTable>, CliError> {
     let image = read(program)?;
     calls::table(&image, wanted).map_err(|why| CliError::Usage(format!("{}: {why}", image.path().display())))
+}
+
+/// Those of these names that functions of the program have, with where its file has them.
+pub(crate) fn functions<'n>(
+    program: &OsStr,
+    names: &BTreeSet<&'n str>,
+) -> Result<Vec<(&'n str, u64)>, CliError> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let image = read(program)?;
+    calls::addresses(&image, names)
+        .map_err(|why| CliError::Usage(format!("{}: {why}", image.path().display())))
 }
 
 /// Those of the functions that a program does not have.

@@ -14,9 +14,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use foresee_symbols::calls::{self, WantedCall};
+use foresee_symbols::calls::{self, CallTable, WantedCall};
 use foresee_symbols::{recorded_code, watched_statics};
 use foresee_trace::raw::{LockTable, RawReader, has_begun, is_side_file, join};
 use foresee_trace::{EventSource as _, Gap, NoEnd, TraceError, Trust};
@@ -31,6 +32,7 @@ use crate::output::{Output, Target};
 use crate::processes;
 use crate::program_file;
 use crate::scratch::Scratch;
+use crate::uncovered::ENDED_BY;
 use crate::unrecorded;
 
 /// How long a program that was told to end may take before it is killed.
@@ -61,7 +63,7 @@ const USUAL_EXIT_WAIT: Duration = Duration::from_secs(1);
 const VALUES_VARIABLE: &str = "FORESEE_VALUES";
 
 /// The variable by which the runtime knows what to monitor in the process.
-const KNOWLEDGE_VARIABLE: &str = "FORESEE_KNOWLEDGE";
+pub(crate) const KNOWLEDGE_VARIABLE: &str = "FORESEE_KNOWLEDGE";
 
 /// What the raw trace is called.
 const RAW_NAME: &str = "raw";
@@ -144,6 +146,8 @@ pub(crate) struct Recording<'a> {
     table: LockTable,
     /// Where the raw traces go.
     folder: Scratch,
+    /// The signal that has ended the program, once one has.
+    ended_by: Arc<OnceLock<i32>>,
 }
 
 impl<'a> Recording<'a> {
@@ -154,7 +158,7 @@ impl<'a> Recording<'a> {
         // The program may go to another folder before it opens its trace.
         let folder = folder.canonicalize().map_err(failed)?;
         let folder = Scratch::new_in(&folder).map_err(failed)?;
-        Ok(Recording { program, trace, table, folder })
+        Ok(Recording { program, trace, table, folder, ended_by: Arc::default() })
     }
 
     /// Where the program itself writes its raw trace.
@@ -164,9 +168,19 @@ impl<'a> Recording<'a> {
 
     /// Runs the program to its end; its exit code.
     pub(crate) fn run(&self, reading: Reading) -> Result<u8, CliError> {
-        let code = run(self.program, &self.raw(), reading)?;
+        let status = run(self.program, &self.raw(), reading)?;
+        if let Some(signal) = status.signal() {
+            // It runs once.
+            let _ = self.ended_by.set(signal);
+        }
         interrupt::was_for_the_program();
-        Ok(code)
+        let name = program_name(self.program.line);
+        Ok(if self.program.printed.is_some() { exit::of_process(status) } else { told(&name, status) })
+    }
+
+    /// Knows the signal that has ended the program, once one has.
+    pub(crate) fn ended_by(&self) -> Arc<OnceLock<i32>> {
+        Arc::clone(&self.ended_by)
     }
 
     /// Fails if the program has recorded nothing.
@@ -192,7 +206,7 @@ impl<'a> Recording<'a> {
         time: Option<Duration>,
     ) -> Result<Duration, CliError> {
         self.is_there()?;
-        pack_and_keep(&self.raw(), target, &self.table, keep, time)
+        pack_and_keep(&self.raw(), target, &self.table, keep, time, self.ended_by.get().copied())
     }
 
     /// Packs what other processes recorded.
@@ -214,7 +228,8 @@ impl<'a> Recording<'a> {
             }
             let trace = of_process(self.trace);
             let keep = keep.map(of_process);
-            let packing = pack_and_keep(&raw, Target::file(&trace)?, &self.table, keep.as_deref(), time)?;
+            let packing =
+                pack_and_keep(&raw, Target::file(&trace)?, &self.table, keep.as_deref(), time, None)?;
             others.push(Other { process, trace, packing });
         }
         Ok(others)
@@ -243,9 +258,11 @@ fn pack_and_keep(
     table: &LockTable,
     keep: Option<&Path>,
     time: Option<Duration>,
+    ended_by: Option<i32>,
 ) -> Result<Duration, CliError> {
     let started = Instant::now();
-    let packed = pack(raw, target, table.clone(), time.and_then(|time| started.checked_add(time / 2)));
+    let deadline = time.and_then(|time| started.checked_add(time / 2));
+    let packed = pack(raw, target, table.clone(), deadline, ended_by);
     if let Some(kept) = keep {
         join(raw)
             .and_then(|()| std::fs::rename(raw, kept))
@@ -281,20 +298,14 @@ impl Program<'_> {
     }
 }
 
-fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliError> {
-    let mut command = program.command()?;
+fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus, CliError> {
+    let mut command = prepared(program)?;
     match reading {
         Reading::Along => command.env(FOLLOWED_VARIABLE, "1"),
         Reading::Afterwards => command.env_remove(FOLLOWED_VARIABLE),
     };
-    if !program.watch.is_empty() || !program.variables.is_empty() {
-        let watched = program_file::watched(command.get_program(), program.watch, program.variables)?;
-        command.env(watched_statics::VARIABLE, watched.addresses());
-        command.env(watched_statics::NAMES_VARIABLE, watched.named_addresses());
-    }
     if !program.inside.is_empty() {
-        let paths: Vec<OsString> = program.inside.iter().map(|path| path.clone().into_os_string()).collect();
-        command.env(KNOWLEDGE_VARIABLE, paths.join(OsStr::new("\n")));
+        command.env(KNOWLEDGE_VARIABLE, lines(program.inside));
     }
     let most = program.extent.max_size.or(program.extent.keep_last.is_none().then_some(USUAL_SIZE));
     if let Some(bytes) = most {
@@ -303,8 +314,6 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
     if let Some(bytes) = program.extent.keep_last {
         command.env(KEEP_LAST_VARIABLE, bytes.to_string());
     }
-    let exit_wait = program.extent.exit_wait.unwrap_or(USUAL_EXIT_WAIT);
-    command.env(EXIT_WAIT_VARIABLE, exit_wait.as_millis().to_string());
     if program.extent.values {
         command.env(VALUES_VARIABLE, "1");
     }
@@ -314,23 +323,53 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<u8, CliErr
         std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
         command.env(recorded_code::VARIABLE, path);
     }
-    let table = match program.calls {
-        [] => None,
-        calls => program_file::call_table(command.get_program(), calls)?,
-    };
-    if let Some(table) = table {
-        let path = raw.with_file_name(CALLS_NAME);
-        std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
-        command.env(calls::VARIABLE, path);
+    if let Some(table) = call_table(program, &command)? {
+        note_calls(&mut command, &table, raw)?;
     }
+    run_to_end(program, command.env(RAW_VARIABLE, raw))
+}
+
+/// Paths as a variable has them.
+pub(crate) fn lines(paths: &[PathBuf]) -> OsString {
+    let paths: Vec<OsString> = paths.iter().map(|path| path.clone().into_os_string()).collect();
+    paths.join(OsStr::new("\n"))
+}
+
+/// The program with what does not depend on whether it is recorded or monitored.
+pub(crate) fn prepared(program: &Program<'_>) -> Result<Command, CliError> {
+    let mut command = program.command()?;
+    if !program.watch.is_empty() || !program.variables.is_empty() {
+        let watched = program_file::watched(command.get_program(), program.watch, program.variables)?;
+        command.env(watched_statics::VARIABLE, watched.addresses());
+        command.env(watched_statics::NAMES_VARIABLE, watched.named_addresses());
+    }
+    let exit_wait = program.extent.exit_wait.unwrap_or(USUAL_EXIT_WAIT);
+    command.env(EXIT_WAIT_VARIABLE, exit_wait.as_millis().to_string());
+    Ok(command)
+}
+
+/// The hooks for the calls that are asked for.
+pub(crate) fn call_table(program: &Program<'_>, command: &Command) -> Result<Option<CallTable>, CliError> {
+    match program.calls {
+        [] => Ok(None),
+        calls => program_file::call_table(command.get_program(), calls),
+    }
+}
+
+/// Has the runtime put these hooks in place.
+pub(crate) fn note_calls(command: &mut Command, table: &CallTable, beside: &Path) -> Result<(), CliError> {
+    let path = beside.with_file_name(CALLS_NAME);
+    std::fs::write(&path, &table.bytes).map_err(|why| CliError::output(path.display(), why))?;
+    command.env(calls::VARIABLE, path);
+    Ok(())
+}
+
+/// Runs the program to its end, and says how it has ended.
+pub(crate) fn run_to_end(program: &Program<'_>, command: &mut Command) -> Result<ExitStatus, CliError> {
     let pass_on = PassOn::new();
-    let mut child = command
-        .env(RAW_VARIABLE, raw)
-        .spawn()
-        .map_err(|why| unrecorded::cannot_run(command.get_program(), &why))?;
-    let name = program_name(program.line);
-    let status = wait(&mut child, &pass_on, program.timeout).map_err(|why| CliError::output(&name, why))?;
-    Ok(if program.printed.is_some() { exit::of_process(status) } else { told(&name, status) })
+    let mut child = command.spawn().map_err(|why| unrecorded::cannot_run(command.get_program(), &why))?;
+    wait(&mut child, &pass_on, program.timeout)
+        .map_err(|why| CliError::output(program_name(program.line), why))
 }
 
 /// Waits for the end of the program. Looks often at first, as most programs are short.
@@ -363,7 +402,7 @@ pub(crate) fn wait(
 }
 
 /// The exit code of the program, said if it is not success: it is no verdict of ours.
-fn told(name: &str, status: ExitStatus) -> u8 {
+pub(crate) fn told(name: &str, status: ExitStatus) -> u8 {
     let code = exit::of_process(status);
     if let Some(signal) = status.signal() {
         let known = signal_hook::low_level::signal_name(signal).map(|name| format!(" ({name})"));
@@ -376,7 +415,13 @@ fn told(name: &str, status: ExitStatus) -> u8 {
 }
 
 /// From the raw trace to one that every command reads. Ctrl-C and the deadline end it with what was packed so far.
-fn pack(raw: &Path, target: Target, table: LockTable, deadline: Option<Instant>) -> Result<(), CliError> {
+fn pack(
+    raw: &Path,
+    target: Target,
+    table: LockTable,
+    deadline: Option<Instant>,
+    ended_by: Option<i32>,
+) -> Result<(), CliError> {
     interrupt::finish_on_interrupt();
     let failed = |why| unreadable(raw, why);
     let mut reader = RawReader::open(raw, program_file::symbols()?, table).map_err(failed)?;
@@ -384,7 +429,7 @@ fn pack(raw: &Path, target: Target, table: LockTable, deadline: Option<Instant>)
     while !packing.must_end(deadline) && reader.advance().map_err(failed)? {
         packing.event(&reader)?;
     }
-    packing.finish(&reader)
+    packing.finish(&reader, ended_by)
 }
 
 /// Why a raw trace cannot be read.
@@ -434,8 +479,8 @@ impl Packing {
         output.push(reader.names(), &reader.event())
     }
 
-    /// Completes the trace, and reports what is wrong with it.
-    pub(crate) fn finish(&mut self, reader: &RawReader) -> Result<(), CliError> {
+    /// Completes the trace of a program that perhaps a signal has ended, and reports what is wrong with it.
+    pub(crate) fn finish(&mut self, reader: &RawReader, ended_by: Option<i32>) -> Result<(), CliError> {
         let Some(mut output) = self.output.take() else { return Ok(()) };
         if let Some(cut) = self.cut {
             let why = if cut == NoEnd::OutOfTime { "out of time" } else { "interrupted" };
@@ -451,6 +496,9 @@ impl Packing {
         // What became known while the program ran.
         for (key, value) in reader.facts().get(self.facts..).unwrap_or_default() {
             output.fact(key, value)?;
+        }
+        if let Some(signal) = ended_by {
+            output.fact(ENDED_BY, &signal.to_string())?;
         }
         output.finish(reader.names(), &self.trust(reader))
     }

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use foresee_monitor::Compiled;
+use foresee_monitor::operator::{Binary, Unary};
+use foresee_monitor::predicate::{self, Expr, text_number};
 use foresee_monitor::property::{self, Event, Property, Source};
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 
-use foresee_symbols::calls::{self, Values, WantedCall};
+use foresee_symbols::calls::{self, Use, Values, WantedCall};
 
 use crate::bounded;
 use crate::error::{self, CliError, without_code};
@@ -52,22 +54,82 @@ pub(crate) fn without_mttl(path: &Path, compiled: &Compiled) -> Result<(), CliEr
 
 /// The calls that properties want the values of.
 pub(crate) fn calls(properties: &[Property]) -> Vec<WantedCall> {
+    let all = all_calls(properties);
+    all.into_iter().filter(|call| call.values != NO_ARGUMENTS && call.values != NO_RESULT).collect()
+}
+
+/// What is asked of calls of which nothing is asked but that they happen.
+const NO_ARGUMENTS: Values = Values::Arguments(Vec::new());
+const NO_RESULT: Values = Values::Returned(Vec::new());
+
+/// All calls that are events of properties.
+pub(crate) fn all_calls(properties: &[Property]) -> Vec<WantedCall> {
     let of_event = |property: &Property, event: &Event| {
         let (functions, values) = match &event.source {
+            Source::Enter(functions) => (functions, NO_ARGUMENTS),
+            Source::Exit(functions) => (functions, NO_RESULT),
             Source::Arguments(functions, parameters) => {
                 (functions, Values::Arguments(parameters.iter().map(parameter).collect()))
             }
             Source::Result(functions, parameters) => {
                 (functions, Values::Returned(parameters.iter().map(parameter).collect()))
             }
-            Source::Named(_) | Source::Builtin(_) | Source::Enter(_) | Source::Exit(_) => return None,
+            Source::Named(_) | Source::Builtin(_) => return None,
         };
         let by = format!("the event `{}` of `{}`", event.name, property.name);
-        Some(WantedCall { by, functions: functions.clone(), values })
+        Some(WantedCall { by, functions: functions.clone(), values, uses: uses(event) })
     };
     let events =
         properties.iter().flat_map(|property| property.events.iter().map(move |event| (property, event)));
     events.filter_map(|(property, event)| of_event(property, event)).collect()
+}
+
+/// As what the conditions of an event take each of its values.
+fn uses(event: &Event) -> Vec<Use> {
+    let mut uses = vec![Use::Any; event.arity];
+    event.guard.iter().chain(&event.own_guard).for_each(|guard| note_uses(guard, &mut uses));
+    uses
+}
+
+fn note_uses(condition: &Expr, uses: &mut [Use]) {
+    match condition {
+        Expr::Number(_) | Expr::Source(_) => {}
+        Expr::Unary(operator, inner) => {
+            note_uses(inner, uses);
+            if *operator == Unary::Minus {
+                note_use(inner, Use::Number, uses);
+            }
+        }
+        Expr::Binary(operator, left, right) => {
+            for (one, other) in [(left, right), (right, left)] {
+                note_uses(one, uses);
+                match (operator, &**other) {
+                    (Binary::And | Binary::Or | Binary::Implies, _) => {}
+                    (Binary::Eq | Binary::Ne, Expr::Number(number)) if is_text(*number) => {
+                        note_use(one, Use::Text, uses);
+                    }
+                    // Nothing is an address, too.
+                    (Binary::Eq | Binary::Ne, Expr::Number(0) | Expr::Source(_)) => {}
+                    (Binary::Eq | Binary::Ne, _) => note_use(one, Use::Equal, uses),
+                    _ => note_use(one, Use::Number, uses),
+                }
+            }
+        }
+    }
+}
+
+/// Whether a number of a condition stands for a text.
+fn is_text(number: i64) -> bool {
+    u64::try_from(number).is_ok_and(|number| number >= text_number(0))
+}
+
+/// Notes what an argument is taken as.
+fn note_use(of: &Expr, how: Use, uses: &mut [Use]) {
+    if let Expr::Source(predicate::Source::Arg(position)) = of
+        && let Some(place) = uses.get_mut(*position as usize)
+    {
+        *place = how;
+    }
 }
 
 fn parameter(parameter: &property::Parameter) -> calls::Parameter {

@@ -3,15 +3,22 @@
 //! A property about a function that nobody calls is kept by every run: most likely it is meant to say more. So whatever is named is held
 //! against what happened ([`Seen`], a few bits for each event), and what is not there is told, with the nearest names that are.
 //! An event of the program's own that just did not happen in this run is nothing to tell, unless another of nearly its name did, or none
-//! of the property's events happened.
+//! of the property's events happened. That is no mistake if they are calls of functions that are known: such properties are [`UNUSED`].
+//!
+//! What a property says of a variable that a recorded program does not have is not proven: the property is left out ([`left_out`]).
 
-use foresee_lattice::property::{Translator, has_values};
+use foresee_lattice::property::{Translator, is_recorded};
 use foresee_monitor::mttl::Who;
 use foresee_monitor::property::{self, Builtin, Property, Source};
-use foresee_trace::{Arg, Event, FunctionPattern, Names, Op, StrId, function_path, nearest, perhaps};
+use foresee_monitor::recorded_values::has_values;
+use foresee_symbols::calls::library_functions;
+use foresee_trace::{Arg, Event, Facts, FunctionPattern, Names, Op, StrId, nearest, perhaps};
 
-use crate::error::CliError;
+use crate::error::{self, CliError, Severity};
 use crate::report::model::Unmatched;
+
+/// The kind of a property that saw none of its events, which are calls of functions that are known.
+pub(crate) const UNUSED: &str = "unused";
 
 /// What happened, as far as names go.
 #[derive(Default)]
@@ -89,32 +96,32 @@ impl Seen {
         properties: &[Property],
         atomic: &[String],
         names: &Names,
+        facts: &Facts,
     ) -> Vec<Unmatched> {
         let mut all: Vec<Unmatched> = Vec::new();
         for function in atomic.iter().filter(|function| !self.is_called(names, function)) {
             all.push(self.function("--atomic", function, names));
         }
         for property in properties {
-            self.of_property(property, names, &mut all);
+            self.of_property(property, names, facts, &mut all);
         }
         all
     }
 
-    fn of_property(&self, property: &Property, names: &Names, all: &mut Vec<Unmatched>) {
+    fn of_property(&self, property: &Property, names: &Names, facts: &Facts, all: &mut Vec<Unmatched>) {
         let by = property.name.as_str();
         let mut translator = Translator::new(property);
         translator.learn(names);
         let before = all.len();
-        for variable in translator.unknown_variables() {
+        let is_recorded = is_recorded(facts);
+        let missing: Vec<&str> = match is_recorded {
+            true => translator.missing_variables(facts).collect(),
+            false => translator.unknown_variables().collect(),
+        };
+        for variable in &missing {
             let near = nearest(variable, names.symbols().iter().map(|symbol| names.str(symbol.name)));
-            let why = "; a static that is only written may have been optimised away";
-            all.push(unmatched(
-                by,
-                "variable",
-                variable,
-                &format!("the run has no variable `{variable}`{why}"),
-                near,
-            ));
+            let near: Vec<String> = near.into_iter().map(str::to_owned).collect();
+            all.push(missing_variable(by, variable, near, is_recorded));
         }
         for event in &property.events {
             match &event.source {
@@ -155,15 +162,35 @@ impl Seen {
             }
         }
         let has_events = !property.events.is_empty() || !property.vars.is_empty();
-        let saw_variable = translator.unknown_variables().count() < property.vars.len();
+        let saw_variable = missing.len() < property.vars.len();
         if has_events
             && !saw_variable
             && !property.events.iter().any(|event| self.happened(names, &event.source))
         {
             let message = "the run has none of its events: it says nothing about this run";
-            all.push(unmatched(by, "property", by, message, Vec::new()));
+            let is_known = |event: &property::Event| self.is_known(names, &event.source);
+            let is_unused = all.len() == before && property.events.iter().all(is_known);
+            all.push(unmatched(by, if is_unused { UNUSED } else { "property" }, by, message, Vec::new()));
         }
         self.threads_and_locals(property, names, all);
+    }
+
+    /// Whether an event that did not happen may happen in another run: what it names is known.
+    fn is_known(&self, names: &Names, source: &Source) -> bool {
+        match source {
+            Source::Named(_) => false,
+            Source::Builtin(_) => true,
+            Source::Enter(functions)
+            | Source::Exit(functions)
+            | Source::Arguments(functions, _)
+            | Source::Result(functions, _) => functions.iter().all(|function| {
+                let pattern = FunctionPattern::new(function);
+                let mut of_program = names.locations().iter().map(|location| names.str(location.function));
+                self.is_called(names, function)
+                    || library_functions().any(|known| pattern.matches(known))
+                    || of_program.any(|known| pattern.matches(known))
+            }),
+        }
     }
 
     /// Locals that nobody assigns, and threads that are not there.
@@ -231,6 +258,52 @@ fn texts<'n>(seen: &'n [bool], names: &'n Names) -> impl Iterator<Item = &'n str
     ids.map(|(_, id)| names.str(StrId(id)))
 }
 
+/// What to say of a variable that is not there; where the run was recorded, the property is left out for it.
+pub(crate) fn missing_variable(
+    by: &str,
+    variable: &str,
+    nearest: Vec<String>,
+    is_recorded: bool,
+) -> Unmatched {
+    let left_out = if is_recorded { " is left out" } else { "" };
+    let message = format!(
+        "{by}{left_out}: the run has no variable `{variable}`; a static that is only written may have been optimised away{}",
+        perhaps(&nearest)
+    );
+    let (by, kind, name) = (by.to_owned(), "variable".to_owned(), variable.to_owned());
+    Unmatched { by, kind, name, message, nearest }
+}
+
+/// The properties that say nothing certain, as the recorded program does not have one of their variables: whether each is one.
+pub(crate) fn left_out(properties: &[Property], names: &Names, facts: &Facts) -> Vec<bool> {
+    let is_left_out = |property: &Property| {
+        let mut translator = Translator::new(property);
+        translator.learn(names);
+        translator.missing_variables(facts).next().is_some()
+    };
+    properties.iter().map(is_left_out).collect()
+}
+
+/// Tells people of what is not there: mistakes with this severity, and one line for what just did not happen.
+pub(crate) fn tell(unmatched: &[Unmatched], mistakes: Severity) {
+    let (unused, wrong): (Vec<_>, Vec<_>) = unmatched.iter().partition(|one| one.kind == UNUSED);
+    wrong.iter().for_each(|unmatched| error::print(mistakes, &unmatched.message));
+    let names: Vec<&str> = unused.iter().map(|one| one.by.as_str()).collect();
+    match &names[..] {
+        [] => {}
+        [one] => error::print(Severity::Note, &format!("the property {one} saw none of its events")),
+        many => {
+            let message = format!("{} properties saw none of their events: {}", many.len(), many.join(", "));
+            error::print(Severity::Note, &message);
+        }
+    }
+}
+
+/// Whether something is named that is not there, and not just did not happen.
+pub(crate) fn has_mistake(unmatched: &[Unmatched]) -> bool {
+    unmatched.iter().any(|one| one.kind != UNUSED)
+}
+
 fn unmatched(by: &str, kind: &str, name: &str, message: &str, nearest: Vec<&str>) -> Unmatched {
     Unmatched {
         by: by.to_owned(),
@@ -239,29 +312,6 @@ fn unmatched(by: &str, kind: &str, name: &str, message: &str, nearest: Vec<&str>
         message: format!("{by}: {message}{}", perhaps(&nearest)),
         nearest: nearest.into_iter().map(str::to_owned).collect(),
     }
-}
-
-/// Libraries with locks that belong to tasks, by how the paths of their functions begin.
-const TASKS: [(&str, &str); 4] = [
-    ("tokio::sync::", "tokio"),
-    ("async_lock::", "async-lock"),
-    ("async_std::sync::", "async-std"),
-    ("futures_util::lock::", "futures"),
-];
-
-/// What the summary says of locks that belong to tasks, if the run has any.
-pub(crate) fn locks_of_tasks(names: &Names) -> Option<String> {
-    let mut met: Vec<&str> = Vec::new();
-    for location in names.locations() {
-        let path = function_path(names.str(location.function));
-        met.extend(TASKS.iter().filter(|(start, _)| path.starts_with(start)).map(|(_, library)| library));
-    }
-    met.sort_unstable();
-    met.dedup();
-    (!met.is_empty()).then(|| {
-        let libraries = met.join(", ");
-        format!("locks of asynchronous tasks ({libraries}) are not known as locks: deadlocks over them are not found")
-    })
 }
 
 /// A variable of a property is one variable of the run.
@@ -296,7 +346,7 @@ mod tests {
         while reader.advance().unwrap() {
             seen.event(&reader.event());
         }
-        let all = seen.unmatched(&compiled.properties, &atomic, reader.names());
+        let all = seen.unmatched(&compiled.properties, &atomic, reader.names(), reader.facts());
         all.into_iter().map(|unmatched| unmatched.message).collect()
     }
 
@@ -331,15 +381,6 @@ mod tests {
             "property P(f) { event open(f); event write(f); ere: open write @match { report \"x\"; } }";
         let said = told(spec, &[], "T1|event(open, @1)\nT1|event(write, @1)\n");
         assert!(said.len() == 1 && said[0].contains("`write` is the built-in event"), "{said:?}");
-    }
-
-    #[test]
-    fn locks_of_tasks_are_said_not_to_be_covered() {
-        let mut names = Names::new();
-        names.location_from_text("a.rs:1 in app::tokio::sync::lock");
-        assert_eq!(locks_of_tasks(&names), None);
-        names.location_from_text("m.rs:1 in <tokio::sync::mutex::Mutex<u8>>::lock");
-        assert!(locks_of_tasks(&names).is_some_and(|said| said.contains("(tokio)")));
     }
 
     #[test]

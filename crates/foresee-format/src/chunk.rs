@@ -22,8 +22,12 @@ pub const FREE_OWNER: u64 = u64::MAX - 1;
 
 /// A text of facts: name and value in turn, each ended by a zero byte.
 pub const TEXT_FACTS: u64 = 1;
+/// The name of the fact that has the number of the recorded process.
+pub const PROCESS: &str = "pid";
 /// How the name of a fact begins that has what a variable was at first; the variable's name follows.
 pub const INITIAL_VALUE_OF: &str = "initial value of ";
+/// What follows that value if the variable is never negative.
+pub const UNSIGNED: &str = " (unsigned)";
 /// How the name of a fact begins that says where a part of a variable is, as `address:size`; what the part is called follows.
 pub const PLACE_OF: &str = "place of ";
 /// A text that is a copy of `/proc/self/maps`. Where it contradicts an earlier one, a library has taken the place of another.

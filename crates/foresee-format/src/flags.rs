@@ -23,6 +23,9 @@ impl RunFlags {
     /// A chunk stays as it is once its header is there: it is not cut, cleared or used again, so the trace may be read while it is written.
     pub const CHUNKS_STAY: RunFlags = RunFlags(1 << 5);
 
+    /// The process is the child of a fork: what its parent did before is not in the trace.
+    pub const AFTER_FORK: RunFlags = RunFlags(1 << 6);
+
     /// The flags in a word of the header.
     pub const fn from_word(word: u64) -> RunFlags {
         RunFlags(word)

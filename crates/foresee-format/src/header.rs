@@ -5,8 +5,8 @@ pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
 /// The version this code writes; it reads earlier ones, too. Since 2 there are near records and homes, since 3 branches,
 /// since 4 the flags (facts before), since 5 failed attempts on locks and operations of structures, since 6 side files,
 /// since 7 keys may be times, since 9 compact records, and calls with their arguments, since 10 compact loads, and loads that
-/// have the key of near records, what threads wait for, and semaphores.
-pub const VERSION: u64 = 10;
+/// have the key of near records, what threads wait for, and semaphores, since 11 which threads are detached.
+pub const VERSION: u64 = 11;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
 /// The file grows by multiples of this, unless it is read while it is written.
@@ -19,8 +19,12 @@ pub const MAX_CHUNK: u64 = 1 << 20;
 pub const NAMES: u64 = 4096;
 /// The length of a thread's name in that table: the kernel's limit.
 pub const NAME_LEN: u64 = 16;
-/// How many threads one trace can have.
-pub const MAX_THREADS: u64 = 1 << 20;
+/// How many threads one trace can have, one after the other or at a time: recording stops at the next one ([`Stop::Threads`]), and that is said.
+///
+/// A number is never used again within a trace: properties speak of threads by number, and a thread that gets the number of one that has ended would be taken for it. So there have to be enough
+/// of them. With a thousand new threads in every second these last for 24 days, and whatever goes by them is a word of 32 bits: what readers keep is by number for threads that are there, and for
+/// no others.
+pub const MAX_THREADS: u64 = 1 << 31;
 
 /// The header's word that holds the version.
 pub const VERSION_WORD: usize = 1;

@@ -64,6 +64,7 @@ pub mod digest;
 mod flags;
 mod header;
 pub mod near;
+mod number;
 pub mod places;
 mod record;
 
@@ -72,4 +73,5 @@ pub use chunk::*;
 pub use code::*;
 pub use flags::RunFlags;
 pub use header::*;
+pub use number::number;
 pub use record::*;

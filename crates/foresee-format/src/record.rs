@@ -153,6 +153,8 @@ records! {
     Semaphore = 57, 4;
     /// pc, address of the atomic that stands for what the thread waits for another to act on, for as long as it takes.
     Blocked = 58, 3;
+    /// pc, number of a thread that nobody will join.
+    Detach = 59, 3;
 }
 
 impl Tag {

@@ -25,7 +25,7 @@ use super::explorer::{Breadth, Options, explore};
 use super::model_name::ModelName;
 use super::run_count;
 use super::schedule::Scheduler;
-use crate::property::{Feed, Occasion, Translator, is_finding, says, unseen_value};
+use crate::property::{Feed, Occasion, Translator, says};
 use foresee_witness::checker::{Claim, Reads};
 use foresee_witness::engine::{Budget, Job, Outcome, WholeEngine};
 use foresee_witness::judge::{Finding, FindingKind, Place, PredictedRun, Proposal, Statement};
@@ -110,7 +110,7 @@ impl PredictedVerdicts<'_> {
                     continue;
                 }
                 let handlers = property.bodies[body].handlers.iter().enumerate();
-                let wanted = handlers.filter(|(_, handler)| is_finding(handler));
+                let wanted = handlers.filter(|(_, handler)| handler.is_finding());
                 let bound = BoundBody {
                     property,
                     number,
@@ -125,8 +125,8 @@ impl PredictedVerdicts<'_> {
         }
         findings.sort_by_key(|finding| (finding.witness().len(), finding.events.clone()));
         findings.truncate(self.prediction.counterexamples);
-        if let Some(variable) = translator.unknown_value() {
-            findings.iter_mut().for_each(|finding| finding.doubt_because(unseen_value(variable)));
+        if let Some(why) = translator.unknown_value() {
+            findings.iter_mut().for_each(|finding| finding.doubt_because(why.clone()));
         }
         outcome.findings.append(&mut findings);
     }

@@ -3,9 +3,14 @@
 //! A `var` is one variable of the program: the one of that whole name, or else the only one whose name ends so
 //! ([`VariablePattern`]). A name that means several means none of them; it is for the user to say which ([`Variables::ambiguous`]).
 
-use foresee_trace::{Mem, Names, VariablePattern};
+use foresee_trace::{Mem, Names, VariablePattern, signed, unsigned};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+/// What is written to a variable, as a number.
+pub(crate) fn number(bits: u64, mem: Mem, is_unsigned: bool) -> i64 {
+    if is_unsigned { unsigned(bits, mem.size) } else { signed(bits, mem.size) }
+}
 
 /// The variables of a property, as far as names are known; see the [module](self).
 #[derive(Clone, Debug, Default)]
@@ -31,8 +36,8 @@ impl Wanted {
         if self.whole.is_empty() { &self.longer } else { &self.whole }
     }
 
-    fn is_at(&self, addr: u64) -> bool {
-        matches!(self.meant(), [(only, _)] if only.addr == addr)
+    fn is_at(&self, mem: Mem) -> bool {
+        matches!(self.meant(), [(only, _)] if *only == mem)
     }
 }
 
@@ -68,17 +73,20 @@ impl Variables {
         self.symbols = names.symbols().len();
     }
 
-    /// The variables that are at an address.
+    /// The variables that are this very memory: all of it.
     #[inline]
-    pub(crate) fn at(&self, addr: u64) -> impl Iterator<Item = u32> + '_ {
-        let here = self.at.get(&addr).map_or(&[][..], SmallVec::as_slice);
-        here.iter().copied().filter(move |&number| self.wanted[number as usize].is_at(addr))
+    pub(crate) fn at(&self, mem: Mem) -> impl Iterator<Item = u32> + '_ {
+        let here = self.at.get(&mem.addr).map_or(&[][..], SmallVec::as_slice);
+        here.iter().copied().filter(move |&number| self.wanted[number as usize].is_at(mem))
     }
 
-    /// The variables that are in some memory.
-    pub(crate) fn within(&self, mem: Mem) -> impl Iterator<Item = u32> + '_ {
-        let is_in = move |wanted: &Wanted| matches!(wanted.meant(), [(only, _)] if only.overlaps(mem));
-        self.wanted.iter().zip(0..).filter(move |(wanted, _)| is_in(wanted)).map(|(_, number)| number)
+    /// The variables that are in some memory, and whether each is all of it.
+    pub(crate) fn within(&self, mem: Mem) -> impl Iterator<Item = (u32, bool)> + '_ {
+        let part = move |wanted: &Wanted| match wanted.meant() {
+            [(only, _)] if only.overlaps(mem) => Some(*only == mem),
+            _ => None,
+        };
+        self.wanted.iter().zip(0..).filter_map(move |(wanted, number)| Some((number, part(wanted)?)))
     }
 
     /// Those that nothing has the name of.
@@ -108,7 +116,7 @@ mod tests {
         let mut variables = Variables::new(["opened", "a::x", "x", "none"]);
         let [opened, inner] = ["a.c:opened", "a::x"].map(|name| names.symbol(name));
         variables.learn(&names);
-        let at = |variables: &Variables, mem: Mem| variables.at(mem.addr).collect::<Vec<_>>();
+        let at = |variables: &Variables, mem: Mem| variables.at(mem).collect::<Vec<_>>();
         assert_eq!((at(&variables, opened), at(&variables, inner)), (vec![0], vec![1, 2]));
         let [other, outer] = ["b.c:opened", "x"].map(|name| names.symbol(name));
         variables.learn(&names);
@@ -120,6 +128,6 @@ mod tests {
         );
         assert_eq!(variables.ambiguous().collect::<Vec<_>>(), [(0, vec!["a.c:opened", "b.c:opened"])]);
         assert_eq!(variables.unknown().collect::<Vec<_>>(), [3]);
-        assert_eq!(variables.within(outer).collect::<Vec<_>>(), [2]);
+        assert_eq!(variables.within(outer).collect::<Vec<_>>(), [(2, true)]);
     }
 }

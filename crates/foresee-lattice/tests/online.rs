@@ -12,7 +12,7 @@ use foresee_lattice::online::{
 };
 use foresee_monitor::property::Property;
 use foresee_oracle::{Config, Oracle, Random, for_each_seed, random_execution};
-use foresee_trace::{EventId, Execution, Op, ThreadId};
+use foresee_trace::{Event, EventId, Execution, LocId, Mem, Op, ThreadId};
 use foresee_witness::judge::Certainty;
 
 /// The last of three events in a row is reported, if one came before it that must not.
@@ -54,28 +54,38 @@ fn messages(random: &mut Random, execution: &Execution, acts: &[[Option<Act>; 2]
     let mut messages = vec![0, 0];
     let mut clocks = [Clocks::new(), Clocks::new()];
     let promise = |idle: Vec<Idle>, property: usize, messages: &mut [u32], said: &mut Vec<Message>| {
-        for Idle { thread, clock, ended } in idle {
+        for Idle { thread, place, clock, ended } in idle {
+            let after = (thread != place).then_some(place);
             let number = messages[property];
             messages[property] += 1;
-            said.push(Message::Silent(Silent { property: property as u32, number, thread, clock, ended }));
+            said.push(Message::Silent(Silent {
+                property: property as u32,
+                number,
+                thread,
+                after,
+                clock,
+                ended,
+            }));
         }
     };
     // These programs have threads that nobody forked: all are known from the beginning.
     for property in 0..2 {
         let threads = 0..execution.thread_count() as u32;
-        let all = threads.map(|thread| Idle { thread, clock: Vec::new(), ended: false }).collect();
+        let all =
+            threads.map(|thread| Idle { thread, place: thread, clock: Vec::new(), ended: false }).collect();
         promise(all, property, &mut messages, &mut said);
     }
     for id in execution.ids() {
         for property in 0..2 {
             let act = acts[id.index()][property].clone();
             let stamp = clocks[property].event(&execution.event(id), act.is_some());
-            let (Some(act), Some(Stamp { others, clock })) = (act, stamp) else { continue };
+            let (Some(act), Some(Stamp { others, place, clock })) = (act, stamp) else { continue };
             promise(others, property, &mut messages, &mut said);
             said.push(Message::Relevant(Relevant {
                 property: property as u32,
                 number: messages[property],
                 thread: execution.thread(id).0,
+                after: (execution.thread(id).0 != place).then_some(place),
                 clock,
                 acts: vec![act],
                 name: format!("T{}", execution.thread(id).0),
@@ -164,12 +174,15 @@ fn is_coarser(execution: &Execution) -> bool {
 #[test]
 fn any_order_of_messages_tells_what_the_definition_says() {
     let properties = properties();
-    let (mut predicted, mut observed) = (0, 0);
+    let (mut predicted, mut observed, mut in_places) = (0, 0, 0);
     for_each_seed(2_000, |seed| {
         let mut random = Random::new(seed ^ 0x5eed);
         let execution = random_execution(seed, &Config::default());
         let acts = acts(&mut random, &execution);
         let mut messages = messages(&mut random, &execution, &acts);
+        let of_another =
+            |message: &&Message| matches!(message, Message::Relevant(event) if event.after.is_some());
+        in_places += messages.iter().filter(of_another).count();
         let (in_order, exhaustive) = observe(&messages, Limits::default(), &properties);
         assert!(exhaustive);
         let expected = expected(&execution, &acts, &properties);
@@ -187,8 +200,8 @@ fn any_order_of_messages_tells_what_the_definition_says() {
         assert!(exhaustive);
         assert_eq!(reported(&shuffled), told, "{execution:?}{messages:?}");
     });
-    println!("{predicted} predicted, {observed} observed");
-    assert!(predicted > 100 && observed > 100);
+    println!("{predicted} predicted, {observed} observed, {in_places} events in the places of others");
+    assert!(predicted > 100 && observed > 100 && in_places > 100);
 }
 
 /// What is shown is a run: it keeps the clocks, and the property tells it.
@@ -238,11 +251,67 @@ fn impatience_only_leaves_out() {
     assert!(less > 0);
 }
 
+/// Threads that come one after the other, each of which does something relevant: clocks and the observer do not grow with them.
+#[test]
+fn threads_one_after_the_other_take_one_place() {
+    let properties = properties();
+    let stages = stages(&properties).unwrap();
+    let mut session = Session::new(&stages, Limits { memory: 1 << 20, ..Limits::default() });
+    let (mut clocks, mut number, mut longest) = (Clocks::new(), 0, 0);
+    let mut next = || {
+        number += 1;
+        number - 1
+    };
+    let mut places = BTreeSet::new();
+    for guest in 2..20_000 {
+        let (child, starter) = (ThreadId(guest), guest % 2);
+        let write = Op::Write { mem: Mem { addr: 0x1000, size: 4 }, value: None };
+        let does = [
+            (starter, Op::Fork { child }),
+            (guest, Op::ThreadBegin),
+            (guest, write),
+            (guest, Op::ThreadEnd),
+            (starter, Op::Join { child }),
+        ];
+        for (thread, op) in does {
+            let event = Event { thread: ThreadId(thread), loc: LocId::UNKNOWN, op };
+            let Some(Stamp { others, place, clock }) = clocks.event(&event, op == write) else { continue };
+            for Idle { thread, place, clock, ended } in others {
+                let after = (thread != place).then_some(place);
+                session
+                    .hear(Message::Silent(Silent {
+                        property: 1,
+                        number: next(),
+                        thread,
+                        after,
+                        clock,
+                        ended,
+                    }))
+                    .unwrap();
+            }
+            places.insert(place);
+            longest = longest.max(clock.len());
+            let Message::Relevant(event) = assign(next(), thread, &clock) else { unreachable!() };
+            let after = (thread != place).then_some(place);
+            session.hear(Message::Relevant(Relevant { after, ..event })).unwrap();
+        }
+        clocks.forget(child);
+        if guest % 100 == 0 {
+            session.advance(None);
+        }
+    }
+    session.advance(None);
+    assert!(places.len() <= 4 && longest <= 4, "{places:?}, {longest}");
+    assert_eq!(session.events(), 19_998);
+    assert!(session.is_exhaustive());
+}
+
 fn assign(number: u32, thread: u32, clock: &[(u32, u32)]) -> Message {
     Message::Relevant(Relevant {
         property: 1,
         number,
         thread,
+        after: None,
         clock: clock.to_vec(),
         acts: vec![Act::Assign(0, number.into())],
         name: "T".to_owned(),
@@ -280,9 +349,21 @@ fn lies_are_told() {
     assert_eq!(of(vec![first(), end(vec![0, 0])]), Some(Lie::AfterEnd(0)));
     assert_eq!(of(vec![end(vec![0, 0]), first()]), Some(Lie::AfterEnd(0)));
     assert_eq!(of(vec![end(vec![0])]), Some(Lie::Property(1)));
-    let ended = Silent { property: 1, number: 1, thread: 1, clock: vec![(1, 1)], ended: true };
-    let again = vec![first(), Message::Silent(ended), assign(2, 1, &[(1, 2)])];
+    let ended = Silent { property: 1, number: 1, thread: 1, after: None, clock: vec![(1, 1)], ended: true };
+    let again = vec![first(), Message::Silent(ended.clone()), assign(2, 1, &[(1, 2)])];
     assert_eq!(of(again), Some(Lie::Ended(2, 1)));
+    let in_place_of = |after, message| {
+        let Message::Relevant(event) = message else { unreachable!() };
+        Message::Relevant(Relevant { after: Some(after), ..event })
+    };
+    let next = || in_place_of(1, assign(2, 7, &[(1, 2)]));
+    assert_eq!(of(vec![first(), Message::Silent(ended.clone()), next()]), None);
+    assert_eq!(
+        of(vec![first(), Message::Silent(ended), next(), assign(3, 1, &[(1, 3)])]),
+        Some(Lie::Taken(3, 1))
+    );
+    assert_eq!(of(vec![first(), in_place_of(1, assign(1, 7, &[(1, 2)]))]), Some(Lie::Taken(1, 7)));
+    assert_eq!(of(vec![first(), in_place_of(9, assign(1, 7, &[(9, 1)]))]), Some(Lie::Future(1)));
     let strange = |property, act| {
         let Message::Relevant(event) = first() else { unreachable!() };
         of(vec![Message::Relevant(Relevant { property, acts: vec![act], ..event })])
@@ -325,6 +406,7 @@ fn long_runs_are_forgotten() {
                 property: 1,
                 number,
                 thread,
+                after: None,
                 clock,
                 acts: vec![Act::Assign(0, value)],
                 name: format!("T{thread}"),

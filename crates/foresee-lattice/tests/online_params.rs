@@ -149,7 +149,7 @@ fn messages(random: &mut Random, execution: &Execution, properties: &[Property])
     for property in 0..properties.len() as u32 {
         all.extend((0..threads).map(|thread| {
             let (number, clock) = (thread, Vec::new());
-            Message::Silent(Silent { property, number, thread, clock, ended: false })
+            Message::Silent(Silent { property, number, thread, after: None, clock, ended: false })
         }));
     }
     let later = |said: &Message| {
@@ -216,7 +216,7 @@ fn are_runs(messages: &[Message], found: &[OnlineFinding], properties: &[Propert
             messages.iter().find_map(|message| match message {
                 Message::Relevant(relevant)
                     if relevant.property == property
-                        && relevant.thread == event.0
+                        && relevant.after.unwrap_or(relevant.thread) == event.0
                         && relevant.clock.contains(event) =>
                 {
                     Some(relevant.clock.clone())

@@ -31,12 +31,15 @@
 
 pub mod formalism;
 pub mod graph;
+pub mod handler_text;
 pub mod instance;
 pub mod mttl;
+pub mod objects;
 pub mod operator;
 pub mod predicate;
 pub mod property;
 pub mod questions;
+pub mod recorded_values;
 pub mod remembering;
 pub mod slice;
 pub mod spec;

@@ -131,6 +131,8 @@ pub struct Var {
     pub name: String,
     /// Its value before the first write, if the spec says.
     pub initial: Option<i64>,
+    /// It is known to be never negative: its bits are read so.
+    pub is_unsigned: bool,
 }
 
 /// What to do on a verdict.
@@ -140,6 +142,13 @@ pub struct Handler {
     pub category: String,
     /// What to do, in order.
     pub actions: Vec<Action>,
+}
+
+impl Handler {
+    /// Whether its verdict is reported to the user: it does more than to count and to start again.
+    pub fn is_finding(&self) -> bool {
+        self.actions.iter().any(|action| !matches!(action, Action::Count | Action::Reset))
+    }
 }
 
 /// What a handler does.

@@ -135,7 +135,13 @@ fn wrong_events_are_refused_when_fed() {
 #[test]
 fn mistakes_are_reported_with_place_expectation_and_suggestion() {
     let body = |body: &str| format!("property P(x) {{\n  event push(x);\n  event pop(x);\n  {body}\n}}");
-    let cases: [(String, &[&str]); 12] = [
+    let cases: [(String, &[&str]); 14] = [
+        (body("ptltl: strt(push) -> (*)pop @violation { count; }"), &[
+            "4:10 error: there is no operator `strt` (no operator of formulas) [did you mean `start(p)`?]",
+        ]),
+        (body("ltl: [](push(x) -> <> pop) @violation { count; }"), &[
+            "4:11 error: there is no operator `push` (no operator of formulas) [what events carry is said where they are declared: `event open(f);`]",
+        ]),
         (body("ere: push psuh pop @match { count; }"), &[
             "4:13 error: no event is called `psuh` (expected an event of this property) [did you mean `push`?]",
         ]),

@@ -41,6 +41,8 @@ pub struct SharedName {
     pub name: String,
     /// Its value before the first write, if a spec says.
     pub initial: Option<i64>,
+    /// It is known to be never negative.
+    pub is_unsigned: bool,
 }
 
 /// Formulas, ready to be monitored; see the [module](self).
@@ -340,7 +342,8 @@ impl Builder<'_> {
 
     fn variable(&mut self, variable: u32) -> u32 {
         let var = &self.property.vars[variable as usize];
-        let shared = SharedName { name: var.name.clone(), initial: var.initial };
+        let shared =
+            SharedName { name: var.name.clone(), initial: var.initial, is_unsigned: var.is_unsigned };
         position_or_add(&mut self.program.variables, shared)
     }
 

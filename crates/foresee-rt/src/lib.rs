@@ -80,14 +80,16 @@ compile_error!("foresee records programs on x86_64 Linux with the GNU C library 
 
 mod c_library;
 mod calls;
+mod clock;
 mod compiler;
 mod cxx_library;
 mod entry_points;
 mod environment;
-mod knowledge;
 mod message;
+mod monitors;
 mod observer;
 mod program;
+mod readable;
 mod real_functions;
 mod recorder;
 mod rust_std;

@@ -11,10 +11,10 @@
 use foresee_format::{ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, TEXT_ENDS, TEXT_PIECE, Tag};
 
 use crate::entry_points::entries;
-use crate::knowledge;
+use crate::monitors;
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::thread::{Ignored, Local, begin_ignoring, end_ignoring, inside, plain};
-use crate::recorder::watched;
+use crate::recorder::{status, watched};
 
 /// Longer texts are cut.
 pub(crate) const MAX_TEXT: usize = 4096;
@@ -29,6 +29,9 @@ fn bytes<'c>(start: *const u8, len: usize) -> &'c [u8] {
 }
 
 fn text(local: &Local, start: *const u8, len: usize) {
+    if status::only_monitored() {
+        return;
+    }
     let mut rest = bytes(start, len);
     loop {
         let (piece, after) = rest.split_at(rest.len().min(TEXT_PIECE));
@@ -49,6 +52,7 @@ extern "C-unwind" fn event(name: *const u8, len: usize, pc: u64) {
     inside(|local| {
         text(local, name, len);
         local.stamped(Tag::Named, 0, [pc]);
+        local.monitor_event(bytes(name, len), pc);
     });
 }
 
@@ -67,6 +71,9 @@ extern "C-unwind" fn string(start: *const u8, len: usize, _pc: u64) {
 /// Records a text as an argument of what follows.
 pub(crate) fn string_argument(local: &Local, start: *const u8, len: usize) {
     text(local, start, len);
+    if status::monitored() {
+        monitors::text_argument(bytes(start, len));
+    }
     local.plain(Tag::Arg, ARG_STR, [0]);
 }
 
@@ -74,12 +81,12 @@ extern "C-unwind" fn assign(name: *const u8, len: usize, value: u64, pc: u64) {
     inside(|local| {
         text(local, name, len);
         local.stamped(Tag::Local, 0, [pc, value]);
-        local.monitor_assignment(bytes(name, len), value);
+        local.monitor_assignment(bytes(name, len), value, pc);
     });
 }
 
 extern "C-unwind" fn on_violation(name: *const u8, len: usize, function: usize, argument: usize, _pc: u64) {
-    inside(|_| knowledge::register(bytes(name, len), function, argument));
+    inside(|_| monitors::register(bytes(name, len), function, argument));
 }
 
 extern "C-unwind" fn begin_block(name: *const u8, len: usize, pc: u64) {

@@ -1,9 +1,11 @@
 //! The program's variables that properties speak of, by name: where they are, and what they are at the beginning.
 //!
-//! `FORESEE_VARIABLES` lists them as `name=address:size`, as the program's file has them; behind another `:`, what a part of a variable is called in the trace. What each is before anything of the program has run is a fact of the
+//! `FORESEE_VARIABLES` lists them as `name=address:size`, as the program's file has them, with `u` before the size of those that are never negative and `n` before that of those that are no numbers; behind another `:`, what a part of a variable is called in the trace. What each is before anything of the program has run is a fact of the
 //! trace, so that a property need not be told; in the child of a fork, which is a run of its own, it is what the parent had made of it.
 
 use std::sync::OnceLock;
+
+use foresee_format::number;
 
 use crate::{environment, program};
 
@@ -12,9 +14,15 @@ pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) addr: u64,
     pub(crate) size: u64,
+    pub(crate) is_unsigned: bool,
+    pub(crate) is_number: bool,
     /// What it is called in the trace, if it is a part of a variable.
     pub(crate) part: Option<String>,
 }
+
+/// What stands before the size of a variable that is never negative, and of one that is no number: no hexadecimal digits.
+const UNSIGNED: char = 'u';
+const NO_NUMBER: char = 'n';
 
 static VARIABLES: OnceLock<Vec<Variable>> = OnceLock::new();
 
@@ -26,8 +34,10 @@ pub(crate) fn start() {
         let (name, place) = item.split_once('=')?;
         let part = place.splitn(3, ':').nth(2);
         let place = part.map_or(place, |part| &place[..place.len() - part.len() - 1]);
-        let (addr, size) = program::place_of(place)?;
-        Some(Variable { name: name.to_owned(), addr, size, part: part.map(str::to_owned) })
+        let (is_unsigned, is_number) = (place.contains(UNSIGNED), !place.contains(NO_NUMBER));
+        let (addr, size) = program::place_of(&place.replace([UNSIGNED, NO_NUMBER], ""))?;
+        let (name, part) = (name.to_owned(), part.map(str::to_owned));
+        Some(Variable { name, addr, size, is_unsigned, is_number, part })
     };
     VARIABLES.get_or_init(|| listed.split(',').filter_map(variable).collect());
 }
@@ -40,7 +50,7 @@ pub(crate) fn all() -> &'static [Variable] {
 impl Variable {
     /// What it is now, if it is a number.
     pub(crate) fn value(&self) -> Option<i64> {
-        if !matches!(self.size, 1 | 2 | 4 | 8) {
+        if !self.is_number || !matches!(self.size, 1 | 2 | 4 | 8) {
             return None;
         }
         let bits = (0..self.size).fold(0, |value, i| {
@@ -49,12 +59,6 @@ impl Variable {
             let byte = unsafe { ((self.addr + i) as *const u8).read_volatile() };
             value | u64::from(byte) << (8 * i)
         });
-        Some(signed(bits, self.size))
+        Some(number(bits, self.size, self.is_unsigned))
     }
-}
-
-/// These bits of so many bytes, as a number with a sign.
-pub(crate) fn signed(bits: u64, size: u64) -> i64 {
-    let unused = 64 - 8 * size.clamp(1, 8);
-    ((bits << unused) as i64) >> unused
 }

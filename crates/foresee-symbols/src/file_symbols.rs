@@ -105,6 +105,14 @@ impl FileSymbols {
     }
 }
 
+impl FileSymbols {
+    /// Where the code at an address of a program's file comes from, innermost call first.
+    pub fn code_of_file(&mut self, path: &str, address: u64) -> Vec<SourceLocation> {
+        let known = self.file(path).and_then(|file| file.code(address));
+        known.map(|code| code.frames).unwrap_or_default()
+    }
+}
+
 impl Symbolizer for FileSymbols {
     fn code(&mut self, modules: &[Module], pc: u64) -> Code {
         let Some(module) = modules.iter().find(|module| (module.start..module.end).contains(&pc)) else {

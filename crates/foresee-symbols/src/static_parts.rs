@@ -14,6 +14,7 @@ use gimli::{
     DW_TAG_union_type, DW_TAG_variable, DW_TAG_volatile_type, DwAt, EndianSlice, LittleEndian, Operation,
 };
 
+use crate::calls::types::{FLOATING_POINT, Scalar, scalar};
 use crate::debug_info::{self, Debug, Die};
 use crate::image::{Image, ImageError, dwarf_sections};
 
@@ -104,16 +105,46 @@ fn steps(part: &str) -> Option<Vec<(Step<'_>, usize)>> {
     Some(steps)
 }
 
-/// The part of a static that is called so: `name` is `base` with `part` behind it.
-pub(crate) fn find(image: &Image, base: &DataSymbol, part: &str) -> Result<DataSymbol, PartError> {
+/// What a static, or a part of one, is as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberKind {
+    /// It may be negative; also if nothing is known of it.
+    Signed,
+    Unsigned,
+    /// It is a number, and no whole one.
+    FloatingPoint,
+    /// It consists of several.
+    Several,
+}
+
+/// What the statics at these addresses are.
+pub(crate) fn kinds(image: &Image, statics: &[u64]) -> Result<Vec<NumberKind>, PartError> {
+    let file = image.elf()?;
+    let sections = dwarf_sections(&file)?;
+    let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
+    let units = debug_info::units(&dwarf)?;
+    let types = Types(Debug { dwarf: &dwarf, units: &units });
+    let found = types.of_statics(statics)?;
+    Ok(found.into_iter().map(|of| of.map_or(NumberKind::Signed, |of| types.kind(of))).collect())
+}
+
+/// The part of a static that is called so, and what it is: `name` is `base` with `part` behind it.
+pub(crate) fn find(
+    image: &Image,
+    base: &DataSymbol,
+    part: &str,
+) -> Result<(DataSymbol, NumberKind), PartError> {
     let file = image.elf()?;
     let sections = dwarf_sections(&file)?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     let units = debug_info::units(&dwarf)?;
     let types = Types(Debug { dwarf: &dwarf, units: &units });
     let no_type = || PartError::NoType { of: base.name.clone() };
-    let mut at =
-        Place { of: types.of_static(base.addr)?.ok_or_else(no_type)?, dimension: 0, addr: base.addr };
+    let mut at = Place {
+        of: types.of_statics(&[base.addr])?.pop().flatten().ok_or_else(no_type)?,
+        dimension: 0,
+        addr: base.addr,
+    };
     let mut end = 0;
     for (step, until) in steps(part).ok_or_else(no_type)? {
         let of = || format!("{}{}", base.name, &part[..end]);
@@ -124,7 +155,7 @@ pub(crate) fn find(image: &Image, base: &DataSymbol, part: &str) -> Result<DataS
         end = until;
     }
     let size = types.size(at).and_then(|size| u32::try_from(size).ok()).ok_or_else(no_type)?;
-    Ok(DataSymbol { name: format!("{}{part}", base.name), addr: at.addr, size })
+    Ok((DataSymbol { name: format!("{}{part}", base.name), addr: at.addr, size }, types.kind(at.of)))
 }
 
 /// A piece of memory of some type; of an array with several dimensions, without the first few of them.
@@ -139,9 +170,20 @@ struct Place {
 struct Types<'d, 'a>(Debug<'d, 'a>);
 
 impl Types<'_, '_> {
-    /// The type of the variable at this address.
-    fn of_static(&self, addr: u64) -> Result<Option<Die>, PartError> {
+    /// What a variable of this type is.
+    fn kind(&self, of: Die) -> NumberKind {
+        match scalar(&self.0, of) {
+            Ok(Scalar { signed: false, .. }) => NumberKind::Unsigned,
+            Ok(_) => NumberKind::Signed,
+            Err(what) if what == FLOATING_POINT => NumberKind::FloatingPoint,
+            Err(_) => NumberKind::Several,
+        }
+    }
+
+    /// The types of the variables at these addresses.
+    fn of_statics(&self, addresses: &[u64]) -> Result<Vec<Option<Die>>, PartError> {
         let debug = &self.0;
+        let mut types = vec![None; addresses.len()];
         for (number, unit) in debug.units.iter().enumerate() {
             let mut entries = unit.entries();
             while let Some(entry) = entries.next_dfs()? {
@@ -157,15 +199,14 @@ impl Types<'_, '_> {
                     Ok(Some(Operation::AddressIndex { index })) => debug.dwarf.address(unit, index).ok(),
                     _ => None,
                 };
-                if found == Some(addr) {
+                let here = addresses.iter().zip(&mut types).filter(|(address, _)| Some(**address) == found);
+                for (_, of) in here.filter(|(_, of)| of.is_none()) {
                     let die = Die { unit: number, offset: entry.offset() };
-                    if let Some(of) = debug.follow(die, DW_AT_type) {
-                        return Ok(Some(self.plain(of)));
-                    }
+                    *of = debug.follow(die, DW_AT_type).map(|of| self.plain(of));
                 }
             }
         }
-        Ok(None)
+        Ok(types)
     }
 
     /// The type that others only rename or qualify.

@@ -9,7 +9,7 @@ use foresee_trace::raw::DataSymbol;
 use foresee_trace::{VariablePattern, nearest, perhaps};
 
 use crate::image::{Image, ImageError, statics};
-use crate::static_parts::{self, PartError};
+use crate::static_parts::{self, NumberKind, PartError};
 
 /// The variable by which the runtime knows what to watch.
 pub const VARIABLE: &str = "FORESEE_WATCH";
@@ -42,6 +42,12 @@ pub enum WatchError {
         /// Why not.
         why: PartError,
     },
+    /// The variable of a spec is no whole number.
+    #[error("variable `{name}` of the spec is a floating-point number; properties speak of whole numbers")]
+    FloatingPoint {
+        /// The name.
+        name: String,
+    },
     /// The variable of a spec is several statics.
     #[error("variable `{name}` of the spec is ambiguous: {}; write one of these names", quoted(candidates))]
     Ambiguous {
@@ -67,6 +73,7 @@ pub struct Watched {
 struct Found {
     symbol: DataSymbol,
     is_part: bool,
+    kind: NumberKind,
 }
 
 /// Finds the statics of these names; `variables` need not be there, and are one static, or one part of one, each.
@@ -76,8 +83,8 @@ pub fn watched(image: &Image, names: &[String], variables: &[String]) -> Result<
     for name in names {
         let pattern = VariablePattern::new(name);
         let before = found.len();
-        let meant = statics.all.iter().filter(|symbol| pattern.matches(&symbol.name)).cloned();
-        found.extend(meant.map(|symbol| (None, Found { symbol, is_part: false })));
+        let meant = statics.all.iter().filter(|symbol| pattern.matches(&symbol.name));
+        found.extend(meant.map(|symbol| (None, Found::whole(symbol))));
         if found.len() == before {
             let nearest = nearest(name, statics.all.iter().map(|symbol| symbol.name.as_str()));
             let nearest = nearest.into_iter().map(str::to_owned).collect();
@@ -87,30 +94,60 @@ pub fn watched(image: &Image, names: &[String], variables: &[String]) -> Result<
     }
     for name in variables {
         let variable = match statics.variable(name)? {
-            Some(symbol) => Some(Found { symbol: symbol.clone(), is_part: false }),
+            Some(symbol) => Some(Found::whole(symbol)),
             None => statics.part(name)?,
         };
         found.extend(variable.map(|variable| (Some(name.clone()), variable)));
     }
+    find_kinds(image, &mut found)?;
+    for (variable, Found { kind, .. }) in &found {
+        if let (Some(name), NumberKind::FloatingPoint) = (variable, kind) {
+            return Err(WatchError::FloatingPoint { name: name.clone() });
+        }
+    }
     Ok(Watched { found })
 }
 
+/// Finds out what whole statics are.
+fn find_kinds(image: &Image, found: &mut [(Option<String>, Found)]) -> Result<(), WatchError> {
+    let whole = || found.iter().filter(|(_, found)| !found.is_part);
+    let addresses: Vec<u64> = whole().map(|(_, found)| found.symbol.addr).collect();
+    let Some(first) = whole().next().map(|(_, found)| found.symbol.name.clone()) else { return Ok(()) };
+    let kinds = static_parts::kinds(image, &addresses);
+    let kinds = kinds.map_err(|why| WatchError::NoPart { name: first, why })?;
+    let whole = found.iter_mut().filter(|(_, found)| !found.is_part);
+    whole.zip(kinds).for_each(|((_, found), kind)| found.kind = kind);
+    Ok(())
+}
+
+impl Found {
+    fn whole(symbol: &DataSymbol) -> Found {
+        Found { symbol: symbol.clone(), is_part: false, kind: NumberKind::Signed }
+    }
+}
+
 impl Watched {
-    /// The value of [`VARIABLE`].
+    /// The value of [`VARIABLE`]. What properties speak of as a number, and is none, has no values: compilers say when such a thing is copied before they read what is copied.
     pub fn addresses(&self) -> String {
-        let places =
-            self.found.iter().map(|(_, Found { symbol, .. })| format!("{:x}:{:x}", symbol.addr, symbol.size));
+        let watched =
+            self.found.iter().filter(|(name, found)| name.is_none() || found.kind != NumberKind::Several);
+        let places = watched.map(|(_, Found { symbol, .. })| format!("{:x}:{:x}", symbol.addr, symbol.size));
         places.collect::<Vec<_>>().join(",")
     }
 
-    /// The value of [`NAMES_VARIABLE`]: `name=address:size` of each, and behind another `:` what a part is called in the trace. Variables have the name that
+    /// The value of [`NAMES_VARIABLE`]: `name=address:size` of each, with `u` before the size of what is never negative and `n` before that of what is no number, and behind another `:` what a part is called in the trace. Variables have the name that
     /// the spec has for them, others their own.
     pub fn named_addresses(&self) -> String {
         let is_possible = |(_, found): &&(Option<String>, Found)| !found.symbol.name.contains([',', '=']);
-        let place = |(name, Found { symbol, is_part }): &(Option<String>, Found)| {
+        let place = |(name, Found { symbol, is_part, kind }): &(Option<String>, Found)| {
             let DataSymbol { name: own, addr, size } = symbol;
             let part = if *is_part { format!(":{own}") } else { String::new() };
-            format!("{}={addr:x}:{size:x}{part}", name.as_ref().unwrap_or(own))
+            let kind = match kind {
+                NumberKind::Signed => "",
+                NumberKind::Unsigned => "u",
+                NumberKind::FloatingPoint | NumberKind::Several => "n",
+            };
+            format!("{}={addr:x}:{kind}{size:x}{part}", name.as_ref().unwrap_or(own))
         };
         self.found.iter().filter(is_possible).map(place).collect::<Vec<_>>().join(",")
     }
@@ -133,8 +170,8 @@ impl Statics<'_> {
         let Some((base, part)) = static_parts::split(name) else { return Ok(None) };
         let Some(base) = self.variable(base)? else { return Ok(None) };
         let found = static_parts::find(self.image, base, part);
-        let symbol = found.map_err(|why| WatchError::NoPart { name: name.to_owned(), why })?;
-        Ok(Some(Found { symbol, is_part: true }))
+        let (symbol, kind) = found.map_err(|why| WatchError::NoPart { name: name.to_owned(), why })?;
+        Ok(Some(Found { symbol, is_part: true, kind }))
     }
 }
 

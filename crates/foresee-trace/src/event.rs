@@ -6,6 +6,8 @@
 //! Memory is bytes. An access names an address and a size, and two accesses touch the same variable when their byte
 //! ranges overlap; text traces, which know only names, get addresses from [`Names::symbol`](crate::Names::symbol).
 
+use foresee_format::number;
+
 use crate::ids::{LocId, LockId, StrId, ThreadId};
 
 /// What one thread did at one instant.
@@ -301,8 +303,12 @@ impl Access {
 
 /// The bits of a value of `size` bytes as a signed number, the way people write it.
 pub fn signed(bits: u64, size: u32) -> i64 {
-    let unused = 64 - 8 * size.clamp(1, 8);
-    ((bits << unused) as i64) >> unused
+    number(bits, size.into(), false)
+}
+
+/// The bits of a value of `size` bytes as a number that is never negative; what is beyond all numbers of people here is the largest of them.
+pub fn unsigned(bits: u64, size: u32) -> i64 {
+    number(bits, size.into(), true)
 }
 
 /// The bits of `value` in `size` bytes of memory: the inverse of [`signed`].
@@ -327,6 +333,8 @@ mod tests {
     fn values_are_signed_by_their_size() {
         assert_eq!(signed(0xffff_ffff, 4), -1);
         assert_eq!(signed(0xffff_ffff, 8), 0xffff_ffff);
+        assert_eq!((unsigned(u64::MAX, 1), unsigned(u64::MAX, 4)), (0xff, 0xffff_ffff));
+        assert_eq!(unsigned(u64::MAX, 8), i64::MAX);
         assert_eq!(bits(-1, 4), 0xffff_ffff);
         assert_eq!(bits(-1, 8), u64::MAX);
     }

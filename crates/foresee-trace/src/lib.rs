@@ -14,6 +14,7 @@
 //! | [`open`](open()) | any of the above from a path |
 //! | [`trust`](Trust) | what a trace says of its own completeness |
 //! | [`synchronisation`] | what events mean for locks, forks, joins and conditions |
+//! | [`thread_table`](ThreadTable) | tables of threads that come and go |
 //! | [`validate`] | is a trace a possible run? what is in it? |
 //! | [`generate`] | seedable synthetic executions of any size |
 //!
@@ -35,11 +36,12 @@ pub mod raw;
 mod source;
 pub mod synchronisation;
 pub mod text;
+mod thread_table;
 mod trust;
 pub mod validate;
 
 pub use error::{Damage, TraceError};
-pub use event::{Access, Arg, Event, Mem, Mode, Op, Order, bits, signed};
+pub use event::{Access, Arg, Event, Mem, Mode, Op, Order, bits, signed, unsigned};
 pub use execution::{Execution, ExecutionBuilder};
 pub use ids::{EventId, LocId, LockId, StrId, ThreadId, VarId};
 pub use name_matching::{FunctionPattern, VariablePattern, function_path, nearest, perhaps};
@@ -47,4 +49,5 @@ pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol, UnnamedLock, WRITE
 pub use open::{Format, open, open_with};
 pub use printable::{is_printable, printable};
 pub use source::{EventSink, EventSource, Facts};
+pub use thread_table::{ThreadSlots, ThreadTable};
 pub use trust::{Gap, NoEnd, Spoils, Trust, UnseenWrite};

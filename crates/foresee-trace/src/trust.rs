@@ -101,6 +101,8 @@ pub enum Spoils {
 pub enum Gap {
     /// The beginning of the run was given up to keep its end (`--keep-last`). From where it begins, the trace is complete.
     NoBeginning,
+    /// What the process did before it was forked off is in its parent's trace. From where it begins, the trace is complete.
+    AfterFork,
     /// The end of the run. Up to where it ends, the trace is complete.
     NoEnd(NoEnd),
     /// Accesses to memory of functions that the user left out (`--only`, `--skip`). What synchronises is all there.
@@ -133,6 +135,8 @@ pub enum Gap {
     UnseenWrite(UnseenWrite),
     /// Code that records nothing may have ordered threads several times between two moments that the recording knows.
     UnknownMoments,
+    /// The system has started a thread, and which threads had ended before is not known any more: while a program is observed, those that nobody can join are forgotten.
+    ForgottenThreads,
     /// The file ends before it says what is missing.
     Unstated,
     /// The events are no possible run: what is wrong with the first that cannot have happened.
@@ -192,7 +196,7 @@ impl Gap {
     /// What does not follow from a trace with this gap.
     pub fn spoils(&self) -> Spoils {
         match self {
-            Gap::NoBeginning => Spoils::WholeRun,
+            Gap::NoBeginning | Gap::AfterFork => Spoils::WholeRun,
             Gap::NoEnd(_) => Spoils::EndOfRun,
             Gap::AccessesLeftOut | Gap::UnexplainedAttempts(_) => Spoils::Predictions,
             Gap::DemotedLock(_) => Spoils::OneLock,
@@ -206,6 +210,7 @@ impl Gap {
             | Gap::UnrecognisedLockOperations(_)
             | Gap::AliasedMemory
             | Gap::UnknownMoments
+            | Gap::ForgottenThreads
             | Gap::Unstated
             | Gap::Impossible(_) => Spoils::Everything,
         }
@@ -231,6 +236,7 @@ impl Gap {
         let (word, rest) = code.split_once(' ').unwrap_or((code, ""));
         let gap = match word {
             "no-beginning" => Gap::NoBeginning,
+            "after-fork" => Gap::AfterFork,
             "no-end" => Gap::NoEnd(NoEnd::ALL.into_iter().find(|why| why.word() == rest)?),
             "accesses-left-out" => Gap::AccessesLeftOut,
             "damaged" => Gap::Damaged,
@@ -245,6 +251,7 @@ impl Gap {
             "aliased-memory" => Gap::AliasedMemory,
             "unseen-write" => Gap::UnseenWrite(UnseenWrite::of_code(rest)?),
             "unknown-moments" => Gap::UnknownMoments,
+            "forgotten-threads" => Gap::ForgottenThreads,
             "unstated" => Gap::Unstated,
             "impossible" => Gap::Impossible(rest.to_owned()),
             _ => return None,
@@ -256,6 +263,7 @@ impl Gap {
     fn word(&self) -> &'static str {
         match self {
             Gap::NoBeginning => "no-beginning",
+            Gap::AfterFork => "after-fork",
             Gap::NoEnd(_) => "no-end",
             Gap::AccessesLeftOut => "accesses-left-out",
             Gap::Damaged => "damaged",
@@ -270,6 +278,7 @@ impl Gap {
             Gap::AliasedMemory => "aliased-memory",
             Gap::UnseenWrite(_) => "unseen-write",
             Gap::UnknownMoments => "unknown-moments",
+            Gap::ForgottenThreads => "forgotten-threads",
             Gap::Unstated => "unstated",
             Gap::Impossible(_) => "impossible",
         }
@@ -326,6 +335,9 @@ impl fmt::Display for NoEnd {
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Gap::AfterFork => f.write_str(
+                "what the process did before it was forked off is not in its trace, but in that of its parent",
+            ),
             Gap::NoBeginning => f.write_str(
                 "the beginning of the run is not in the trace: only the last part of the run is kept (--keep-last)",
             ),
@@ -373,6 +385,9 @@ impl fmt::Display for Gap {
                 "code that is not recorded may have ordered threads, and when it ran is not known exactly enough to tell (record \
                  without FORESEE_CLOCK=time)",
             ),
+            Gap::ForgottenThreads => f.write_str(
+                "the system has started a thread, which comes after detached threads that are forgotten since they have ended",
+            ),
             Gap::Unstated => f.write_str("the file ends before it says whether its recording is complete"),
             Gap::Impossible(why) => write!(f, "not a possible run (see foresee trace validate): {why}"),
         }
@@ -388,6 +403,7 @@ pub(crate) mod tests {
         let ends = NoEnd::ALL.into_iter().map(Gap::NoEnd);
         let others = [
             Gap::NoBeginning,
+            Gap::AfterFork,
             Gap::AccessesLeftOut,
             Gap::Damaged,
             Gap::LateRecord,
@@ -407,6 +423,7 @@ pub(crate) mod tests {
                 text: "`total`, read at a.c:7".to_owned(),
             }),
             Gap::UnknownMoments,
+            Gap::ForgottenThreads,
             Gap::Unstated,
             Gap::Impossible("event 3 of `T1` releases a lock it does not hold".to_owned()),
         ];

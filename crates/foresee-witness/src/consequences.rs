@@ -49,7 +49,8 @@ pub(crate) fn apply(trust: &Trust, execution: Option<&Execution>, findings: &mut
             finding.drop_witness();
         }
         // What may have ordered the threads unseen is a reason as good as blind code is.
-        if let Some(gap) = impossible.or(unseen.filter(|_| finding.reason.is_none())) {
+        let beginning = trust.spoiled_by(Spoils::WholeRun).filter(|_| is_about_whole);
+        if let Some(gap) = impossible.or(unseen.or(beginning).filter(|_| finding.reason.is_none())) {
             finding.doubt_because(gap.to_string());
         }
     }

@@ -47,6 +47,8 @@ pub(crate) struct RunnerSettings {
     pub(crate) timeout: Option<Duration>,
     /// Statics whose values are recorded.
     pub(crate) watch: Vec<String>,
+    /// Properties that are monitored in the program, which is not recorded then.
+    pub(crate) monitor: Vec<PathBuf>,
     /// How much is recorded.
     pub(crate) extent: Extent,
     /// Where to keep the trace; for tests a folder.

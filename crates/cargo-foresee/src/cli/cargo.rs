@@ -38,6 +38,9 @@ pub struct CargoOptions {
     /// A static whose values are recorded; may be given more than once
     #[arg(long, value_name = "NAME")]
     pub watch: Vec<String>,
+    /// `run`: monitor these properties in the running program, and record nothing; may be given more than once
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["trace", "spec", "engine", "keep_last", "max_size", "values"])]
+    pub monitor: Vec<PathBuf>,
     /// How much to record.
     #[command(flatten)]
     pub extent: Extent,

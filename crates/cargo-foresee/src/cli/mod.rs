@@ -97,7 +97,8 @@ Examples:
 
 A line is THREAD|event(NAME, @OBJECT, NUMBER)|PLACE, or any event of a trace: T1|acq(l)|a.rs:3, T1|w(x=1).
 Verdicts that have a handler are printed as they come; --format json, sarif and junit print one document at the end.
-Exit codes: 66 if there were any, 2 for a spec or stream that is wrong.")]
+A property with a variable that a recorded program does not have is left out, with a warning.
+Exit codes: 66 if there were any, 2 for a spec or stream that is wrong, 3 if there were none and the values of variables, or memory, were not there to decide.")]
     Monitor(MonitorArgs),
     /// Check properties of programs while they run, in this run and in others that were possible
     #[command(after_help = OBSERVE_HELP)]
@@ -106,7 +107,10 @@ Exit codes: 66 if there were any, 2 for a spec or stream that is wrong.")]
     #[command(after_help = REFINE_HELP)]
     Refine(RefineArgs),
     /// Check, format and draw properties
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "The language of properties is described in specs/LANGUAGE.md; specs/ has properties to use as they are."
+    )]
     Spec(SpecCommand),
     /// Look into traces, convert, check and generate them
     #[command(subcommand)]

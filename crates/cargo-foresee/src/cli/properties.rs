@@ -21,6 +21,7 @@ conflicting accesses and of critical sections (causality hb); each is checked be
 that a program starts are not observed, nor are tests (`cargo foresee test`).
 
 An address that other machines can reach needs a secret, FORESEE_SECRET, here and for the programs; it is sent unencrypted.
+A property with a variable that a program does not have is left out for that program, with a warning.
 Ctrl-C ends the observer. Exit codes: 66 if something was found, 0 if not.";
 
 /// Arguments of `monitor`.
@@ -39,7 +40,8 @@ pub struct MonitorArgs {
     /// then) [default: half of what the machine has]
     #[arg(long, value_name = "BYTES", value_parser = number::count)]
     pub memory: Option<u64>,
-    /// Stop at events that no property knows or that have too few or too many values, instead of counting them
+    /// Stop at events that no property knows or that have too few or too many values, instead of counting them; and make it an error
+    /// (exit code 2) if a recorded run does not have what the properties name
     #[arg(long)]
     pub strict: bool,
 }
@@ -66,6 +68,9 @@ pub struct ObserveArgs {
     /// End when so many programs have ended
     #[arg(long, value_name = "N")]
     pub exit_after: Option<usize>,
+    /// Make it an error (exit code 2) if a program does not have a variable that the properties name
+    #[arg(long)]
+    pub strict: bool,
 }
 
 /// What to do with files of properties.

@@ -14,6 +14,7 @@ Examples:
   foresee cc counter.c -o counter && foresee run -- ./counter
   foresee run --format json --output result.json -- ./counter 3
   foresee run --trace run.ft --timeout 30s -- ./server
+  foresee run --monitor protocol.rv -- ./server
 
 Exit codes: 66 findings (--exit-code changes it), otherwise the program's own, 128 + n if signal n ended it.";
 
@@ -48,6 +49,11 @@ pub struct RunArgs {
     /// Keep the trace in this file; its ending, .ft or .std, selects the format
     #[arg(long, value_name = "TRACE")]
     pub trace: Option<PathBuf>,
+    /// Monitor these properties in the running program, and record nothing: a verdict at the very event, handlers are called at once
+    /// (`call "f"` and `recover "f"`: functions of the program, `void f(const char *property, const char *message)`). May be
+    /// given more than once
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["trace", "spec", "engine", "keep_last", "max_size", "values"])]
+    pub monitor: Vec<PathBuf>,
     /// How to check it.
     #[command(flatten)]
     pub check: CheckOptions,
@@ -59,7 +65,7 @@ pub struct RunArgs {
 /// What to run, and how it is recorded.
 #[derive(Debug, Args)]
 pub struct RecordOptions {
-    /// End the program after this time (90s, 5m); checking it then takes no longer either, unless --time says otherwise
+    /// End the program after this time (90s, 5m); checking it then takes no longer either, or 30s if that is more, unless --time says otherwise
     #[arg(long, value_name = "TIME", value_parser = number::duration)]
     pub timeout: Option<std::time::Duration>,
     /// A static whose values are recorded; may be given more than once

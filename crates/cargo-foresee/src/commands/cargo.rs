@@ -22,11 +22,13 @@ use crate::error::{self, CliError, Severity, without_code};
 use crate::exit;
 use crate::interrupt::PassOn;
 use crate::observer;
+use crate::report::caveats::caveats;
 use crate::report::format::ReportFormat;
 use crate::report::results::{Outcome, Results};
 use crate::scratch::Scratch;
 use crate::specs::{self, Warnings};
 use crate::target::TARGET;
+use crate::unmatched::{self, has_mistake};
 
 const RUSTFLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
 const RUSTDOCFLAGS: &str = "CARGO_ENCODED_RUSTDOCFLAGS";
@@ -49,6 +51,11 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
             return Ok(ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(exit::BAD_INPUT)));
         }
     };
+    if !options.monitor.is_empty() && mode != Some(Mode::Run) {
+        let message =
+            "--monitor is for `cargo foresee run`: tests are recorded, and held against properties by --spec";
+        return Err(CliError::Usage(message.to_owned()));
+    }
     warn_of_lost_flags(&arguments);
     let mut settings = absolute(config::settings(&options.check)?);
     settings.bound = check::bound(options.timeout);
@@ -63,7 +70,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     command.args(subcommand).arg("--target").arg(TARGET).arg("--target-dir").arg(&project.target_dir);
     command.args(&arguments.cargo).args(&arguments.program);
     let extent = config::extent(&options.extent)?;
-    let build = Build { branches: extent.branches, calls: wants_calls(&check, &project)? };
+    let build = Build { branches: extent.branches, calls: wants_calls(&check, &project, &options.monitor)? };
     instrument(&mut command, &project, build)?;
     if let Some(mode) = mode {
         set_runner(&mut command, mode, &options, &settings, extent, &project, results.path())?;
@@ -86,12 +93,32 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     for unused in results::unused_suppressions(&outcomes) {
         error::print(Severity::Warning, &format!("suppression `{unused}` matched nothing"));
     }
+    let merged = Results::Tests(&outcomes).merged();
+    if mode.is_some_and(|mode| mode != Mode::Run) && anything_ran {
+        if !wants_document {
+            tell_limits(&outcomes);
+        }
+        unmatched::tell(&merged.stats.unmatched, settings.mistakes());
+    }
     if mode.is_some_and(|mode| mode != Mode::Run) {
         let reports = outcomes.iter().flat_map(|outcome| &outcome.reports);
         let suppressed = reports.map(|report| report.stats.suppressed).sum();
         settings.tell_what_the_file_decided(outcomes.iter().any(Outcome::has_alarm), suppressed);
     }
-    Ok(ExitCode::from(exit_code(status, mode, &outcomes)))
+    let is_wrong = mode != Some(Mode::Run) && settings.strict && has_mistake(&merged.stats.unmatched);
+    Ok(ExitCode::from(if is_wrong { exit::BAD_INPUT } else { exit_code(status, mode, &outcomes) }))
+}
+
+/// What is to be said of tests in which nothing was found, whose reports people do not see: in one line.
+fn tell_limits(outcomes: &[Outcome]) {
+    let clean = outcomes.iter().filter(|outcome| outcome.findings() == 0).cloned().collect::<Vec<_>>();
+    let limits = caveats(&Results::Tests(&clean).merged());
+    if !limits.is_empty() {
+        error::print(
+            Severity::Note,
+            &format!("of the tests in which nothing was found: {}", limits.join("; ")),
+        );
+    }
 }
 
 /// Whether there is to be one document over all tests: not for a single program, nor for people who read along.
@@ -125,9 +152,12 @@ fn warn_of_lost_flags(arguments: &Arguments) {
     }
 }
 
-/// Whether properties want the values of calls: those that are given, or those of one of the project's programs.
-fn wants_calls(check: &Check, project: &Project) -> Result<bool, CliError> {
+/// Whether properties want the values of calls: those that are given, or those of one of the project's programs. In a program that is monitored, all calls that are events are like these.
+fn wants_calls(check: &Check, project: &Project, monitored: &[PathBuf]) -> Result<bool, CliError> {
     let mut wants = !check.calls().is_empty();
+    for path in monitored {
+        wants |= !specs::all_calls(&specs::load(path, Warnings::Known)?.properties).is_empty();
+    }
     for (_, path) in &project.specs {
         wants |= !specs::calls(&specs::load(path, Warnings::Known)?.properties).is_empty();
     }
@@ -217,6 +247,7 @@ fn set_runner(
         specs: project.specs.clone(),
         timeout: options.timeout,
         watch: options.watch.clone(),
+        monitor: options.monitor.iter().map(|spec| absolute_path(spec)).collect(),
         extent,
         trace: options.trace.as_deref().map(absolute_path),
         results: results.to_owned(),

@@ -14,10 +14,11 @@ use foresee_lattice::explorer::Breadth;
 use foresee_lattice::knowledge;
 use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
+use foresee_lattice::property::with_first_values;
 use foresee_monitor::property::{Action, Property};
 use foresee_symbols::calls::WantedCall;
-use foresee_trace::raw::{INITIAL_VALUE_OF, VALUES_COMPARED};
-use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust, VariablePattern};
+use foresee_trace::raw::VALUES_COMPARED;
+use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::blind::BlindSections;
@@ -38,7 +39,8 @@ use crate::report::results::Results;
 use crate::report::source_roots::SourceRoots;
 use crate::report::viewpoint::Viewpoint;
 use crate::suppress::Suppressions;
-use crate::unmatched::{Seen, locks_of_tasks, refuse_ambiguous};
+use crate::uncovered::Uncovered;
+use crate::unmatched::{self, Seen, has_mistake, left_out, refuse_ambiguous};
 use crate::{exit, interrupt, specs, stdout, whole_file};
 
 /// Whether a property about what threads know has something done besides being reported.
@@ -150,6 +152,11 @@ impl Check {
         self.settings.time.or(self.settings.bound)
     }
 
+    /// The exit code that says what is in a report.
+    pub(crate) fn verdict_of(&self, report: &Report) -> u8 {
+        exit_code(report, &self.settings)
+    }
+
     /// Shows results where they were asked for, and warns of suppressions that were of no use.
     pub(crate) fn show(&self, results: Results<'_>) -> Result<(), CliError> {
         write(results, &self.settings)?;
@@ -233,14 +240,14 @@ fn check(
     let keep = !goes_on && !path.is_file();
     let options = Options {
         atomic: AtomicFunctions::new(&settings.atomic),
-        properties: with_initial_values(properties, input.source().facts()),
+        properties: with_first_values(properties, input.source().facts()),
         trace: name.to_owned(),
         prediction: prediction(settings),
     };
     let limits = limits(settings, started);
     let engines = engines.iter().map(|engine| engine.make(&options)).collect();
     let mut analysis = Analysis::new(engines, options.atomic.clone(), limits, keep);
-    let mut seen = Seen::default();
+    let (mut seen, mut uncovered) = (Seen::default(), Uncovered::default());
     // Only what specs and options name is looked for.
     let names_something = !properties.is_empty() || !settings.atomic.is_empty();
     let mut index = 0;
@@ -260,6 +267,7 @@ fn check(
         if names_something {
             seen.event(&event);
         }
+        uncovered.event(&event);
         analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
         if goes_on && input.source().may_wait() {
             let names = input.source().names();
@@ -288,13 +296,14 @@ fn check(
     }
     let mut stage = Stage::new(*shows_progress);
     let names = input.source().names();
-    let analysed = analysis.finish(names, trust, &mut |name| stage.show(name));
+    let mut analysed = analysis.finish(names, trust, &mut |name| stage.show(name));
     stage.end();
+    let facts = input.source().facts();
     refuse_ambiguous(properties, names)?;
-    let unmatched = seen.unmatched(properties, &settings.atomic, names);
+    leave_out(&mut analysed, properties, &left_out(properties, names, facts));
+    let unmatched = seen.unmatched(properties, &settings.atomic, names, facts);
     if *shows_progress {
-        let severity = || if settings.strict { Severity::Error } else { Severity::Warning };
-        unmatched.iter().for_each(|unmatched| error::print(severity(), &unmatched.message));
+        unmatched::tell(&unmatched, settings.mistakes());
     }
     if let Some(why) = analysed.trust.spoiled_by(Spoils::Everything) {
         error::print(Severity::Warning, &format!("{name}: {why}; what is found in it is not proven"));
@@ -302,13 +311,9 @@ fn check(
     let collected = details(path, &analysed, names)?;
     let stats = Stats {
         damage: input.source().damage().map(ToString::to_string),
-        missing: missing(&analysed.trust)
-            .into_iter()
-            .chain(locks_of_tasks(names))
-            .chain(analysed.unknown.clone())
-            .collect(),
+        missing: missing(&analysed.trust, properties).into_iter().chain(analysed.unknown.clone()).collect(),
         unmatched,
-        values: value_stats(&analysed.trust, input.source().facts()),
+        values: value_stats(&analysed.trust, facts),
         interrupted: out_of_time || out_of_memory || interrupt::interrupted().load(Ordering::Relaxed),
         ..stats(&analysed, name, names)
     };
@@ -318,25 +323,29 @@ fn check(
         let mut suppressions = suppressions.lock().unwrap_or_else(PoisonError::into_inner);
         builder.report(&analysed.findings, stats, &mut |finding| suppressions.suppresses(finding))
     };
+    let met = uncovered.told(names, facts, &report.findings, &viewpoint);
+    report.stats.missing.extend(met);
     report.stats.seconds = started.elapsed().as_secs_f64();
     let code = exit_code(&report, settings);
     Ok((report, code))
 }
 
-/// The properties, with what the trace says of the first values of their variables, where they do not say it themselves.
-fn with_initial_values(properties: &[Property], facts: &Facts) -> Vec<Property> {
-    let facts: Vec<(&str, i64)> = facts
-        .iter()
-        .filter_map(|(name, value)| Some((name.strip_prefix(INITIAL_VALUE_OF)?, value.parse().ok()?)))
+/// Takes out what was found of properties that are left out.
+fn leave_out(analysed: &mut Analysed, properties: &[Property], is_left_out: &[bool]) {
+    let left_out: Vec<&str> = (properties.iter().zip(is_left_out))
+        .filter(|(_, is_left_out)| **is_left_out)
+        .map(|(property, _)| property.name.as_str())
         .collect();
-    let mut properties = properties.to_vec();
-    for var in properties.iter_mut().flat_map(|property| &mut property.vars) {
-        let pattern = VariablePattern::new(&var.name);
-        let whole = facts.iter().find(|(name, _)| pattern.is_whole(name));
-        let known = whole.or_else(|| facts.iter().find(|(name, _)| pattern.matches(name)));
-        var.initial = var.initial.or(known.map(|(_, value)| *value));
-    }
-    properties
+    let Analysed { findings, engines, .. } = analysed;
+    findings.retain(|finding| {
+        let statement = finding.statement.as_ref();
+        let is_kept = statement.is_none_or(|statement| !left_out.contains(&statement.property.as_str()));
+        let by = engines.iter_mut().find(|engine| engine.name == finding.engine);
+        if let (false, Some(engine)) = (is_kept, by) {
+            engine.findings = engine.findings.saturating_sub(1);
+        }
+        is_kept
+    });
 }
 
 /// What the engines did, for the report.
@@ -397,17 +406,19 @@ fn viewpoint(settings: &Settings) -> Viewpoint {
 }
 
 /// What of the run is not in the trace. Damage and what spoils everything are warned of elsewhere.
-fn missing(trust: &Trust) -> Vec<String> {
+fn missing(trust: &Trust, properties: &[Property]) -> Vec<String> {
     let is_new = |gap: &&Gap| {
         gap.spoils() != Spoils::Everything
             && !matches!(gap, Gap::UnseenWrite(_))
+            // Nothing but properties speaks of what was before.
+            && (**gap != Gap::AfterFork || !properties.is_empty())
             && !matches!(gap, Gap::NoEnd(NoEnd::Damaged | NoEnd::Interrupted | NoEnd::OutOfTime))
     };
     trust.gaps().iter().filter(is_new).map(Gap::to_string).collect()
 }
 
 fn exit_code(report: &Report, settings: &Settings) -> u8 {
-    if settings.strict && !report.stats.unmatched.is_empty() {
+    if settings.strict && has_mistake(&report.stats.unmatched) {
         return exit::BAD_INPUT;
     }
     if report.has_alarm() {

@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use foresee_symbols::watched_statics;
-use foresee_trace::EventSource as _;
 
 use crate::config;
 use crate::error::{self, CliError, Severity};
@@ -110,12 +109,13 @@ fn forward(follower: &mut Follower, teller: &mut Teller<'_>) -> Result<(), CliEr
         }
         let Some(reader) = follower.reader() else { continue };
         match reached {
-            Reached::Event => teller.event(reader.names(), &reader.event()),
+            Reached::Event => teller.event(reader),
             Reached::Now => teller.after_look(reader),
             Reached::End => {
                 teller.end(reader);
                 return Ok(());
             }
         }
+        follower.take_gone().into_iter().for_each(|thread| teller.forget(thread));
     }
 }

@@ -6,6 +6,7 @@ mod compile;
 mod completions;
 pub(crate) mod forward;
 mod monitor;
+mod monitored;
 mod mttl_cases;
 mod observe;
 mod record;

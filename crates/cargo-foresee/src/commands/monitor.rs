@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use foresee_lattice::property::{Feed, Occasion, says, unknown_value};
+use foresee_lattice::property::{Feed, Occasion, says, unknown_value, with_first_values};
 use foresee_monitor::property::{Action, Source};
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::spec::diagnostic::closest;
 use foresee_monitor::watch::{FeedError, Verdict};
-use foresee_trace::{Event, Gap, LocId, Names, NoEnd, Op, Spoils};
+use foresee_trace::{Event, Facts, Gap, LocId, Names, NoEnd, Op, Spoils};
 
 use crate::cli::MonitorArgs;
 use crate::error::{self, CliError, Severity, display_name};
@@ -21,6 +21,7 @@ use crate::report::human;
 use crate::report::model::{self, Certainty, Finding, Report, Stats};
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
+use crate::unmatched::{self, Seen, UNUSED, has_mistake, left_out, refuse_ambiguous};
 use crate::{exit, specs, stdout};
 
 /// What findings of this command name as their engine.
@@ -35,13 +36,27 @@ struct Heard {
     values: Vec<u64>,
 }
 
+/// So many events that no property knows are named.
+const UNKNOWN_NAMED: usize = 3;
+
+/// A finding that was not shown yet.
+struct Unshown {
+    property: usize,
+    /// Where the input has its event.
+    at: String,
+    finding: Finding,
+}
+
 /// What happened on the way.
 #[derive(Default)]
 struct Counts {
     events: u64,
-    verdicts: u64,
+    /// By property.
+    verdicts: Vec<u64>,
     /// Named events that no property knows.
     unknown: u64,
+    /// The names of the first of them.
+    unknown_names: Vec<String>,
     /// Events with too few or too many values, by property.
     misfits: u64,
     /// Instances that were given up.
@@ -62,14 +77,19 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     specs::without_mttl(&args.spec, &compiled)?;
     let timed = compiled.properties.iter().find(|property| property.is_timed());
     let timed = timed.map(|property| property.name.clone());
-    let mut feeds: Vec<Feed<'_>> = compiled.properties.iter().map(Feed::new).collect();
     let mut input = Input::open(&args.events)?;
+    // What is known of the run is known when its first event is there.
+    let mut is_event = input.advance()?;
+    let properties = with_first_values(&compiled.properties, input.source().facts());
+    let mut feeds: Vec<Feed<'_>> = properties.iter().map(Feed::new).collect();
     let trace = display_name(&args.events);
-    let (mut counts, mut heard, mut findings) = (Counts::default(), Vec::new(), Vec::new());
+    let mut counts = Counts { verdicts: vec![0; feeds.len()], ..Counts::default() };
+    let (mut heard, mut findings, mut seen) = (Vec::new(), Vec::new(), Seen::default());
     let meter = Meter::new(args.memory.unwrap_or_else(|| memory::available() / 2));
     let (mut aborted, mut out_of_memory) = (false, false);
-    while !aborted && input.advance()? {
+    while is_event {
         let (names, event) = input.event();
+        seen.event(&event);
         let time = input.source().time();
         if let (None, Some(timed)) = (time, &timed) {
             return Err(without_time(&input, &trace, timed, counts.events));
@@ -80,12 +100,13 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
                 return Err(refused(&fault, &feeds, &input, &trace, counts.events));
             }
             match fault {
-                Fault::Unknown(_) => counts.unknown += 1,
+                Fault::Unknown(name) => counts.unknown_event(name),
                 Fault::Misfit(_) => counts.misfits += 1,
                 Fault::GaveUp(why) => {
                     if counts.given_up == 0 {
                         input.end_progress();
-                        error::print(Severity::Warning, &format!("{trace}: event {}: {why}", counts.events));
+                        let at = place(&input, counts.events);
+                        error::print(Severity::Warning, &format!("{trace}: {at}: {why}"));
                     }
                     counts.given_up += 1;
                 }
@@ -94,15 +115,20 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         if !heard.is_empty() {
             let occasion = Occasion { names, thread: Some(event.thread), loc: event.loc, trace: &trace };
             let at = || Some(event_of(names, &event, counts.events));
-            counts.verdicts += heard.len() as u64;
-            aborted = handle(&feeds, &mut heard, occasion, &at, &mut findings);
-            show_new(args, &mut findings, &input)?;
+            let place = place(&input, counts.events);
+            heard.iter().for_each(|heard| counts.verdicts[heard.property] += 1);
+            aborted =
+                handle(&feeds, &mut heard, occasion, (&at, &place), input.source().facts(), &mut findings);
+            show_new(args, &mut findings, &input, |property| {
+                lacks_variable(&feeds[property], input.source().facts())
+            })?;
         }
         counts.events += 1;
         out_of_memory = meter.is_exceeded(counts.events);
         if out_of_memory {
             break;
         }
+        is_event = !aborted && input.advance()?;
     }
     if !aborted && !out_of_memory && !input.source().trust().spoils(Spoils::EndOfRun) {
         for (property, feed) in feeds.iter_mut().enumerate() {
@@ -110,11 +136,24 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         }
         let names = input.source().names();
         let occasion = Occasion { names, thread: None, loc: LocId::UNKNOWN, trace: &trace };
-        counts.verdicts += heard.len() as u64;
-        handle(&feeds, &mut heard, occasion, &|| None, &mut findings);
-        show_new(args, &mut findings, &input)?;
+        heard.iter().for_each(|heard| counts.verdicts[heard.property] += 1);
+        let at = (&(|| None) as &dyn Fn() -> _, "end of the run");
+        handle(&feeds, &mut heard, occasion, at, input.source().facts(), &mut findings);
     }
+    let facts = input.source().facts();
+    refuse_ambiguous(&properties, input.source().names())?;
+    let left_out = left_out(&properties, input.source().names(), facts);
+    findings.retain(|unshown| !left_out[unshown.property]);
+    counts.leave_out(&left_out);
+    show_new(args, &mut findings, &input, |_| false)?;
+    let mut findings: Vec<Finding> = findings.into_iter().map(|unshown| unshown.finding).collect();
     input.warn_of_damage();
+    let mut unmatched = seen.unmatched(&properties, &[], input.source().names(), facts);
+    // Names of events that are nearly right are told as those that no property knows; that none happened is no mistake then.
+    unmatched.retain(|one| one.kind != "event");
+    unmatched.iter_mut().filter(|one| one.kind == "property").for_each(|one| one.kind = UNUSED.to_owned());
+    let mistakes = if args.strict { Severity::Error } else { Severity::Warning };
+    unmatched::tell(&unmatched, mistakes);
     let mut trust = input.source().trust();
     if out_of_memory {
         let why = NoEnd::OutOfMemory;
@@ -144,12 +183,13 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         error::print(Severity::Warning, &message);
     }
     if args.format == ReportFormat::Human {
-        error::print(Severity::Note, &counts.summary(&trace));
+        error::print(Severity::Note, &counts.summary(&trace, &feeds));
     } else {
         let stats = Stats {
             damage: input.source().damage().map(ToString::to_string),
             interrupted: out_of_memory,
-            missing: trust.gaps().iter().map(ToString::to_string).chain(unknown).collect(),
+            unmatched: unmatched.clone(),
+            missing: trust.gaps().iter().map(ToString::to_string).chain(unknown.clone()).collect(),
             ..counts.stats(&trace, started)
         };
         let mut report = Report::new(findings, stats);
@@ -158,7 +198,11 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
             std::env::current_dir().map_or_else(|_| Viewpoint::default(), |here| Viewpoint::new(&here));
         stdout::print(&args.format.render(Results::Run(&[report]), &here))?;
     }
-    Ok(ExitCode::from(match (counts.verdicts, out_of_memory || counts.given_up > 0) {
+    if args.strict && has_mistake(&unmatched) {
+        return Ok(ExitCode::from(exit::BAD_INPUT));
+    }
+    let is_undecided = out_of_memory || counts.given_up > 0 || !unknown.is_empty();
+    Ok(ExitCode::from(match (counts.all_verdicts(), is_undecided) {
         (0, false) => exit::NOTHING_FOUND,
         (0, true) => exit::UNDECIDED,
         _ => exit::FINDINGS,
@@ -205,22 +249,23 @@ fn handle(
     feeds: &[Feed<'_>],
     heard: &mut Vec<Heard>,
     occasion: Occasion<'_>,
-    at: &dyn Fn() -> Option<model::Event>,
-    findings: &mut Vec<Finding>,
+    (at, place): (&dyn Fn() -> Option<model::Event>, &str),
+    facts: &Facts,
+    findings: &mut Vec<Unshown>,
 ) -> bool {
     let mut aborts = false;
     for verdict in heard.drain(..) {
         let feed = &feeds[verdict.property];
         let property = feed.property();
         let handler = &property.bodies[verdict.body].handlers[verdict.handler];
-        aborts |= handler.actions.contains(&Action::Abort);
+        aborts |= !lacks_variable(feed, facts) && handler.actions.contains(&Action::Abort);
         if handler.actions.iter().any(|action| matches!(action, Action::Report(..))) {
             let message = says(feed.translator(), handler, verdict.domain, &verdict.values, occasion);
             let mut finding = Finding::of_property(ENGINE, &property.name, &handler.category, message, at());
             if feed.translator().unknown_value().is_some() {
                 finding.certainty = Certainty::Candidate;
             }
-            findings.push(finding);
+            findings.push(Unshown { property: verdict.property, at: place.to_owned(), finding });
         }
     }
     aborts
@@ -228,18 +273,10 @@ fn handle(
 
 /// The error for an event that is not as the properties want it.
 fn refused(fault: &Fault, feeds: &[Feed<'_>], input: &Input<'_>, trace: &str, index: u64) -> CliError {
-    let place = match input.source().line() {
-        Some(line) => format!("line {line}"),
-        None => format!("event {index}"),
-    };
+    let place = place(input, index);
     let why = match fault {
         Fault::Unknown(name) => {
-            let events = feeds.iter().flat_map(|feed| &feed.property().events);
-            let named = events.filter_map(|event| match &event.source {
-                Source::Named(name) => Some(name.as_str()),
-                _ => None,
-            });
-            let meant = closest(name, named).map(|meant| format!("; did you mean `{meant}`?"));
+            let meant = meant(name, feeds).map(|meant| format!("; did you mean `{meant}`?"));
             format!("no property has an event `{name}`{}", meant.unwrap_or_default())
         }
         Fault::Misfit(why) | Fault::GaveUp(why) => why.clone(),
@@ -248,31 +285,75 @@ fn refused(fault: &Fault, feeds: &[Feed<'_>], input: &Input<'_>, trace: &str, in
     CliError::Usage(format!("{trace}: {place}: {why}"))
 }
 
+/// The event of a property that a name is nearly.
+fn meant<'p>(name: &str, feeds: &[Feed<'p>]) -> Option<&'p str> {
+    let events = feeds.iter().flat_map(|feed| &feed.property().events);
+    let named = events.filter_map(|event| match &event.source {
+        Source::Named(name) => Some(name.as_str()),
+        _ => None,
+    });
+    closest(name, named)
+}
+
+/// Where the input has the event that was reached: texts have lines.
+fn place(input: &Input<'_>, index: u64) -> String {
+    input.source().line().map_or_else(|| format!("event {index}"), |line| format!("line {line}"))
+}
+
+/// Whether the recorded program does not have a variable of the property, as far as it was read, or has several.
+fn lacks_variable(feed: &Feed<'_>, facts: &Facts) -> bool {
+    let translator = feed.translator();
+    translator.missing_variables(facts).next().is_some() || translator.ambiguous_variables().next().is_some()
+}
+
 /// The error for an event without a time, where a property asks for it.
 fn without_time(input: &Input<'_>, trace: &str, property: &str, index: u64) -> CliError {
     input.end_progress();
-    let place = input.source().line().map_or_else(|| format!("event {index}"), |line| format!("line {line}"));
+    let place = place(input, index);
     CliError::Usage(format!(
         "{trace}: {place}: `{property}` asks when events happen, and this event has no time; text streams tell it in lines `#time SECONDS` before events"
     ))
 }
 
-/// People read along; the document for machines comes at the end.
-fn show_new(args: &MonitorArgs, findings: &mut Vec<Finding>, input: &Input<'_>) -> Result<(), CliError> {
+/// People read along; the document for machines comes at the end. What is in doubt stays until it is not.
+fn show_new(
+    args: &MonitorArgs,
+    findings: &mut Vec<Unshown>,
+    input: &Input<'_>,
+    is_in_doubt: impl Fn(usize) -> bool,
+) -> Result<(), CliError> {
     if args.format != ReportFormat::Human || findings.is_empty() {
         return Ok(());
     }
     input.end_progress();
-    findings.drain(..).try_for_each(|finding| stdout::print(&human::verdict(&finding)))
+    let mut shown = findings.extract_if(.., |unshown| !is_in_doubt(unshown.property));
+    shown.try_for_each(|unshown| stdout::print(&human::verdict(&unshown.finding, &unshown.at)))
 }
 
 impl Counts {
+    fn unknown_event(&mut self, name: String) {
+        self.unknown += 1;
+        if self.unknown_names.len() < UNKNOWN_NAMED && !self.unknown_names.contains(&name) {
+            self.unknown_names.push(name);
+        }
+    }
+
+    /// Verdicts of properties that are left out do not count.
+    fn leave_out(&mut self, left_out: &[bool]) {
+        let of_left_out = self.verdicts.iter_mut().zip(left_out).filter(|(_, left_out)| **left_out);
+        of_left_out.for_each(|(verdicts, _)| *verdicts = 0);
+    }
+
+    fn all_verdicts(&self) -> u64 {
+        self.verdicts.iter().sum()
+    }
+
     fn stats(&self, trace: &str, started: Instant) -> model::Stats {
         model::Stats {
             trace: Some(trace.to_owned()),
             events: self.events,
             analysed: self.events,
-            verdicts: Some(self.verdicts),
+            verdicts: Some(self.all_verdicts()),
             unknown: Some(self.unknown),
             misfits: Some(self.misfits),
             seconds: started.elapsed().as_secs_f64(),
@@ -280,15 +361,24 @@ impl Counts {
         }
     }
 
-    fn summary(&self, trace: &str) -> String {
+    fn summary(&self, trace: &str, feeds: &[Feed<'_>]) -> String {
         let count = |count: u64, one: &str| {
             let many = if count == 1 { "" } else { "s" };
             format!("{} {one}{many}", grouped(count))
         };
-        let mut text =
-            format!("{} in {} of {trace}", count(self.verdicts, "verdict"), count(self.events, "event"));
+        let mut text = format!(
+            "{} in {} of {trace}",
+            count(self.all_verdicts(), "verdict"),
+            count(self.events, "event")
+        );
         if self.unknown > 0 {
-            text += &format!("; {} that no property knows", count(self.unknown, "event"));
+            let named = |name: &String| match meant(name, feeds) {
+                Some(meant) => format!("`{name}` (did you mean `{meant}`?)"),
+                None => format!("`{name}`"),
+            };
+            let names: Vec<String> = self.unknown_names.iter().map(named).collect();
+            let unknown = count(self.unknown, "event");
+            text += &format!("; {unknown} that no property knows, such as {}", names.join(", "));
         }
         if self.misfits > 0 {
             text +=

@@ -16,6 +16,7 @@ use crate::processes::SECRET_VARIABLE;
 use crate::report::format::ReportFormat;
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
+use crate::unmatched::has_mistake;
 use crate::{exit, interrupt, specs, stdout};
 
 /// For all programs together, unless something else is asked for.
@@ -50,9 +51,17 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     let limits = Limits { breadth, ..Limits::default() };
     let memory = args.memory.unwrap_or(MEMORY).try_into().unwrap_or(usize::MAX);
     error::print(Severity::Note, &format!("observing programs that run with FORESEE_OBSERVER={listener}"));
-    let shared = Shared::new(properties, limits, memory, args.format == ReportFormat::Human);
+    let mistakes = if args.strict { Severity::Error } else { Severity::Warning };
+    let shared = Shared::new(properties, limits, memory, args.format == ReportFormat::Human, mistakes);
     let report = Arc::new(Observer::new(spec, secret, shared)).serve(&listener, args.exit_after);
-    let code = if report.findings.is_empty() { exit::NOTHING_FOUND } else { exit::FINDINGS };
+    let is_wrong = args.strict && has_mistake(&report.stats.unmatched);
+    let code = if is_wrong {
+        exit::BAD_INPUT
+    } else if report.findings.is_empty() {
+        exit::NOTHING_FOUND
+    } else {
+        exit::FINDINGS
+    };
     // People have read along.
     if args.format != ReportFormat::Human {
         stdout::print(&args.format.render(Results::Run(&[report]), &Viewpoint::default()))?;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::{RecordOptions, RunArgs};
 use crate::commands::check::Check;
+use crate::commands::monitored;
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::live;
@@ -28,6 +29,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let program =
         Program { line, timeout: *timeout, watch, variables, calls, inside, extent, ..Program::default() };
     let name = program_name(program.line);
+    if !args.monitor.is_empty() {
+        return monitored::run(&program, &args.monitor, &name, &check).map(ExitCode::from);
+    }
     record_and_check(&program, &name, args.trace.as_deref(), &check, secret()).map(ExitCode::from)
 }
 

@@ -29,6 +29,7 @@ use crate::cargo::libtest::{self, Test, Wanted};
 use crate::cargo::results;
 use crate::cargo::settings::{Mode, RunnerSettings};
 use crate::commands::check::Check;
+use crate::commands::monitored;
 use crate::commands::run::{check_recorded, record_and_check};
 use crate::error::{self, CliError, Severity};
 use crate::exit;
@@ -117,13 +118,11 @@ impl Runner<'_> {
     fn run(&self) -> Result<u8, CliError> {
         let (line, secret) = (self.line(self.args), self.settings.secret());
         let name = self.program.display().to_string();
-        let checked = record_and_check(
-            &self.to_record(&line, None),
-            &name,
-            self.trace(None).as_deref(),
-            &self.check,
-            secret,
-        );
+        let program = self.to_record(&line, None);
+        let checked = match &*self.settings.monitor {
+            [] => record_and_check(&program, &name, self.trace(None).as_deref(), &self.check, secret),
+            specs => monitored::run(&program, specs, &name, &self.check),
+        };
         let verdict = checked.unwrap_or_else(|why| {
             error::print(Severity::Error, &why);
             why.exit_code()

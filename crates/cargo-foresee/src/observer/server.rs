@@ -238,11 +238,13 @@ impl Observer {
 mod tests {
     use foresee_lattice::online::Limits;
 
+    use crate::error::Severity;
+
     use super::*;
 
     #[test]
     fn secrets_are_compared() {
-        let shared = Shared::new(Vec::new(), Limits::default(), 1 << 20, false);
+        let shared = Shared::new(Vec::new(), Limits::default(), 1 << 20, false, Severity::Warning);
         let observer = Observer::new(String::new(), None, shared);
         assert!(observer.is_same("open sesame", "open sesame"));
         assert!(!observer.is_same("open sesame", "open sesam") && !observer.is_same("x", ""));

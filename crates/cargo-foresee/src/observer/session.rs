@@ -16,6 +16,7 @@ use super::memory_shares::Share;
 use super::shared::Shared;
 use crate::error::{self, Severity};
 use crate::report::model::SessionStats;
+use crate::unmatched::missing_variable;
 
 /// What reaches a session.
 pub(super) enum Incoming {
@@ -219,6 +220,13 @@ impl<'a> Watched<'a> {
         }
         self.connections.values().for_each(Connection::close);
         let Watched { session, program, .. } = &self;
+        let mut is_complete = true;
+        for (property, missing) in session.missing() {
+            is_complete = false;
+            let property = &self.shared.properties[property].name;
+            let nearest = missing.nearest.clone();
+            self.shared.lacks(program, missing_variable(property, &missing.name, nearest, true));
+        }
         let end = match end {
             End::Over | End::CutShort => "has ended".to_owned(),
             End::Stopped => "still runs".to_owned(),
@@ -231,7 +239,7 @@ impl<'a> Watched<'a> {
             events: session.events(),
             cuts: session.cuts(),
             findings: self.found as u64,
-            exhaustive: is_over && session.is_exhaustive() && session.doubt().is_none(),
+            exhaustive: is_over && is_complete && session.is_exhaustive() && session.doubt().is_none(),
             left_out: session.left_out(),
             refused: session.refused(),
         });

@@ -13,7 +13,7 @@ use super::memory_shares::MemoryShares;
 use super::turns::Turns;
 use crate::error::{self, Severity};
 use crate::report::human;
-use crate::report::model::{Finding, Report, SessionStats, Stats};
+use crate::report::model::{Finding, Report, SessionStats, Stats, Unmatched};
 
 /// So many programs at once.
 pub(super) const SESSIONS: usize = 64;
@@ -35,6 +35,8 @@ pub(crate) struct Shared {
     pub(super) turns: Turns,
     /// Whether people read along.
     shows_at_once: bool,
+    /// How to tell of what properties name and programs do not have.
+    mistakes: Severity,
     results: Mutex<Results>,
     stopped: AtomicBool,
 }
@@ -46,6 +48,7 @@ struct Results {
     /// How many bytes their texts have.
     texts: usize,
     sessions: Vec<SessionStats>,
+    unmatched: Vec<Unmatched>,
     /// How many sessions have ended, and how many events and refused runs they had.
     ended: usize,
     events: u64,
@@ -61,6 +64,7 @@ impl Shared {
         limits: Limits,
         memory: usize,
         shows_at_once: bool,
+        mistakes: Severity,
     ) -> Shared {
         Shared {
             properties,
@@ -68,6 +72,7 @@ impl Shared {
             memory: MemoryShares::new(memory, SESSIONS),
             turns: Turns::new(std::thread::available_parallelism().map_or(1, NonZero::get)),
             shows_at_once,
+            mistakes,
             results: Mutex::default(),
             stopped: AtomicBool::new(false),
         }
@@ -91,6 +96,15 @@ impl Shared {
         if results.findings.len() < KEPT && results.texts + texts <= TEXTS {
             results.texts += texts;
             results.findings.push(finding);
+        }
+    }
+
+    /// A program does not have what a property names.
+    pub(super) fn lacks(&self, program: &str, unmatched: Unmatched) {
+        let mut results = self.results();
+        error::print(self.mistakes, &format!("{program}: {}", unmatched.message));
+        if results.unmatched.len() < KEPT && !results.unmatched.contains(&unmatched) {
+            results.unmatched.push(unmatched);
         }
     }
 
@@ -122,13 +136,14 @@ impl Shared {
 
     /// All that was found, after so many seconds.
     pub(super) fn report(&self, seconds: f64) -> Report {
-        let Results { findings, sessions, dropped, events, refused, .. } =
+        let Results { findings, sessions, unmatched, dropped, events, refused, .. } =
             std::mem::take(&mut *self.results());
         let stats = Stats {
             events,
             analysed: events,
             refused,
             seconds,
+            unmatched,
             sessions: Some(sessions),
             dropped: Some(dropped),
             ..Stats::default()

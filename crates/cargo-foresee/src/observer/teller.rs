@@ -14,7 +14,7 @@ use foresee_lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speake
 use foresee_monitor::Compiled;
 use foresee_monitor::spec::limits;
 use foresee_trace::raw::RawReader;
-use foresee_trace::{Event, EventSource as _, Names, Spoils};
+use foresee_trace::{EventSource as _, Spoils, ThreadId};
 
 use super::OBSERVER_VARIABLE;
 use super::address::{Address, Connection};
@@ -74,7 +74,7 @@ impl Meeting {
         let speakers = properties.map(|(property, position)| Speaker::new(position, property)).collect();
         // Without a connection nothing is told.
         let to = self.connection.try_clone().ok().map(BufWriter::new);
-        Teller { to, program: &self.program, speakers, in_doubt: false, deadline: None }
+        Teller { to, program: &self.program, speakers, in_doubt: false, knows_facts: false, deadline: None }
     }
 }
 
@@ -122,14 +122,28 @@ pub(crate) struct Teller<'m> {
     /// One per property.
     speakers: Vec<Speaker<'m>>,
     in_doubt: bool,
+    /// What the recording says of the program's variables is known to the speakers.
+    knows_facts: bool,
     /// When it is too late to tell more: the program has ended, and whoever waits for it waits for us.
     deadline: Option<Instant>,
 }
 
 impl Teller<'_> {
     /// The next event of the program.
-    pub(crate) fn event(&mut self, names: &Names, event: &Event<'_>) {
-        self.speak(|speaker, say| speaker.event(names, event, say));
+    pub(crate) fn event(&mut self, reader: &RawReader) {
+        if !std::mem::replace(&mut self.knows_facts, true) {
+            self.speakers.iter_mut().for_each(|speaker| speaker.learn_facts(reader.facts()));
+        }
+        let (names, event) = (reader.names(), reader.event());
+        self.speak(|speaker, say| {
+            speaker.variables(names, reader.facts(), say);
+            speaker.event(names, &event, say);
+        });
+    }
+
+    /// A thread of the program has gone: it has ended, and no event that comes speaks of it.
+    pub(crate) fn forget(&mut self, gone: ThreadId) {
+        self.speakers.iter_mut().for_each(|speaker| speaker.forget(gone));
     }
 
     /// The program has ended: what is left is told within a few seconds, or not at all.
@@ -150,7 +164,10 @@ impl Teller<'_> {
 
     /// The program has ended, and all was read.
     pub(crate) fn end(&mut self, reader: &RawReader) {
-        self.speak(|speaker, say| speaker.doubt(say));
+        self.speak(|speaker, say| {
+            speaker.doubt(say);
+            speaker.look_for_variables(reader.names(), reader.facts(), say);
+        });
         self.after_look(reader);
         let messages = self.speakers.iter().map(Speaker::said).collect();
         self.say(&Message::Ended(Ended { messages }));

@@ -5,7 +5,7 @@ use crate::number::grouped;
 use crate::report::model::{BlindStats, CaseVerdict, KnownStats, Lack, Report, ValueStats};
 
 /// One line for each thing to say, without its end.
-pub(super) fn caveats(report: &Report) -> Vec<String> {
+pub(crate) fn caveats(report: &Report) -> Vec<String> {
     let stats = &report.stats;
     let mut lines = stats.missing.clone();
     if stats.blind.blind > 0 {

@@ -5,7 +5,7 @@
 //! [`junit`]. What is to be said beside findings is [`caveats`].
 
 pub(crate) mod build;
-mod caveats;
+pub(crate) mod caveats;
 pub(crate) mod format;
 pub(crate) mod human;
 mod json;

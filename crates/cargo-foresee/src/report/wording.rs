@@ -28,6 +28,7 @@ pub(crate) fn verb<'a>(op: &'a str, target: &str) -> &'a str {
         "exit" => "leaves",
         "arguments" => "calls",
         "result" => "returns from",
+        "verdict" => "meets",
         "block-begin" => "begins atomic block",
         "block-end" => "ends atomic block",
         other => other,

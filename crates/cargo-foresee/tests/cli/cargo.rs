@@ -216,6 +216,23 @@ fn each_test_is_checked_by_itself() {
     assert_eq!(document["runs"][0]["results"], Value::Array(Vec::new()));
 }
 
+/// What was not looked at is said of tests that are clean, too.
+#[test]
+fn the_limits_of_clean_tests_are_said_at_the_end() {
+    let folder = project();
+    folder.write(
+        "tests/blind.rs",
+        "use std::{path::PathBuf, sync::Mutex};\nstatic PATH: Mutex<PathBuf> = Mutex::new(PathBuf::new());\n\
+         fn push() { PATH.lock().unwrap().push(\"a\"); }\n\
+         #[test]\nfn clean() { std::thread::spawn(push).join().unwrap(); push(); }\n",
+    );
+    let tested = cargo_foresee(&folder, &["test", "-q", "--test", "blind"]);
+    assert_code(&tested, 0);
+    let said = tested.stderr.lines().find(|line| line.contains("of the tests in which nothing was found: "));
+    let said = said.unwrap_or_else(|| panic!("{}", tested.stderr));
+    assert!(said.contains("critical sections ran code that is not recorded"), "{said}");
+}
+
 #[test]
 fn programs_without_the_harness_and_doctests_are_tests_too() {
     let folder = project();

@@ -65,3 +65,39 @@ fn who_waits_for_what_is_told_of_programs_that_hang() {
         }
     }
 }
+
+/// Nobody knows why, but that somebody was still there is known.
+#[test]
+fn a_hang_that_is_not_explained_is_said() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write(
+        "spin.c",
+        r#"
+#include <pthread.h>
+#include <unistd.h>
+static pthread_barrier_t barrier;
+static int ends[2];
+static void *at_barrier(void *arg) { pthread_barrier_wait(&barrier); return arg; }
+static void *at_pipe(void *arg) { char byte; return read(ends[0], &byte, 1) == 1 ? arg : 0; }
+static void *ends_at_once(void *arg) { return arg; }
+int main(void) {
+    pthread_t threads[3];
+    if (pipe(ends)) return 1;
+    pthread_barrier_init(&barrier, 0, 2);
+    pthread_create(&threads[0], 0, at_barrier, 0);
+    pthread_create(&threads[1], 0, at_pipe, 0);
+    pthread_create(&threads[2], 0, ends_at_once, 0);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+}
+"#,
+    );
+    folder.foresee(&["cc", "-g", "spin.c", "-o", "prog", "-pthread"]).success();
+    let run = folder.foresee(&["run", "--timeout", "700ms", "--trace", "run.ft", "./prog"]);
+    let again = folder.foresee(&["check", "run.ft"]);
+    for said in [&run.stderr, &again.stderr] {
+        assert!(said.contains("SIGTERM ended the program; last seen were `main` at spin.c:"), "{said}");
+        assert!(said.contains("`T1` at spin.c:6") && said.contains("`T2` at spin.c:7"), "{said}");
+        assert!(!said.contains("`T3`") && said.contains("it is not explained"), "{said}");
+    }
+}

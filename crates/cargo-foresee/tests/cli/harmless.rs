@@ -59,6 +59,61 @@ fn a_program_that_takes_the_descriptor_keeps_its_file() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+/// The kernel answers these with `EFAULT`.
+const BAD_POINTERS: &str = r#"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <pthread.h>
+#include <unistd.h>
+static void *nothing(void *p) { return p; }
+static void say(long result) { printf("%ld %d\n", result, result < 0 ? errno : 0); }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, nothing, 0);
+    pthread_join(thread, 0);
+    char *page = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(page + 4096, 4096, PROT_NONE);
+    page[4094] = page[4095] = 'x';
+    char *const nowhere[] = { 0, (char *)8, page + 4094 };
+    struct stat about;
+    for (int i = 0; i < 3; i++) {
+        char *path = nowhere[i];
+        say(unlink(path)), say(chdir(path)), say(stat(path, &about)), say(access(path, R_OK));
+        say(mkdir(path, 0700)), say(rename(path, "to")), say(rename("from", path)), say(open(path, O_RDONLY));
+        say(openat(AT_FDCWD, path, O_RDONLY)), say(truncate(path, 0)), say(symlink("to", path));
+        say(readv(0, (struct iovec *)path, 2)), say(writev(1, (struct iovec *)path, 2));
+        say(sendmsg(1, (struct msghdr *)path, 0)), say(recvmsg(1, (struct msghdr *)path, 0));
+    }
+    return 0;
+}
+"#;
+
+#[test]
+fn pointers_that_lead_nowhere_are_left_to_the_kernel() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("prog.c", BAD_POINTERS);
+    folder.foresee(&["cc", "-g", "-w", "prog.c", "-o", "prog", "-pthread"]).success();
+    let alone =
+        std::process::Command::new(folder.path("prog")).current_dir(folder.path(".")).output().unwrap();
+    let alone = String::from_utf8(alone.stdout).unwrap();
+    assert_eq!(alone.lines().count(), 45, "{alone}");
+    folder.write(
+        "p.rv",
+        "property P(p) { event o(p) = enter(\"open\", p); ere: o o o o @match { report \"{p}\"; } }",
+    );
+    for more in [&[][..], &["--spec", "p.rv"]] {
+        let args = [&["run"][..], more, &["--", "./prog"]].concat();
+        let recorded = folder.foresee(&args);
+        assert!(recorded.stdout.starts_with(&alone), "{more:?}: {}{}", recorded.stdout, recorded.stderr);
+    }
+}
+
 #[test]
 fn a_signal_that_ends_us_leaves_nothing_behind() {
     let folder = Folder::new();

@@ -121,8 +121,7 @@ fn calls_of_libraries_are_held_against_their_properties() {
 fn handles_that_rust_programs_drop_are_found() {
     let folder = Folder::new();
     let _ = folder.runtime();
-    fs::create_dir(folder.path("src")).unwrap();
-    folder.write("Cargo.toml", "[package]\nname = \"handles\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    folder.package("handles", "");
     folder.write(
         "src/main.rs",
         r#"use std::{env::args, fs::File, mem::forget, thread};

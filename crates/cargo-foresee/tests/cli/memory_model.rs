@@ -50,3 +50,30 @@ fn correct_programs_are_clean() {
 fn their_broken_twins_are_found() {
     assert_codes(&["-DBROKEN"], 66);
 }
+
+/// They are undefined, and no engine says which of them race.
+#[test]
+fn atomics_of_different_sizes_are_said_not_to_be_covered() {
+    let folder = Folder::new();
+    folder.build(
+        "sizes.c",
+        r"
+#include <pthread.h>
+static long long word;
+static int half;
+static void *low(void *arg) { __atomic_store_n((int *)&word, 1, __ATOMIC_RELAXED); return arg; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, low, 0);
+    __atomic_fetch_add(&word, 2, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&half, 2, __ATOMIC_RELAXED);
+    pthread_join(thread, 0);
+    return 0;
+}
+",
+    );
+    let ran = folder.foresee(&["run", "--", "./prog"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`word` is accessed by atomics of different sizes"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("`half`"), "{}", ran.stderr);
+}

@@ -29,8 +29,8 @@ fn properties_are_held_against_events() {
     assert_eq!(outcome.code, Some(66), "{}", outcome.stderr);
     assert_eq!(
         outcome.stdout,
-        "event 3: UnsafeIterator (match): @1 changed under iterator @7 (T1, a.rs:4)\n\
-         event 4: SafeLanding (violation): landing without a live, approved radio contact\n"
+        "line 4: UnsafeIterator (match): @1 changed under iterator @7 (T1, a.rs:4)\n\
+         line 5: SafeLanding (violation): landing without a live, approved radio contact\n"
     );
     let outcome = folder.foresee(&["monitor", "it.rv", "events.std", "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -321,6 +321,42 @@ fn rules_without_end_are_given_up_and_that_is_said() {
     folder.write("events.std", "T1|event(a, @1)|1\nT1|event(a, @1)|2\nT1|event(a, @2)|3\n");
     let outcome = folder.foresee(&["monitor", "rules.rv", "events.std"]);
     assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("event 0: `P`: its rules rewrite without end"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("line 1: `P`: its rules rewrite without end"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("2 instances given up"), "{}", outcome.stderr);
+}
+
+/// A log with a mistake in a name says nothing of it by itself.
+#[test]
+fn names_that_no_property_has_are_told_with_what_was_meant() {
+    let folder = Folder::new();
+    folder.write("it.rv", SPEC);
+    folder.write(
+        "log.std",
+        "T1|event(creat, @1, @7)\nT1|event(other)\nT1|event(creat, @1, @8)\nT1|event(next, @7)\n",
+    );
+    let outcome = folder.foresee(&["monitor", "it.rv", "log.std"]);
+    let said = "3 events that no property knows, such as `creat` (did you mean `create`?), `other`";
+    assert!(outcome.code == Some(0) && outcome.stderr.contains(said), "{}", outcome.stderr);
+}
+
+/// The reference has no example that is wrong.
+#[test]
+fn every_example_of_the_reference_is_accepted() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../specs");
+    let reference = std::fs::read_to_string(format!("{root}/LANGUAGE.md")).unwrap();
+    let folder = Folder::new();
+    let examples = reference.split("```rv\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let mut count = 0;
+    for example in examples {
+        folder.write("example.rv", example);
+        let checked = folder.foresee(&["spec", "check", "example.rv"]);
+        assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""), "{example}");
+        count += 1;
+    }
+    assert!(count > 8, "{count}");
+    for formalism in ["ere", "fsm", "cfg", "srs", "ltl", "ptltl", "mttl"] {
+        assert!(reference.contains(&format!("\n    {formalism}: ")), "{formalism} has an example");
+    }
+    let help = folder.foresee(&["spec", "--help"]).stdout;
+    assert!(help.contains("specs/LANGUAGE.md"), "{help}");
 }

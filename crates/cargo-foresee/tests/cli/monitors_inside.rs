@@ -1,7 +1,5 @@
 //! Recorded programs that have monitors in them (`foresee::monitor!`).
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use crate::support::Folder;
@@ -61,18 +59,7 @@ const SPEC: &str = r#"property Closed(f) {
 
 fn program() -> Folder {
     let folder = Folder::new();
-    std::fs::create_dir(folder.path("src")).unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let sdk = root.join("crates/foresee");
-    folder.write(
-        "Cargo.toml",
-        format!(
-            "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
-             foresee = {{ path = {sdk:?} }}\n[workspace]\n"
-        ),
-    );
-    // The versions that this workspace has, which are here.
-    std::fs::copy(root.join("Cargo.lock"), folder.path("Cargo.lock")).unwrap();
+    folder.package_with_sdk("");
     folder.write("src/main.rs", MAIN);
     folder.write("closed.rv", SPEC);
     folder

@@ -284,18 +284,7 @@ fn programs_in_rust_break_them_and_keep_them_too() {
 #[test]
 fn closures_of_programs_in_rust_are_called_at_the_violating_event() {
     let folder = Folder::new();
-    std::fs::create_dir(folder.path("src")).unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let sdk = root.join("crates/foresee");
-    folder.write(
-        "Cargo.toml",
-        format!(
-            "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
-             foresee = {{ path = {sdk:?} }}\n[workspace]\n"
-        ),
-    );
-    // The versions that this workspace has, which are here.
-    std::fs::copy(root.join("Cargo.lock"), folder.path("Cargo.lock")).unwrap();
+    folder.package_with_sdk("");
     folder.write(
         "src/main.rs",
         r#"

@@ -143,11 +143,15 @@ int main(int words, char **word) {
     );
     let checked = folder.foresee(&["check", "run.std", "--spec", "spec.rv"]);
     assert_eq!(checked.code, Some(0), "{}", checked.stderr);
-    assert!(checked.stderr.contains("`x` was written together with other memory"), "{}", checked.stderr);
+    assert!(checked.stderr.contains("the trace does not say which value `x` got"), "{}", checked.stderr);
     let monitored = folder.foresee(&["monitor", "spec.rv", "run.std", "--format", "json"]);
     let report: Value = serde_json::from_str(&monitored.stdout).unwrap();
     assert_eq!(report["findings"][0]["certainty"], "candidate", "{}", monitored.stdout);
-    assert!(monitored.stderr.contains("P: `x` was written together"), "{}", monitored.stderr);
+    assert!(
+        monitored.stderr.contains("P: the trace does not say which value `x` got"),
+        "{}",
+        monitored.stderr
+    );
 }
 
 /// That nothing was found says less then.
@@ -159,13 +163,15 @@ fn values_that_nobody_saw_are_told_of_if_nothing_is_found() {
         "spec.rv",
         "property P { var x, y: int; ptltl: !(x == 1 && y == 1) @violation { report \"both\"; } }",
     );
-    let why = "P: `x` was written together with other memory, or by code that does not tell what";
+    let why = "P: the trace does not say which value `x` got";
     let checked = folder.foresee(&["check", "run.std", "--spec", "spec.rv"]);
     assert!(checked.code == Some(0) && checked.stderr.contains(why), "{}", checked.stderr);
-    for command in [&["check", "run.std", "--spec", "spec.rv"][..], &["monitor", "spec.rv", "run.std"]] {
+    for (command, code) in
+        [(&["check", "run.std", "--spec", "spec.rv"][..], 0), (&["monitor", "spec.rv", "run.std"], 3)]
+    {
         let told = folder.foresee(&[command, &["--format", "json"]].concat());
         let report: Value = serde_json::from_str(&told.stdout).unwrap();
-        assert_eq!(told.code, Some(0), "{}", told.stderr);
+        assert_eq!(told.code, Some(code), "{}", told.stderr);
         assert!(report["stats"]["missing"].to_string().contains(why), "{}", told.stdout);
     }
 }
@@ -210,4 +216,123 @@ fn what_is_named_and_not_there_is_told() {
     let strict = check("wrong.rv", &["--strict"]);
     assert_eq!(strict.code, Some(2));
     assert!(strict.stderr.contains("error: P: the run calls no function"), "{}", strict.stderr);
+}
+
+/// A ship that sails when it is loaded.
+const SHIP: &str = r"
+#include <pthread.h>
+static volatile int loaded, sailing, flag = 3;
+static void *load(void *arg) { loaded = 1; return arg; }
+static void *sail(void *arg) { sailing = 1; return arg; }
+int main(int words, char **word) {
+    pthread_t thread;
+    if (words > 9) flag = words;
+    pthread_create(&thread, 0, load, 0);
+    pthread_join(thread, 0);
+    pthread_create(&thread, 0, sail, 0);
+    pthread_join(thread, 0);
+    return word == 0;
+}
+";
+
+/// The rule of a ship: who sails has loaded, in these words.
+fn ship(folder: &Folder, condition: &str) {
+    let variable = condition.split(' ').next().unwrap();
+    folder.write(
+        "ship.rv",
+        format!("property SafeSail {{ var {variable}, sailing: int; ptltl: sailing == 1 -> {condition} @violation {{ report \"empty\"; }} }}"),
+    );
+}
+
+fn build_ship(folder: &Folder) {
+    let _ = folder.runtime();
+    folder.write("ship.c", SHIP);
+    folder.foresee(&["cc", "-g", "ship.c", "-o", "ship", "-pthread"]).success();
+}
+
+#[test]
+fn what_is_said_of_a_variable_that_the_program_does_not_have_is_left_out() {
+    let folder = Folder::new();
+    build_ship(&folder);
+    ship(&folder, "loaded == 1");
+    assert_eq!(folder.foresee(&["run", "--spec", "ship.rv", "--trace", "run.ft", "./ship"]).code, Some(0));
+    ship(&folder, "flag == 3");
+    let untouched = folder.foresee(&["run", "--spec", "ship.rv", "--strict", "./ship"]);
+    assert_eq!(
+        untouched.code,
+        Some(0),
+        "its value is known, although nobody touches it: {}",
+        untouched.stderr
+    );
+    assert!(!untouched.stderr.contains("warning"), "{}", untouched.stderr);
+    ship(&folder, "loadd == 1");
+    let said = "SafeSail is left out: the run has no variable `loadd`";
+    for command in [
+        &["run", "--spec", "ship.rv", "./ship"][..],
+        &["check", "run.ft", "--spec", "ship.rv"],
+        &["monitor", "ship.rv", "run.ft"],
+    ] {
+        let run = |more: &[&str]| {
+            let at = if command[0] == "run" { command.len() - 1 } else { command.len() };
+            folder.foresee(&[&command[..at], more, &command[at..]].concat())
+        };
+        let left_out = run(&[]);
+        assert_eq!(left_out.code, Some(0), "{command:?}: {}{}", left_out.stdout, left_out.stderr);
+        assert!(left_out.stderr.contains(&format!("warning: {said}")), "{command:?}: {}", left_out.stderr);
+        assert!(left_out.stderr.contains("perhaps `loaded`?"), "{command:?}: {}", left_out.stderr);
+        let strict = run(&["--strict"]);
+        assert_eq!(strict.code, Some(2), "{command:?}: {}", strict.stderr);
+        assert!(strict.stderr.contains(&format!("error: {said}")), "{command:?}: {}", strict.stderr);
+        for text in [&left_out.stdout, &left_out.stderr, &strict.stdout, &strict.stderr] {
+            assert!(!text.contains("empty"), "{command:?}: {text}");
+        }
+        let report: Value = serde_json::from_str(&run(&["--format", "json"]).stdout).unwrap();
+        assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{command:?}");
+        assert_eq!(report["stats"]["unmatched"][0]["name"], "loadd", "{command:?}");
+    }
+}
+
+/// What a text does not mention is what the property says, or 0.
+#[test]
+fn what_a_text_does_not_mention_keeps_its_first_value() {
+    let folder = Folder::new();
+    ship(&folder, "loadd == 1");
+    folder.write("run.std", "T1|w(sailing=1)|1\n");
+    for command in [&["check", "run.std", "--spec", "ship.rv"][..], &["monitor", "ship.rv", "run.std"]] {
+        let found = folder.foresee(command);
+        assert_eq!(found.code, Some(66), "{}", found.stderr);
+        assert!(found.stderr.contains("SafeSail: the run has no variable `loadd`"), "{}", found.stderr);
+    }
+}
+
+#[test]
+fn a_run_without_values_says_how_to_record_them() {
+    let folder = Folder::new();
+    build_ship(&folder);
+    ship(&folder, "loaded == 1");
+    assert_eq!(folder.foresee(&["run", "--trace", "run.ft", "./ship"]).code, Some(0));
+    let monitored = folder.foresee(&["monitor", "ship.rv", "run.ft"]);
+    assert_eq!(monitored.code, Some(3), "{}", monitored.stderr);
+    let said = "those of whole numbers are recorded with `--spec` or `--watch loaded`";
+    assert!(monitored.stderr.contains(said), "{}", monitored.stderr);
+}
+
+/// Properties for whole libraries have much that one program does not use.
+#[test]
+fn events_that_did_not_happen_are_one_note_and_no_mistake() {
+    let folder = Folder::new();
+    build_ship(&folder);
+    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/../../specs/calls/stdio.rv");
+    let run = |spec: &str| folder.foresee(&["run", "--spec", spec, "--strict", "./ship"]);
+    let kept = run(spec);
+    assert_eq!(kept.code, Some(0), "{}", kept.stderr);
+    assert_eq!(kept.stderr.matches("saw none of their events: ").count(), 1, "{}", kept.stderr);
+    folder.write("wrong.rv", "property P { event a = enter(\"saill\"); ere: a @match { report \"x\"; } }");
+    let wrong = run("wrong.rv");
+    assert_eq!(wrong.code, Some(2), "{}", wrong.stderr);
+    assert!(
+        wrong.stderr.contains("no function `saill`") && wrong.stderr.contains("perhaps `sail`?"),
+        "{}",
+        wrong.stderr
+    );
 }

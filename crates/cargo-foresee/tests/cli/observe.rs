@@ -163,6 +163,41 @@ fn violations_are_told_while_programs_run() {
     assert!(!folder.path("socket").exists());
 }
 
+#[test]
+fn a_property_of_a_variable_that_the_program_does_not_have_is_left_out() {
+    let folder = Folder::new();
+    folder.build("flight.c", FLIGHT);
+    for (how, code, severity) in [(&[][..], 0, "warning"), (&["--strict"], 2, "error")] {
+        let spec = SPEC.replace("approved", "aproved");
+        let observer =
+            Observer::of(&spec, &folder, &[&["--exit-after", "1", "--format", "json"], how].concat());
+        land(fly(&folder));
+        let (ended, out, said) = observer.end();
+        let left_out =
+            format!("{severity}: prog: SafeLanding is left out: the run has no variable `aproved`");
+        assert!(said.contains(&left_out) && said.contains("perhaps `approved`?"), "{said}");
+        assert!(said.contains("not all runs that hb allows"), "{said}");
+        let report: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((ended, report["findings"].as_array().unwrap().len()), (Some(code), 0), "{said}");
+        assert_eq!(report["stats"]["unmatched"][0]["name"], "aproved", "{out}");
+    }
+}
+
+/// What the observer takes for the first values is what the property says.
+#[test]
+fn a_variable_that_begins_otherwise_than_the_property_says_makes_candidates() {
+    let folder = Folder::new();
+    folder.build("flight.c", FLIGHT);
+    let observer =
+        Observer::of(&SPEC.replace("int = 1", "int"), &folder, &["--exit-after", "1", "--format", "json"]);
+    land(fly(&folder));
+    let (_, out, said) = observer.end();
+    assert!(said.contains("`radio` is 1 at first, which the property does not say"), "{said}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let all = report["findings"].as_array().unwrap();
+    assert!(all.iter().all(|finding| finding["certainty"] == "candidate"), "{out}");
+}
+
 /// What is recorded and checked here is observed as well.
 #[test]
 fn programs_under_run_are_observed() {
@@ -290,6 +325,80 @@ fn what_threads_that_have_ended_recorded_does_not_stay_on_the_disk() {
     assert!(code == Some(0) && said.contains("prog has ended: nothing found"), "{said}");
 }
 
+/// As many threads as a line of input says come and go, one at a time: joined, detached as they are made, and detached when they may have ended. Half of them do what the property looks at. When
+/// they have gone, it is violated.
+const GUESTS: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile int seen;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t done;
+static void *guest(void *given) {
+    pthread_mutex_lock(&lock);
+    if (given) seen = 1;
+    pthread_mutex_unlock(&lock);
+    sem_post(&done);
+    return given;
+}
+int main(void) {
+    char line[20];
+    pthread_attr_t detached;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    sem_init(&done, 0, 0);
+    int batch = 0;
+    while (fgets(line, sizeof line, stdin)) {
+        for (int i = 0, end = atoi(line); i < end; i++) {
+            pthread_t thread;
+            if (pthread_create(&thread, i % 3 == 1 ? &detached : 0, guest, i % 2 ? &line : 0)) return 3;
+            sem_wait(&done);
+            if (i % 3 == 0) pthread_join(thread, 0);
+            if (i % 3 == 2) pthread_detach(thread);
+        }
+        if (!batch++)
+            seen = 2;
+        else
+            seen = 3;
+    }
+    return 0;
+}
+"#;
+
+/// What a process has resident, in kilobytes.
+fn resident(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn memory_does_not_grow_with_threads_that_have_ended() {
+    let folder = Folder::new();
+    folder.build("guests.c", GUESTS);
+    let spec = "property P { var seen: int; ptltl: seen <= 1 @violation { report \"gone\"; } }\n";
+    let mut observer = Observer::of(spec, &folder, &["--exit-after", "1"]);
+    let mut program = observed(&folder).spawn().unwrap();
+    end_if_it_hangs(&program);
+    let mut after = |threads: u32, violated: &str| {
+        writeln!(program.stdin.as_mut().unwrap(), "{threads}").unwrap();
+        observer.until(violated);
+        [program.id(), observer.process.id()].map(resident)
+    };
+    let before = after(2000, "seen = 2");
+    let now = after(12_000, "seen = 3");
+    // It was a kilobyte and more for each.
+    for (who, (before, now)) in ["forward", "observe"].iter().zip(before.into_iter().zip(now)) {
+        assert!(now < before + 6_000, "{who}: {before} kB after 2,000 threads, {now} kB after 14,000");
+    }
+    drop(program.stdin.take());
+    assert_eq!(program.wait().unwrap().code(), Some(0));
+    let (code, _, said) = observer.end();
+    assert!(code == Some(66) && said.contains("prog has ended: 2 findings in 7,002"), "{said}");
+}
+
 /// A variable that is written together with another by one instruction has no value that is known: its old one is nothing to go by.
 #[test]
 fn what_rests_on_values_that_nobody_saw_is_a_candidate() {
@@ -387,7 +496,7 @@ pub(crate) fn say(folder: &Folder, lines: &str) -> UnixStream {
 }
 
 pub(crate) fn hello(session: &str) -> String {
-    format!("{{\"hello\":{{\"version\":2,\"session\":\"{session}\",\"program\":\"{session}\"}}}}\n")
+    format!("{{\"hello\":{{\"version\":3,\"session\":\"{session}\",\"program\":\"{session}\"}}}}\n")
 }
 
 /// A variable of the property gets a value.
@@ -411,7 +520,7 @@ fn hostile_clients_are_dropped_and_others_are_not() {
     let say = |lines: &str| say(&folder, lines);
     say("GET / HTTP/1.1\r\n\r\n");
     observer.until("a client was dropped: it is no message");
-    say(&hello("x").replace(":2,", ":9,"));
+    say(&hello("x").replace(":3,", ":9,"));
     observer.until("it speaks version 9 of the protocol");
     drop(say(&"x".repeat(200_000)));
     observer.until("a line of more than 65536 bytes");
@@ -489,7 +598,7 @@ fn a_secret_keeps_others_out() {
     let greet = |secret: &str| {
         let mut stream = std::net::TcpStream::connect(&address).unwrap();
         let hello = serde_json::json!({"hello": {
-            "version": 2, "session": secret, "program": "p", "secret": secret
+            "version": 3, "session": secret, "program": "p", "secret": secret
         }});
         writeln!(stream, "{hello}\n{{\"ended\":{{\"messages\":[0]}}}}").unwrap();
         let mut answer = String::new();

@@ -765,20 +765,9 @@ fn views_at_rest() {
 #[test]
 fn a_multiset_in_rust() {
     let folder = Folder::new();
-    for sub in ["src", "examples"] {
-        std::fs::create_dir(folder.path(sub)).unwrap();
-    }
+    folder.package_with_sdk(", default-features = false, features = [\"refine\"]");
+    std::fs::create_dir(folder.path("examples")).unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let sdk = root.join("crates/foresee");
-    folder.write(
-        "Cargo.toml",
-        format!(
-            "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
-             foresee = {{ path = {sdk:?}, default-features = false, features = [\"refine\"] }}\n[workspace]\n"
-        ),
-    );
-    // The versions that this workspace has, which are here.
-    std::fs::copy(root.join("Cargo.lock"), folder.path("Cargo.lock")).unwrap();
     folder.write("src/lib.rs", "");
     std::fs::copy(root.join("examples/multiset.rs"), folder.path("examples/multiset.rs")).unwrap();
     folder.foresee(&["cargo", "build", "--quiet", "--offline", "--example", "multiset"]).success();

@@ -72,3 +72,16 @@ fn one_that_begins_with_1_and_is_raised_by_who_has_lowered_it_is_a_lock() {
         }
     }
 }
+
+#[test]
+fn nothing_is_predicted_across_others_and_that_is_said() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("prog.c", SOURCE);
+    folder.foresee(&["cc", "-g", "prog.c", "-o", "prog", "-pthread"]).success();
+    let said = |how: &str| folder.foresee(&["run", "--", "./prog", how]).stderr;
+    let expected = "nothing was predicted across semaphore `one` at prog.c:";
+    let two = said("two");
+    assert!(two.contains(expected) && two.contains("which began with 2"), "{two}");
+    assert!(!said("inverted").contains("nothing was predicted across"), "both are locks");
+}

@@ -58,6 +58,24 @@ impl Folder {
         bytes
     }
 
+    /// Makes it a package of this name, with no sources yet; `rest` is what its manifest says behind that.
+    pub(crate) fn package(&self, name: &str, rest: &str) {
+        fs::create_dir(self.path("src")).unwrap();
+        let manifest = format!("[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}");
+        self.write("Cargo.toml", manifest);
+    }
+
+    /// The same for a package `app` that uses the SDK, in the versions that this workspace has, which are here.
+    pub(crate) fn package_with_sdk(&self, features: &str) {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let sdk = root.join("crates/foresee");
+        self.package(
+            "app",
+            &format!("[dependencies]\nforesee = {{ path = {sdk:?}{features} }}\n[workspace]\n"),
+        );
+        fs::copy(root.join("Cargo.lock"), self.path("Cargo.lock")).unwrap();
+    }
+
     /// The names of all files, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();

@@ -30,11 +30,11 @@ use std::rc::Rc;
 use foresee_monitor::property::{MttlBody, Property};
 use foresee_mttl::{Accessed, Bytes, Memory, Program, ProgramError};
 use foresee_trace::synchronisation::{After, Handover, ThreadWalk};
-use foresee_trace::{Event, LockId, Mem, Mode, Names, Op, StrId, signed};
+use foresee_trace::{Event, LockId, Mem, Mode, Names, Op, StrId};
 use foresee_witness::engine::{Outcome, StreamEngine};
 use rustc_hash::FxHashMap;
 
-use crate::variables::Variables;
+use crate::variables::{Variables, number};
 use report::Reports;
 use run::{Access, Run, Shared, Vector};
 
@@ -96,7 +96,7 @@ impl<'o> KnownVerdicts<'o> {
 
     /// What an access does to the variables that formulas speak of.
     fn accessed(&self, mem: Mem, reads: bool, writes: bool) -> Accessed {
-        self.variables.within(mem).fold(Accessed::default(), |accessed, variable| {
+        self.variables.within(mem).fold(Accessed::default(), |accessed, (variable, _)| {
             let accessed = if reads { accessed.reading(variable) } else { accessed };
             if writes { accessed.writing(variable) } else { accessed }
         })
@@ -117,8 +117,10 @@ impl<'o> KnownVerdicts<'o> {
         let mut acting = run.monitor(thread, Self::name(names, thread));
         memory.known(bytes(mem), |variable| acting.monitor.learn_all(variable, event));
         if let Some(value) = value {
-            let written = variables.at(mem.addr);
-            written.for_each(|variable| acting.monitor.set(variable, signed(value, mem.size)));
+            let is_unsigned = |variable: u32| acting.program.variables()[variable as usize].is_unsigned;
+            for variable in variables.at(mem) {
+                acting.monitor.set(variable, number(value, mem, is_unsigned(variable)));
+            }
         }
         acting.step(accessed, event);
         memory.all(bytes(mem), |variable| _ = variable.is_written(acting.monitor.knowledge(), event));

@@ -2,6 +2,7 @@
 //!
 //! A formula that does not hold mostly does not hold for a while. What is reported is where that begins, in each thread.
 
+use foresee_monitor::handler_text::says_with;
 use foresee_monitor::mttl::Who;
 use foresee_monitor::property::{Action, Property};
 use foresee_monitor::questions::{Question, questions};
@@ -12,7 +13,6 @@ use foresee_witness::judge::{self, Finding, FindingKind, Place, Statement};
 use rustc_hash::FxHashMap;
 
 use super::run::{Run, Vector};
-use crate::property::{is_finding, says_with};
 
 /// What the engine is called.
 const ENGINE: &str = "mttl";
@@ -107,7 +107,7 @@ impl<'o> Reports<'o> {
             let handlers = &self.properties[body.property].mttl[body.body].handlers;
             for (number, handler) in handlers.iter().enumerate() {
                 self.ended[formula as usize] |= handler.actions.contains(&Action::Abort);
-                if !is_finding(handler) {
+                if !handler.is_finding() {
                     continue;
                 }
                 let first = || {

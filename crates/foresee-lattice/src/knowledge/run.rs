@@ -101,7 +101,7 @@ impl Run {
 
 /// A thread at an event.
 pub(super) struct Acting<'r> {
-    program: &'r Program,
+    pub(super) program: &'r Program,
     threads: &'r Threads,
     pub(super) monitor: &'r mut ThreadMonitor<Vector>,
 }

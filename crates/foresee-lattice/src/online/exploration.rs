@@ -56,8 +56,8 @@ struct Track {
     known: Vec<u32>,
     /// What is known of its next step is of this version.
     version: u32,
-    /// What the program calls the thread.
-    number: u32,
+    /// The thread of the program that has its place.
+    holder: u32,
 }
 
 impl Track {
@@ -258,7 +258,7 @@ impl<'a> Exploration<'a> {
     fn explore(&mut self, threads: &[Thread], is_over: bool, reported: &mut Vec<PredictedVerdict>) {
         self.grow(threads.len());
         for (of, thread) in (0..).zip(threads) {
-            if std::mem::replace(&mut self.tracks[of as usize].number, thread.number) != thread.number {
+            if std::mem::replace(&mut self.tracks[of as usize].holder, thread.holder) != thread.holder {
                 self.begin_anew(of);
             }
         }
@@ -287,7 +287,7 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// There is another thread in the place of one that did nothing: nothing is known of its next step.
+    /// There is another thread in the place of one that has ended: nothing is known of its next step.
     fn begin_anew(&mut self, of: u32) {
         self.tracks[of as usize].version = 0;
         self.causality.expect(of, Needs::new());

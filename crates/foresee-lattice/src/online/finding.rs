@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use foresee_monitor::formalism::Categories;
+use foresee_monitor::handler_text::{number_text, says_with};
 use foresee_monitor::property::{Carried, Handler, Property};
 
 use super::message::Act;
 use super::records::Record;
 use super::witness::{Checked, Script, Witness};
 use crate::binding::Binding;
-use crate::property::{number_text, says_with};
 use foresee_witness::judge::Certainty;
 
 /// Something that happens in a run.

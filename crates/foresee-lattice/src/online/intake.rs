@@ -32,6 +32,8 @@ pub enum Lie {
     Future(u32),
     #[error("message {0} is of thread {1}, which has ended")]
     Ended(u32, u32),
+    #[error("message {0}: thread {1} has the place of one that has not ended")]
+    Taken(u32, u32),
     #[error("more than {0} messages wait for others")]
     Buffered(usize),
     #[error("its {0} threads and their messages take more memory than it may have (see --memory)")]
@@ -45,11 +47,9 @@ pub(super) struct Intake<'a> {
     acts: usize,
     /// Messages that may wait for others.
     buffered: usize,
-    /// Threads in the order in which they became known; in the place of one that has ended and did nothing relevant there may be a later one.
+    /// Places in the order in which they became known. Whatever is done in one is in order, so it is taken for one thread, whoever has it.
     pub(super) threads: Vec<Thread>,
     by_number: FxHashMap<u32, u32>,
-    /// Those that have ended and did nothing relevant: all clocks have nothing of them.
-    free: Vec<u32>,
     /// How many messages are taken.
     taken: u32,
     /// How many of them were events.
@@ -93,9 +93,11 @@ pub(super) struct Thread {
     pub(super) has_ended: bool,
     /// Grows whenever something becomes known.
     pub(super) version: u32,
-    /// What the program calls it.
+    /// What the program calls it: the first that had its place.
     pub(super) number: u32,
-    /// How many relevant events it has done.
+    /// The one that has it now.
+    pub(super) holder: u32,
+    /// How many relevant events were done there.
     done: u32,
 }
 
@@ -108,7 +110,6 @@ impl<'a> Intake<'a> {
             buffered: limits.buffered,
             threads: Vec::new(),
             by_number: FxHashMap::default(),
-            free: Vec::new(),
             taken: 0,
             count: 0,
             ahead: BTreeMap::new(),
@@ -198,24 +199,30 @@ impl<'a> Intake<'a> {
         }
     }
 
-    fn thread(&mut self, number: u32) -> u32 {
-        if let Some(&known) = self.by_number.get(&number) {
-            return known;
-        }
-        let new = Thread { number, version: 1, ..Thread::default() };
-        let thread = match self.free.pop() {
-            Some(free) => {
-                let before = std::mem::replace(&mut self.threads[free as usize], new);
-                self.by_number.remove(&before.number);
-                free
+    /// The place of the thread that this message is of, which may have it from now on.
+    fn thread(&mut self, at: u32, holder: u32, after: Option<u32>) -> Result<u32, Lie> {
+        let number = after.unwrap_or(holder);
+        let Some(&known) = self.by_number.get(&number) else {
+            // The first one gives the name.
+            if after.is_some() {
+                return Err(Lie::Future(at));
             }
-            None => {
-                self.threads.push(new);
-                self.threads.len() as u32 - 1
-            }
+            let thread = self.threads.len() as u32;
+            self.threads.push(Thread { number, holder, version: 1, ..Thread::default() });
+            self.by_number.insert(number, thread);
+            return Ok(thread);
         };
-        self.by_number.insert(number, thread);
-        thread
+        let thread = &mut self.threads[known as usize];
+        if thread.holder != holder {
+            if !std::mem::take(&mut thread.has_ended) {
+                return Err(Lie::Taken(at, holder));
+            }
+            thread.holder = holder;
+            thread.version += 1;
+            // It comes after what was done in the place, and not after all that who had it knew in the end.
+            thread.clock.fill(0);
+        }
+        Ok(known)
     }
 
     /// The counts by thread of ours; `at` says where they were claimed.
@@ -230,7 +237,7 @@ impl<'a> Intake<'a> {
 
     fn step(&mut self, event: Relevant) -> Result<Record, Lie> {
         let at = event.number;
-        let thread = self.thread(event.thread);
+        let thread = self.thread(at, event.thread, event.after)?;
         let clock = self.clock(at, &event.clock)?;
         let own = thread as usize;
         let before = &self.threads[own];
@@ -277,7 +284,7 @@ impl<'a> Intake<'a> {
 
     fn promise(&mut self, promise: &Silent) -> Result<(), Lie> {
         let at = promise.number;
-        let thread = self.thread(promise.thread);
+        let thread = self.thread(at, promise.thread, promise.after)?;
         let clock = self.clock(at, &promise.clock)?;
         if clock.iter().zip(&self.threads).any(|(&count, thread)| count > thread.done) {
             return Err(Lie::Future(at));
@@ -288,10 +295,7 @@ impl<'a> Intake<'a> {
             return Err(Lie::GoesBack(at, promise.thread));
         }
         this.version += 1;
-        if promise.ended && !std::mem::replace(&mut this.has_ended, true) && this.done == 0 {
-            self.free.push(thread);
-        }
-        let this = &mut self.threads[own];
+        this.has_ended |= promise.ended;
         this.clock.resize(clock.len(), 0);
         this.clock.iter_mut().zip(clock).for_each(|(known, count)| *known = count.max(*known));
         Ok(())

@@ -2,11 +2,14 @@
 //!
 //! The program says [`Message::Hello`] and gets a [`Reply`] with the spec. From then on only the program speaks. Messages of one session
 //! may come through many connections, each of which begins with its own hello; apart from that, in any order.
+//!
+//! **Clocks count by places.** A place is called by the thread that has it first. When that has ended, another one that comes after all that was done in the place may have it, and says so
+//! (`after`): its events are counted on from there, as if they were those of the first. So clocks need not grow with threads that come one after the other.
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the protocol.
-pub const VERSION: u32 = 2;
+/// The version of the protocol; since 3 threads may go on in the places of others, and variables that the program lacks are told.
+pub const VERSION: u32 = 3;
 
 /// No line is longer, the end of line not counted.
 pub const LONGEST_LINE: usize = 1 << 16;
@@ -23,6 +26,8 @@ pub enum Message {
     Silent(Silent),
     /// What was said, or will be, may be wrong.
     Doubt(String),
+    /// Whether the program has the variables of a property.
+    Variables(Variables),
     /// The program has ended.
     Ended(Ended),
 }
@@ -52,7 +57,10 @@ pub struct Relevant {
     pub number: u32,
     /// Who did it.
     pub thread: u32,
-    /// How many relevant events of each thread come before it or are it; threads without any are left out.
+    /// The first thread that had its place, if that was another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<u32>,
+    /// How many relevant events of each place come before it or are it; places without any are left out.
     pub clock: Vec<(u32, u32)>,
     /// What it is to the property, in order.
     pub acts: Vec<Act>,
@@ -85,10 +93,33 @@ pub struct Silent {
     pub number: u32,
     /// Whose.
     pub thread: u32,
-    /// As for an event; its own count is what it has done.
+    /// As for an event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<u32>,
+    /// As for an event; its own count is what was done in its place.
     pub clock: Vec<(u32, u32)>,
     /// It has ended: there is no next event.
     pub ended: bool,
+}
+
+/// Whether the program has the variables of a property, as far as is known. It is taken to have them as long as nothing else is said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variables {
+    /// By position in the spec.
+    pub property: u32,
+    /// One that it does not have, and what was perhaps meant, for people.
+    pub missing: Option<MissingVariable>,
+}
+
+/// A variable that a property names and a program does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MissingVariable {
+    /// What the property calls it.
+    pub name: String,
+    /// Variables of similar names.
+    pub nearest: Vec<String>,
 }
 
 /// The end of the program.

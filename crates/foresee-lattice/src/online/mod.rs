@@ -53,7 +53,8 @@ pub use finding::{OnlineFinding, RunStep};
 pub use intake::Lie;
 pub use limits::Limits;
 pub use message::{
-    Act, Ended, Hello, LONGEST_LINE, Message, NotAMessage, Relevant, Reply, Silent, VERSION, parse,
+    Act, Ended, Hello, LONGEST_LINE, Message, MissingVariable, NotAMessage, Relevant, Reply, Silent, VERSION,
+    Variables, parse,
 };
 pub use observation::Observation;
 pub use session::{Session, stages};

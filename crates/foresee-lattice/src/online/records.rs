@@ -12,7 +12,7 @@ use crate::binding::Binding;
 pub(super) struct Record {
     /// How many relevant events came before it in the observed run.
     pub(super) step: u32,
-    /// Who did it: by the order in which threads became known, and by the program's number.
+    /// Who did it: the place, by the order in which those became known, and the thread, by the program's number.
     pub(super) thread: u32,
     pub(super) number: u32,
     /// How many relevant events of each thread come before it or are it; those of later threads, none.

@@ -7,7 +7,7 @@ use foresee_monitor::property::Property;
 use super::finding::OnlineFinding;
 use super::intake::Lie;
 use super::limits::Limits;
-use super::message::Message;
+use super::message::{Message, MissingVariable};
 use super::observation::Observation;
 use super::stage::{Refused, Stage};
 
@@ -17,16 +17,44 @@ pub fn stages(properties: &[Property]) -> Result<Vec<Stage<'_>>, Refused> {
 }
 
 /// A program and its messages.
+///
+/// What a property says of a variable that the program does not have is not proven: it is kept back until the program has it.
 pub struct Session<'a> {
     observations: Vec<Observation<'a>>,
+    /// By property.
+    kept_back: Vec<KeptBack>,
     doubt: Option<String>,
+}
+
+/// What a property is not believed for now.
+#[derive(Default)]
+struct KeptBack {
+    missing: Option<MissingVariable>,
+    /// The first that were found.
+    found: Vec<OnlineFinding>,
+}
+
+/// So much is kept back of each property.
+const MOST_KEPT_BACK: usize = 100;
+
+impl KeptBack {
+    /// What can be told now.
+    fn told(&mut self, found: Vec<OnlineFinding>) -> Vec<OnlineFinding> {
+        self.found.extend(found);
+        if self.missing.is_none() {
+            return std::mem::take(&mut self.found);
+        }
+        self.found.truncate(MOST_KEPT_BACK);
+        Vec::new()
+    }
 }
 
 impl<'a> Session<'a> {
     /// Before any message.
     pub fn new(stages: &'a [Stage<'a>], limits: Limits) -> Session<'a> {
         let observations = stages.iter().map(|stage| Observation::new(stage, limits)).collect();
-        Session { observations, doubt: None }
+        let kept_back = stages.iter().map(|_| KeptBack::default()).collect();
+        Session { observations, kept_back, doubt: None }
     }
 
     /// Takes a message.
@@ -38,6 +66,11 @@ impl<'a> Session<'a> {
             Message::Silent(promise) => self.observation(promise.property)?.silent(promise),
             Message::Doubt(why) => {
                 self.doubt = Some(why);
+                Ok(())
+            }
+            Message::Variables(said) => {
+                let kept_back = self.kept_back.get_mut(said.property as usize);
+                kept_back.ok_or(Lie::Property(said.property))?.missing = said.missing;
                 Ok(())
             }
             Message::Ended(ended) => {
@@ -62,7 +95,8 @@ impl<'a> Session<'a> {
 
     /// Explores as far as is known, but no longer than to a moment, if there is one. What was found since the last call.
     pub fn advance(&mut self, until: Option<Instant>) -> Vec<OnlineFinding> {
-        self.observations.iter_mut().flat_map(|observation| observation.advance(until)).collect()
+        let all = self.observations.iter_mut().zip(&mut self.kept_back);
+        all.flat_map(|(observation, kept_back)| kept_back.told(observation.advance(until))).collect()
     }
 
     /// Whether the last look ended before all that is known was explored.
@@ -77,12 +111,21 @@ impl<'a> Session<'a> {
 
     /// What is found if no more messages come. Those that come are waited for all the same.
     pub fn look_ahead(&mut self, until: Option<Instant>) -> Vec<OnlineFinding> {
-        self.observations.iter_mut().flat_map(|observation| observation.look_ahead(until)).collect()
+        let all = self.observations.iter_mut().zip(&mut self.kept_back);
+        all.flat_map(|(observation, kept_back)| kept_back.told(observation.look_ahead(until))).collect()
     }
 
     /// Why what is found may be wrong, if so.
     pub fn doubt(&self) -> Option<&str> {
         self.doubt.as_deref()
+    }
+
+    /// The properties, by position, that name a variable which the program does not have, with that variable.
+    pub fn missing(&self) -> impl Iterator<Item = (usize, &MissingVariable)> {
+        self.kept_back
+            .iter()
+            .enumerate()
+            .filter_map(|(at, kept_back)| Some((at, kept_back.missing.as_ref()?)))
     }
 
     /// Whether the program has ended and all its messages are here.

@@ -1,10 +1,10 @@
 //! The program's side, for one property: from events to numbered messages.
 
 use foresee_monitor::property::{Carried, Property};
-use foresee_trace::{Event, Names, ThreadId};
+use foresee_trace::{Event, Facts, Names, ThreadId, nearest};
 
 use super::clocks::{Clocks, Idle, Stamp};
-use super::message::{Act, Message, Relevant, Silent};
+use super::message::{Act, Message, MissingVariable, Relevant, Silent, Variables};
 use crate::property::{PropertyEvent, Translator, unknown_value};
 
 /// Tells an observer what a program does, in the terms of one property.
@@ -16,13 +16,61 @@ pub struct Speaker<'p> {
     said: u32,
     /// Whether it was said that what follows rests on a value that nobody saw.
     in_doubt: bool,
+    /// Whether it was said that the program lacks a variable.
+    lacks_variable: bool,
+    /// How many symbols were known when variables were last looked for; `None` once all are there.
+    looked_at: Option<usize>,
 }
 
 impl<'p> Speaker<'p> {
     /// For the property at this position of the spec.
     pub fn new(position: u32, property: &'p Property) -> Speaker<'p> {
         let (translator, clocks) = (Translator::new(property), Clocks::new());
-        Speaker { property: position, translator, clocks, said: 0, in_doubt: false }
+        Speaker {
+            property: position,
+            translator,
+            clocks,
+            said: 0,
+            in_doubt: false,
+            lacks_variable: false,
+            looked_at: Some(usize::MAX),
+        }
+    }
+
+    /// Says whether the program has the property's variables, if that is new. To be called before an event.
+    pub fn variables(&mut self, names: &Names, facts: &Facts, say: &mut dyn FnMut(&Message)) {
+        if self.looked_at.is_some_and(|looked_at| looked_at != names.symbols().len()) {
+            self.look_for_variables(names, facts, say);
+        }
+    }
+
+    /// The same when all names are known.
+    pub fn look_for_variables(&mut self, names: &Names, facts: &Facts, say: &mut dyn FnMut(&Message)) {
+        self.translator.learn(names);
+        if self.looked_at == Some(usize::MAX)
+            && let Some((name, value)) = self.translator.undeclared_value(facts)
+        {
+            let property = &self.translator.property().name;
+            say(&Message::Doubt(format!(
+                "{property}: `{name}` is {value} at first, which the property does not say: write `var {name}: int = {value};`"
+            )));
+        }
+        let missing = self.translator.missing_variables(facts).next();
+        self.looked_at = missing.map(|_| names.symbols().len());
+        if missing.is_some() || self.lacks_variable {
+            self.lacks_variable = missing.is_some();
+            let symbols = || names.symbols().iter().map(|symbol| names.str(symbol.name));
+            let missing = missing.map(|name| MissingVariable {
+                name: short(name.to_owned()),
+                nearest: nearest(name, symbols()).into_iter().map(|name| short(name.to_owned())).collect(),
+            });
+            say(&Message::Variables(Variables { property: self.property, missing }));
+        }
+    }
+
+    /// What the recording says of the program's variables. To be called before the first event.
+    pub fn learn_facts(&mut self, facts: &Facts) {
+        self.translator.learn_facts(facts);
     }
 
     /// The next event of the program, and what is to be said of it.
@@ -35,7 +83,7 @@ impl<'p> Speaker<'p> {
             PropertyEvent::Assign(var, value) => acts.push(Act::Assign(var as u32, value)),
             PropertyEvent::Gone(_) => {}
         });
-        let Some(Stamp { others, clock }) = self.clocks.event(event, !acts.is_empty()) else { return };
+        let Some(Stamp { others, place, clock }) = self.clocks.event(event, !acts.is_empty()) else { return };
         self.doubt(say);
         self.promise(others, say);
         let values = self.called(names, event.thread, &acts);
@@ -43,6 +91,7 @@ impl<'p> Speaker<'p> {
             property: self.property,
             number: self.number(),
             thread: event.thread.0,
+            after: after(event.thread.0, place),
             clock,
             acts,
             name: called(names, event.thread),
@@ -50,6 +99,11 @@ impl<'p> Speaker<'p> {
             called: values,
         });
         say(&message);
+    }
+
+    /// A thread has gone: it has ended, and no event that comes speaks of it.
+    pub fn forget(&mut self, gone: ThreadId) {
+        self.clocks.forget(gone);
     }
 
     /// What has become known of threads that do nothing relevant.
@@ -94,9 +148,10 @@ impl<'p> Speaker<'p> {
     }
 
     fn promise(&mut self, idle: Vec<Idle>, say: &mut dyn FnMut(&Message)) {
-        for Idle { thread, clock, ended } in idle {
+        for Idle { thread, place, clock, ended } in idle {
             let (property, number) = (self.property, self.number());
-            say(&Message::Silent(Silent { property, number, thread, clock, ended }));
+            let after = after(thread, place);
+            say(&Message::Silent(Silent { property, number, thread, after, clock, ended }));
         }
     }
 
@@ -105,6 +160,11 @@ impl<'p> Speaker<'p> {
         self.said += 1;
         self.said - 1
     }
+}
+
+/// The first of the threads whose place a thread has, if it is another.
+fn after(thread: u32, place: u32) -> Option<u32> {
+    (thread != place).then_some(place)
 }
 
 fn called(names: &Names, thread: ThreadId) -> String {

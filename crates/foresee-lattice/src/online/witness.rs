@@ -29,7 +29,6 @@ use foresee_monitor::watch::{Verdict, Watch};
 use super::message::Act;
 use super::records::Record;
 use crate::binding::Binding;
-use crate::property::is_finding;
 
 /// A body of a property.
 pub(super) struct Script<'p> {
@@ -43,7 +42,7 @@ pub(super) struct Script<'p> {
 impl<'p> Script<'p> {
     pub(super) fn new(property: &'p Property, body: usize) -> Script<'p> {
         let handlers = property.bodies[body].handlers.iter().enumerate();
-        let wanted = handlers.filter(|(_, handler)| is_finding(handler));
+        let wanted = handlers.filter(|(_, handler)| handler.is_finding());
         let wanted = wanted.fold(Categories::NONE, |all, (nth, _)| all.union(Categories::only(nth)));
         Script { property, body, instance: Instance::new(property, body), wanted }
     }
@@ -147,7 +146,8 @@ pub(super) enum Refusal {
     NotShown,
 }
 
-/// A run that was accepted: only the checker of this module makes one. Threads are the program's, by number.
+/// A run that was accepted: only the checker of this module makes one. Threads are the program's, by number; those that come one after the other may be taken for one, which has the number
+/// of the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
     after: Vec<(u32, u32)>,
@@ -233,7 +233,9 @@ impl Checked {
         let done = self.done.iter().enumerate();
         let witness = Witness {
             after: done.map(|(thread, &done)| (number(thread), done)).collect(),
-            events: events.iter().map(|record| (record.number, record.position())).collect(),
+            events: (events.iter())
+                .map(|record| (number(record.thread as usize), record.position()))
+                .collect(),
         };
         Ok((witness, shown))
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `translate` | from the events of a trace to those of a property: for everything that holds properties against traces |
 //! | `calls` | which values of a call an event of a property asks for |
-//! | `objects` | what properties know locks, memory and strings by |
+//! | `first_values` | what a recording says of the variables of its program |
 //! | `feed` | a property that watches a trace as it comes |
 //! | `handler_text` | messages with the values in place of `{name}` |
 //!
@@ -15,14 +15,14 @@
 
 mod calls;
 mod feed;
+mod first_values;
 mod handler_text;
-mod objects;
 mod translate;
 
-pub use calls::has_values;
 pub use feed::Feed;
-pub use handler_text::{Occasion, number_text, says, says_with};
-pub use translate::{PropertyEvent, Translator};
+pub use first_values::with_first_values;
+pub use handler_text::{Occasion, says};
+pub use translate::{PropertyEvent, Translator, is_recorded};
 
 use foresee_monitor::property::{Action, Handler, Property};
 use foresee_monitor::slice::params::ParamSet;
@@ -71,17 +71,9 @@ struct First {
     doubt: Option<String>,
 }
 
-/// Why what a property says is in doubt: the value of this variable was not seen.
-pub(crate) fn unseen_value(variable: &str) -> String {
-    format!(
-        "`{variable}` was written together with other memory, or by code that does not tell what: its value is not known"
-    )
-}
-
 /// What is to be said of a property that may say something wrong, or too little: the value of one of its variables was not seen.
 pub fn unknown_value(translator: &Translator<'_>) -> Option<String> {
-    let variable = translator.unknown_value()?;
-    Some(format!("{}: {}", translator.property().name, unseen_value(variable)))
+    Some(format!("{}: {}", translator.property().name, translator.unknown_value()?))
 }
 
 impl<'o> ObservedVerdicts<'o> {
@@ -98,11 +90,11 @@ impl<'o> ObservedVerdicts<'o> {
         for heard in std::mem::take(&mut self.heard) {
             let handler = handler(self.properties, &heard);
             self.ended[heard.property] |= handler.actions.contains(&Action::Abort);
-            if !is_finding(handler) {
+            if !handler.is_finding() {
                 continue;
             }
             let key = (heard.property, heard.handled, loc);
-            let doubt = self.feeds[heard.property].translator().unknown_value().map(unseen_value);
+            let doubt = self.feeds[heard.property].translator().unknown_value();
             self.found.entry(key).or_insert(First { heard, at, instances: 0, doubt }).instances += 1;
         }
     }
@@ -110,11 +102,6 @@ impl<'o> ObservedVerdicts<'o> {
 
 fn handler<'o>(properties: &'o [Property], heard: &Heard) -> &'o Handler {
     &properties[heard.property].bodies[heard.handled.body].handlers[heard.handled.handler]
-}
-
-/// Whether it is reported to the user: the handler does more than to count and to start again.
-pub fn is_finding(handler: &Handler) -> bool {
-    handler.actions.iter().any(|action| !matches!(action, Action::Count | Action::Reset))
 }
 
 fn hear(heard: &mut Vec<Heard>, property: usize, verdict: Verdict<'_>) {

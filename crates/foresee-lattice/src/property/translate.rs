@@ -1,21 +1,25 @@
 //! From the events of a trace to those of a property.
 //!
 //! A named event of the trace (`foresee::event!`, `event(…)` in text) is the property's event of that name; reads, writes, locks,
-//! threads and calls are the built-in ones; the values of calls: [`calls`](super::calls). What objects are known by: [`objects`](super::objects). A write with a value to a
+//! threads and calls are the built-in ones; the values of calls: [`calls`](super::calls). What objects are known by: [`foresee_monitor::objects`]. A write with a value to a
 //! static that a property has as `var` assigns it.
 //!
 //! Names are looked at once, when they become known ([`Translator::learn`]); an event that the property does not ask for costs
 //! one look into a table.
 
+use foresee_monitor::objects::Objects;
 use foresee_monitor::property::{Builtin, Carried, Property, Source};
 use foresee_monitor::watch::FeedError;
-use foresee_trace::{Arg, Event, FunctionPattern, LockId, Mem, Names, Op, StrId, signed};
+use foresee_trace::raw::PROCESS;
+use foresee_trace::{
+    Arg, Event, Facts, FunctionPattern, LocId, LockId, Mem, Names, Op, StrId, ThreadId, signed,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::calls::Calls;
-use super::objects::Objects;
-use crate::variables::Variables;
+use super::first_values::FirstValues;
+use crate::variables::{Variables, number};
 
 /// What happens, in the property's terms; by the thread of the trace's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,10 +104,12 @@ pub struct Translator<'p> {
     /// The functions that the property's events name, by event.
     functions: Vec<Vec<FunctionPattern>>,
     variables: Variables,
+    /// Which of them are never negative.
+    unsigned: Vec<bool>,
     /// The variables that were written since they had a value which is known: by a copy, or together with others.
-    unknown: Vec<u32>,
+    unknown: Vec<UnknownValue>,
     /// One of them, if anything happened meanwhile.
-    relied_on: Option<u32>,
+    relied_on: Option<UnknownValue>,
     /// The address of each lock, where it is known.
     lock_places: Vec<Option<u64>>,
     /// The lock last known at an address.
@@ -159,6 +165,7 @@ impl<'p> Translator<'p> {
             calls: Calls::new(property),
             functions: property.events.iter().map(functions).collect(),
             variables: Variables::new(property.vars.iter().map(|var| var.name.as_str())),
+            unsigned: property.vars.iter().map(|var| var.is_unsigned).collect(),
             unknown: Vec::new(),
             relied_on: None,
             lock_places: Vec::new(),
@@ -178,9 +185,39 @@ impl<'p> Translator<'p> {
         self.variables.unknown().map(|number| self.property.vars[number].name.as_str())
     }
 
+    /// The variables of the property that the recorded program does not have: nothing has their name, and nobody says with which value they began. A trace that was
+    /// not recorded is no program: what it does not mention keeps its first value.
+    pub fn missing_variables(&self, facts: &Facts) -> impl Iterator<Item = &'p str> + '_ {
+        let of_program = FirstValues::of(facts);
+        let variables = is_recorded(facts).then(|| self.unknown_variables()).into_iter().flatten();
+        let began: Vec<&str> = (self.property.vars.iter())
+            .filter(|var| of_program.get(&var.name).is_some())
+            .map(|var| var.name.as_str())
+            .collect();
+        variables.filter(move |variable| !began.contains(variable))
+    }
+
+    /// A variable that is not 0 at first in the recorded program, and of which the property does not say what it is, with that value.
+    pub fn undeclared_value(&self, facts: &Facts) -> Option<(&'p str, i64)> {
+        let of_program = FirstValues::of(facts);
+        let undeclared = self.property.vars.iter().filter(|var| var.initial.is_none());
+        undeclared.into_iter().find_map(|var| {
+            let first = of_program.get(&var.name).filter(|first| first.value != 0)?;
+            Some((var.name.as_str(), first.value))
+        })
+    }
+
     /// The variables of the property that several variables of the trace may be, with the names of these. Nothing is assigned to them.
     pub fn ambiguous_variables(&self) -> impl Iterator<Item = (&'p str, Vec<&str>)> + '_ {
         self.variables.ambiguous().map(|(number, those)| (self.property.vars[number].name.as_str(), those))
+    }
+
+    /// Takes in what a recording says of its variables. To be called before the first event.
+    pub fn learn_facts(&mut self, facts: &Facts) {
+        let of_program = FirstValues::of(facts);
+        for (var, unsigned) in self.property.vars.iter().zip(&mut self.unsigned) {
+            *unsigned |= of_program.get(&var.name).is_some_and(|first| first.is_unsigned);
+        }
     }
 
     /// Takes in names that are new since the last call. To be called before an event that uses them.
@@ -241,6 +278,7 @@ impl<'p> Translator<'p> {
         event: &Event<'_>,
         mut visit: impl FnMut(PropertyEvent<'_>),
     ) -> Result<(), FeedError> {
+        let by = (event.thread, event.loc);
         match event.op {
             Op::Named { name, args } => return self.named(name, args, &mut visit),
             Op::Enter { function } if self.wants.functions => {
@@ -269,14 +307,14 @@ impl<'p> Translator<'p> {
             Op::ThreadEnd if self.wants.threads => self.builtin(Builtin::EndThread, &[], &mut visit),
             Op::Free { mem } => self.free(mem, &mut visit),
             Op::Read { mem, value } | Op::Load { mem, value, .. } if self.wants.memory => {
-                self.access(Builtin::Read, mem, value, &mut visit);
+                self.access(Builtin::Read, mem, value, by, &mut visit);
             }
             Op::Write { mem, value } | Op::Store { mem, value, .. } if self.wants.memory => {
-                self.access(Builtin::Write, mem, value, &mut visit);
+                self.access(Builtin::Write, mem, value, by, &mut visit);
             }
             Op::Rmw { mem, values, .. } if self.wants.memory => {
-                self.access(Builtin::Read, mem, values.map(|(read, _)| read), &mut visit);
-                self.access(Builtin::Write, mem, values.map(|(_, written)| written), &mut visit);
+                self.access(Builtin::Read, mem, values.map(|(read, _)| read), by, &mut visit);
+                self.access(Builtin::Write, mem, values.map(|(_, written)| written), by, &mut visit);
             }
             _ => {}
         }
@@ -341,8 +379,8 @@ impl<'p> Translator<'p> {
 
     fn lock(&mut self, what: Builtin, lock: LockId, visit: &mut impl FnMut(PropertyEvent<'_>)) {
         let object = match self.lock_places.get(lock.index()).copied().flatten() {
-            Some(addr) => self.objects.lock_at(addr, lock, |before| visit(PropertyEvent::Gone(before))),
-            None => Objects::lock(lock),
+            Some(addr) => self.objects.lock_at(addr, lock.0, |before| visit(PropertyEvent::Gone(before))),
+            None => Objects::lock(lock.0),
         };
         self.builtin(what, &[object], visit);
     }
@@ -352,7 +390,7 @@ impl<'p> Translator<'p> {
             // The block itself counts, mentioned or not.
             self.objects.at(mem.addr);
         }
-        for object in self.objects.in_block(mem) {
+        for object in self.objects.in_block(mem.addr, mem.size.into()) {
             self.builtin(Builtin::EndObject, &[object], visit);
             visit(PropertyEvent::Gone(object));
             self.objects.end(object);
@@ -364,20 +402,24 @@ impl<'p> Translator<'p> {
         what: Builtin,
         mem: Mem,
         value: Option<u64>,
+        by: (ThreadId, LocId),
         visit: &mut impl FnMut(PropertyEvent<'_>),
     ) {
-        let value = value.map(|value| signed(value, mem.size));
         if self.builtin.iter().any(|(builtin, _)| *builtin == what) {
             let object = self.objects.at(mem.addr);
             self.builtin(what, &[object], visit);
             if let Some(value) = value {
-                self.builtin(what, &[object, value as u64], visit);
+                self.builtin(what, &[object, signed(value, mem.size) as u64], visit);
             }
         }
         if what == Builtin::Write {
-            for var in self.variables.within(mem) {
-                if !self.unknown.contains(&var) {
-                    self.unknown.push(var);
+            for (var, is_all) in self.variables.within(mem) {
+                match self.unknown.iter().find(|unknown| unknown.var == var) {
+                    // What a copy has written is recorded behind it.
+                    Some(unknown) if unknown.by == by && value.is_some() => {}
+                    // What it was before nobody has seen, and nobody will.
+                    Some(unknown) => self.relied_on = self.relied_on.or(Some(*unknown)),
+                    None => self.unknown.push(UnknownValue { var, is_all, by }),
                 }
             }
         }
@@ -385,20 +427,44 @@ impl<'p> Translator<'p> {
         let Some(value) = value.filter(|_| what == Builtin::Write || !self.unknown.is_empty()) else {
             return;
         };
-        for var in self.variables.at(mem.addr) {
-            if what == Builtin::Write || self.unknown.contains(&var) {
-                self.unknown.retain(|&unknown| unknown != var);
+        for var in self.variables.at(mem) {
+            if what == Builtin::Write || self.unknown.iter().any(|unknown| unknown.var == var) {
+                self.unknown.retain(|unknown| unknown.var != var);
                 self.relied_on = self.relied_on.or(self.unknown.first().copied());
+                let value = number(value, mem, self.unsigned[var as usize]);
                 visit(PropertyEvent::Assign(var as usize, value));
             }
         }
     }
 
-    /// A variable of the property whose value was not known when another was assigned, or is not known now.
-    pub fn unknown_value(&self) -> Option<&'p str> {
-        let unknown = self.relied_on.or(self.unknown.first().copied());
-        unknown.map(|var| self.property.vars[var as usize].name.as_str())
+    /// Why it is so, if the value of a variable was not known when another was assigned, or is not known now.
+    pub fn unknown_value(&self) -> Option<String> {
+        let UnknownValue { var, is_all, .. } = self.relied_on.or(self.unknown.first().copied())?;
+        let variable = &self.property.vars[var as usize].name;
+        Some(match is_all {
+            true => format!(
+                "the trace does not say which value `{variable}` got: those of whole numbers are recorded with `--spec` or `--watch {variable}`"
+            ),
+            false => format!(
+                "`{variable}` was written together with other memory, or by code that does not tell what: its value is not known"
+            ),
+        })
     }
+}
+
+/// A variable of the property that was written, nobody knows with what.
+#[derive(Clone, Copy, Debug)]
+struct UnknownValue {
+    var: u32,
+    /// Whether the variable is all that was written.
+    is_all: bool,
+    /// By whom, and where.
+    by: (ThreadId, LocId),
+}
+
+/// Whether a trace with these facts was recorded from a program.
+pub fn is_recorded(facts: &Facts) -> bool {
+    facts.iter().any(|(name, _)| name == PROCESS)
 }
 
 /// What a property knows an argument by.
@@ -408,7 +474,7 @@ fn value(objects: &mut Objects, texts: &ByName, arg: Arg) -> u64 {
         Arg::Object(addr) => objects.at(addr),
         Arg::Str(text) => match texts.events(text).first() {
             Some(&own) => Objects::text(own as usize),
-            None => Objects::string(text),
+            None => Objects::string(text.0),
         },
     }
 }

@@ -118,7 +118,7 @@ fn event(event: &Event) -> String {
 
 fn var(var: &Var) -> String {
     let initial = optional(var.initial.map(|value| format!("{value}_i64")));
-    format!("__foresee::Var {{ name: {}, initial: {initial} }}", string(&var.name))
+    format!("__foresee::Var {{ name: {}, initial: {initial}, is_unsigned: false }}", string(&var.name))
 }
 
 fn body(body: &Body, events: usize) -> Option<String> {

@@ -155,11 +155,11 @@ impl Checker<'_> {
             let problem = Diagnostic::error(var.kind.span.clone(), message, "expected `int` or `bool`");
             self.problems.push(problem.with_suggestion(&var.kind.text, ["int", "bool"]));
         }
-        Var { name: var.name.text.clone(), initial: var.initial }
+        Var { name: var.name.text.clone(), initial: var.initial, is_unsigned: false }
     }
 
     fn state(&mut self, state: &ast::Var) -> StateVar {
-        let Var { name, initial } = self.var(state);
+        let Var { name, initial, .. } = self.var(state);
         StateVar { name, initial: initial.unwrap_or(0) }
     }
 
@@ -183,7 +183,7 @@ impl Checker<'_> {
     }
 
     fn local(&mut self, local: &ast::Var) -> Local {
-        let Var { name, initial } = self.var(local);
+        let Var { name, initial, .. } = self.var(local);
         Local { name, initial: initial.unwrap_or(0) }
     }
 

@@ -10,7 +10,7 @@
 //! and signs mean the same.
 
 use super::ast::{Bound, Formula, Quantified};
-use super::diagnostic::{Diagnostic, Span};
+use super::diagnostic::{Diagnostic, Span, closest};
 use super::lexer::{Token, TokenKind, UNITS};
 use super::parser::{Parser, Result};
 use crate::operator::{Binary, Unary};
@@ -324,6 +324,7 @@ impl Parser {
             _ if self.takes_word("true") => Ok(Formula::Bool(true, start)),
             _ if self.takes_word("false") => Ok(Formula::Bool(false, start)),
             _ if self.at_body_end() => Err(self.unexpected("a formula")),
+            TokenKind::Name(word) if self.is_sign(1, "(") => Err(no_operator(&word, start)),
             _ => Ok(Formula::Name(self.variable("an event, a variable, a number or `(`")?)),
         }
     }
@@ -341,4 +342,29 @@ pub(super) fn not_bounded(span: Span) -> Diagnostic {
     let message = "time bounds the past operators of `ptltl`: `<*>`, `[*]` and `S`";
     let help = "write what must have been: `ptltl: response -> <*>[<= 5s] request`";
     Diagnostic::error(span, message, "no bound can be here").with_help(help)
+}
+
+/// Words for operators, as other languages have them or as they are here, and how they are written here.
+const OPERATORS: [(&str, &str); 9] = [
+    ("start", "start(p)"),
+    ("end", "end(p)"),
+    ("not", "!p"),
+    ("always", "[] p"),
+    ("eventually", "<> p"),
+    ("next", "o p"),
+    ("previously", "(*) p"),
+    ("once", "<*> p"),
+    ("historically", "[*] p"),
+];
+
+/// A word before a parenthesis that is no operator.
+fn no_operator(word: &str, span: Span) -> Diagnostic {
+    let meant = closest(word, OPERATORS.map(|(operator, _)| operator));
+    let written = OPERATORS.iter().find(|(operator, _)| Some(*operator) == meant);
+    let problem =
+        Diagnostic::error(span, format!("there is no operator `{word}`"), "no operator of formulas");
+    match written {
+        Some((_, written)) => problem.with_help(format!("did you mean `{written}`?")),
+        None => problem.with_help("what events carry is said where they are declared: `event open(f);`"),
+    }
 }

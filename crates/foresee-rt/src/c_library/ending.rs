@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::SeqCst};
 use libc::{c_char, c_int, c_void};
 
 use super::other_threads::{Others, look};
+use crate::clock;
 use crate::entry_points::weak_entries;
 use crate::environment;
 use crate::real_functions::{Real, call_real};
@@ -31,10 +32,7 @@ pub(crate) fn start() {
 
 /// Milliseconds of a clock that only goes forward.
 fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call fills `time`. It is made directly: the function that programs call records what it writes.
-    unsafe { libc::syscall(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000
+    clock::nanoseconds() / 1_000_000
 }
 
 fn pause() {

@@ -12,6 +12,7 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use super::channels::{OF_NAMES, changes_files, takes_from_children};
+use crate::readable;
 use crate::recorder::edges::{acquire_edge, release_edge};
 use crate::recorder::status;
 use crate::recorder::thread::are_many;
@@ -89,24 +90,21 @@ impl Use {
 /// Adds the objects of all names of a path, and says which is the last one's.
 fn note_names(path: Path, places: &mut Places) -> usize {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
-    let (mut hash, mut last, mut at) = (START, 0, path);
-    loop {
-        // SAFETY: no byte behind the text's zero byte is read: the real function reads the same.
-        let byte = unsafe { *at } as u8;
-        if matches!(byte, 0 | b'/') {
-            if hash != START {
-                last = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % PLACES;
-                places[last / 64] |= 1 << (last % 64);
-                hash = START;
-            }
-            if byte == 0 {
-                return last;
-            }
-        } else {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    let (mut hash, mut last) = (START, 0);
+    let mut end_name = |hash: &mut u64| {
+        if *hash != START {
+            last = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % PLACES;
+            places[last / 64] |= 1 << (last % 64);
+            *hash = START;
         }
-        at = at.wrapping_add(1);
-    }
+    };
+    // What is not there is no path, and the call fails.
+    readable::visit_text(path, usize::MAX, |byte| match byte {
+        b'/' => end_name(&mut hash),
+        byte => hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3),
+    });
+    end_name(&mut hash);
+    last
 }
 
 fn object(place: usize) -> u64 {

@@ -1,4 +1,4 @@
-//! Threads begin, get names, end, and are joined: those of POSIX and those of C11.
+//! Threads begin, get names, end, and are joined or detached: those of POSIX and those of C11.
 //!
 //! A thread ends when it can do nothing more of the program's: after the destructors of its thread-local variables.
 //! C++'s run first; those of `pthread_key_create` run in rounds, and ours puts itself off to the last round.
@@ -72,6 +72,7 @@ fn create_with<F: Copy>(
     first: F,
     pc: u64,
     handle: *mut pthread_t,
+    is_detached: bool,
     real: impl FnOnce(F, *mut c_void) -> c_int,
 ) -> c_int {
     let thread = if status::recording() { new_thread() } else { None };
@@ -113,7 +114,25 @@ fn create_with<F: Copy>(
             thread_handles::note(thread, *handle);
         }
     }
+    if is_detached {
+        detached(result, thread, pc);
+    }
     result
+}
+
+/// Whether threads that are made with these attributes are detached.
+fn are_detached(attributes: *const c_void) -> bool {
+    let mut state = 0;
+    // SAFETY: the attributes are null, or the caller vouches that they are initialised; `state` is a variable for the answer.
+    unsafe {
+        !attributes.is_null()
+            && pthread_attr_getdetachstate(attributes.cast(), &mut state) == 0
+            && state == libc::PTHREAD_CREATE_DETACHED
+    }
+}
+
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(attributes: *const libc::pthread_attr_t, state: *mut c_int) -> c_int;
 }
 
 extern "C-unwind" fn create(
@@ -125,13 +144,21 @@ extern "C-unwind" fn create(
 ) -> c_int {
     static REAL: Real = Real::new(c"pthread_create");
     // SAFETY: forwards the caller's own arguments, or `first` and what it expects.
-    create_with(routine, argument, first as Routine, pc, handle, |run, with| unsafe {
-        call_real!(
-            REAL,
-            (*mut pthread_t, *const c_void, Routine, *mut c_void) -> c_int,
-            handle, attributes, run, with
-        )
-    })
+    create_with(
+        routine,
+        argument,
+        first as Routine,
+        pc,
+        handle,
+        are_detached(attributes),
+        |run, with| unsafe {
+            call_real!(
+                REAL,
+                (*mut pthread_t, *const c_void, Routine, *mut c_void) -> c_int,
+                handle, attributes, run, with
+            )
+        },
+    )
 }
 
 extern "C-unwind" fn c11_create(
@@ -142,7 +169,7 @@ extern "C-unwind" fn c11_create(
 ) -> c_int {
     static REAL: Real = Real::new(c"thrd_create");
     // SAFETY: forwards the caller's own arguments, or `c11_first` and what it expects.
-    create_with(routine, argument, c11_first as C11Routine, pc, handle, |run, with| unsafe {
+    create_with(routine, argument, c11_first as C11Routine, pc, handle, false, |run, with| unsafe {
         call_real!(REAL, (*mut pthread_t, C11Routine, *mut c_void) -> c_int, handle, run, with)
     })
 }
@@ -305,6 +332,34 @@ extern "C-unwind" fn clockjoin(
     joined(result, thread, value, pc)
 }
 
+/// Nobody will join this thread, if the call was right.
+fn detached(result: c_int, thread: Option<u32>, pc: u64) {
+    if let (0, Some(thread)) = (result, thread) {
+        always(|local| local.plain(Tag::Detach, 0, [pc, u64::from(thread)]));
+    }
+}
+
+/// Detaches a thread with `real`, a function of the C library that is given its handle.
+fn detach_with(handle: pthread_t, pc: u64, real: impl FnOnce() -> c_int) -> c_int {
+    // Before the call: one that has ended and is detached leaves its handle to others.
+    let thread = thread_of(handle);
+    let result = real();
+    detached(result, thread, pc);
+    result
+}
+
+extern "C-unwind" fn detach(handle: pthread_t, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"pthread_detach");
+    // SAFETY: forwards the caller's own argument, with the signature of the C library's function.
+    detach_with(handle, pc, || unsafe { call_real!(REAL, (pthread_t) -> c_int, handle) })
+}
+
+extern "C-unwind" fn c11_detach(handle: pthread_t, pc: u64) -> c_int {
+    static REAL: Real = Real::new(c"thrd_detach");
+    // SAFETY: forwards the caller's own argument, with the signature of the C library's function.
+    detach_with(handle, pc, || unsafe { call_real!(REAL, (pthread_t) -> c_int, handle) })
+}
+
 extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char, _pc: u64) -> c_int {
     static REAL: Real = Real::new(c"pthread_setname_np");
     // SAFETY: forwards the caller's own arguments, with the signature of the C library's function.
@@ -321,6 +376,8 @@ weak_entries! {
     "pthread_join" => join, "rdx";
     "thrd_create" => c11_create, "rcx";
     "thrd_join" => c11_join, "rdx";
+    "pthread_detach" => detach, "rsi";
+    "thrd_detach" => c11_detach, "rsi";
     "pthread_tryjoin_np" => tryjoin, "rdx";
     "pthread_timedjoin_np" => timedjoin, "rcx";
     "pthread_clockjoin_np" => clockjoin, "r8";

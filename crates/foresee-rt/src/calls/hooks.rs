@@ -1,12 +1,13 @@
 //! The hooks of a program, and what is recorded where it comes to one.
 
+use std::ffi::c_char;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
 
 use foresee_format::{ARG_INT, ARG_OBJECT, SAVED_REGISTERS, Tag, ValueWord};
 
-use super::table::{Hook, PaddedText};
+use super::table::Hook;
 use crate::recorder::thread::{Local, always};
-use crate::sdk;
+use crate::{readable, sdk};
 
 /// All hooks, by their numbers.
 static HOOKS: AtomicPtr<Hook> = AtomicPtr::new(std::ptr::null_mut());
@@ -33,11 +34,13 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
     let record = |local: &Local, value: &u64| {
         let value = ValueWord::from_word(*value);
         let bits = bits(value, registers, frame);
-        if value.text && bits != 0 {
-            let start = bits as *const u8;
-            return sdk::string_argument(local, start, length(start));
+        let start = bits as *const c_char;
+        if value.text
+            && let Some(len) = readable::text_len(start, sdk::MAX_TEXT)
+        {
+            return sdk::string_argument(local, start.cast(), len);
         }
-        // No text is the object that is none.
+        // What is no text is an object, or none.
         let kind = if value.object || value.text { ARG_OBJECT } else { ARG_INT };
         local.plain(Tag::Arg, kind, [value.value(bits)]);
     };
@@ -50,17 +53,7 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
 /// What hooks are, for the trace ([`foresee_format::TEXT_CALLS`]).
 pub(super) fn names(hooks: &[Hook]) -> Vec<u8> {
     let texts = hooks.iter().flat_map(|hook| [hook.parameters, hook.name]);
-    let bytes = |text: PaddedText| {
-        let bytes = text.words.iter().flat_map(|word| word.to_le_bytes());
-        bytes.take(text.len).filter(|byte| *byte != 0).chain([0])
-    };
-    texts.flat_map(bytes).collect()
-}
-
-/// How long a text is, as far as it is recorded. (The C library's own function for that is one of those that are recorded.)
-fn length(start: *const u8) -> usize {
-    // SAFETY: the function was called with a text that a zero byte ends, as it is declared: nothing behind that is read.
-    (0..sdk::MAX_TEXT).find(|&at| unsafe { start.add(at).read_volatile() } == 0).unwrap_or(sdk::MAX_TEXT)
+    texts.flat_map(|text| text.bytes().filter(|byte| *byte != 0).chain([0])).collect()
 }
 
 /// The bits of a value, where it is.

@@ -16,6 +16,13 @@ pub(super) struct PaddedText {
     pub(super) len: usize,
 }
 
+impl PaddedText {
+    /// The text itself.
+    pub(super) fn bytes(self) -> impl Iterator<Item = u8> {
+        self.words.iter().flat_map(|word| word.to_le_bytes()).take(self.len)
+    }
+}
+
 /// A hook as the table has it, which stays mapped.
 pub(super) struct Hook {
     /// Where the program is changed, as its file says.

@@ -42,6 +42,27 @@ pub(super) fn start() -> bool {
     able & COMPACT != 0
 }
 
+/// Puts the general registers that calls may change on the stack, in the order of `foresee_format::Saved`, from the top.
+macro_rules! save_registers {
+    () => {
+        "push rbp; mov rbp, rsp; push r11; push r10; push rax; push r9; push r8; push rcx; push rdx; push rsi; push rdi"
+    };
+}
+
+/// Says what was saved, where the return address is, and the number of the hook.
+macro_rules! call_reached {
+    () => {
+        "lea rdi, [rbp - 72]; lea rsi, [rbp + 24]; mov rdx, [rbp + 16]; call {reached}"
+    };
+}
+
+/// Takes them back, and goes on.
+macro_rules! restore_registers {
+    () => {
+        "lea rsp, [rbp - 72]; pop rdi; pop rsi; pop rdx; pop rcx; pop r8; pop r9; pop rax; pop r10; pop r11; pop rbp; ret 8"
+    };
+}
+
 /// Called by the pieces of code that hooks jump to. On the stack are where to go on, the number of the hook, and then what was there.
 ///
 /// The driver looks for this name in a program, to know that it can have hooks.
@@ -49,18 +70,7 @@ pub(super) fn start() -> bool {
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn foresee_hook() {
     naked_asm!(
-        "push rbp",
-        "mov rbp, rsp",
-        // In the order of `foresee_format::Saved`, from the top.
-        "push r11",
-        "push r10",
-        "push rax",
-        "push r9",
-        "push r8",
-        "push rcx",
-        "push rdx",
-        "push rsi",
-        "push rdi",
+        save_registers!(),
         "sub rsp, {room}",
         "and rsp, -64",
         "cmp byte ptr [rip + {able}], {tells}",
@@ -84,10 +94,7 @@ pub(super) extern "C" fn foresee_hook() {
         "xor edx, edx",
         "mov eax, {parts}",
         "xsavec64 [rsp]",
-        "lea rdi, [rbp - 72]",
-        "lea rsi, [rbp + 24]",
-        "mov rdx, [rbp + 16]",
-        "call {reached}",
+        call_reached!(),
         "xor edx, edx",
         "mov eax, {parts}",
         "xrstor64 [rsp]",
@@ -109,10 +116,7 @@ pub(super) extern "C" fn foresee_hook() {
         "movaps [rsp + 208], xmm13",
         "movaps [rsp + 224], xmm14",
         "movaps [rsp + 240], xmm15",
-        "lea rdi, [rbp - 72]",
-        "lea rsi, [rbp + 24]",
-        "mov rdx, [rbp + 16]",
-        "call {reached}",
+        call_reached!(),
         "movaps xmm0, [rsp + 0]",
         "movaps xmm1, [rsp + 16]",
         "movaps xmm2, [rsp + 32]",
@@ -130,18 +134,7 @@ pub(super) extern "C" fn foresee_hook() {
         "movaps xmm14, [rsp + 224]",
         "movaps xmm15, [rsp + 240]",
         "3:",
-        "lea rsp, [rbp - 72]",
-        "pop rdi",
-        "pop rsi",
-        "pop rdx",
-        "pop rcx",
-        "pop r8",
-        "pop r9",
-        "pop rax",
-        "pop r10",
-        "pop r11",
-        "pop rbp",
-        "ret 8",
+        restore_registers!(),
         room = const ROOM,
         parts = const PARTS,
         able = sym ABLE,
@@ -155,34 +148,10 @@ pub(super) extern "C" fn foresee_hook() {
 #[unsafe(naked)]
 pub(super) extern "C" fn plain_hook() {
     naked_asm!(
-        "push rbp",
-        "mov rbp, rsp",
-        "push r11",
-        "push r10",
-        "push rax",
-        "push r9",
-        "push r8",
-        "push rcx",
-        "push rdx",
-        "push rsi",
-        "push rdi",
+        save_registers!(),
         "and rsp, -16",
-        "lea rdi, [rbp - 72]",
-        "lea rsi, [rbp + 24]",
-        "mov rdx, [rbp + 16]",
-        "call {reached}",
-        "lea rsp, [rbp - 72]",
-        "pop rdi",
-        "pop rsi",
-        "pop rdx",
-        "pop rcx",
-        "pop r8",
-        "pop r9",
-        "pop rax",
-        "pop r10",
-        "pop r11",
-        "pop rbp",
-        "ret 8",
+        call_reached!(),
+        restore_registers!(),
         reached = sym super::hooks::reached
     )
 }

@@ -2,21 +2,26 @@
 //!
 //! The child of a fork is a run of its own: it leaves the parent's trace alone and begins another, under a name with its process id.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
-use foresee_format::{INITIAL_VALUE_OF, PLACE_OF, RunFlags, TEXT_CALLS, TEXT_FACTS, TEXT_MAPS};
+use foresee_format::{
+    INITIAL_VALUE_OF, PLACE_OF, PROCESS, RunFlags, TEXT_CALLS, TEXT_FACTS, TEXT_MAPS, UNSIGNED,
+};
 
 use super::new_file::{self, Name};
 use super::order::{self, Clock};
 use super::{branches, code_filter, ring, seen_values, side_files, status, thread, trace_file, watched};
 use crate::message::say;
-use crate::{environment, knowledge, program, variables};
+use crate::{environment, monitors, program, variables};
 
 const PATH_LEN: usize = libc::PATH_MAX as usize;
 /// The name that was given for the trace. It is kept, as the program may change its environment before it forks.
 static PATH: [AtomicU8; PATH_LEN] = [const { AtomicU8::new(0) }; PATH_LEN];
+
+/// This process was forked off another that is recorded.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
 /// What hooks in the program record, for all traces of it.
 static CALLS: OnceLock<Vec<u8>> = OnceLock::new();
@@ -32,11 +37,16 @@ pub(crate) fn start() {
         // A program with other rights than its user's must not write where its user says.
         return say(&[b"foresee: the program has other rights than its user (setuid): it runs unrecorded\n"]);
     }
-    let Some(path) = environment::text(c"FORESEE_RAW") else { return };
+    let is_monitored = monitors::start();
+    let Some(path) = environment::text(c"FORESEE_RAW") else {
+        return if is_monitored {
+            monitor_alone()
+        };
+    };
     for (slot, &byte) in PATH[..PATH_LEN - 1].iter().zip(path.to_bytes()) {
         slot.store(byte, Relaxed);
     }
-    begin(path, new_file::create(path), knowledge::start());
+    begin(path, new_file::create(path), is_monitored);
 }
 
 /// Ends recording for this process, and for nobody who shares the file: for the child of a fork.
@@ -47,13 +57,37 @@ pub(crate) fn suspend() {
 /// Begins the trace of the child of a fork.
 pub(crate) fn start_in_child() {
     trace_file::leave_to_parent();
+    IS_CHILD.store(true, Relaxed);
     let mut path = [0; PATH_LEN];
     for (byte, slot) in path.iter_mut().zip(&PATH) {
         *byte = slot.load(Relaxed);
     }
-    if let Ok(path) = CStr::from_bytes_until_nul(&path) {
-        begin(path, new_file::create_for_this_process(path), knowledge::start_in_child());
+    // Without a trace, the child is not monitored: what its parent has done is not its own.
+    if let Ok(path) = CStr::from_bytes_until_nul(&path)
+        && !path.is_empty()
+    {
+        begin(path, new_file::create_for_this_process(path), monitors::start_in_child());
     }
+}
+
+/// There is no trace. Keys are times where that can be, as nobody reads them and the counter is one for all threads.
+fn monitor_alone() {
+    order::start(Clock::Time);
+    status::turn_on_monitors();
+    // SAFETY: the function stays, and does not look at its argument. It runs after those that the program registers. (`atexit` is not in the C library itself, but linked to programs.)
+    unsafe { __cxa_atexit(end_monitors, std::ptr::null_mut(), std::ptr::null_mut()) };
+}
+
+unsafe extern "C" {
+    fn __cxa_atexit(
+        function: extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+        library: *mut c_void,
+    ) -> c_int;
+}
+
+extern "C" fn end_monitors(_: *mut c_void) {
+    thread::always(|local| monitors::end(local.monitored_thread()));
 }
 
 fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
@@ -102,6 +136,7 @@ fn flags(clock: Clock) -> RunFlags {
         .with_if(RunFlags::HAS_SEEN_VALUES, seen_values::are_recorded())
         .with_if(RunFlags::KEYS_ARE_TIMES, clock == Clock::Time)
         .with_if(RunFlags::CHUNKS_STAY, thread::chunks_stay())
+        .with_if(RunFlags::AFTER_FORK, IS_CHILD.load(Relaxed))
 }
 
 /// Writes facts about the process: they appear in `foresee trace info`, and properties have the first values of variables from them.
@@ -119,13 +154,14 @@ fn write_facts() {
     if let Ok(directory) = std::env::current_dir() {
         fact("directory", directory.as_os_str().as_encoded_bytes());
     }
-    fact("pid", std::process::id().to_string().as_bytes());
+    fact(PROCESS, std::process::id().to_string().as_bytes());
     if let Ok(time) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
         fact("time", time.as_secs().to_string().as_bytes());
     }
     for variable in variables::all() {
         if let Some(value) = variable.value() {
-            fact(&[INITIAL_VALUE_OF, &variable.name].concat(), value.to_string().as_bytes());
+            let unsigned = if variable.is_unsigned { UNSIGNED } else { "" };
+            fact(&[INITIAL_VALUE_OF, &variable.name].concat(), format!("{value}{unsigned}").as_bytes());
         }
         if let Some(part) = &variable.part {
             let place = format!("{:x}:{:x}", variable.addr, variable.size);

@@ -29,10 +29,19 @@ const READS_SPECIAL: u8 = ALL_ALIKE | 4;
 /// As `SOME_SPECIAL`, and threads are monitored, too (`knowledge`).
 const MONITORED: u8 = SOME_SPECIAL | 8;
 
+/// As `MONITORED`, and there is no trace: what would be recorded is for the monitors alone.
+const ONLY_MONITORED: u8 = MONITORED | 16;
+
 /// Whether what is recorded is also a step of its thread's monitor.
 #[inline(always)]
 pub(crate) fn monitored() -> bool {
-    OWN_PAGE.status.load(Relaxed) == MONITORED
+    OWN_PAGE.status.load(Relaxed) & MONITORED == MONITORED
+}
+
+/// Whether what is recorded is for monitors alone, and not written.
+#[inline(always)]
+pub(crate) fn only_monitored() -> bool {
+    OWN_PAGE.status.load(Relaxed) == ONLY_MONITORED
 }
 
 /// Whether events are recorded.
@@ -53,17 +62,26 @@ pub(crate) fn recording_reads_alike() -> bool {
     OWN_PAGE.status.load(Relaxed) == ALL_ALIKE
 }
 
-/// Events are recorded from now on, and by no copy of the process. (A kernel before 4.14 cannot do that.)
+/// Events are recorded from now on, and by no copy of the process.
 pub(crate) fn turn_on(is_monitored: bool, some_are_special: bool, reads_are_special: bool) {
-    let page = &raw const OWN_PAGE;
-    // SAFETY: the page is this static's alone, and nobody but this module uses it, in this process or another.
-    unsafe { libc::madvise(page.cast_mut().cast(), PAGE, libc::MADV_WIPEONFORK) };
-    let status = match (is_monitored, some_are_special, reads_are_special) {
+    become_status(match (is_monitored, some_are_special, reads_are_special) {
         (true, _, _) => MONITORED,
         (false, true, _) => SOME_SPECIAL,
         (false, false, true) => READS_SPECIAL,
         (false, false, false) => ALL_ALIKE,
-    };
+    });
+}
+
+/// Events are told to monitors from now on, and written nowhere.
+pub(crate) fn turn_on_monitors() {
+    become_status(ONLY_MONITORED);
+}
+
+/// For this process, and no copy of it. (A kernel before 4.14 cannot do that.)
+fn become_status(status: u8) {
+    let page = &raw const OWN_PAGE;
+    // SAFETY: the page is this static's alone, and nobody but this module uses it, in this process or another.
+    unsafe { libc::madvise(page.cast_mut().cast(), PAGE, libc::MADV_WIPEONFORK) };
     OWN_PAGE.status.store(status, SeqCst);
 }
 

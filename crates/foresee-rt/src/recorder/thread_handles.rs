@@ -1,18 +1,18 @@
 //! Which thread of the trace has which handle (`pthread_t`).
 //!
 //! A table from handles to threads: as handles are used again, it does not grow with the threads that come and go. It is a hash table without locks, from which
-//! nothing is taken out. A handle is an address in the thread's stack, and neighbours' handles are close to each other in it: a program with few threads touches few pages of
+//! nothing is taken out; a program that fills it has had stacks at so many addresses, and recording stops. A handle is an address in the thread's stack, and neighbours' handles are close to each other in it: a program with few threads touches few pages of
 //! the table.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-use foresee_format::{MAX_THREADS, NAME_LEN};
+use foresee_format::{NAME_LEN, Stop};
 use libc::{c_char, pthread_t};
 
 use super::thread::always;
-use super::{status, trace_file};
-use crate::knowledge;
+use super::{order, status, trace_file};
+use crate::monitors;
 
 /// A handle, 0 if none is here, and the last thread that has had it.
 struct Slot {
@@ -20,8 +20,8 @@ struct Slot {
     thread: AtomicU64,
 }
 
-/// Twice as many as there can be threads: there is always a free one.
-const SLOTS: usize = 2 * MAX_THREADS as usize;
+/// Far more than there can be threads at a time.
+const SLOTS: usize = 1 << 21;
 static TABLE: [Slot; SLOTS] =
     [const { Slot { handle: AtomicU64::new(0), thread: AtomicU64::new(NOBODY) } }; SLOTS];
 
@@ -46,8 +46,9 @@ pub(crate) fn note(thread: u32, handle: pthread_t) {
         Ok(_) => true,
         Err(there) => there == handle,
     };
-    if let Some(slot) = slots(handle).find(is_its) {
-        raise(&slot.thread, PROCESS.load(SeqCst) << PROCESS_SHIFT | (u64::from(thread) + 1));
+    match slots(handle).find(is_its) {
+        Some(slot) => raise(&slot.thread, PROCESS.load(SeqCst) << PROCESS_SHIFT | (u64::from(thread) + 1)),
+        None => trace_file::stop(order::now(), Stop::Threads),
     }
 }
 
@@ -98,7 +99,7 @@ pub(crate) unsafe fn name(handle: pthread_t, name: *const c_char) {
         let name = unsafe { CStr::from_ptr(name) }.to_bytes();
         trace_file::name_thread(thread, name);
         if status::monitored() {
-            always(|_| knowledge::name(thread, &name[..name.len().min(NAME_LEN as usize)]));
+            always(|_| monitors::name(thread, &name[..name.len().min(NAME_LEN as usize)]));
         }
     }
 }

@@ -191,23 +191,37 @@ impl Access {
     }
 }
 
-/// A record that waits for the value of its access.
+/// An access whose value is not known yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Unsettled {
     access: Access,
-    /// Null if it is to stay without one.
+    /// The record that waits for it; null if there is no trace.
     record: *mut u64,
+    /// Whether the value will be known.
+    has_value: bool,
+    /// Where the access is.
+    pc: u64,
 }
 
 impl Unsettled {
     /// The record is in the thread's current chunk.
-    pub(crate) fn new(access: Access, record: *mut u64) -> Unsettled {
-        Unsettled { access, record }
+    pub(crate) fn new(access: Access, record: *mut u64, pc: u64) -> Unsettled {
+        Unsettled { access, record, has_value: true, pc }
+    }
+
+    /// An access that is told to monitors alone.
+    pub(crate) fn unrecorded(access: Access, pc: u64) -> Unsettled {
+        Unsettled::new(access, std::ptr::null_mut(), pc)
+    }
+
+    /// Where the access is.
+    pub(crate) fn pc(self) -> u64 {
+        self.pc
     }
 
     /// The same access, whose value will not be recorded.
     pub(crate) fn without_value(self) -> Unsettled {
-        Unsettled { record: std::ptr::null_mut(), ..self }
+        Unsettled { has_value: false, ..self }
     }
 
     /// The access.
@@ -218,8 +232,11 @@ impl Unsettled {
     /// The thread has entered the runtime again: the access has happened. Its value, if it is known.
     pub(crate) fn settle(self) -> Option<u64> {
         let value = self.access.value();
-        if !self.access.ends_alone() || self.record.is_null() {
+        if !self.access.ends_alone() || !self.has_value {
             return None;
+        }
+        if self.record.is_null() {
+            return Some(value);
         }
         // SAFETY: the record is the thread's last one: it is in the current chunk, which is mapped, it has four words, and only
         // this thread writes to it. A process that reads along finds the mark until after the value is there.

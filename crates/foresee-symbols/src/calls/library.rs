@@ -17,7 +17,7 @@ use super::prototypes::{self, Passed, Prototype};
 use super::refusal::Refusal;
 use super::table::{TableHook, word};
 use super::types::Scalar;
-use super::wanted::{NOT_RECORDED, Parameter, Values};
+use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
 
 use crate::image::Elf;
 
@@ -31,6 +31,8 @@ const WORD_TYPES: [object::elf::RelocationType; 3] =
 pub(super) struct AskedLibrary {
     pub(super) by: String,
     prototype: Prototype,
+    /// Its calls are events, whatever is asked of them.
+    is_called: bool,
     /// Its arguments, of each of them.
     is_asked: Vec<bool>,
     /// What is asked when it returns.
@@ -48,19 +50,27 @@ enum AtReturn {
 }
 
 /// Notes what is asked of a function of a library; false if this is none that is known.
-pub(super) fn ask(
-    by: &str,
-    name: &str,
-    values: &Values,
-    asked: &mut Vec<AskedLibrary>,
-) -> Result<bool, Refusal> {
+pub(super) fn ask(wanted: &WantedCall, name: &str, asked: &mut Vec<AskedLibrary>) -> Result<bool, Refusal> {
     let Some(prototype) = prototypes::find(name) else { return Ok(false) };
     let at = asked.iter().position(|one| one.prototype.name == name).unwrap_or_else(|| {
         let is_asked = vec![false; prototype.parameters.len()];
-        asked.push(AskedLibrary { by: by.to_owned(), prototype, is_asked, returned: None });
+        let by = wanted.by.clone();
+        asked.push(AskedLibrary { by, prototype, is_called: false, is_asked, returned: None });
         asked.len() - 1
     });
-    asked[at].ask(values)?;
+    let one = &mut asked[at];
+    one.ask(&wanted.values)?;
+    for (parameter, how) in wanted.values.all().iter().zip(&wanted.uses) {
+        let scalar = match (parameter, one.prototype.result) {
+            (Parameter::Result, Passed::Value(scalar)) => Some(scalar),
+            (Parameter::Result, _) => None,
+            (Parameter::Stored(_), _) => one.prototype.parameters[one.find(parameter)?].stored,
+            (Parameter::Position(_) | Parameter::Named(_), _) => {
+                one.prototype.parameters[one.find(parameter)?].scalar
+            }
+        };
+        scalar.map_or(Ok(()), |scalar| how.check(scalar, name, parameter))?;
+    }
     Ok(true)
 }
 
@@ -72,6 +82,7 @@ impl AskedLibrary {
     fn ask(&mut self, values: &Values) -> Result<(), Refusal> {
         match values {
             Values::Arguments(parameters) => {
+                self.is_called = true;
                 for parameter in parameters {
                     let at = self.find(parameter)?;
                     self.is_asked[at] = true;
@@ -127,7 +138,7 @@ impl AskedLibrary {
         file: &Elf<'_>,
         hooks: &mut Vec<TableHook>,
     ) -> Result<(), Refusal> {
-        let mut of_call = self.is_asked.contains(&true).then(|| self.call()).transpose()?;
+        let mut of_call = self.is_called.then(|| self.call()).transpose()?;
         let of_return = self.returned.as_deref().map(|asked| self.returns(asked)).transpose()?;
         for (kind, hook) in self.places(program, file)? {
             let Recorded { returns, parameters, values, saved } = match (of_call.take(), &of_return) {
@@ -181,18 +192,15 @@ impl AskedLibrary {
             }
         };
         let is_asked = |(_, what): &(usize, &AtReturn)| **what != AtReturn::Nothing;
-        let positions = (0..).zip(asked).filter(is_asked);
-        let mut saved = SavedArguments::NONE;
-        for (at, what) in positions.clone() {
-            self.scalar(at, *what)?;
-            saved = saved.with(at as u8);
-        }
-        let mut values = vec![result];
-        for (at, what) in positions {
-            let scalar = self.scalar(at, *what)?;
-            let place = word(scalar, ValueWord::ON_STACK, saved.offset(at as u8));
-            values.push(ValueWord { stored: *what == AtReturn::Stored, ..place });
-        }
+        let of_parameter = |(at, what): (usize, &AtReturn)| Ok((at as u8, *what, self.scalar(at, *what)?));
+        let kept =
+            (0..).zip(asked).filter(is_asked).map(of_parameter).collect::<Result<Vec<_>, Refusal>>()?;
+        let saved = kept.iter().fold(SavedArguments::NONE, |saved, (at, ..)| saved.with(*at));
+        let value = |&(at, what, scalar): &(u8, AtReturn, Scalar)| ValueWord {
+            stored: what == AtReturn::Stored,
+            ..word(scalar, ValueWord::ON_STACK, saved.offset(at))
+        };
+        let values = std::iter::once(result).chain(kept.iter().map(value)).collect();
         let name = |(parameter, what): (&prototypes::Parameter, &AtReturn)| match what {
             AtReturn::Nothing => NOT_RECORDED.to_owned(),
             AtReturn::Argument => parameter.name.to_owned(),
@@ -218,7 +226,7 @@ impl AskedLibrary {
     /// How the program reaches it, if it does: where it is called if arguments are asked for, and then where it returns if the result is.
     fn places(&self, program: &Program, file: &Elf<'_>) -> Result<Vec<(HookKind, Hook)>, Refusal> {
         let refused = |why: &str| Refusal::NoHook { function: self.name(), why: why.to_owned() };
-        let asks_for_both = self.returned.is_some() && self.is_asked.contains(&true);
+        let asks_for_both = self.returned.is_some() && self.is_called;
         let of_library = |kind, hook| {
             let behind = Hook { address: 0, len: 0, copied: Vec::new(), fields: Vec::new() };
             let behind = asks_for_both.then_some((HookKind::Code, behind));
@@ -250,7 +258,7 @@ impl AskedLibrary {
         let code = FunctionCode::new(&program.code, std::slice::from_ref(&range)).ok_or(NoHook::Beginning)?;
         let mut hooks = Vec::new();
         let mut free_from = start;
-        if self.is_asked.contains(&true) {
+        if self.is_called {
             let entry = hooks::entry(&code)?;
             free_from = entry.address + entry.len as u64;
             hooks.push((HookKind::Code, entry));

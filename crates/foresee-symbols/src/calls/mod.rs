@@ -30,9 +30,10 @@ mod program;
 mod prototypes;
 mod refusal;
 mod table;
-mod types;
+pub(crate) mod types;
 mod wanted;
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 
 use foresee_format::CALLS_MAGIC;
@@ -44,15 +45,50 @@ use self::library::AskedLibrary;
 use self::own::{Asked, ask, meant};
 use self::program::Program;
 pub use self::refusal::{CallError, Refusal};
-pub use self::wanted::{Parameter, Values, WantedCall};
+pub use self::wanted::{Parameter, Use, Values, WantedCall};
 use crate::debug_info::{self, Debug};
 use crate::image::{Image, dwarf_sections};
 
 /// The variable by which the runtime finds the table.
 pub const VARIABLE: &str = "FORESEE_CALLS";
 
-/// The table for a program, as the runtime reads it; `None` if it calls none of the functions.
-pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Option<Vec<u8>>, CallError> {
+/// The functions of libraries whose calls can be recorded with values.
+pub fn library_functions() -> impl Iterator<Item = &'static str> {
+    prototypes::names()
+}
+
+/// What is recorded at a hook, for who wants to know beforehand.
+#[derive(Clone, Debug)]
+pub struct HookedCall {
+    /// The function.
+    pub function: String,
+    /// Whether it is where the function returns; then the result comes first.
+    pub returns: bool,
+    /// Which parameters are recorded, as a text of the trace.
+    pub parameters: String,
+}
+
+/// The hooks of a program.
+#[derive(Clone, Debug)]
+pub struct CallTable {
+    /// As the runtime reads them.
+    pub bytes: Vec<u8>,
+    /// What is recorded at each, by number.
+    pub hooks: Vec<HookedCall>,
+}
+
+/// Those of these very names that functions of a program have, each with the address that its file says.
+pub fn addresses<'n>(image: &Image, names: &BTreeSet<&'n str>) -> Result<Vec<(&'n str, u64)>, CallError> {
+    let program = Program::read(image)?;
+    let address = |name: &'n str| {
+        let found = program.symbols.iter().find(|(_, symbol, _)| symbol == name);
+        found.map(|(address, ..)| (name, *address))
+    };
+    Ok(names.iter().filter_map(|name| address(name)).collect())
+}
+
+/// The table for a program; `None` if it calls none of the functions.
+pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Option<CallTable>, CallError> {
     let program = Program::read(image)?;
     let file = image.elf()?;
     let sections = dwarf_sections(&file)?;
@@ -80,9 +116,14 @@ pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Option<Vec<u8>>, Ca
     }
     let about = image.metadata();
     let header = [CALLS_MAGIC, about.dev(), about.ino(), hooks.len() as u64];
-    let mut table: Vec<u8> = header.iter().flat_map(|word| word.to_le_bytes()).collect();
-    hooks.iter().for_each(|hook| hook.write(&mut table));
-    Ok((!hooks.is_empty()).then_some(table))
+    let mut bytes: Vec<u8> = header.iter().flat_map(|word| word.to_le_bytes()).collect();
+    hooks.iter().for_each(|hook| hook.write(&mut bytes));
+    let hooked = |hook: table::TableHook| {
+        let table::TableHook { name: function, returns, parameters, .. } = hook;
+        HookedCall { function, returns, parameters }
+    };
+    let hooks: Vec<HookedCall> = hooks.into_iter().map(hooked).collect();
+    Ok((!hooks.is_empty()).then_some(CallTable { bytes, hooks }))
 }
 
 /// Those of the functions that a program does not have: one of several programs need not have them all.

@@ -15,7 +15,7 @@ use super::program::Program;
 use super::prototypes;
 use super::refusal::Refusal;
 use super::table::{TableHook, word};
-use super::types;
+use super::types::{self, Scalar};
 use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
 use crate::debug_info::Debug;
 use crate::demangle::demangled;
@@ -37,6 +37,10 @@ pub(super) struct Asked<'f> {
     parameters: Vec<functions::Parameter>,
     /// Of each of them.
     is_asked: Vec<bool>,
+    /// Its calls are events, whatever is asked of them.
+    is_called: bool,
+    /// Its returns are.
+    returns: bool,
     result: bool,
 }
 
@@ -49,7 +53,7 @@ pub(super) fn ask<'f>(
     of_libraries: &mut Vec<AskedLibrary>,
 ) -> Result<(), Refusal> {
     for name in &wanted.functions {
-        if !functions.has(name) && library::ask(&wanted.by, name, &wanted.values, of_libraries)? {
+        if !functions.has(name) && library::ask(wanted, name, of_libraries)? {
             continue;
         }
         for function in meant(name, functions)? {
@@ -57,20 +61,36 @@ pub(super) fn ask<'f>(
             let at = known.unwrap_or_else(|| {
                 let parameters = function.parameters(debug);
                 let is_asked = vec![false; parameters.len()];
-                asked.push(Asked { by: &wanted.by, function, parameters, is_asked, result: false });
+                let (is_called, returns, result) = (false, false, false);
+                asked.push(Asked {
+                    by: &wanted.by,
+                    function,
+                    parameters,
+                    is_asked,
+                    is_called,
+                    returns,
+                    result,
+                });
                 asked.len() - 1
             });
             let one = &mut asked[at];
             match &wanted.values {
                 Values::Returned(values) if values.iter().all(|value| *value == Parameter::Result) => {
-                    one.result = true;
+                    one.returns = true;
+                    one.result |= !values.is_empty();
                 }
                 Values::Returned(_) => return Err(Refusal::ReturnedArgument { function: one.name() }),
                 Values::Arguments(parameters) => {
+                    one.is_called = true;
                     for parameter in parameters {
                         let at = one.find(parameter)?;
                         one.is_asked[at] = true;
                     }
+                }
+            }
+            for (parameter, how) in wanted.values.all().iter().zip(&wanted.uses) {
+                if let Some(scalar) = one.scalar(debug, parameter)? {
+                    how.check(scalar, &one.name(), parameter)?;
                 }
             }
         }
@@ -104,7 +124,8 @@ pub(super) fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f 
     if found.is_empty() {
         let mut all: Vec<&str> = prototypes::names().collect();
         all.extend(functions.all.iter().map(String::as_str));
-        let nearest = nearest(name, all);
+        // One of this name is the runtime's, and stands for that of a library.
+        let nearest = nearest(name, all.into_iter().filter(|other| *other != name));
         let nearest = nearest.into_iter().map(str::to_owned).collect();
         return Err(Refusal::NoFunction { name: name.to_owned(), nearest });
     }
@@ -114,6 +135,15 @@ pub(super) fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f 
 impl Asked<'_> {
     fn name(&self) -> String {
         function_path(&self.function.name)
+    }
+
+    /// How a value is read, if it can be.
+    fn scalar(&self, debug: &Debug<'_, '_>, wanted: &Parameter) -> Result<Option<Scalar>, Refusal> {
+        let of = match wanted {
+            Parameter::Result => self.function.result(debug),
+            _ => self.parameters[self.find(wanted)?].type_of,
+        };
+        Ok(of.and_then(|of| types::scalar(debug, of).ok()))
     }
 
     /// The place of a parameter.
@@ -183,7 +213,7 @@ impl Program {
         let is_known = !is_local && !asked.function.is_changed(debug);
         let mut free_from = start;
         let mut entry = None;
-        if asked.is_asked.contains(&true) {
+        if asked.is_called {
             let base = asked.function.frame_base(debug);
             let mut values = Vec::new();
             let is_asked = asked.parameters.iter().zip(&asked.is_asked).filter(|(_, is_asked)| **is_asked);
@@ -201,6 +231,8 @@ impl Program {
             let scalar = types::scalar(debug, of)
                 .map_err(|what| Refusal::ResultType { function: function.clone(), what })?;
             returned = Some(word(scalar, Saved::Rax as u8, 0));
+        }
+        if asked.returns {
             let whole = entry.as_ref().map(|(entry, _)| hooks::whole(&code, entry, is_known)).transpose();
             match (whole.map_err(refused)?.flatten(), &mut entry) {
                 (Some([before, behind]), Some((entry, _))) => {

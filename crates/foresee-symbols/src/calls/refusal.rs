@@ -64,6 +64,8 @@ pub enum Refusal {
         "`{function}`: the parameter `{parameter}` is {what}; numbers, truth values, characters and pointers can be recorded"
     )]
     Type { function: String, parameter: String, what: String },
+    #[error("`{function}`: {value} is {what}")]
+    Use { function: String, value: String, what: &'static str },
     #[error("`{function}` returns {what}; numbers, truth values, characters and pointers can be recorded")]
     ResultType { function: String, what: String },
     #[error("`{function}` returns nothing")]

@@ -2,33 +2,36 @@
 #![expect(non_upper_case_globals, reason = "the names of the standard")]
 
 use gimli::{
-    AttributeValue, DW_AT_byte_size, DW_AT_calling_convention, DW_AT_encoding, DW_AT_type, DW_ATE_UTF,
-    DW_ATE_boolean, DW_ATE_signed, DW_ATE_signed_char, DW_ATE_unsigned, DW_ATE_unsigned_char,
+    AttributeValue, DW_AT_byte_size, DW_AT_calling_convention, DW_AT_encoding, DW_AT_name, DW_AT_type,
+    DW_ATE_UTF, DW_ATE_boolean, DW_ATE_signed, DW_ATE_signed_char, DW_ATE_unsigned, DW_ATE_unsigned_char,
     DW_CC_pass_by_reference, DW_TAG_atomic_type, DW_TAG_base_type, DW_TAG_class_type, DW_TAG_const_type,
-    DW_TAG_enumeration_type, DW_TAG_member, DW_TAG_pointer_type, DW_TAG_reference_type, DW_TAG_restrict_type,
-    DW_TAG_rvalue_reference_type, DW_TAG_structure_type, DW_TAG_typedef, DW_TAG_unspecified_type,
-    DW_TAG_variant_part, DW_TAG_volatile_type,
+    DW_TAG_enumeration_type, DW_TAG_inheritance, DW_TAG_member, DW_TAG_pointer_type, DW_TAG_reference_type,
+    DW_TAG_restrict_type, DW_TAG_rvalue_reference_type, DW_TAG_structure_type, DW_TAG_typedef,
+    DW_TAG_unspecified_type, DW_TAG_variant_part, DW_TAG_volatile_type,
 };
 
 use crate::debug_info::{Debug, Die};
 
 /// How a value is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Scalar {
+pub(crate) struct Scalar {
     /// Bytes, at most 8.
-    pub(super) size: u8,
-    pub(super) signed: bool,
+    pub(crate) size: u8,
+    pub(crate) signed: bool,
     /// It is the address of an object.
-    pub(super) object: bool,
+    pub(crate) object: bool,
     /// It is the address of a text that a zero byte ends.
-    pub(super) text: bool,
+    pub(crate) text: bool,
 }
+
+/// What kind of type numbers are that are not whole.
+pub(crate) const FLOATING_POINT: &str = "a floating-point number";
 
 /// How often a type may be another's: no program needs more.
 const INDIRECTIONS: usize = 32;
 
 /// How values of a type are read; otherwise what kind of type it is, for people.
-pub(super) fn scalar(debug: &Debug<'_, '_>, of: Die) -> Result<Scalar, String> {
+pub(crate) fn scalar(debug: &Debug<'_, '_>, of: Die) -> Result<Scalar, String> {
     within(debug, of, INDIRECTIONS)
 }
 
@@ -41,7 +44,9 @@ fn within(debug: &Debug<'_, '_>, of: Die, left: usize) -> Result<Scalar, String>
         DW_TAG_typedef | DW_TAG_const_type | DW_TAG_volatile_type | DW_TAG_restrict_type
         | DW_TAG_atomic_type => within(debug, inner().ok_or_else(unknown)?, left - 1),
         DW_TAG_pointer_type | DW_TAG_reference_type | DW_TAG_rvalue_reference_type => {
-            Ok(Scalar { size: 8, signed: false, object: true, text: false })
+            let text =
+                entry.tag() == DW_TAG_pointer_type && inner().is_some_and(|to| is_constant_char(debug, to));
+            Ok(Scalar { size: 8, signed: false, object: true, text })
         }
         DW_TAG_enumeration_type => match inner() {
             Some(number) => within(debug, number, left - 1),
@@ -55,7 +60,7 @@ fn within(debug: &Debug<'_, '_>, of: Die, left: usize) -> Result<Scalar, String>
             match encoding {
                 DW_ATE_signed | DW_ATE_signed_char => number(size, true),
                 DW_ATE_unsigned | DW_ATE_unsigned_char | DW_ATE_boolean | DW_ATE_UTF => number(size, false),
-                _ => Err("a floating-point number".to_owned()),
+                _ => Err(FLOATING_POINT.to_owned()),
             }
         }
         DW_TAG_structure_type | DW_TAG_class_type => {
@@ -70,6 +75,26 @@ fn within(debug: &Debug<'_, '_>, of: Die, left: usize) -> Result<Scalar, String>
     }
 }
 
+/// Whether a pointer to this type is what C has for texts: `const char *`, under whatever name.
+fn is_constant_char(debug: &Debug<'_, '_>, of: Die) -> bool {
+    let (mut of, mut is_constant) = (of, false);
+    for _ in 0..INDIRECTIONS {
+        match debug.entry(of).map(|entry| entry.tag()) {
+            Some(DW_TAG_const_type) => is_constant = true,
+            Some(DW_TAG_typedef) => {}
+            Some(DW_TAG_base_type) => {
+                return is_constant && debug.text(of, DW_AT_name).is_some_and(|name| name == "char");
+            }
+            _ => return false,
+        }
+        match debug.follow(of, DW_AT_type) {
+            Some(inner) => of = inner,
+            None => return false,
+        }
+    }
+    false
+}
+
 fn number(size: Option<u64>, signed: bool) -> Result<Scalar, String> {
     match size.and_then(|size| u8::try_from(size).ok()).filter(|size| (1..=8).contains(size)) {
         Some(size) => Ok(Scalar { size, signed, object: false, text: false }),
@@ -77,7 +102,7 @@ fn number(size: Option<u64>, signed: bool) -> Result<Scalar, String> {
     }
 }
 
-/// A structure with one member that is not empty is passed as that member.
+/// A structure with one member that is not empty, its own or of a class that it is derived from, is passed as that member.
 fn newtype(debug: &Debug<'_, '_>, of: Die, size: Option<u64>, left: usize) -> Result<Scalar, String> {
     let structure = || "a structure".to_owned();
     let mut only: Option<Scalar> = None;
@@ -86,7 +111,7 @@ fn newtype(debug: &Debug<'_, '_>, of: Die, size: Option<u64>, left: usize) -> Re
         if tag == Some(DW_TAG_variant_part) {
             return Err("an enum with fields".to_owned());
         }
-        if tag != Some(DW_TAG_member) {
+        if !matches!(tag, Some(DW_TAG_member | DW_TAG_inheritance)) {
             continue;
         }
         let of_member = debug.follow(member, DW_AT_type).ok_or_else(structure)?;

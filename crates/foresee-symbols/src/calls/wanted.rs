@@ -1,5 +1,10 @@
 //! What properties ask for.
 
+use std::fmt;
+
+use super::refusal::Refusal;
+use super::types::Scalar;
+
 /// What stands for a parameter that is not recorded.
 pub(super) const NOT_RECORDED: &str = "_";
 
@@ -12,6 +17,49 @@ pub struct WantedCall {
     pub functions: Vec<String>,
     /// What is asked.
     pub values: Values,
+    /// As what conditions take each of these values.
+    pub uses: Vec<Use>,
+}
+
+/// As what a condition takes a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Use {
+    /// It is compared with no more than nothing, if at all.
+    #[default]
+    Any,
+    /// It is compared with a text.
+    Text,
+    /// It is the same as a number, or not.
+    Equal,
+    /// It is less or more than numbers, or something is computed from it.
+    Number,
+}
+
+impl Values {
+    /// All that is asked for, in order.
+    pub(super) fn all(&self) -> &[Parameter] {
+        let (Values::Arguments(all) | Values::Returned(all)) = self;
+        all
+    }
+}
+
+impl Use {
+    /// Refuses to take a value of this kind so.
+    pub(super) fn check(self, scalar: Scalar, function: &str, parameter: &Parameter) -> Result<(), Refusal> {
+        let what = match (self, scalar) {
+            (Use::Text, Scalar { text: false, object: false, .. }) => "a number, and is compared with a text",
+            (Use::Text, Scalar { text: false, .. }) => {
+                "an address of which it is not known that a text is there (`const char *` is one), and is compared with a text"
+            }
+            (Use::Number | Use::Equal, Scalar { text: true, .. }) => "a text, and is compared with a number",
+            (Use::Number, Scalar { object: true, .. }) => {
+                "the address of an object, and is compared with a number"
+            }
+            _ => return Ok(()),
+        };
+        let (function, value) = (function.to_owned(), parameter.to_string());
+        Err(Refusal::Use { function, value, what })
+    }
 }
 
 /// What is asked of a function.
@@ -34,4 +82,16 @@ pub enum Parameter {
     Stored(String),
     /// No parameter, but the result.
     Result,
+}
+
+/// What people call it.
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Parameter::Position(position) => write!(f, "the parameter at position {}", position + 1),
+            Parameter::Named(name) => write!(f, "the parameter `{name}`"),
+            Parameter::Stored(name) => write!(f, "what is stored at `{name}`"),
+            Parameter::Result => f.write_str("what it returns"),
+        }
+    }
 }

@@ -7,6 +7,8 @@ mod locations;
 mod strings;
 mod symbols;
 
+use rustc_hash::FxHashMap;
+
 pub use self::locations::Location;
 use self::locations::Locations;
 use self::strings::{ByString, Strings};
@@ -32,9 +34,18 @@ pub struct UnnamedLock<'a> {
 pub struct Names {
     strings: Strings,
     threads: Named,
+    passing: PassingThreads,
     locks: Named,
     locations: Locations,
     symbols: Symbols,
+}
+
+/// Threads whose names are kept only as long as they are there. A trace has either these or the others.
+#[derive(Clone, Debug, Default)]
+struct PassingThreads {
+    /// How many there were.
+    count: u32,
+    names: FxHashMap<ThreadId, Box<str>>,
 }
 
 /// Things that are numbered, and known by a name each.
@@ -70,6 +81,7 @@ impl Default for Names {
         let mut names = Names {
             strings: Strings::default(),
             threads: Named::default(),
+            passing: PassingThreads::default(),
             locks: Named::default(),
             locations: Locations::default(),
             symbols: Symbols::default(),
@@ -114,6 +126,20 @@ impl Names {
         ThreadId(self.threads.add(name))
     }
 
+    /// One more thread, which is to be [forgotten](Names::forget_thread) when it has gone: it is not among [`threads`](Names::threads). For who
+    /// reads a trace that never ends, and keeps nothing by the ids of threads.
+    pub fn passing_thread(&mut self, name: String) -> ThreadId {
+        let id = ThreadId(self.passing.count);
+        self.passing.count += 1;
+        self.passing.names.insert(id, name.into_boxed_str());
+        id
+    }
+
+    /// A [passing](Names::passing_thread) thread has gone; no other gets its id.
+    pub fn forget_thread(&mut self, id: ThreadId) {
+        self.passing.names.remove(&id);
+    }
+
     /// Names of all threads, by id.
     pub fn threads(&self) -> &[StrId] {
         &self.threads.names
@@ -121,7 +147,10 @@ impl Names {
 
     /// The name of a thread.
     pub fn thread_name(&self, id: ThreadId) -> &str {
-        self.threads().get(id.index()).map_or("", |&name| self.str(name))
+        match self.threads().get(id.index()) {
+            Some(&name) => self.str(name),
+            None => self.passing.names.get(&id).map_or("", |name| name),
+        }
     }
 
     /// The lock of this name, new if there is none.

@@ -39,8 +39,10 @@ pub(super) fn gaps(
         (unexplained > 0).then_some(Gap::UnexplainedAttempts(unexplained)),
         merger.why_stopped().map(|why| Gap::NoEnd(NoEnd::Stopped(why))),
         (merger.lost_before() > 0).then_some(Gap::NoBeginning),
+        merger.flags().contains(RunFlags::AFTER_FORK).then_some(Gap::AfterFork),
         merger.flags().contains(RunFlags::ACCESSES_LEFT_OUT).then_some(Gap::AccessesLeftOut),
         interpreter.has_aliases().then_some(Gap::AliasedMemory),
+        interpreter.begins_after_forgotten().then_some(Gap::ForgottenThreads),
         interpreter.leaves_orders().then(|| Gap::UninstrumentedAtomics(AT_EXIT.to_owned())),
     ]
     .into_iter()

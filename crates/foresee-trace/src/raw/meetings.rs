@@ -16,6 +16,7 @@ use foresee_format::SYNC_SPACE;
 
 use crate::event::{Event, Op};
 use crate::ids::{LocId, StrId, ThreadId};
+use crate::thread_table::ThreadTable;
 
 /// What to call what threads did to atomics, when they end.
 pub(super) const ATOMICS: &str = "atomics that code may use that is not recorded";
@@ -26,7 +27,7 @@ pub(super) struct Meetings {
     /// How often such code ran, and which it was last.
     runs: u64,
     last: Option<StrId>,
-    threads: Vec<Met>,
+    threads: ThreadTable<ThreadId, Met>,
     /// The threads that have used atomics since such code of others ran.
     users: Vec<ThreadId>,
 }
@@ -75,20 +76,21 @@ impl Meetings {
             };
             if let Some(code) = such_code(&event.op) {
                 for user in self.users.drain(..) {
-                    self.threads[user.index()].is_user = false;
+                    self.threads.get_mut(user).into_iter().for_each(|met| met.is_user = false);
                     if user != thread {
                         tell(user, code);
                     }
                 }
                 self.runs += 1;
                 self.last = Some(code);
-                self.met(thread).run = self.runs;
+                self.threads.entry(thread).run = self.runs;
             } else if is_atomic(&event.op) {
                 let runs = self.runs;
-                let is_new = std::mem::replace(&mut self.met(thread).run, runs) != runs;
+                let is_new = std::mem::replace(&mut self.threads.entry(thread).run, runs) != runs;
                 self.last.filter(|_| is_new).into_iter().for_each(|code| tell(thread, code));
                 self.uses(thread);
-            } else if event.op == Op::ThreadEnd && std::mem::take(&mut self.met(thread).is_user) {
+            } else if event.op == Op::ThreadEnd && self.threads.remove(thread).is_some_and(|met| met.is_user)
+            {
                 self.users.retain(|&user| user != thread);
                 end.into_iter().for_each(|code| tell(thread, code));
             }
@@ -97,17 +99,9 @@ impl Meetings {
     }
 
     fn uses(&mut self, thread: ThreadId) {
-        if !std::mem::replace(&mut self.met(thread).is_user, true) {
+        if !std::mem::replace(&mut self.threads.entry(thread).is_user, true) {
             self.users.push(thread);
         }
-    }
-
-    fn met(&mut self, thread: ThreadId) -> &mut Met {
-        let at = thread.index();
-        if self.threads.len() <= at {
-            self.threads.resize(at + 1, Met::default());
-        }
-        &mut self.threads[at]
     }
 }
 

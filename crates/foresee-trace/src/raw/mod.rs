@@ -23,13 +23,13 @@ mod symbols;
 mod ties;
 mod unseen_writes;
 
-pub use foresee_format::INITIAL_VALUE_OF;
+pub use foresee_format::{INITIAL_VALUE_OF, PROCESS, UNSIGNED};
 pub use libraries::is_library_function;
 pub use lock_table::{Hold, LockTable, Role, Success};
 pub use merging::has_begun;
 pub use modules::Module;
 pub use raw_files::{is_side_file, join};
-pub use reader::{RawReader, VALUES_COMPARED};
+pub use reader::{RawReader, SEMAPHORE_IN_ORDER, VALUES_COMPARED};
 pub use symbols::{
     BlindCode, Call, Code, DataSymbol, ForeignCode, NoSymbols, Orders, Origin, Position, Recording,
     SourceLocation, Symbolizer,

@@ -27,6 +27,12 @@ use crate::{Damage, TraceError};
 /// A fact about a run: how many reads were compared with one before (`unseen_writes`).
 pub const VALUES_COMPARED: &str = "values-compared";
 
+/// How the fact begins that names a semaphore across which nothing is predicted: with how many it began, and where it was lowered first.
+pub const SEMAPHORE_IN_ORDER: &str = "semaphore in order ";
+
+/// So many of these semaphores are named.
+const SEMAPHORES_NAMED: usize = 100;
+
 /// A reader of a raw trace.
 pub struct RawReader {
     merger: Merger,
@@ -173,6 +179,19 @@ impl RawReader {
     /// How many atomic operations so far read a value that no recorded write explains; their values are left out.
     pub fn unexplained(&self) -> u64 {
         self.interpreter.unexplained()
+    }
+
+    /// From now on, threads that have gone are forgotten, so that memory depends on how many there are at a time; [`take_gone`](RawReader::take_gone) has to be
+    /// asked for them. Their names are not in the table of [all threads](Names::threads). To be called before the first event.
+    pub fn forget_threads(&mut self) {
+        self.interpreter.forget_threads();
+    }
+
+    /// The threads that have gone since the last call, if those are to be forgotten: they have ended, and nobody can join them any more. No event that comes speaks of them.
+    pub fn take_gone(&mut self) -> Vec<ThreadId> {
+        // What waits to be delivered may.
+        let all_delivered = self.passed == self.pending.len() && self.ties.key().is_none();
+        if all_delivered { self.interpreter.take_gone() } else { Vec::new() }
     }
 
     /// The file that is read.
@@ -370,6 +389,11 @@ impl EventSource for RawReader {
         self.merger.set_delivered(self.delivered);
         if let Some(unseen) = self.unseen_writes.as_ref().filter(|_| self.follower.is_none()) {
             self.merger.set_fact(VALUES_COMPARED, unseen.compared().to_string());
+        }
+        if self.follower.is_none() {
+            for (name, began, place) in self.interpreter.semaphores_in_order().take(SEMAPHORES_NAMED) {
+                self.merger.set_fact(&format!("{SEMAPHORE_IN_ORDER}{name}"), format!("{began} {place}"));
+            }
         }
         Ok(false)
     }

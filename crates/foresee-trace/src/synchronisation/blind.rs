@@ -16,8 +16,10 @@ pub(super) struct BlindWalk<N> {
     locks: FxHashMap<LockId, Given<N>>,
     /// The sections with blind code that have not ended.
     open: FxHashSet<u64>,
-    /// The last blind code that may have synchronised, and whose it was.
-    last_order: Option<(ThreadId, N)>,
+    /// The last blind code that may have synchronised, and whose it was: `None` if that thread has gone.
+    last_order: Option<(Option<ThreadId>, N)>,
+    /// Whether sections are ordered in any case.
+    has_no_sections: bool,
 }
 
 /// Who has given up a lock.
@@ -39,11 +41,28 @@ impl<N> Default for Given<N> {
 
 impl<N> Default for BlindWalk<N> {
     fn default() -> Self {
-        BlindWalk { locks: FxHashMap::default(), open: FxHashSet::default(), last_order: None }
+        BlindWalk {
+            locks: FxHashMap::default(),
+            open: FxHashSet::default(),
+            last_order: None,
+            has_no_sections: false,
+        }
     }
 }
 
 impl<N> BlindWalk<N> {
+    /// For who orders the sections of a lock in any case.
+    pub(super) fn without_sections() -> Self {
+        BlindWalk { has_no_sections: true, ..BlindWalk::default() }
+    }
+
+    /// A thread has gone, and another may have its id from now on. Only without sections.
+    pub(super) fn forget(&mut self, thread: ThreadId) {
+        if let Some((by, _)) = &mut self.last_order {
+            by.take_if(|by| *by == thread);
+        }
+    }
+
     /// The thread takes a lock: visits the ends of sections with blind code that this comes after.
     #[inline]
     pub(super) fn take(&self, thread: ThreadId, section: Section, mut visit: impl FnMut(&N)) {
@@ -60,6 +79,9 @@ impl<N> BlindWalk<N> {
     where
         N: Clone,
     {
+        if self.has_no_sections {
+            return;
+        }
         let given = self.locks.entry(section.lock).or_default();
         match (!self.open.is_empty() && self.open.remove(&section.number), section.mode) {
             (true, Mode::Exclusive) => {
@@ -77,6 +99,9 @@ impl<N> BlindWalk<N> {
 
     /// The thread runs blind code: visits the ends of sections that this comes after.
     pub(super) fn run(&mut self, thread: ThreadId, held: &LockWalk, mut visit: impl FnMut(&N)) {
+        if self.has_no_sections {
+            return;
+        }
         for section in held.held(thread) {
             // What comes before the section's first blind code comes before its others.
             if !self.open.insert(section.number) {
@@ -92,11 +117,11 @@ impl<N> BlindWalk<N> {
 
     /// The last blind code of another thread that may have synchronised, if none of this thread did since.
     pub(super) fn last_order(&self, thread: ThreadId) -> Option<&N> {
-        self.last_order.as_ref().filter(|&&(by, _)| by != thread).map(|(_, note)| note)
+        self.last_order.as_ref().filter(|&&(by, _)| by != Some(thread)).map(|(_, note)| note)
     }
 
     /// The thread has run blind code that may have synchronised.
     pub(super) fn order(&mut self, thread: ThreadId, note: N) {
-        self.last_order = Some((thread, note));
+        self.last_order = Some((Some(thread), note));
     }
 }

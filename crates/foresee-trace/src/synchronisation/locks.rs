@@ -76,6 +76,11 @@ impl LockWalk {
         self.held.get(thread.index()).into_iter().flatten().map(|held| held.section)
     }
 
+    /// A thread has gone, and another may have its id from now on.
+    pub(super) fn forget(&mut self, thread: ThreadId) {
+        self.held.get_mut(thread.index()).into_iter().for_each(|held| *held = Vec::new());
+    }
+
     fn acquire(&mut self, thread: ThreadId, lock: LockId, mode: Mode) -> Option<Section> {
         if self.held.len() <= thread.index() {
             self.held.resize_with(thread.index() + 1, Vec::new);

@@ -91,6 +91,22 @@ impl<N: Clone> ThreadWalk<N> {
         ThreadWalk::default()
     }
 
+    /// The same for who has every section of a lock come after all earlier ones that exclude it, whether there is blind code in it or not: then rule (f) says nothing more of sections,
+    /// no [`After::Section`] is visited, and nothing is kept of threads that have given up a lock.
+    pub fn with_locks_in_order() -> ThreadWalk<N> {
+        ThreadWalk { blind: BlindWalk::without_sections(), ..ThreadWalk::default() }
+    }
+
+    /// A thread has gone: no event that comes speaks of it, and another may have its id from now on. Only for walks with [locks in order](ThreadWalk::with_locks_in_order): others still have to know
+    /// whose sections there were.
+    pub fn forget(&mut self, thread: ThreadId) {
+        if let Some(next) = self.threads.get_mut(thread.index()) {
+            *next = Next::First(None);
+        }
+        self.locks.forget(thread);
+        self.blind.forget(thread);
+    }
+
     /// The thread is about to do an event: `op`, or an access to memory. Visits what that comes after. Whether it takes or gives a lock.
     #[inline]
     pub fn begin(

@@ -6,13 +6,9 @@ use crate::number::grouped;
 use crate::report::model::{Finding, Named, SessionStats, Step};
 use crate::report::printable;
 
-/// A verdict in a line.
-pub(crate) fn verdict(finding: &Finding) -> String {
+/// A verdict in a line; `at` says where the input has its event.
+pub(crate) fn verdict(finding: &Finding, at: &str) -> String {
     let finding = &printable::finding(finding);
-    let at = match finding.events.first() {
-        Some(event) => format!("event {}", event.index),
-        None => "end of the run".to_owned(),
-    };
     let property = finding.property.as_deref().unwrap_or_default();
     let category = finding.category.as_deref().unwrap_or_default();
     format!("{at}: {property} ({category}): {}\n", finding.message)

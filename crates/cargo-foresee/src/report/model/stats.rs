@@ -23,7 +23,7 @@ pub(crate) struct Stats {
     /// Whether the user or a limit of time stopped it.
     pub(crate) interrupted: bool,
     pub(crate) damage: Option<String>,
-    /// What of the run is not in the trace, by intention.
+    /// What of the run is not in the trace, by intention, or is not covered.
     pub(crate) missing: Vec<String>,
     /// What specs and options name, and the run does not have.
     pub(crate) unmatched: Vec<Unmatched>,
@@ -66,13 +66,20 @@ pub(crate) struct EngineStats {
 pub(crate) struct Unmatched {
     /// Who names it: a property, or an option such as `--atomic`.
     pub(crate) by: String,
-    /// `variable`, `function`, `event`, `local`, `thread`, or `property` for one that saw none of its events.
+    /// `variable`, `function`, `event`, `local`, `thread`, or `property` for one that saw none of its events; `unused` if these are calls of functions that are known.
     pub(crate) kind: String,
     pub(crate) name: String,
     /// For people.
     pub(crate) message: String,
     /// What was perhaps meant.
     pub(crate) nearest: Vec<String>,
+}
+
+impl Unmatched {
+    /// Whether another run lacks the same; what is near may differ.
+    fn is_of_same(&self, other: &Unmatched) -> bool {
+        (&self.by, &self.kind, &self.name) == (&other.by, &other.kind, &other.name)
+    }
 }
 
 /// Findings that a library is known for, and that are therefore not shown.
@@ -178,7 +185,7 @@ impl Stats {
         // What one of the runs has is there.
         match self.events {
             0 => self.unmatched.clone_from(&other.unmatched),
-            _ => self.unmatched.retain(|unmatched| other.unmatched.contains(unmatched)),
+            _ => self.unmatched.retain(|one| other.unmatched.iter().any(|other| one.is_of_same(other))),
         }
         self.events += other.events;
         self.analysed += other.analysed;

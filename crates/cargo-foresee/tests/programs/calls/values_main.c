@@ -9,7 +9,7 @@ static void rounds(int n) {
     printf("call wide %ld %ld %u\n", -7000000000L - n, 5L + n, 4294967295u - n);
     printf("back wide %ld\n", wide(-7000000000L - n, 5UL + n, 4294967295u - n));
     int number, *place = &number;
-    printf("call pointers @%lu @%lu @%lu\n", (unsigned long)"text", (unsigned long)&number, (unsigned long)&place);
+    printf("call pointers \"text\" @%lu @%lu\n", (unsigned long)&number, (unsigned long)&place);
     printf("back pointers @%lu\n", (unsigned long)pointers("text", &number, &place));
     printf("call many %d %d %d %d %d %d %d %ld\n", n, n + 1, n + 2, n + 3, n + 4, n + 5, -n, -9000000000L);
     printf("back many %d\n", many(n, n + 1, n + 2, n + 3, n + 4, n + 5, -n, -9000000000L));

@@ -10,7 +10,9 @@ use super::transfer::{
 use crate::c_library::given::reads_bytes;
 use crate::c_library::room::{counts_up, counts_up_by};
 use crate::entry_points::{weak_entries, weak_entries_of_six};
+use crate::readable;
 use crate::recorder::accesses::{counts, write_range};
+use crate::recorder::status;
 
 /// So many bytes came into a buffer; a message may have been longer than it.
 fn filled(to: *mut c_void, size: size_t, result: ssize_t, pc: u64) -> ssize_t {
@@ -20,11 +22,12 @@ fn filled(to: *mut c_void, size: size_t, result: ssize_t, pc: u64) -> ssize_t {
     result
 }
 
-/// The parts of a buffer that the program describes; none if the description makes no sense.
+/// The parts of a buffer that the program describes; none if the description makes no sense, or nothing is recorded.
 pub(super) fn parts<'a>(parts: *const iovec, count: usize) -> &'a [iovec] {
     /// As many as the kernel takes.
     const MOST: usize = 1024;
-    if parts.is_null() || count > MOST {
+    let is_there = || readable::is_there(parts, count * size_of::<iovec>());
+    if parts.is_null() || !parts.is_aligned() || count > MOST || !status::recording() || !is_there() {
         return &[];
     }
     // SAFETY: the program passes so many descriptions to a function that reads them, and does not change them meanwhile.
@@ -54,10 +57,11 @@ pub(super) fn emptied_parts(from: &[iovec], pc: u64) {
 
 /// The parts that a message describes.
 fn parts_of<'a>(message: *const msghdr) -> &'a [iovec] {
-    if message.is_null() {
+    let is_there = || message.is_aligned() && readable::is_there(message, size_of::<msghdr>());
+    if message.is_null() || !status::recording() || !is_there() {
         return &[];
     }
-    // SAFETY: the program passes a description of a message to a function that reads it.
+    // SAFETY: the program passes a description of a message to a function that reads it, and it is there.
     let message = unsafe { &*message };
     parts(message.msg_iov, message.msg_iovlen)
 }

@@ -52,11 +52,11 @@ effects! {
     __getcwd_chk(to: *mut c_char, size: size_t, room: size_t) -> *mut c_char, within names::listing(std::ptr::null()),
         before [], after |text| [writes_text(text, true)];
     __realpath_chk(path: Text, to: *mut c_char, room: size_t) -> *mut c_char, within names::looking_up(path),
-        before [reads_text(path)], after |text| [writes_text(text, true)];
+        before [reads_path(path)], after |text| [writes_text(text, true)];
     __readlink_chk(path: Text, to: *mut c_char, size: size_t, room: size_t) -> ssize_t, within names::looking_up(path),
-        before [reads_text(path)], after |n| [writes(to, n.max(0) as usize)];
+        before [reads_path(path)], after |n| [writes(to, n.max(0) as usize)];
     __readlinkat_chk(at: c_int, path: Text, to: *mut c_char, size: size_t, room: size_t) -> ssize_t, within names::looking_up(path),
-        before [reads_text(path)], after |n| [writes(to, n.max(0) as usize)];
+        before [reads_path(path)], after |n| [writes(to, n.max(0) as usize)];
     __gethostname_chk(to: *mut c_char, size: size_t, room: size_t) -> c_int,
         before [], after |failed| [writes(to, if failed == 0 { size_within(to, size) } else { 0 })];
     __ttyname_r_chk(fd: c_int, to: *mut c_char, size: size_t, room: size_t) -> c_int,

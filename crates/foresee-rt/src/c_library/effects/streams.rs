@@ -33,13 +33,13 @@ fn size_of_wide(text: *const wchar_t) -> usize {
 
 effects! {
     fopen(path: Text, mode: Text) -> *mut FILE, within names::opening(path, mode),
-        before [reads_text(path), reads_text(mode)], after |_| [];
+        before [reads_path(path), reads_text(mode)], after |_| [];
     fopen64(path: Text, mode: Text) -> *mut FILE, within names::opening(path, mode),
-        before [reads_text(path), reads_text(mode)], after |_| [];
+        before [reads_path(path), reads_text(mode)], after |_| [];
     freopen(path: Text, mode: Text, stream: *mut FILE) -> *mut FILE, within Reopening { path, mode, stream },
-        before [reads_text(path), reads_text(mode)], after |_| [];
+        before [reads_path(path), reads_text(mode)], after |_| [];
     freopen64(path: Text, mode: Text, stream: *mut FILE) -> *mut FILE, within Reopening { path, mode, stream },
-        before [reads_text(path), reads_text(mode)], after |_| [];
+        before [reads_path(path), reads_text(mode)], after |_| [];
     fdopen(fd: c_int, mode: Text) -> *mut FILE, before [reads_text(mode)], after |_| [];
     puts(text: Text) -> c_int, within writing(standard_output()), before [Access::OfStream, reads_text(text)], after |_| [];
     fputs(text: Text, stream: *mut FILE) -> c_int, within writing(stream),
@@ -138,13 +138,13 @@ effects! {
     ungetwc(one: c_int, stream: *mut FILE) -> c_int, within asking(stream), before [], after |_| [];
     fwide(stream: *mut FILE, mode: c_int) -> c_int, within asking(stream), before [], after |_| [];
 
-    remove(path: Text) -> c_int, within names::changing(path), before [reads_text(path)], after |_| [];
+    remove(path: Text) -> c_int, within names::changing(path), before [reads_path(path)], after |_| [];
     rename(from: Text, to: Text) -> c_int, within names::changing(from).and(to),
-        before [reads_text(from), reads_text(to)], after |_| [];
+        before [reads_path(from), reads_path(to)], after |_| [];
     renameat(old: c_int, from: Text, new: c_int, to: Text) -> c_int, within names::changing(from).and(to),
-        before [reads_text(from), reads_text(to)], after |_| [];
+        before [reads_path(from), reads_path(to)], after |_| [];
     renameat2(old: c_int, from: Text, new: c_int, to: Text, flags: c_uint) -> c_int, within names::changing(from).and(to),
-        before [reads_text(from), reads_text(to)], after |_| [];
+        before [reads_path(from), reads_path(to)], after |_| [];
 }
 
 /// A stream's buffer is written; that of all, if no stream is named.

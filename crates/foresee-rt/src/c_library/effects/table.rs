@@ -8,6 +8,7 @@ use libc::{c_char, c_void};
 
 // In a Rust program, the caller may be Rust's library, whose own accesses do not count: the reader, which knows where that library's
 // code is, leaves them out.
+use crate::readable;
 pub(super) use crate::recorder::accesses::counts;
 use crate::recorder::accesses::{read_range, unseen, write_range};
 
@@ -70,6 +71,11 @@ pub(super) fn writes_object<T>(at: *const T, done: bool) -> Access {
 /// A text is read to its end.
 pub(super) fn reads_text(text: Text) -> Access {
     reads(text, size_of_text(text))
+}
+
+/// The kernel reads a path, if it is there.
+pub(super) fn reads_path(path: Text) -> Access {
+    reads(path, readable::text_len(path, usize::MAX).map_or(0, |len| len + 1))
 }
 
 /// A text was written, if the call did what it is for.

@@ -21,7 +21,7 @@ use super::place_tables;
 use super::shortcut;
 use crate::environment;
 use crate::recorder::leftovers::{self, MappedChunk};
-use crate::recorder::{ring, trace_file};
+use crate::recorder::{ring, status, trace_file};
 
 /// A record's first word has 48 bits for its key. Threads that have room go on for a while.
 const LARGEST_KEY: u64 = 3 << 46;
@@ -83,6 +83,9 @@ impl Local {
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, first: u64) -> bool {
+        if status::only_monitored() {
+            return false;
+        }
         // SAFETY: `errno` is this thread's own. It belongs to the program, which may look at it after an operation that must not
         // change it: so it is put back.
         let errno = unsafe { *libc::__errno_location() };

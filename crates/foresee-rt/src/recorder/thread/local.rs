@@ -9,7 +9,7 @@ use foresee_format::near::{NearAccess, near_key};
 use foresee_format::places::{Compact, FILLER, WrittenPlaces, now, what};
 use foresee_format::{Tag, first_word};
 
-use crate::knowledge;
+use crate::monitors;
 use crate::recorder::frames::Frames;
 use crate::recorder::order::{self, Clock};
 use crate::recorder::status;
@@ -154,8 +154,14 @@ impl Local {
     fn settle(&self) {
         if let Some(unsettled) = self.unsettled.take() {
             let (access, value) = (unsettled.access(), unsettled.settle());
-            if status::monitored() && knowledge::waits_for_value(access.writes()) {
-                knowledge::written(self.thread.get(), access.addr, access.size.into(), value);
+            if status::monitored() && monitors::waits_for_value(access.writes()) {
+                monitors::written(
+                    self.monitored_thread(),
+                    access.addr,
+                    access.size.into(),
+                    value,
+                    unsettled.pc(),
+                );
             }
         }
     }

@@ -17,7 +17,7 @@ use foresee_format::{DIGEST_SHIFT, Tag, first_word};
 use super::local::{INSIDE, Local, ROOM_FOR_COMPACT};
 use super::records::always;
 use super::shortcut;
-use crate::knowledge;
+use crate::monitors;
 use crate::recorder::order::plain_key;
 use crate::recorder::{ring, seen_values, status};
 
@@ -116,12 +116,15 @@ impl Local {
     /// Records a plain access.
     #[inline(always)]
     pub(crate) fn access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) {
-        self.monitor_access(matches!(kind, AccessKind::Write), addr, size.into());
+        self.monitor_access(matches!(kind, AccessKind::Write), addr, size.into(), pc);
         self.unmonitored_access(kind, addr, size, pc);
     }
 
     #[inline(always)]
     fn unmonitored_access(&self, kind: AccessKind, addr: u64, size: u8, pc: u64) {
+        if status::only_monitored() {
+            return;
+        }
         self.freshen();
         if !self.at_place(kind.at(size, pc), addr) {
             self.write(first_word(kind.tag(), size, self.access_key()), [pc, addr]);
@@ -144,7 +147,7 @@ impl Local {
     /// Records a plain read, with what it sees if that is asked for.
     #[inline(always)]
     pub(crate) fn read(&self, addr: u64, size: u8, pc: u64) {
-        self.monitor_access(false, addr, size.into());
+        self.monitor_access(false, addr, size.into(), pc);
         if !seen_values::are_recorded() || seen_values::is_own(addr) {
             self.unmonitored_access(AccessKind::Read, addr, size, pc);
             return;
@@ -185,6 +188,9 @@ impl Local {
 
     /// Records that a function is entered.
     pub(crate) fn entered(&self, call: u64, callee: u64) {
+        if status::only_monitored() {
+            return;
+        }
         self.freshen();
         // First, as a chunk that begins with this record lists the calls without it.
         if !self.at_place(what(Tag::EnterAt, 0, callee), call) {
@@ -200,6 +206,9 @@ impl Local {
     /// Records that a function is left.
     #[inline(always)]
     pub(crate) fn exited(&self) {
+        if status::only_monitored() {
+            return;
+        }
         self.freshen();
         if !self.write_byte(EXIT) {
             self.plain(Tag::Exit, 0, []);
@@ -217,6 +226,9 @@ impl Local {
 
     /// Records that a block begins.
     pub(crate) fn block_begins(&self) {
+        if status::only_monitored() {
+            return;
+        }
         self.freshen();
         if !self.near_block() {
             self.plain(Tag::Branch, 0, []);
@@ -233,7 +245,10 @@ impl Local {
                 AtomicEffect::Store(value) => (false, Some(value)),
                 AtomicEffect::Rmw(_, value) => (true, Some(value)),
             };
-            knowledge::atomic(self.thread.get(), reads, written, addr, 1 << (detail >> 4 & 7));
+            monitors::atomic(self.monitored_thread(), reads, written, addr, 1 << (detail >> 4 & 7), pc);
+            if status::only_monitored() {
+                return;
+            }
         }
         let (near, values) = match effect {
             AtomicEffect::Load(value) => (Tag::NearLoad, [value, value]),

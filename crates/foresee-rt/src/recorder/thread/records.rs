@@ -5,8 +5,9 @@ use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 use foresee_format::{self as format, Tag, first_word};
 
 use super::ignoring::Ignored;
-use super::local::{INSIDE, Local, UNSETTLED, with_local};
-use crate::knowledge;
+use super::local::{INSIDE, Local, NOBODY, UNSETTLED, with_local};
+use super::numbers::new_thread;
+use crate::monitors;
 use crate::recorder::frames::Frames;
 use crate::recorder::order::{plain_key, stamped_key};
 use crate::recorder::status;
@@ -25,7 +26,7 @@ fn unless<R>(unless: u8, record: impl FnOnce(&Local) -> R) -> Option<R> {
         let result = record(local);
         local.leave();
         if status::monitored() {
-            knowledge::recover();
+            monitors::recover();
         }
         Some(result)
     })
@@ -72,7 +73,10 @@ impl Local {
     #[inline(always)]
     pub(crate) fn plain<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
         if status::monitored() {
-            knowledge::record(self.thread.get(), tag, detail, &words);
+            monitors::record(self.monitored_thread(), tag, detail, &words);
+            if status::only_monitored() {
+                return;
+            }
         }
         self.unmonitored(tag, detail, words);
     }
@@ -87,9 +91,12 @@ impl Local {
 
     #[inline(always)]
     pub(crate) fn stamped<const N: usize>(&self, tag: Tag, detail: u8, words: [u64; N]) {
+        if status::only_monitored() {
+            return monitors::record(self.monitored_thread(), tag, detail, &words);
+        }
         let key = stamped_key(self.last.get());
         if status::monitored() {
-            knowledge::record(self.thread.get(), tag, detail, &words);
+            monitors::record(self.monitored_thread(), tag, detail, &words);
         }
         self.unmonitored_at(key, tag, detail, words);
         self.note_fresh();
@@ -106,33 +113,54 @@ impl Local {
     /// before it leaves.
     pub(crate) fn with_value(&self, tag: Tag, access: Access, pc: u64) {
         // A step that needs the value waits for it, too.
-        if !(status::monitored() && knowledge::waits_for_value(access.writes())) {
-            self.monitor_access(access.writes(), access.addr, access.size.into());
+        if !(status::monitored() && monitors::waits_for_value(access.writes())) {
+            self.monitor_access(access.writes(), access.addr, access.size.into(), pc);
+        }
+        if status::only_monitored() {
+            return self.is_unsettled(Unsettled::unrecorded(access, pc));
         }
         let first = first_word(tag, access.size | format::UNSETTLED, plain_key(self.last.get()));
         match self.write(first, [pc, access.addr, 0]) {
-            Some(record) => {
-                self.unsettled.set(Some(Unsettled::new(access, record)));
-                compiler_fence(SeqCst);
-                self.state.store(self.state.load(Relaxed) | UNSETTLED, Relaxed);
-            }
+            Some(record) => self.is_unsettled(Unsettled::new(access, record, pc)),
             None => access.abandon(),
         }
     }
 
+    fn is_unsettled(&self, unsettled: Unsettled) {
+        self.unsettled.set(Some(unsettled));
+        compiler_fence(SeqCst);
+        self.state.store(self.state.load(Relaxed) | UNSETTLED, Relaxed);
+    }
+
     /// A plain access is a step of this thread's monitor, if it has one.
     #[inline(always)]
-    pub(crate) fn monitor_access(&self, is_write: bool, addr: u64, size: u64) {
+    pub(crate) fn monitor_access(&self, is_write: bool, addr: u64, size: u64, pc: u64) {
         if status::monitored() {
-            knowledge::access(self.thread.get(), is_write, addr, size);
+            monitors::access(self.monitored_thread(), is_write, addr, size, pc);
         }
     }
 
     /// This thread assigns a variable of its own.
-    pub(crate) fn monitor_assignment(&self, name: &[u8], value: u64) {
+    pub(crate) fn monitor_assignment(&self, name: &[u8], value: u64, pc: u64) {
         if status::monitored() {
-            knowledge::assign(self.thread.get(), name, value);
+            monitors::assign(self.monitored_thread(), name, value, pc);
         }
+    }
+
+    /// A named event happens in this thread.
+    pub(crate) fn monitor_event(&self, name: &[u8], pc: u64) {
+        if status::monitored() {
+            monitors::named(self.monitored_thread(), name, pc);
+        }
+    }
+
+    /// This thread's number. Without a trace, nobody else gives one to a thread that was not made by `pthread_create`.
+    #[inline(always)]
+    pub(crate) fn monitored_thread(&self) -> u32 {
+        if self.thread.get() == NOBODY && status::only_monitored() {
+            self.thread.set(new_thread().unwrap_or(NOBODY));
+        }
+        self.thread.get()
     }
 
     /// The thread's number, given to it before its first record. If a signal handler was earlier, what it did stays with the number it

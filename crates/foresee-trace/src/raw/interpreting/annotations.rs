@@ -6,17 +6,17 @@
 use foresee_format::{
     ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, RETURNED, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED,
 };
-use rustc_hash::FxHashMap;
 
 use super::naming::Naming;
 use crate::event::{Arg, Mem, Op};
 use crate::ids::StrId;
 use crate::raw::merging::Record;
+use crate::thread_table::ThreadTable;
 
 /// What each thread has said so far.
 #[derive(Default)]
 pub(crate) struct Annotations {
-    said: FxHashMap<u64, Said>,
+    said: ThreadTable<u64, Said>,
     /// The arguments of the last event.
     args: Vec<Arg>,
     /// What is recorded of calls, by the numbers of hooks.
@@ -91,7 +91,7 @@ impl Annotations {
         thread: u64,
         record: &Record,
     ) -> Option<Op<'static>> {
-        let said = self.said.entry(thread).or_default();
+        let said = self.said.entry(thread);
         let [_, addr, third, _] = record.words;
         let object = Mem { addr, size: u32::try_from(third).unwrap_or(u32::MAX) };
         let accessed = Mem { addr, size: u32::from(record.detail & !UNSETTLED) };
@@ -157,6 +157,11 @@ impl Annotations {
     /// Blocks that have begun are not to end: their beginnings are not in the trace.
     pub(crate) fn forget_blocks(&mut self) {
         self.said.values_mut().for_each(|said| said.blocks.clear());
+    }
+
+    /// A thread has ended.
+    pub(crate) fn end(&mut self, thread: u64) {
+        self.said.remove(thread);
     }
 
     /// The arguments of the event that was interpreted last.

@@ -117,6 +117,11 @@ impl Attempts {
         }
     }
 
+    /// A thread has ended.
+    pub(super) fn end(&mut self, thread: u64) {
+        self.last.remove(&thread);
+    }
+
     pub(super) fn unexplained(&self) -> u64 {
         self.unexplained
     }

@@ -16,20 +16,19 @@
 //!
 //! A branch without a read since the last one says nothing new, and is left out. So a trace has at most one per read.
 
-use foresee_format::Tag;
-use rustc_hash::FxHashMap;
-
 use super::naming::Naming;
 use crate::event::Op;
 use crate::ids::LocId;
 use crate::raw::merging::Record;
+use crate::thread_table::ThreadTable;
+use foresee_format::Tag;
 
 /// What is known of the branches of all threads.
 #[derive(Debug, Default)]
 pub(crate) struct Branches {
     /// Whether the program records them.
     pub(crate) are_recorded: bool,
-    threads: FxHashMap<u64, ThreadBranches>,
+    threads: ThreadTable<u64, ThreadBranches>,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +50,7 @@ impl Branches {
         naming: &mut Naming,
     ) -> Option<LocId> {
         let [pc, addr, ..] = record.words;
-        let thread = self.threads.entry(thread).or_default();
+        let thread = self.threads.entry(thread);
         let is_sure = match record.tag {
             Tag::Enter => {
                 thread.calls.push(naming.call(addr).records_branches);
@@ -92,7 +91,12 @@ impl Branches {
             Op::Load { .. } | Op::Rmw { .. } => !naming.call(pc).is_atomic,
             _ => return false,
         };
-        self.threads.entry(thread).or_default().has_read = (!waits).then_some(loc);
+        self.threads.entry(thread).has_read = (!waits).then_some(loc);
         waits
+    }
+
+    /// A thread has ended.
+    pub(crate) fn end(&mut self, thread: u64) {
+        self.threads.remove(thread);
     }
 }

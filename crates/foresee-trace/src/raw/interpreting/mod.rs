@@ -85,6 +85,8 @@ pub(crate) struct Interpreter {
     branches: Branches,
     blind: BlindWalk,
     starts: UnseenStarts,
+    /// Threads that are forgotten.
+    gone: Vec<ThreadId>,
     lines: KnownLines,
     /// Whether the program had memory at two addresses.
     has_aliases: bool,
@@ -118,6 +120,7 @@ impl Interpreter {
             branches: Branches::default(),
             blind: BlindWalk::default(),
             starts: UnseenStarts::default(),
+            gone: Vec::new(),
             lines: KnownLines::default(),
             has_aliases: false,
         }
@@ -187,6 +190,11 @@ impl Interpreter {
         self.lock_events = lock_events;
         let unexplained = self.atomic_values.unexplained;
         if let Some((loc, op)) = self.event(thread, record, site, meaning) {
+            if record.tag == Tag::Semaphore
+                && let Some(step) = SemaphoreStep::from_number(record.detail & !AGAIN)
+            {
+                self.semaphores.was_at(step, record.words[1], loc);
+            }
             for (by, op) in std::mem::take(&mut self.before) {
                 let thread = self.naming.thread(by);
                 self.attempts.deliver(Event { thread, loc, op }, events);
@@ -243,6 +251,32 @@ impl Interpreter {
             let branch = Event { thread: id, loc: LocId::UNKNOWN, op: Op::Branch };
             events.extend(self.branches.are_recorded.then_some(branch));
         }
+        self.let_go(record, thread);
+    }
+
+    /// Forgets what nobody will ask for any more: what a thread was doing, when it has ended, and who it was, when nobody can join it any more.
+    fn let_go(&mut self, record: &Record, thread: u64) {
+        if record.tag == Tag::End {
+            self.blind.end(thread);
+            self.branches.end(thread);
+            self.annotations.end(thread);
+            self.attempts.end(thread);
+            self.requested.remove(&thread);
+        }
+        // Of one that has left a lock, whoever wants to have that speaks.
+        let gone = self.starts.take_gone().filter(|&gone| !self.locks.has(gone));
+        self.gone.extend(gone.and_then(|gone| self.naming.let_go(gone)));
+    }
+
+    /// From now on, threads that have gone are forgotten, and [`take_gone`](Interpreter::take_gone) has to be asked for them. Before any record.
+    pub(crate) fn forget_threads(&mut self) {
+        self.naming.forget_threads();
+        self.starts.forget_threads();
+    }
+
+    /// The threads that were forgotten since the last call: no event of a later record speaks of them.
+    pub(crate) fn take_gone(&mut self) -> Vec<ThreadId> {
+        std::mem::take(&mut self.gone)
     }
 
     /// Where a record was made, if it was made somewhere in the program.
@@ -380,6 +414,8 @@ impl Interpreter {
             | Tag::Frame => self.annotations.interpret(&mut self.naming, thread, record),
             // Branches come before what depends on them, and so does blind code.
             Tag::Branch | Tag::Unseen => None,
+            // It says only what will not happen.
+            Tag::Detach => None,
             // What attempts say is said of two threads.
             Tag::Failed => None,
             Tag::Alias => {
@@ -535,6 +571,11 @@ impl Interpreter {
         self.blind.leaves_orders()
     }
 
+    /// Whether a thread that nobody was seen to start comes after others that are forgotten.
+    pub(crate) fn begins_after_forgotten(&self) -> bool {
+        self.starts.begins_after_forgotten()
+    }
+
     /// Whether the program had memory at two addresses, which is two in the trace.
     pub(crate) fn has_aliases(&self) -> bool {
         self.has_aliases
@@ -642,6 +683,18 @@ impl Interpreter {
     /// The locks that turned out not to behave like locks.
     pub(crate) fn demoted_locks(&self) -> impl ExactSizeIterator<Item = &str> {
         self.locks.demoted().iter().map(|&lock| self.naming.names.lock_name(lock))
+    }
+
+    /// The semaphores that stay in the order of the run although they need not: what each is called, with how many it began, and where it was lowered first.
+    pub(crate) fn semaphores_in_order(&self) -> impl Iterator<Item = (String, u64, String)> + '_ {
+        let names = &self.naming.names;
+        self.semaphores.in_order().map(|semaphore| {
+            let at = semaphore.addr | SYNC_SPACE;
+            let name = names.symbol_at(at).map_or("", |symbol| names.str(symbol.name));
+            let name = name.strip_prefix("sync ").unwrap_or(name);
+            let name = if name.is_empty() { format!("{:#x}", semaphore.addr) } else { name.to_owned() };
+            (name, semaphore.began, names.location_text(semaphore.loc))
+        })
     }
 
     /// Whether most sites of accesses have no known line: the program has no debug information.

@@ -6,18 +6,46 @@
 //!
 //! Every other one is an **atomic**: raising it releases, lowering it acquires, and both change it, so that all of it stays in the order of the run. A thread that waits for it
 //! while it is 0 is blocked. How often it was raised is known early, and how often it was lowered late; so one that seems to be 0 is. That holds only if it is known with how many it
-//! begins.
+//! begins. Nothing is predicted across those that could have been lowered in another order; people are told which these are ([`Semaphores::in_order`]).
+
+use std::collections::BTreeMap;
 
 use foresee_format::{SYNC_SPACE, SemaphoreStep};
 use rustc_hash::FxHashMap;
 
 use crate::event::{Mem, Mode, Op, Order};
-use crate::ids::LockId;
+use crate::ids::{LocId, LockId};
 
 /// The semaphores of which is known with how many they began, by address.
 #[derive(Default)]
 pub(super) struct Semaphores {
     known: FxHashMap<u64, Semaphore>,
+    /// Those that began as no lock, by address.
+    counted: BTreeMap<u64, Counted>,
+}
+
+/// What was done to a semaphore that is no lock.
+#[derive(Clone, Copy)]
+struct Counted {
+    began: u64,
+    raised: u64,
+    /// Where it was lowered first.
+    lowered: Option<LocId>,
+}
+
+impl Counted {
+    /// Whether it can have been lowered in another order.
+    fn has_choice(&self) -> bool {
+        self.lowered.is_some() && self.began.saturating_add(self.raised) > 1
+    }
+}
+
+/// A semaphore that stays in the order of the run.
+pub(super) struct InOrder {
+    pub(super) addr: u64,
+    pub(super) began: u64,
+    /// Where it was lowered first.
+    pub(super) loc: LocId,
 }
 
 #[derive(Clone, Copy)]
@@ -55,6 +83,10 @@ impl Semaphores {
             (SemaphoreStep::Begins, _) => {
                 let begins = if count == 1 { Semaphore::Lock(None) } else { Semaphore::Count(count) };
                 self.known.insert(addr, begins);
+                let had_choice = self.counted.get(&addr).is_some_and(Counted::has_choice);
+                if count != 1 && !had_choice {
+                    self.counted.insert(addr, Counted { began: count, raised: 0, lowered: None });
+                }
                 Meant::Nothing
             }
             (SemaphoreStep::Unknown, _) => {
@@ -96,6 +128,24 @@ impl Semaphores {
             }
         }
     }
+
+    /// A step, which has been taken, was at this place.
+    pub(super) fn was_at(&mut self, step: SemaphoreStep, addr: u64, loc: LocId) {
+        let Some(counted) = self.counted.get_mut(&addr) else { return };
+        match step {
+            SemaphoreStep::Raised => counted.raised += 1,
+            SemaphoreStep::Lowered => _ = counted.lowered.get_or_insert(loc),
+            _ => {}
+        }
+    }
+
+    /// Those that stay in the order of the run although they need not.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = InOrder> + '_ {
+        let chosen = self.counted.iter().filter(|(_, counted)| counted.has_choice());
+        chosen.filter_map(|(&addr, counted)| {
+            Some(InOrder { addr, began: counted.began, loc: counted.lowered? })
+        })
+    }
 }
 
 /// What is told where a semaphore turns out to be no lock: its holder gives it back, and the thread that shows it takes over what all sections have done and hands it to the
@@ -130,6 +180,25 @@ mod tests {
         assert!(matches!(semaphores.step(1, Raised, AT, 0), Meant::Demote { holder: Some(0), .. }));
         assert!(matches!(semaphores.step(1, Lowered, AT, 0), Meant::Event(Op::Rmw { .. })));
         assert!(matches!(semaphores.step(1, Requested, AT, 0), Meant::Event(Op::Blocked { .. })));
+    }
+
+    #[test]
+    fn those_that_could_have_been_lowered_in_another_order_are_told() {
+        let mut semaphores = Semaphores::default();
+        let mut told = |steps: &[(SemaphoreStep, u64)]| {
+            for &(step, count) in steps {
+                semaphores.step(0, step, AT, count);
+                semaphores.was_at(step, AT, LocId(7));
+            }
+            semaphores.in_order().map(|one| (one.addr, one.began)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told(&[(Begins, 0), (Raised, 0), (Lowered, 0)]),
+            [],
+            "it can only be lowered when it was raised"
+        );
+        assert_eq!(told(&[(Raised, 0), (Lowered, 0)]), [(AT, 0)]);
+        assert_eq!(told(&[(Begins, 2)]), [(AT, 0)], "what was seen before stays");
     }
 
     #[test]

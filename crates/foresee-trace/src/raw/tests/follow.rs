@@ -4,6 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use super::*;
+use crate::event::Event;
+use crate::ids::ThreadId;
 
 /// Threads that write records with growing keys, each into chunks of its own; what they write appears when it is asked for.
 pub(super) struct Program {
@@ -180,6 +182,100 @@ fn what_threads_that_have_ended_left_is_read_and_given_back_however_many_there_w
     take(&mut reader, &mut events);
     assert!(!reader.came_late() && reader.damage().is_none());
     assert_eq!(events.len(), 3 * THREADS);
+}
+
+/// A thread that starts others, one after the other: some are joined, some detached before or after they end, one is neither. Each locks, and one ends with a lock.
+#[test]
+fn threads_that_have_gone_are_told_of_once_and_forgotten() {
+    const THREADS: u64 = 400;
+    let (abandons, stays) = (50, 60);
+    let mut program = Program::new(THREADS as usize);
+    program.record(0, &[first_word(Tag::Begin, 0, 1)]);
+    program.write(program.in_flight.len());
+    let mut reader = program.reader(Box::new(NoSymbols)).unwrap();
+    reader.forget_threads();
+    let (mut gone, mut ended, mut known) = (Vec::new(), Vec::new(), 0);
+    for thread in 1..THREADS {
+        let mut key = 100 * thread + 1;
+        let mut does = |by: u64, tag, words: &[u64]| {
+            key += 2;
+            let first = first_word(tag, 0, key);
+            program.record(by as usize, &[&[first], words].concat());
+        };
+        does(0, Tag::Fork, &[9, thread]);
+        if thread % 3 == 1 {
+            does(0, Tag::Detach, &[9, thread]);
+        }
+        does(thread, Tag::Begin, &[]);
+        does(thread, Tag::Acquire, &[9, 0x1000]);
+        does(thread, Tag::Release, &[9, 0x1000]);
+        if thread == abandons {
+            does(thread, Tag::Acquire, &[9, 0x2000]);
+        }
+        does(thread, Tag::End, &[]);
+        match thread % 3 {
+            0 if thread != stays => does(0, Tag::Join, &[9, thread]),
+            2 => does(0, Tag::Detach, &[9, thread]),
+            _ => {}
+        }
+        program.write(program.in_flight.len());
+        reader.look_again().unwrap();
+        while reader.advance().unwrap() {
+            let Event { thread, op, .. } = reader.event();
+            assert!(!gone.contains(&thread), "{thread:?} has gone, and does {op:?}");
+            known += usize::from(!reader.names().thread_name(thread).is_empty());
+            ended.extend((op == Op::ThreadEnd).then_some(thread));
+            gone.extend(reader.take_gone());
+        }
+        program.in_flight.clear();
+    }
+    reader.end_following().unwrap();
+    while reader.advance().unwrap() {
+        ended.extend((reader.event().op == Op::ThreadEnd).then_some(reader.event().thread));
+        gone.extend(reader.take_gone());
+    }
+    assert_eq!((ended.len() as u64, gone.len() as u64), (THREADS - 1, THREADS - 3));
+    assert!(known > 1000);
+    // Names are there of who is.
+    let named = |thread: &ThreadId| !reader.names().thread_name(*thread).is_empty();
+    let left: Vec<&str> = ended
+        .iter()
+        .filter(|thread| named(thread))
+        .map(|&thread| reader.names().thread_name(thread))
+        .collect();
+    assert_eq!(left, [format!("T{abandons}"), format!("T{stays}")]);
+    assert!(reader.names().threads().is_empty() && !reader.trust().gaps().is_empty());
+}
+
+#[test]
+fn who_is_started_by_the_system_after_threads_were_forgotten_is_doubted() {
+    for (forgets, detaches) in [(true, true), (true, false), (false, true)] {
+        let mut program = Program::new(3);
+        let mut does = |by, tag, key, words: &[u64]| {
+            program.record(by, &[&[first_word(tag, 0, key)], words].concat());
+        };
+        does(0, Tag::Begin, 1, &[]);
+        does(0, Tag::Fork, 3, &[9, 1]);
+        does(1, Tag::Begin, 5, &[]);
+        if detaches {
+            does(0, Tag::Detach, 6, &[9, 1]);
+        }
+        does(1, Tag::End, 7, &[]);
+        does(2, Tag::Begin, 9, &[]);
+        does(2, Tag::Write, 10, &[9, 0x100]);
+        program.write(program.in_flight.len());
+        let mut reader = program.reader(Box::new(NoSymbols)).unwrap();
+        if forgets {
+            reader.forget_threads();
+        }
+        reader.end_following().unwrap();
+        let mut events = Vec::new();
+        take(&mut reader, &mut events);
+        let joins = events.iter().any(|event| event.contains("Join"));
+        let is_doubted = reader.trust().gaps().contains(&Gap::ForgottenThreads);
+        let both = forgets && detaches;
+        assert_eq!((joins, is_doubted), (!both, both), "{events:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Blind code is reported once until its thread synchronises: until then, it may run again unreported.
 
 use crate::ids::StrId;
+use crate::thread_table::ThreadTable;
 
 #[derive(Clone, Copy)]
 struct Blind {
@@ -14,29 +15,27 @@ struct Blind {
 /// The last blind code of each thread, by number.
 #[derive(Default)]
 pub(super) struct BlindTimes {
-    last: Vec<Option<Blind>>,
+    last: ThreadTable<u64, Option<Blind>>,
 }
 
 impl BlindTimes {
     /// A thread has run blind code.
     pub(super) fn ran(&mut self, thread: u64, code: StrId) {
-        let at = thread as usize;
-        if self.last.len() <= at {
-            self.last.resize(at + 1, None);
-        }
-        self.last[at] = Some(Blind { code, until: None });
+        *self.last.entry(thread) = Some(Blind { code, until: None });
     }
 
     /// A thread synchronises at this event.
     pub(super) fn synchronised(&mut self, thread: u64, event: u64) {
-        if let Some(Some(blind)) = self.last.get_mut(thread as usize) {
+        if let Some(Some(blind)) = self.last.get_mut(thread) {
             blind.until.get_or_insert(event);
         }
     }
 
     /// Blind code that some thread ran since this event; the last one.
     pub(super) fn since(&self, event: u64) -> Option<StrId> {
-        let ran = self.last.iter().flatten().filter(|blind| blind.until.is_none_or(|until| until >= event));
-        ran.max_by_key(|blind| blind.until.unwrap_or(u64::MAX)).map(|blind| blind.code)
+        let all = self.last.iter().filter_map(|(thread, blind)| Some((thread, blind.as_ref()?)));
+        let ran = all.filter(|(_, blind)| blind.until.is_none_or(|until| until >= event));
+        ran.max_by_key(|&(thread, blind)| (blind.until.unwrap_or(u64::MAX), thread))
+            .map(|(_, blind)| blind.code)
     }
 }

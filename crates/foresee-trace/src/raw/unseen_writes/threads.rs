@@ -4,6 +4,7 @@ use foresee_format::Tag;
 
 use crate::event::Mem;
 use crate::raw::merging::Record;
+use crate::thread_table::ThreadTable;
 
 /// A record of a thread, by its number among the thread's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ struct Thread {
 /// All threads, by number.
 #[derive(Default)]
 pub(super) struct Threads {
-    all: Vec<Thread>,
+    all: ThreadTable<u64, Thread>,
     /// How many large pieces of memory all of them have written and not stamped since.
     large: usize,
 }
@@ -71,11 +72,7 @@ pub(super) struct Threads {
 impl Threads {
     /// The next record of a thread.
     pub(super) fn step(&mut self, number: u64, record: &Record) -> Step {
-        let at = number as usize;
-        if self.all.len() <= at {
-            self.all.resize_with(at + 1, Thread::default);
-        }
-        let thread = &mut self.all[at];
+        let thread = self.all.entry(number);
         let before = thread.key;
         // Stamped keys are odd, and no two are the same; a record that keeps the key of one before it has no stamp.
         let is_stamped = record.key != before && record.key % 2 == 1;
@@ -104,35 +101,40 @@ impl Threads {
 
     /// The record of the last step is a write.
     pub(super) fn wrote(&mut self, thread: u64, mem: Mem, key: u64) {
-        self.all[thread as usize].wrote = Some(Again { mem, key });
+        self.all.entry(thread).wrote = Some(Again { mem, key });
     }
 
     /// The same for one that is too large for the cells.
     pub(super) fn wrote_large(&mut self, thread: u64, mem: Mem) {
-        self.all[thread as usize].large.push(mem);
+        self.all.entry(thread).large.push(mem);
         self.large += 1;
     }
 
     /// A write by the last step of a thread.
     pub(super) fn write_of(&self, thread: u64) -> WriteOf {
-        WriteOf { thread, stamps: self.all[thread as usize].stamps }
+        WriteOf { thread, stamps: self.stamps(thread) }
     }
 
     /// Whether a write is surely before everything that comes now.
     pub(super) fn is_over(&self, write: WriteOf) -> bool {
-        self.all[write.thread as usize].stamps > write.stamps
+        self.stamps(write.thread) > write.stamps
+    }
+
+    fn stamps(&self, thread: u64) -> u64 {
+        self.all.get(thread).map_or(0, |thread| thread.stamps)
     }
 
     /// Whether another thread has written a large piece of memory with these bytes, which is not over.
     pub(super) fn others_write_large(&self, mem: Mem, thread: u64) -> bool {
         self.large > 0
-            && (self.all.iter().enumerate())
-                .any(|(at, other)| at as u64 != thread && other.large.iter().any(|large| large.overlaps(mem)))
+            && (self.all.iter()).any(|(number, other)| {
+                number != thread && other.large.iter().any(|large| large.overlaps(mem))
+            })
     }
 
     /// A key that is not smaller than that of the record after this one, if there is one; otherwise it is awaited.
     pub(super) fn next_key(&mut self, moment: Moment) -> Option<u64> {
-        let Some(thread) = self.all.get_mut(moment.thread as usize) else { return Some(0) };
+        let Some(thread) = self.all.get_mut(moment.thread) else { return Some(0) };
         let next = moment.at + 1;
         if next < thread.earlier {
             Some(thread.key.saturating_sub(1))

@@ -14,7 +14,7 @@ use super::{Ahead, BlindWalk, CallSite, Naming, Position, Record, StrId, Thread}
 impl BlindWalk {
     /// Whether it is to be asked for what a thread runs [`ahead`](BlindWalk::ahead).
     pub(crate) fn may_order(&self, number: u64) -> bool {
-        self.threads.get(number as usize).is_some_and(Thread::may_order)
+        self.threads.get(number).is_some_and(Thread::may_order)
     }
 
     /// The code that a thread runs after a record with this key and before its `next` one, which may be at a site, and that may order
@@ -26,22 +26,22 @@ impl BlindWalk {
         next: Option<(&Record, Option<&CallSite>)>,
         naming: &mut Naming,
     ) -> Option<StrId> {
-        let at = number as usize;
         let blind = match next {
-            Some((record, site)) => self.before(at, record, site, naming),
+            Some((record, site)) => self.before(number, record, site, naming),
             None => {
-                let from = self.threads[at].calls.last().map(|call| call.at.get());
+                let from = self.position(number);
                 from.and_then(|from| self.between(from, Position::Anywhere, naming))
             }
         };
         let (code, _) = self.reported(number, blind.filter(|&(_, orders)| orders))?;
-        self.threads[at].ahead = if next.is_some() { Ahead::Orders(code, key) } else { Ahead::MayOrder(key) };
+        let ahead = if next.is_some() { Ahead::Orders(code, key) } else { Ahead::MayOrder(key) };
+        self.threads.entry(number).ahead = ahead;
         Some(code)
     }
 
     /// The key of the last record of a thread, if the thread then ran, or may have run, code that may order threads.
     pub(crate) fn ran_ahead(&self, number: u64) -> Option<u64> {
-        match self.threads.get(number as usize)?.ahead {
+        match self.threads.get(number)?.ahead {
             Ahead::Orders(_, key) | Ahead::MayOrder(key) => Some(key),
             Ahead::Nothing => None,
         }
@@ -55,11 +55,10 @@ impl BlindWalk {
         site: Option<&CallSite>,
         naming: &mut Naming,
     ) -> Option<StrId> {
-        let at = number as usize;
-        match self.threads.get(at)?.ahead {
+        match self.threads.get(number)?.ahead {
             Ahead::Orders(code, key) if key != record.key => Some(code),
             Ahead::MayOrder(key) if key != record.key => {
-                let (code, orders) = self.before(at, record, site, naming)?;
+                let (code, orders) = self.before(number, record, site, naming)?;
                 orders.then_some(code)
             }
             _ => None,

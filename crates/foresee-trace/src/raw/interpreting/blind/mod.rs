@@ -23,6 +23,7 @@ use super::naming::{CallSite, Naming};
 use crate::ids::StrId;
 use crate::raw::merging::Record;
 use crate::raw::symbols::{Position, Recording};
+use crate::thread_table::ThreadTable;
 
 /// Whether code of the system that makes such a record has to be known by what calls it: it may do more than that between this and what else
 /// synchronises, such as what a lock of its own is for. What it frees may have been shared by what it counts.
@@ -60,7 +61,7 @@ const OTHER_PROCESSES: &str = "another process with the same memory";
 /// The calls that all threads are in.
 #[derive(Default)]
 pub(crate) struct BlindWalk {
-    threads: Vec<Thread>,
+    threads: ThreadTable<u64, Thread>,
     /// Whether a thread left something to be done as it ends, which orders threads by atomics of the library.
     leaves_orders: bool,
     /// What lies between positions.
@@ -127,7 +128,7 @@ impl BlindWalk {
     /// Whether a record of a thread at `pc` surely comes without blind code before; then it is there now.
     #[inline]
     pub(crate) fn passes(&self, thread: u64, pc: u64, site: &CallSite) -> bool {
-        let thread = self.threads.get(thread as usize);
+        let thread = self.threads.get(thread);
         if thread.is_some_and(Thread::may_order) {
             return false;
         }
@@ -153,13 +154,9 @@ impl BlindWalk {
         site: Option<&CallSite>,
         naming: &mut Naming,
     ) -> Ran {
-        let at = number as usize;
-        if self.threads.len() <= at {
-            self.threads.resize_with(at + 1, Thread::default);
-        }
-        let blind = self.before(at, record, site, naming);
-        self.go_on(at, record, site, blind.is_none(), naming);
-        let ahead = std::mem::take(&mut self.threads[at].ahead);
+        let blind = self.before(number, record, site, naming);
+        self.go_on(number, record, site, blind.is_none(), naming);
+        let ahead = std::mem::take(&mut self.threads.entry(number).ahead);
         let is_reported = !matches!(ahead, Ahead::Nothing);
         match blind.filter(|&(_, orders)| orders && is_reported) {
             Some(_) => Ran { blind, is_reported },
@@ -170,7 +167,7 @@ impl BlindWalk {
     /// The same, while the thread is still where it was before.
     fn before(
         &mut self,
-        at: usize,
+        number: u64,
         record: &Record,
         site: Option<&CallSite>,
         naming: &mut Naming,
@@ -178,30 +175,33 @@ impl BlindWalk {
         let pc = record.words[0];
         match (record.tag, site) {
             (Tag::Exit, _) => {
-                let from = self.threads[at].calls.last().map(|call| call.at.get());
+                let from = self.position(number);
                 from.and_then(|from| self.between(from, Position::Exit, naming))
             }
             // What it has run may go on as it ends, in no function of the program: destructors, what a library has left to do.
-            _ if self.threads[at].is_ending() => self.threads[at].ordering.map(|code| (code, true)),
+            _ if self.threads.get(number).is_some_and(Thread::is_ending) => {
+                self.threads.get(number).and_then(|thread| thread.ordering).map(|code| (code, true))
+            }
             // Its caller runs, or is called back by, something that records nothing itself.
             (tag, Some(site)) if site.recording == Recording::System && is_by_others(tag) => {
-                let call = self.threads[at].calls.last().map(|call| call.at.get());
+                let call = self.position(number);
                 let to = if tag == Tag::Enter { Position::CalledBack } else { Position::Within };
                 let between = call.and_then(|from| self.between(from, to, naming));
                 // What calls back need not be what the system called.
-                let is_called_back = tag == Tag::Enter && self.threads[at].has_entered;
+                let has_entered = self.threads.get(number).is_some_and(|thread| thread.has_entered);
+                let is_called_back = tag == Tag::Enter && has_entered;
                 let by_system = is_called_back.then(|| naming.called_by_system(false)).flatten();
                 by_system.or(between)
             }
             (Tag::End, _) => naming.called_by_system(true),
             (Tag::Unseen, Some(site)) => {
-                let before = self.come(at, record.tag, pc, site, naming).filter(|&(_, orders)| orders);
+                let before = self.come(number, record.tag, pc, site, naming).filter(|&(_, orders)| orders);
                 before.or_else(|| {
                     let what = *Unseen::ALL.get(usize::from(record.detail))?;
                     Some((naming.intern(what.name()), what.orders()))
                 })
             }
-            (_, Some(site)) => self.come(at, record.tag, pc, site, naming),
+            (_, Some(site)) => self.come(number, record.tag, pc, site, naming),
             (_, None) => None,
         }
     }
@@ -209,7 +209,7 @@ impl BlindWalk {
     /// A thread comes to where its record is.
     fn go_on(
         &mut self,
-        at: usize,
+        number: u64,
         record: &Record,
         site: Option<&CallSite>,
         is_clear: bool,
@@ -217,7 +217,7 @@ impl BlindWalk {
     ) {
         let (pc, callee) = (record.words[0], record.words[1]);
         let site = site.filter(|site| site.instrumented != 0);
-        let call = self.threads[at].calls.last();
+        let call = self.threads.get(number).and_then(|thread| thread.calls.last());
         if let Some((site, call)) = site.zip(call).filter(|(site, call)| call.function == site.instrumented) {
             let from = call.at.replace(pc);
             if is_clear {
@@ -226,10 +226,10 @@ impl BlindWalk {
             }
         }
         match record.tag {
-            Tag::Exit => drop(self.threads[at].calls.pop()),
-            Tag::Enter => self.enter(at, callee, naming),
-            Tag::Frame if self.threads[at].calls.is_empty() => self.enter(at, callee, naming),
-            Tag::End => self.threads[at].calls = Vec::new(),
+            Tag::Exit => drop(self.threads.entry(number).calls.pop()),
+            Tag::Enter => self.enter(number, callee, naming),
+            Tag::Frame if self.threads.entry(number).calls.is_empty() => self.enter(number, callee, naming),
+            Tag::End => self.threads.entry(number).calls = Vec::new(),
             _ => {}
         }
     }
@@ -259,43 +259,62 @@ impl BlindWalk {
     /// Code of this name, which records nothing, may order what a thread does at this moment.
     fn ordered_by(&mut self, name: &str, thread: u64, naming: &mut Naming) -> Option<Blind> {
         let code = naming.intern(name);
-        self.threads.get(thread as usize)?;
         self.reported(thread, Some((code, true)))
     }
 
     /// A thread has synchronised: what it runs from now on counts again.
     pub(crate) fn synchronised(&mut self, thread: u64) {
-        if let Some(thread) = self.threads.get_mut(thread as usize) {
+        if let Some(thread) = self.threads.get_mut(thread) {
             thread.is_reported = false;
         }
     }
 
+    /// A thread has ended.
+    pub(crate) fn end(&mut self, thread: u64) {
+        self.threads.remove(thread);
+    }
+
+    /// Where the innermost call of a thread is.
+    fn position(&self, thread: u64) -> Option<u64> {
+        self.threads.get(thread)?.calls.last().map(|call| call.at.get())
+    }
+
     fn reported(&mut self, thread: u64, blind: Option<Blind>) -> Option<Blind> {
         let (code, orders) = blind?;
-        let is_known = std::mem::replace(&mut self.threads[thread as usize].is_reported, true);
+        let thread = self.threads.entry(thread);
+        let is_known = std::mem::replace(&mut thread.is_reported, true);
         if orders {
-            self.threads[thread as usize].ordering = Some(code);
+            thread.ordering = Some(code);
         }
         (!is_known || orders).then_some((code, orders))
     }
 
-    fn enter(&mut self, at: usize, callee: u64, naming: &mut Naming) {
+    fn enter(&mut self, number: u64, callee: u64, naming: &mut Naming) {
         let function = naming.site(callee).instrumented;
         let orders = || naming.blind(callee, Position::Anywhere).is_some_and(|(_, orders)| orders);
         let may_order = *self.may_order.entry(callee).or_insert_with(orders);
-        self.threads[at].has_entered = true;
-        self.threads[at].calls.push(Call { function, at: Cell::new(callee), may_order });
+        let thread = self.threads.entry(number);
+        thread.has_entered = true;
+        thread.calls.push(Call { function, at: Cell::new(callee), may_order });
     }
 
     /// What is blind before a position in the innermost call of a thread, or where it makes a record from elsewhere.
-    fn come(&mut self, at: usize, tag: Tag, pc: u64, site: &CallSite, naming: &mut Naming) -> Option<Blind> {
+    fn come(
+        &mut self,
+        number: u64,
+        tag: Tag,
+        pc: u64,
+        site: &CallSite,
+        naming: &mut Naming,
+    ) -> Option<Blind> {
         if let Recording::Blind(blind) = &site.recording {
             return Some(naming.blind_code(blind));
         }
         if site.instrumented == 0 {
             return None;
         }
-        let call = self.threads[at].calls.last().filter(|call| call.function == site.instrumented);
+        let call = self.threads.get(number).and_then(|thread| thread.calls.last());
+        let call = call.filter(|call| call.function == site.instrumented);
         let Some(call) = call else { return self.between(pc, Position::Anywhere, naming) };
         let to = match tag {
             Tag::Free => Position::FreedAt(pc),

@@ -47,6 +47,10 @@ impl HeldLocks {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn contains(&self, lock: u64) -> bool {
         self.0.contains_key(&lock)
     }

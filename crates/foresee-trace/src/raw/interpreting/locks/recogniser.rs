@@ -13,11 +13,12 @@ use crate::raw::interpreting::attempts::Holder;
 use crate::raw::interpreting::naming::{CallSite, Naming};
 use crate::raw::lock_table::Hold;
 use crate::raw::merging::{Lookahead, Record};
+use crate::thread_table::ThreadTable;
 
 /// The calls and locks of all threads.
 #[derive(Default)]
 pub(crate) struct LockRecogniser {
-    threads: Vec<Thread>,
+    threads: ThreadTable<u64, Thread>,
     words: LockWords,
     demotions: Demotions,
     /// How many threads there are of which it is not known in which functions they are when the trace begins.
@@ -68,11 +69,7 @@ impl LockRecogniser {
     }
 
     fn thread(&mut self, thread: u64) -> &mut Thread {
-        let thread = thread as usize;
-        if self.threads.len() <= thread {
-            self.threads.resize_with(thread + 1, Thread::default);
-        }
-        &mut self.threads[thread]
+        self.threads.entry(thread)
     }
 
     /// The runtime has seen a thread get a lock.
@@ -93,14 +90,33 @@ impl LockRecogniser {
         }
         if let Some(survey) = &mut self.survey {
             let holds = |one: &Thread| one.held.contains(lock);
-            let lacks = !self.threads.get(thread as usize).is_some_and(holds)
-                && survey.lacks(thread, lock, self.threads.iter().any(holds), false);
+            let lacks = !self.threads.get(thread).is_some_and(holds)
+                && survey.lacks(thread, lock, self.threads.iter().any(|(_, one)| holds(one)), false);
             survey.handled(thread, lock);
             if lacks {
                 self.thread(thread).held.hold(lock, Mode::Exclusive);
             }
         }
-        self.thread(thread).held.give_back(lock)
+        self.give_back(thread, lock)
+    }
+
+    /// A thread does not hold a lock any more; how it held it, if it did. It may have ended with it.
+    fn give_back(&mut self, thread: u64, lock: u64) -> Option<Mode> {
+        let mode = self.threads.get_mut(thread)?.held.give_back(lock);
+        self.let_go(thread);
+        mode
+    }
+
+    /// Whether something is known of a thread.
+    pub(crate) fn has(&self, thread: u64) -> bool {
+        self.threads.get(thread).is_some()
+    }
+
+    /// Forgets a thread that has ended, unless it has left a lock that somebody may wait for.
+    fn let_go(&mut self, thread: u64) {
+        if self.threads.get(thread).is_some_and(Thread::has_gone) {
+            self.threads.remove(thread);
+        }
     }
 
     /// How many threads may be in operations on locks that are not recognised: then the lock events are not all there, and
@@ -128,7 +144,7 @@ impl LockRecogniser {
     pub(crate) fn forget(&mut self, lock: u64) {
         let Some(word) = self.words.remove(&lock) else { return };
         for (holder, _) in word.holders {
-            self.thread(holder).held.give_back(lock);
+            self.give_back(holder, lock);
         }
     }
 
@@ -140,7 +156,7 @@ impl LockRecogniser {
     /// Where a thread is that reads or writes at this site, if that has surely nothing to do with locks.
     #[inline]
     pub(crate) fn place_apart(&self, thread: u64, site: &CallSite) -> Option<LocId> {
-        let thread = self.threads.get(thread as usize)?;
+        let thread = self.threads.get(thread)?;
         let is_apart = site.inlined.is_empty()
             && !thread.is_in_operation()
             && thread.has_begun
@@ -160,8 +176,7 @@ impl LockRecogniser {
         naming: &mut Naming,
         events: &mut Vec<LockEvent>,
     ) -> Meaning {
-        self.thread(number);
-        let Some(thread) = self.threads.get_mut(number as usize) else { return Meaning::Event };
+        let thread = self.threads.entry(number);
         let begins = !std::mem::replace(&mut thread.has_begun, true);
         if record.tag == Tag::Frame && record.detail == FRAMES_UNKNOWN && begins {
             self.unrecognised += u64::from(self.is_continuation);
@@ -210,8 +225,9 @@ impl LockRecogniser {
             }
         }
         while let Some((holder, lock)) = self.demotions.stale.pop() {
-            self.thread(holder).held.give_back(lock);
+            self.give_back(holder, lock);
         }
+        self.let_go(number);
         meaning
     }
 
@@ -225,13 +241,13 @@ impl LockRecogniser {
 
     /// The first of the other threads of which this is true.
     fn other(&self, thread: u64, is_so: impl Fn(&Thread) -> bool) -> Option<u64> {
-        let mut threads = (0..).zip(&self.threads);
-        threads.find_map(|(number, other)| (number != thread && is_so(other)).then_some(number))
+        let others = self.threads.iter().filter(|&(number, other)| number != thread && is_so(other));
+        others.map(|(number, _)| number).min()
     }
 
     /// A thread that holds a lock so that this one cannot get it like this; or itself, if it holds it.
     pub(crate) fn holder(&self, thread: u64, lock: u64, mode: Mode) -> Option<u64> {
-        let own = self.threads.get(thread as usize).is_some_and(|own| own.held.contains(lock));
+        let own = self.threads.get(thread).is_some_and(|own| own.held.contains(lock));
         let excludes = |held: Mode| held == Mode::Exclusive || mode == Mode::Exclusive;
         let holds = |other: &Thread| other.held.mode(lock).is_some_and(excludes);
         if own { Some(thread) } else { self.other(thread, holds) }
@@ -244,12 +260,12 @@ impl LockRecogniser {
 
     /// Takes the exit of a function, once its event is made.
     pub(crate) fn pop(&mut self, thread: u64) {
-        self.thread(thread).pop();
+        self.threads.get_mut(thread).into_iter().for_each(Thread::pop);
     }
 
     /// Whether a thread is in the code of a channel.
     pub(crate) fn is_in_channel(&self, thread: u64, site: &CallSite) -> bool {
-        self.threads.get(thread as usize).is_some_and(|thread| thread.is_in_channel(site))
+        self.threads.get(thread).is_some_and(|thread| thread.is_in_channel(site))
     }
 
     /// Where a thread is: a place of the user's, if there is one at or above this site.

@@ -19,6 +19,7 @@ pub(super) struct Thread {
     pub(super) has_begun: bool,
     /// Whether all records so far were the calls that it begins with.
     pub(super) begins_with_frames: bool,
+    has_ended: bool,
     calls: Vec<OpenCall>,
     /// The operations it is in: at most one that others may be within, and one more.
     operations: Vec<Operation>,
@@ -153,6 +154,12 @@ impl Thread {
             }
         }
         self.held.shrink();
+        self.has_ended = true;
+    }
+
+    /// Whether it has ended and left nothing.
+    pub(super) fn has_gone(&self) -> bool {
+        self.has_ended && self.held.is_empty()
     }
 
     /// The thread does what the record says, at this site.

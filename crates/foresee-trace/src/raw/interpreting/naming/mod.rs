@@ -23,6 +23,7 @@ use crate::names::Names;
 use crate::raw::libraries::{is_library_path, lock_type};
 use crate::raw::lock_table::LockTable;
 use crate::raw::symbols::{BlindCode, Call, ForeignCode, Orders, Position, Symbolizer};
+use crate::thread_table::ThreadTable;
 
 /// All names of a raw trace as they become known.
 pub(crate) struct Naming {
@@ -31,7 +32,9 @@ pub(crate) struct Naming {
     /// The header's table of what threads are called.
     thread_names: Vec<u8>,
     /// By number.
-    threads: Vec<Option<ThreadId>>,
+    threads: ThreadTable<u64, Option<ThreadId>>,
+    /// The names that the program has given to threads, if threads are forgotten when they have gone: no more than the header has room for.
+    given: Option<FxHashSet<String>>,
     locks: LockNames,
     sites: CallSites,
     calls: FxHashMap<u64, Call>,
@@ -57,7 +60,8 @@ impl Naming {
             names: Names::new(),
             program: Program { symbolizer, modules: Vec::new() },
             thread_names: Vec::new(),
-            threads: Vec::new(),
+            threads: ThreadTable::default(),
+            given: None,
             locks: LockNames::default(),
             sites: CallSites::new(table),
             calls: FxHashMap::default(),
@@ -109,29 +113,54 @@ impl Naming {
     /// A thread that was met before.
     #[inline]
     pub(crate) fn known_thread(&self, number: u64) -> Option<ThreadId> {
-        self.threads.get(number as usize).copied().flatten()
+        self.threads.get(number).copied().flatten()
     }
 
     fn new_thread(&mut self, number: u64) -> ThreadId {
         let slot = self.thread_names.chunks_exact(NAME_LEN as usize).nth(number as usize);
         let given = slot.map(|slot| slot.split(|&byte| byte == 0).next().unwrap_or_default());
+        let given = given.filter(|given| !given.is_empty());
+        let is_given = given.is_some();
         let mut name = match given {
-            Some(given) if !given.is_empty() => String::from_utf8_lossy(given).into_owned(),
+            Some(given) => String::from_utf8_lossy(given).into_owned(),
             _ if number == 0 => "main".to_owned(),
             _ => format!("T{number}"),
         };
-        let threads = self.names.threads().len();
-        let mut id = self.names.thread(&name);
-        while id.index() < threads {
-            name = format!("{name}#{number}");
-            id = self.names.thread(&name);
-        }
-        let number = number as usize;
-        if self.threads.len() <= number {
-            self.threads.resize(number + 1, None);
-        }
-        self.threads[number] = Some(id);
+        let id = match &mut self.given {
+            Some(given) => {
+                while given.contains(&name) {
+                    name = format!("{name}#{number}");
+                }
+                if is_given {
+                    given.insert(name.clone());
+                }
+                self.names.passing_thread(name)
+            }
+            None => {
+                let threads = self.names.threads().len();
+                let mut id = self.names.thread(&name);
+                while id.index() < threads {
+                    name = format!("{name}#{number}");
+                    id = self.names.thread(&name);
+                }
+                id
+            }
+        };
+        *self.threads.entry(number) = Some(id);
         id
+    }
+
+    /// From now on, threads that have gone are forgotten. Before any thread was met.
+    pub(crate) fn forget_threads(&mut self) {
+        self.given = Some(FxHashSet::default());
+    }
+
+    /// A thread has gone: nobody can speak of it any more. Its id, if it is forgotten.
+    pub(crate) fn let_go(&mut self, number: u64) -> Option<ThreadId> {
+        self.given.as_ref()?;
+        let id = self.threads.remove(number).flatten()?;
+        self.names.forget_thread(id);
+        Some(id)
     }
 
     /// The lock or condition at this address.

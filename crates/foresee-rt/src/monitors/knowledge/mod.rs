@@ -11,11 +11,11 @@
 //! | `world` | the monitors of all threads, memory, locks |
 //! | `steps` | what each record is for a monitor |
 //! | `news`, `recovery` | what has ceased to hold; functions of the program, and calling them |
-//! | `spin` | locks of the runtime's own |
+//! | `own` | what is one thread's at a time |
 //!
 //! **Cost.** Nothing but a bit of the recorder's status while no spec is named. Otherwise accesses take the long way; each locks its thread's monitor, which nobody else wants, and a
 //! 64th of memory by its address: there is no lock or counter that all threads use. An access that its thread has done before is not even looked up as long as neither what the thread knows nor that part of memory has changed. The vectors of memory are shared until they differ, so a variable is two pointers and an
-//! entry of a table; what that takes is allocated as the program's own memory is, unrecorded. A violation is not reported here: the trace of the same run has it, with all that the thread knew.
+//! entry of a table; what that takes is allocated as the program's own memory is, unrecorded. A violation is reported here only without a trace (`verdicts`): the trace of the same run has it, with all that the thread knew.
 //!
 //! **Values.** Compilers call before an access, when the value that will be written is not known. Where formulas ask for values, a write of a watched variable is a step when its thread enters the runtime
 //! next, which is before anything that could order it before another thread's access. So it is also then that recovery is called: before the thread's next event, and after the write. A write whose value
@@ -27,12 +27,12 @@
 //! **Forks.** The child of a fork is a run of its own, as it has a trace of its own: its only thread is a first one, nobody knows anything, and variables are at first what the parent had made of them.
 
 mod news;
+mod own;
 mod recovery;
 mod spec;
-mod spin;
 mod steps;
 mod world;
 
-pub(crate) use recovery::{recover, register};
-pub(crate) use steps::{access, assign, atomic, name, record, waits_for_value, written};
-pub(crate) use world::{start, start_in_child};
+pub(super) use recovery::{recover, register};
+pub(super) use steps::{access, assign, atomic, name, record, waits_for_value, written};
+pub(super) use world::{start, start_in_child};

@@ -1,13 +1,14 @@
 //! What each record is for the monitor of its thread: the same as the event that the trace will have.
 
-use foresee_format::{AS_HELD, SHARED, SYNC_SPACE, SemaphoreStep, Tag};
+use foresee_format::{AS_HELD, SHARED, SYNC_SPACE, SemaphoreStep, Tag, number};
 use foresee_monitor::mttl::Local;
 use foresee_mttl::{Accessed, Bytes, Memory, ThreadMonitor};
 use smallvec::SmallVec;
 
-use super::spin::Held;
+use super::spec::Place;
 use super::world::{HeldLock, Me, PARTS, Part, Remembered, Vector, World, world};
-use crate::variables::signed;
+use crate::monitors::doing::Doing;
+use crate::monitors::spin::Held;
 
 /// Memory belongs to a part by lines of so many bytes.
 const LINE: u64 = 64;
@@ -29,10 +30,10 @@ const WRITE: Does = Does { reads: false, writes: true, value: None };
 const BOTH: Does = Does { reads: true, writes: true, value: None };
 
 /// A thread is about to read or write memory.
-pub(crate) fn access(thread: u32, is_write: bool, addr: u64, size: u64) {
+pub(crate) fn access(thread: u32, is_write: bool, addr: u64, size: u64, pc: u64) {
     if let Some(world) = world() {
         let does = if is_write { WRITE } else { READ };
-        touch(world, thread, does, Bytes { addr, size });
+        touch(world, Doing { thread, pc }, does, Bytes { addr, size });
     }
 }
 
@@ -42,21 +43,26 @@ pub(crate) fn waits_for_value(is_write: bool) -> bool {
 }
 
 /// A thread has written a watched variable, with this value if it is known.
-pub(crate) fn written(thread: u32, addr: u64, size: u64, value: Option<u64>) {
+pub(crate) fn written(thread: u32, addr: u64, size: u64, value: Option<u64>, pc: u64) {
     if let Some(world) = world() {
-        touch(world, thread, Does { value, ..WRITE }, Bytes { addr, size });
+        touch(world, Doing { thread, pc }, Does { value, ..WRITE }, Bytes { addr, size });
     }
 }
 
 /// A thread has done an atomic operation, which nobody else can have come between.
-pub(crate) fn atomic(thread: u32, reads: bool, value: Option<u64>, addr: u64, size: u64) {
+pub(crate) fn atomic(thread: u32, reads: bool, value: Option<u64>, addr: u64, size: u64, pc: u64) {
     if let Some(world) = world() {
-        touch(world, thread, Does { reads, writes: value.is_some(), value }, Bytes { addr, size });
+        touch(
+            world,
+            Doing { thread, pc },
+            Does { reads, writes: value.is_some(), value },
+            Bytes { addr, size },
+        );
     }
 }
 
 /// A thread assigns a variable of its own.
-pub(crate) fn assign(thread: u32, name: &[u8], value: u64) {
+pub(crate) fn assign(thread: u32, name: &[u8], value: u64, pc: u64) {
     let Some(world) = world() else { return };
     let program = &world.program;
     // By hand: the C library's comparison is one of the functions that are recorded.
@@ -65,7 +71,7 @@ pub(crate) fn assign(thread: u32, name: &[u8], value: u64) {
     };
     let meant = program.locals().iter().zip(0..).filter(|(local, _)| is_meant(local));
     let mut numbers = meant.map(|(_, number)| number);
-    world.act(thread, |me| {
+    world.act(Doing { thread, pc }, |me| {
         came_back(world, thread, me);
         let (first, second) = (numbers.next(), numbers.next());
         if let (Some(only), None) = (first, second) {
@@ -90,36 +96,37 @@ pub(crate) fn name(thread: u32, name: &[u8]) {
 pub(crate) fn record(thread: u32, tag: Tag, detail: u8, words: &[u64]) {
     let Some(world) = world() else { return };
     let word = |at: usize| words.get(at).copied().unwrap_or(0);
+    let doing = Doing { thread, pc: word(0) };
     let (addr, size) = (word(1), word(2));
     let width = 1 << (detail >> 4 & 7);
     match tag {
-        Tag::ReadRange => touch(world, thread, READ, Bytes { addr, size }),
-        Tag::WriteRange => touch(world, thread, WRITE, Bytes { addr, size }),
-        Tag::Load => touch(world, thread, READ, Bytes { addr, size: width }),
-        Tag::Store => touch(world, thread, WRITE, Bytes { addr, size: width }),
-        Tag::Rmw => touch(world, thread, BOTH, Bytes { addr, size: width }),
+        Tag::ReadRange => touch(world, doing, READ, Bytes { addr, size }),
+        Tag::WriteRange => touch(world, doing, WRITE, Bytes { addr, size }),
+        Tag::Load => touch(world, doing, READ, Bytes { addr, size: width }),
+        Tag::Store => touch(world, doing, WRITE, Bytes { addr, size: width }),
+        Tag::Rmw => touch(world, doing, BOTH, Bytes { addr, size: width }),
         Tag::Semaphore => match SemaphoreStep::from_number(detail) {
             Some(SemaphoreStep::Raised | SemaphoreStep::Lowered) => {
-                touch(world, thread, BOTH, Bytes { addr: addr | SYNC_SPACE, size: 1 });
+                touch(world, doing, BOTH, Bytes { addr: addr | SYNC_SPACE, size: 1 });
             }
-            _ => world.act(thread, |me| came_back(world, thread, me)),
+            _ => world.act(doing, |me| came_back(world, thread, me)),
         },
         Tag::Alloc | Tag::Free => forget(world, Bytes { addr, size }),
-        Tag::Request => world.act(thread, |me| came_back(world, thread, me)),
-        Tag::Acquire => acquire(world, thread, addr, detail),
-        Tag::Release => release(world, thread, addr, detail),
-        Tag::Wait => wait(world, thread, addr),
-        Tag::Notify => notify(world, thread, addr),
-        Tag::Fork => world.fork(thread, addr as u32),
-        Tag::Join => world.join(thread, addr as u32),
-        Tag::End => internal(world, thread),
+        Tag::Request => world.act(doing, |me| came_back(world, thread, me)),
+        Tag::Acquire => acquire(world, doing, addr, detail),
+        Tag::Release => release(world, doing, addr, detail),
+        Tag::Wait => wait(world, doing, addr),
+        Tag::Notify => notify(world, doing, addr),
+        Tag::Fork => world.fork(doing, addr as u32),
+        Tag::Join => world.join(doing, addr as u32),
+        Tag::End => internal(world, doing),
         _ => {}
     }
 }
 
-fn internal(world: &World, thread: u32) {
-    world.act(thread, |me| {
-        came_back(world, thread, me);
+fn internal(world: &World, doing: Doing) {
+    world.act(doing, |me| {
+        came_back(world, doing.thread, me);
         me.monitor.internal(&world.program, &me.threads, 0);
     });
 }
@@ -140,9 +147,9 @@ fn lines(bytes: Bytes) -> impl Iterator<Item = (usize, Bytes)> + Clone {
 }
 
 /// An access: what is learned, the step, and what is published are one, as all parts of memory that it touches are held meanwhile.
-fn touch(world: &World, thread: u32, does: Does, bytes: Bytes) {
-    world.act(thread, |me| {
-        came_back(world, thread, me);
+fn touch(world: &World, doing: Doing, does: Does, bytes: Bytes) {
+    world.act(doing, |me| {
+        came_back(world, doing.thread, me);
         let accessed = accessed(world, does, bytes);
         let line = bytes.addr / LINE;
         if (bytes.addr.saturating_add(bytes.size.max(1)) - 1) / LINE == line {
@@ -224,17 +231,17 @@ fn touch_lines(world: &World, me: &mut Me, does: Does, bytes: Bytes, accessed: A
 /// The variables of formulas that are at this very place get the value.
 fn set(world: &World, monitor: &mut ThreadMonitor<Vector>, bytes: Bytes, value: Option<u64>) {
     let Some(value) = value else { return };
-    for (_, variable) in world.spec.variables.iter().filter(|(place, _)| place.addr == bytes.addr) {
-        monitor.set(*variable, signed(value, bytes.size));
+    for place in world.spec.variables.iter().filter(|place| place.bytes == bytes) {
+        monitor.set(place.variable, number(value, bytes.size, place.is_unsigned));
     }
 }
 
 /// What an access does to the variables that formulas speak of.
 fn accessed(world: &World, does: Does, bytes: Bytes) -> Accessed {
     let end = bytes.addr.saturating_add(bytes.size.max(1));
-    let overlaps = |place: &Bytes| place.addr < end && bytes.addr < place.addr.saturating_add(place.size);
-    let touched = world.spec.variables.iter().filter(|(place, _)| overlaps(place));
-    touched.fold(Accessed::default(), |accessed, &(_, variable)| {
+    let overlaps = |place: Bytes| place.addr < end && bytes.addr < place.addr.saturating_add(place.size);
+    let touched = world.spec.variables.iter().filter(|place| overlaps(place.bytes));
+    touched.fold(Accessed::default(), |accessed, &Place { variable, .. }| {
         let accessed = if does.reads { accessed.reading(variable) } else { accessed };
         if does.writes { accessed.writing(variable) } else { accessed }
     })
@@ -266,9 +273,9 @@ fn lock(world: &World, me: &mut Me, lock: u64, mode: u8) {
     };
 }
 
-fn acquire(world: &World, thread: u32, addr: u64, mode: u8) {
-    world.act(thread, |me| {
-        came_back(world, thread, me);
+fn acquire(world: &World, doing: Doing, addr: u64, mode: u8) {
+    world.act(doing, |me| {
+        came_back(world, doing.thread, me);
         match me.held.iter_mut().find(|held| held.lock == addr) {
             Some(held) => {
                 held.times += 1;
@@ -282,9 +289,9 @@ fn acquire(world: &World, thread: u32, addr: u64, mode: u8) {
     });
 }
 
-fn release(world: &World, thread: u32, addr: u64, mode: u8) {
-    world.act(thread, |me| {
-        came_back(world, thread, me);
+fn release(world: &World, doing: Doing, addr: u64, mode: u8) {
+    world.act(doing, |me| {
+        came_back(world, doing.thread, me);
         let at = me.held.iter().rposition(|held| held.lock == addr);
         match at.map(|at| (at, &mut me.held[at])) {
             Some((_, held)) if held.times > 1 => {
@@ -302,19 +309,19 @@ fn release(world: &World, thread: u32, addr: u64, mode: u8) {
 }
 
 /// The lock is given up before; from now on, notifies are for this thread, too.
-fn wait(world: &World, thread: u32, cond: u64) {
-    world.act(thread, |me| {
+fn wait(world: &World, doing: Doing, cond: u64) {
+    world.act(doing, |me| {
         me.monitor.internal(&world.program, &me.threads, 0);
         me.waiting = Some(cond);
         let mut objects = world.objects[part(cond)].lock();
-        objects.waiting.entry(cond).or_default().enlist(thread.into());
+        objects.waiting.entry(cond).or_default().enlist(doing.thread.into());
     });
 }
 
 /// All that wait may be woken by it: what the thread knows is for each of them.
-fn notify(world: &World, thread: u32, cond: u64) {
-    world.act(thread, |me| {
-        came_back(world, thread, me);
+fn notify(world: &World, doing: Doing, cond: u64) {
+    world.act(doing, |me| {
+        came_back(world, doing.thread, me);
         me.monitor.internal(&world.program, &me.threads, 0);
         let mut objects = world.objects[part(cond)].lock();
         if let Some(waiting) = objects.waiting.get_mut(&cond) {

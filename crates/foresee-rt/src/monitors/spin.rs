@@ -8,7 +8,7 @@ use crate::spinning::spin_until;
 
 /// A value for one thread at a time. Alone in its cache line.
 #[repr(align(64))]
-pub(super) struct Spin<T> {
+pub(in crate::monitors) struct Spin<T> {
     is_held: AtomicBool,
     value: UnsafeCell<T>,
 }
@@ -23,13 +23,13 @@ impl<T: Default> Default for Spin<T> {
 }
 
 impl<T> Spin<T> {
-    pub(super) const fn new(value: T) -> Spin<T> {
+    pub(in crate::monitors) const fn new(value: T) -> Spin<T> {
         Spin { is_held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Waits until nobody else holds it.
     #[inline]
-    pub(super) fn lock(&self) -> Held<'_, T> {
+    pub(in crate::monitors) fn lock(&self) -> Held<'_, T> {
         if self.is_held.compare_exchange(false, true, Acquire, Relaxed).is_err() {
             spin_until(|| self.is_held.compare_exchange_weak(false, true, Acquire, Relaxed).is_ok());
         }
@@ -38,7 +38,7 @@ impl<T> Spin<T> {
 }
 
 /// The lock is held as long as this is there.
-pub(super) struct Held<'s, T>(&'s Spin<T>);
+pub(in crate::monitors) struct Held<'s, T>(&'s Spin<T>);
 
 impl<T> Deref for Held<'_, T> {
     type Target = T;

@@ -12,9 +12,9 @@
 
 use std::collections::BTreeSet;
 
-use foresee_monitor::predicate::text_number;
-use foresee_trace::{LockId, Mem, StrId};
 use rustc_hash::FxHashMap;
+
+use crate::predicate::text_number;
 
 /// Where the number of the life is.
 const LIFE: u64 = 0x1fff << LIFE_SHIFT;
@@ -28,10 +28,11 @@ const SPECIAL: u64 = LIFE | LOCK | STRING | 1 << 63;
 
 /// What a number stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Object {
-    /// A lock of which only the name is known.
-    Lock(LockId),
-    String(StrId),
+pub enum Object {
+    /// A lock of which only the name is known, by a number that its user has given it.
+    Lock(u32),
+    /// A string, by a number that its user has given it.
+    String(u32),
     /// The property's own text of this position.
     Text(usize),
     /// Something at this address.
@@ -40,7 +41,7 @@ pub(super) enum Object {
 
 /// All objects that were mentioned.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Objects {
+pub struct Objects {
     lives: FxHashMap<u64, Life>,
     /// The addresses that were mentioned in their present life.
     present: BTreeSet<u64>,
@@ -51,12 +52,12 @@ struct Life {
     number: u64,
     mentioned: bool,
     /// The lock that is there, if one is.
-    lock: Option<LockId>,
+    lock: Option<u32>,
 }
 
 impl Objects {
     /// The object at an address.
-    pub(super) fn at(&mut self, addr: u64) -> u64 {
+    pub fn at(&mut self, addr: u64) -> u64 {
         // What is not an address of a program has no lives.
         if addr & SPECIAL != 0 {
             return addr;
@@ -70,7 +71,7 @@ impl Objects {
     }
 
     /// The lock at an address; `ended` gets the object that was there, if it was another lock.
-    pub(super) fn lock_at(&mut self, addr: u64, lock: LockId, ended: impl FnOnce(u64)) -> u64 {
+    pub fn lock_at(&mut self, addr: u64, lock: u32, ended: impl FnOnce(u64)) -> u64 {
         let before = self.lives.get(&addr).and_then(|life| life.lock);
         if before.is_some_and(|before| before != lock) {
             ended(self.at(addr));
@@ -83,28 +84,29 @@ impl Objects {
     }
 
     /// A lock without an address.
-    pub(super) fn lock(lock: LockId) -> u64 {
-        LOCK | u64::from(lock.0)
+    pub fn lock(lock: u32) -> u64 {
+        LOCK | u64::from(lock)
     }
 
-    pub(super) fn string(text: StrId) -> u64 {
-        STRING | u64::from(text.0)
+    /// A string, by a number that its user has given it.
+    pub fn string(text: u32) -> u64 {
+        STRING | u64::from(text)
     }
 
     /// A string that is the property's own text of this position.
-    pub(super) fn text(position: usize) -> u64 {
+    pub fn text(position: usize) -> u64 {
         text_number(position)
     }
 
     /// The objects in a block of memory that were mentioned.
-    pub(super) fn in_block(&self, mem: Mem) -> Vec<u64> {
-        let last = mem.addr.saturating_add(u64::from(mem.size.max(1)) - 1);
+    pub fn in_block(&self, addr: u64, size: u64) -> Vec<u64> {
+        let last = addr.saturating_add(size.max(1) - 1);
         let number = |addr: &u64| self.lives.get(addr).map_or(0, |life| life.number);
-        self.present.range(mem.addr..=last).map(|addr| numbered(*addr, number(addr))).collect()
+        self.present.range(addr..=last).map(|addr| numbered(*addr, number(addr))).collect()
     }
 
     /// The life of an object ends; what comes to its address is another.
-    pub(super) fn end(&mut self, object: u64) {
+    pub fn end(&mut self, object: u64) {
         let addr = object & !LIFE;
         self.present.remove(&addr);
         if let Some(life) = self.lives.get_mut(&addr) {
@@ -113,13 +115,13 @@ impl Objects {
     }
 
     /// What a number stands for.
-    pub(super) fn what(&self, object: u64) -> Object {
+    pub fn what(&self, object: u64) -> Object {
         match object {
-            _ if object & SPECIAL == LOCK => Object::Lock(LockId(object as u32)),
+            _ if object & SPECIAL == LOCK => Object::Lock(object as u32),
             _ if object & SPECIAL == STRING && object >= text_number(0) => {
                 Object::Text(object as u32 as usize)
             }
-            _ if object & SPECIAL == STRING => Object::String(StrId(object as u32)),
+            _ if object & SPECIAL == STRING => Object::String(object as u32),
             _ if self.lives.contains_key(&(object & !LIFE)) => Object::At(object & !LIFE),
             _ => Object::At(object),
         }
@@ -140,28 +142,28 @@ mod tests {
         let mut objects = Objects::default();
         let first = objects.at(0x1008);
         assert_eq!((first, objects.at(0x1008)), (0x1008, 0x1008));
-        let inside = objects.in_block(Mem { addr: 0x1000, size: 16 });
+        let inside = objects.in_block(0x1000, 16);
         assert_eq!(inside, [0x1008]);
         inside.into_iter().for_each(|object| objects.end(object));
         let second = objects.at(0x1008);
         assert_ne!(second, first);
         assert_eq!((objects.what(first), objects.what(second)), (Object::At(0x1008), Object::At(0x1008)));
-        assert_eq!(objects.in_block(Mem { addr: 0x1008, size: 1 }), [second]);
+        assert_eq!(objects.in_block(0x1008, 1), [second]);
     }
 
     #[test]
     fn another_lock_at_the_place_is_another_object() {
         let mut objects = Objects::default();
         let mut ended = Vec::new();
-        let first = objects.lock_at(0x10, LockId(0), |object| ended.push(object));
-        assert_eq!(objects.lock_at(0x10, LockId(0), |object| ended.push(object)), first);
+        let first = objects.lock_at(0x10, 0, |object| ended.push(object));
+        assert_eq!(objects.lock_at(0x10, 0, |object| ended.push(object)), first);
         assert_eq!(objects.at(0x10), first);
-        let second = objects.lock_at(0x10, LockId(1), |object| ended.push(object));
+        let second = objects.lock_at(0x10, 1, |object| ended.push(object));
         assert_ne!(second, first);
         assert_eq!(ended, [first]);
-        assert_eq!(objects.what(Objects::lock(LockId(7))), Object::Lock(LockId(7)));
-        assert_eq!(objects.what(Objects::string(StrId(7))), Object::String(StrId(7)));
-        assert_eq!(objects.what(Objects::string(StrId(u32::MAX))), Object::String(StrId(u32::MAX)));
+        assert_eq!(objects.what(Objects::lock(7)), Object::Lock(7));
+        assert_eq!(objects.what(Objects::string(7)), Object::String(7));
+        assert_eq!(objects.what(Objects::string(u32::MAX)), Object::String(u32::MAX));
         assert_eq!(objects.what(Objects::text(7)), Object::Text(7));
     }
 

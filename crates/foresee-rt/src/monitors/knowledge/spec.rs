@@ -1,13 +1,13 @@
 //! The properties that `FORESEE_KNOWLEDGE` names, as far as they can be monitored in the process.
 
 use std::ffi::CString;
-use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
 
-use foresee_monitor::property::{Action, MttlBody, Property};
+use foresee_monitor::property::{Action, Handler, MttlBody, Property};
 use foresee_mttl::{Bytes, Program};
 
 use crate::environment;
 use crate::message::say;
+use crate::monitors::functions::Function;
 use crate::variables::{self, Variable};
 
 /// News of formulas are bits.
@@ -17,35 +17,21 @@ const MOST_FORMULAS: usize = 64;
 pub(super) struct Formula {
     pub(super) property: CString,
     pub(super) actions: Vec<Todo>,
+    /// The handlers that say something: their categories, and what they say.
+    pub(super) handlers: Vec<Handler>,
 }
 
 /// One thing to be done.
 pub(super) enum Todo {
-    Call(Registered),
+    Call(Function),
     Abort,
 }
 
-/// A function of the program, by the name that the spec has for it.
-pub(super) struct Registered {
-    name: String,
-    function: AtomicUsize,
-    argument: AtomicUsize,
-}
-
-impl Registered {
-    /// The program says what is to be called under this name.
-    pub(super) fn register(&self, name: &[u8], function: usize, argument: usize) {
-        if self.name.as_bytes() == name {
-            self.argument.store(argument, Release);
-            self.function.store(function, Release);
-        }
-    }
-
-    /// What is to be called, and with which argument; 0 if nothing was registered.
-    pub(super) fn get(&self) -> (usize, usize) {
-        let function = self.function.load(Acquire);
-        (function, self.argument.load(Acquire))
-    }
+/// Where a variable of formulas is.
+pub(super) struct Place {
+    pub(super) bytes: Bytes,
+    pub(super) variable: u32,
+    pub(super) is_unsigned: bool,
 }
 
 /// A spec that can be monitored here.
@@ -53,7 +39,7 @@ pub(super) struct Spec {
     program: Program,
     pub(super) formulas: Vec<Formula>,
     /// The variables that formulas speak of, where they are.
-    pub(super) variables: Vec<(Bytes, u32)>,
+    pub(super) variables: Vec<Place>,
 }
 
 /// The spec of this run, if there is one: `FORESEE_KNOWLEDGE` has the path of a file in each line. What cannot be monitored here is told.
@@ -101,22 +87,22 @@ pub(super) const MAIN: &str = "main";
 
 fn formula(property: &Property, body: &MttlBody) -> Formula {
     let todo = |action: &Action| match action {
-        Action::Recover(name) | Action::Call(name) => {
-            let (function, argument) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            Some(Todo::Call(Registered { name: name.clone(), function, argument }))
-        }
+        Action::Recover(name) | Action::Call(name) => Some(Todo::Call(Function::new(name.clone(), 0))),
         Action::Abort => Some(Todo::Abort),
         Action::Report(_) | Action::Reset | Action::Count => None,
     };
     let actions = body.handlers.iter().flat_map(|handler| &handler.actions).filter_map(todo).collect();
-    Formula { property: CString::new(property.name.as_str()).unwrap_or_default(), actions }
+    let says = |handler: &&Handler| handler.actions.iter().any(|action| matches!(action, Action::Report(_)));
+    let handlers = body.handlers.iter().filter(says).cloned().collect();
+    Formula { property: CString::new(property.name.as_str()).unwrap_or_default(), actions, handlers }
 }
 
 /// Where the variables of formulas are.
-fn places(spec: &Program) -> Vec<(Bytes, u32)> {
+fn places(spec: &Program) -> Vec<Place> {
     let place = |variable: &Variable| {
         let meant = spec.variables().iter().position(|of| of.name == variable.name)?;
-        Some((Bytes { addr: variable.addr, size: variable.size }, meant as u32))
+        let bytes = Bytes { addr: variable.addr, size: variable.size };
+        Some(Place { bytes, variable: meant as u32, is_unsigned: variable.is_unsigned })
     };
     variables::all().iter().filter_map(place).collect()
 }

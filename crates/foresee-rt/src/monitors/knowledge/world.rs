@@ -10,9 +10,11 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::news;
+use super::own::Own;
 use super::spec::{self, Spec};
-use super::spin::Spin;
 use crate::message::say;
+use crate::monitors::doing::Doing;
+use crate::monitors::spin::Spin;
 
 /// Vectors are shared until they differ.
 pub(super) type Vector = Arc<Knowledge<NoTrail>>;
@@ -86,6 +88,13 @@ impl Me {
     }
 }
 
+/// A thread's place in the table of all.
+struct Monitored {
+    me: Own<Option<Box<Me>>>,
+    /// Its slot and one, for those who name it; 0 until it has a monitor.
+    named_by: AtomicU32,
+}
+
 /// Locks and conditions, by their addresses.
 #[derive(Default)]
 pub(super) struct Objects {
@@ -100,7 +109,8 @@ pub(super) struct World {
     threads: Spin<Arc<Threads>>,
     /// How often a thread was added.
     version: AtomicU32,
-    monitors: Box<[Spin<Option<Box<Me>>>]>,
+    /// By thread.
+    monitors: Box<[Monitored]>,
     pub(super) memory: Box<[Part]>,
     pub(super) objects: Box<[Spin<Objects>]>,
 }
@@ -134,12 +144,24 @@ fn begin(spec: &'static Spec) -> bool {
         program,
         threads,
         version: AtomicU32::new(0),
-        monitors: (0..MOST_THREADS).map(|_| Spin::new(None)).collect(),
+        monitors: (0..MOST_THREADS).map(|_| Monitored::nobody()).collect(),
         memory: (0..PARTS).map(|_| Part::default()).collect(),
         objects: (0..PARTS).map(|_| Spin::new(Objects::default())).collect(),
     };
     WORLD.store(Box::into_raw(Box::new(world)), Release);
     true
+}
+
+impl Monitored {
+    const fn nobody() -> Monitored {
+        Monitored { me: Own::new(None), named_by: AtomicU32::new(0) }
+    }
+
+    /// The thread has a monitor from now on.
+    fn begins<'m>(&self, place: &'m mut Option<Box<Me>>, me: Box<Me>) -> &'m mut Box<Me> {
+        self.named_by.store(me.monitor.slot() + 1, Release);
+        place.insert(me)
+    }
 }
 
 impl World {
@@ -161,8 +183,9 @@ impl World {
 
     /// The thread is called this from now on.
     pub(super) fn name(&self, thread: u32, name: &str) {
-        let Some(place) = self.monitors.get(thread as usize) else { return };
-        let slot = place.lock().get_or_insert_with(|| self.root(thread)).monitor.slot();
+        let named_by = self.monitors.get(thread as usize).map_or(0, |place| place.named_by.load(Acquire));
+        // One that has done nothing yet, and that nobody made: it cannot be found here.
+        let Some(slot) = named_by.checked_sub(1) else { return };
         self.change_threads(|threads| threads.name(&self.program, slot, name));
     }
 
@@ -180,10 +203,14 @@ impl World {
 
     /// The thread does something. What has ceased to hold then is noted for when the runtime is left.
     #[inline]
-    pub(super) fn act(&self, thread: u32, what: impl FnOnce(&mut Me)) {
-        let Some(place) = self.monitors.get(thread as usize) else { return };
-        let mut place = place.lock();
-        let me = place.get_or_insert_with(|| self.root(thread));
+    pub(super) fn act(&self, doing: Doing, what: impl FnOnce(&mut Me)) {
+        let Some(place) = self.monitors.get(doing.thread as usize) else { return };
+        // SAFETY: this is the thread, and `what` acts for it alone.
+        let me = unsafe { place.me.get() };
+        let me = match me {
+            Some(me) => me,
+            None => place.begins(me, self.root(doing.thread)),
+        };
         let version = self.version.load(Acquire);
         if me.version != version {
             (me.version, me.threads) = (version, Arc::clone(&self.threads.lock()));
@@ -192,29 +219,34 @@ impl World {
         if me.monitor.take_news() {
             let violated = me.monitor.violated();
             let ceased = violated.iter().filter(|formula| !me.violated.contains(formula));
-            ceased.for_each(|formula| news::note(*formula));
+            ceased.for_each(|formula| news::note(*formula, doing));
             me.violated = SmallVec::from_slice(violated);
         }
     }
 
     /// The thread makes another.
-    pub(super) fn fork(&self, thread: u32, child: u32) {
+    pub(super) fn fork(&self, doing: Doing, child: u32) {
         let (slot, _) = self.add(child, true);
-        self.act(thread, |me| {
+        self.act(doing, |me| {
             me.monitor.meet(slot);
             me.monitor.internal(&self.program, &me.threads, 0);
             let begins = ThreadMonitor::forked(&self.program, &me.threads, slot, me.monitor.knowledge());
             match self.monitors.get(child as usize) {
-                Some(place) => *place.lock() = Some(self.me(begins, Arc::clone(&me.threads))),
+                Some(place) => {
+                    // SAFETY: it is made by this thread, and does not run yet.
+                    let child = unsafe { place.me.get() };
+                    place.begins(child, self.me(begins, Arc::clone(&me.threads)));
+                }
                 None => say(&[b"foresee: too many threads to monitor all of them in the process\n"]),
             }
         });
     }
 
     /// The thread has waited for the end of another, whose monitor is of no use any more.
-    pub(super) fn join(&self, thread: u32, child: u32) {
-        let ended = self.monitors.get(child as usize).and_then(|place| place.lock().take());
-        self.act(thread, |me| {
+    pub(super) fn join(&self, doing: Doing, child: u32) {
+        // SAFETY: the thread has ended, and this one has waited for that.
+        let ended = self.monitors.get(child as usize).and_then(|place| unsafe { place.me.get() }.take());
+        self.act(doing, |me| {
             ended.iter().for_each(|ended| me.monitor.join(&ended.monitor, 0));
             me.monitor.internal(&self.program, &me.threads, 0);
         });

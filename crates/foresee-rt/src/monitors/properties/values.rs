@@ -1,0 +1,93 @@
+//! What events carry: collected until the event comes, as arguments are recorded before what they are for.
+
+use std::cell::Cell;
+
+use foresee_format::{ARG_INT, ARG_STR};
+use rustc_hash::FxHashMap;
+
+use crate::monitors::spin::Spin;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Number(u64),
+    /// The address of an object.
+    Object(u64),
+    /// By its number among all texts that were carried.
+    Text(u32),
+}
+
+/// No event carries more.
+const MOST: usize = 16;
+
+/// The values of a thread's next event.
+#[derive(Clone, Copy)]
+pub(super) struct Collected {
+    values: [Value; MOST],
+    len: usize,
+}
+
+impl Collected {
+    const NONE: Collected = Collected { values: [Value::Number(0); MOST], len: 0 };
+
+    pub(super) fn all(&self) -> &[Value] {
+        &self.values[..self.len]
+    }
+}
+
+thread_local! {
+    static NEXT: Cell<Collected> = const { Cell::new(Collected::NONE) };
+}
+
+fn push(value: Value) {
+    let mut collected = NEXT.get();
+    if let Some(place) = collected.values.get_mut(collected.len) {
+        *place = value;
+        collected.len += 1;
+        NEXT.set(collected);
+    }
+}
+
+/// The next event carries this, which was recorded as this kind of argument.
+pub(super) fn argument(kind: u8, bits: u64) {
+    match kind {
+        ARG_INT => push(Value::Number(bits)),
+        // It was pushed as a text.
+        ARG_STR => {}
+        _ => push(Value::Object(bits)),
+    }
+}
+
+/// The event has come: what it carries.
+pub(super) fn take() -> Collected {
+    NEXT.replace(Collected::NONE)
+}
+
+/// All texts that were carried.
+#[derive(Default)]
+struct Texts {
+    numbers: FxHashMap<Box<[u8]>, u32>,
+    all: Vec<Box<[u8]>>,
+}
+
+static TEXTS: Spin<Option<Texts>> = Spin::new(None);
+
+/// The next event carries this text.
+pub(crate) fn text_argument(text: &[u8]) {
+    let mut texts = TEXTS.lock();
+    let texts = texts.get_or_insert_default();
+    let number = texts.numbers.get(text).copied().unwrap_or_else(|| {
+        let number = texts.all.len() as u32;
+        texts.numbers.insert(text.into(), number);
+        texts.all.push(text.into());
+        number
+    });
+    push(Value::Text(number));
+}
+
+/// The text of a number.
+pub(super) fn text(number: u32) -> String {
+    let texts = TEXTS.lock();
+    let text = texts.as_ref().and_then(|texts| texts.all.get(number as usize));
+    String::from_utf8_lossy(text.map_or(&[][..], |text| text)).into_owned()
+}
