@@ -9,11 +9,12 @@
 //! groups that were active there last, [`Effort::groups`] of them, and to the last [`Effort::recent`] accesses of
 //! each. Of the pairs found for two places, the nearest and some spread over the run are kept.
 //!
-//! **Cost.** One pass, constant work per access; memory for the groups of each cell and the pairs of each two places.
+//! **Cost.** One pass, constant work per access to a cell that [can race](crate::cells); memory for the groups of each such cell and the pairs of each two places.
 
 use foresee_trace::{Access, EventId, ThreadId};
 use rustc_hash::FxHashMap;
 
+use crate::cells::{Accessed, Cells};
 use crate::locks::LockHistory;
 use crate::locks::LocksetId;
 use crate::must::MustClocks;
@@ -60,10 +61,11 @@ impl Candidates {
     /// The candidates of an execution, but for places already proven to race.
     pub fn of(job: &Job<'_>, effort: Effort) -> Candidates {
         let (execution, proven, locks) = (job.execution, job.proven, LockHistory::shared(job));
+        let all = Cells::shared(job);
         let mut held = locks.walk();
         let mut clocks = MustClocks::new(execution, effort.reads);
         let mut pairs = Pairs { proven, effort, numbers: FxHashMap::default(), list: Vec::new() };
-        let mut cells: Vec<Vec<Group>> = vec![Vec::new(); execution.cell_count()];
+        let mut cells: Vec<Vec<Group>> = vec![Vec::new(); all.counts.len()];
         let mut complete = true;
         for id in execution.ids() {
             if id.index() % EVENTS_PER_LOOK == 0 && job.budget.is_exhausted() {
@@ -72,11 +74,15 @@ impl Candidates {
             }
             clocks.begin(id);
             if let Some((var, access)) = execution.access(id) {
-                let thread = execution.thread(id);
-                let place = Place::of_access(execution, id, var);
-                let key = Key { thread, lockset: held.before(thread, id), place, access };
+                let mut key = None;
                 for cell in execution.cells(var) {
-                    let groups = &mut cells[cell as usize];
+                    let Accessed::Openly(number) = all.accessed(cell) else { continue };
+                    let thread = execution.thread(id);
+                    let key = *key.get_or_insert_with(|| {
+                        let place = Place::of_access(execution, id, var);
+                        Key { thread, lockset: held.before(thread, id), place, access }
+                    });
+                    let groups = &mut cells[number as usize];
                     for other in groups.iter().filter(|other| other.key.may_race(&key)) {
                         if locks.locksets.exclude(other.key.lockset, key.lockset) {
                             continue;
@@ -85,7 +91,7 @@ impl Candidates {
                             if clocks.is_before(other.key.thread, earlier, thread) {
                                 break;
                             }
-                            pairs.add(other.key.place.pair(place), EventId(earlier), id);
+                            pairs.add(other.key.place.pair(key.place), EventId(earlier), id);
                         }
                     }
                     note(groups, key, id, effort);

@@ -15,6 +15,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`survey`] | what there is to find: spares engines that could find nothing |
+//! | [`cells`] | which memory can race at all |
 //! | [`clock`] | vector clocks |
 //! | [`locks`] | who holds what when: locksets and critical sections |
 //! | [`order`], [`ideal`] | the must-order, and cuts closed under it that keep critical sections whole |
@@ -26,6 +27,7 @@
 
 pub mod atomicity;
 pub mod candidates;
+pub mod cells;
 pub mod clock;
 pub mod deadlock;
 pub mod hb;

@@ -1,10 +1,10 @@
 //! What there is to ask of an execution: one cheap pass that spares engines that could not find anything new.
 //!
 //! Most traces leave little open. Without an atomic block no block is violated; without a lock taken while another is held
-//! there is no cycle of locks; and if every pair of places that could race is already proven, or guarded by a common
+//! there is no cycle of locks; and if every pair of places that could race ([`cells`](crate::cells)) is already proven, or guarded by a common
 //! lock, or kept apart by a fork or a join, no engine has a race to predict. The answers err on the side of asking.
 //!
-//! **Cost.** One pass over the execution, some nanoseconds per event; 4 bytes per cell and 16 per kind of access to it. Per
+//! **Cost.** One pass over the execution, some nanoseconds per event; 4 bytes per cell that can race and 16 per kind of access to it. Per
 //! cell at most 48 kinds of accesses are distinguished; a cell with more counts as open, and so does everything if time
 //! runs out. The first open pair ends the search.
 
@@ -13,6 +13,7 @@ use std::sync::Arc;
 use foresee_trace::{Access, EventId, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
+use crate::cells::{Accessed, Cells};
 use crate::locks::{LockHistory, LocksetId};
 use foresee_witness::engine::{Job, Proven};
 use foresee_witness::judge::{FindingKind, Place};
@@ -71,7 +72,8 @@ impl Survey {
         }
         let (locks, atomic) = (&*LockHistory::shared(job), job.judge.atomic());
         let mut survey = Survey { open_races: false, nested_locks: locks.has_nested(), blocks: false };
-        let mut accesses = Accesses::new(execution.cell_count());
+        let cells = Cells::shared(job);
+        let mut accesses = Accesses::new(cells.counts.len());
         let mut lives = Lives::default();
         let mut held = locks.walk();
         let mut waiting: FxHashMap<ThreadId, bool> = FxHashMap::default();
@@ -99,14 +101,17 @@ impl Survey {
                 }
                 continue;
             };
-            let lockset = held.before(thread, id);
             if survey.open_races {
                 continue;
             }
-            let place = Place::of_access(execution, id, var);
-            let class = accesses.class(Class { thread, place, access, lockset });
+            let mut class = None;
             for cell in execution.cells(var) {
-                if let Some(span) = accesses.note(cell, class, id) {
+                let Accessed::Openly(number) = cells.accessed(cell) else { continue };
+                let class = *class.get_or_insert_with(|| {
+                    let (place, lockset) = (Place::of_access(execution, id, var), held.before(thread, id));
+                    accesses.class(Class { thread, place, access, lockset })
+                });
+                if let Some(span) = accesses.note(number, class, id) {
                     // What is open by now stays open, whatever comes later.
                     survey.open_races |=
                         accesses.has_partner(span, |a, b| is_open(a, b, locks, &lives, proven));
@@ -145,7 +150,7 @@ struct Accesses {
     classes: Vec<Class>,
     numbers: FxHashMap<Class, u32>,
     last_class: Option<(Class, u32)>,
-    /// The first span of each cell.
+    /// The first span of each cell that can race.
     heads: Vec<u32>,
     spans: Vec<Span>,
 }

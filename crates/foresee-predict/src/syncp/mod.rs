@@ -5,7 +5,7 @@
 //! The accesses themselves need not read what they read: only what their threads did before counts.
 //!
 //! **Search.** A race is a pair of places, so one proof per pair is enough.
-//! 1. Cells that cannot race are dropped in one pass: accessed by one thread, never written, all accesses atomic, or all under
+//! 1. Cells that cannot race are dropped ([`cells`](crate::cells)): accessed by one thread, never written, all accesses atomic, or all under
 //!    one lock (writes hold it exclusively).
 //! 2. The accesses of the other cells are listed in the observed order. Neighbours of different threads are tried first:
 //!    where there is a race, this finds it early, with a short witness.
@@ -29,6 +29,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use crate::cells::Cells;
 use crate::ideal::Ideal;
 use crate::locks::LockHistory;
 use crate::order::MustOrder;
@@ -50,7 +51,8 @@ impl WholeEngine for SyncPreserving {
 
     fn run(&self, job: &Job<'_>) -> Outcome {
         let locks = &*LockHistory::shared(job);
-        let accesses = Accesses::of(job.execution, locks);
+        let cells = Cells::shared(job);
+        let accesses = Accesses::of(job.execution, locks, &cells);
         if accesses.cells.is_empty() {
             return Outcome::default();
         }

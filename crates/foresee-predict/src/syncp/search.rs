@@ -32,7 +32,7 @@ pub(super) struct Race {
 pub(super) struct Search<'a> {
     job: &'a Job<'a>,
     locks: &'a LockHistory,
-    accesses: &'a Accesses,
+    accesses: &'a Accesses<'a>,
     ideal: Ideal<'a>,
     /// Pairs of places that need no search (any more).
     settled: FxHashMap<(Place, Place), bool>,
@@ -81,7 +81,7 @@ impl<'a> Search<'a> {
     pub(super) fn new(
         job: &'a Job<'a>,
         locks: &'a LockHistory,
-        accesses: &'a Accesses,
+        accesses: &'a Accesses<'a>,
         ideal: Ideal<'a>,
     ) -> Self {
         Search {
