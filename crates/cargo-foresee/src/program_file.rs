@@ -23,6 +23,11 @@ fn read(program: &OsStr) -> Result<Image, CliError> {
     })
 }
 
+/// Whether a program may order threads in ways that are not recorded. One that cannot be read may.
+pub(crate) fn may_order_unseen(program: &OsStr) -> bool {
+    foresee_symbols::may_order_unseen(&find(program)).unwrap_or(true)
+}
+
 /// The table of the code whose accesses are recorded.
 pub(crate) fn code_table(program: &OsStr, selection: &Selection) -> Result<Vec<u8>, CliError> {
     let image = read(program)?;

@@ -59,6 +59,11 @@ const KEEP_LAST_VARIABLE: &str = "FORESEE_KEEP_LAST";
 const EXIT_WAIT_VARIABLE: &str = "FORESEE_EXIT_WAIT";
 const USUAL_EXIT_WAIT: Duration = Duration::from_secs(1);
 
+/// The variable that tells the runtime by which clock to order what it records.
+const CLOCK_VARIABLE: &str = "FORESEE_CLOCK";
+/// With so many processors, a counter that all threads share costs more than taking the time.
+const MANY_PROCESSORS: usize = 4;
+
 /// The variable that tells the runtime to record what reads see.
 const VALUES_VARIABLE: &str = "FORESEE_VALUES";
 
@@ -317,6 +322,9 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus
     if program.extent.values {
         command.env(VALUES_VARIABLE, "1");
     }
+    if std::env::var_os(CLOCK_VARIABLE).is_none() && is_better_by_time(&command) {
+        command.env(CLOCK_VARIABLE, "time");
+    }
     if program.extent.leaves_out() {
         let table = program_file::code_table(command.get_program(), &program.extent.selection())?;
         let path = raw.with_file_name(CODE_NAME);
@@ -327,6 +335,13 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus
         note_calls(&mut command, &table, raw)?;
     }
     run_to_end(program, command.env(RAW_VARIABLE, raw))
+}
+
+/// Whether records should be ordered by time: there are many processors, and the program orders threads only in ways that are seen (the runtime knows of its libraries, and of other
+/// reasons to need the counter).
+fn is_better_by_time(command: &Command) -> bool {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    processors >= MANY_PROCESSORS && !program_file::may_order_unseen(command.get_program())
 }
 
 /// Paths as a variable has them.

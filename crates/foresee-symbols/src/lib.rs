@@ -30,7 +30,7 @@ pub mod recorded_code;
 mod static_parts;
 pub mod watched_statics;
 
-pub use blind::{BlindPlace, Effect, blind_code};
+pub use blind::{BlindPlace, Effect, blind_code, may_order_unseen};
 pub use file_symbols::FileSymbols;
 use foresee_trace::raw::LockTable;
 use foresee_trace::{EventSource, TraceError};

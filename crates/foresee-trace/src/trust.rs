@@ -383,7 +383,7 @@ impl fmt::Display for Gap {
             }
             Gap::UnknownMoments => f.write_str(
                 "code that is not recorded may have ordered threads, and when it ran is not known exactly enough to tell (record \
-                 without FORESEE_CLOCK=time)",
+                 with FORESEE_CLOCK=counter)",
             ),
             Gap::ForgottenThreads => f.write_str(
                 "the system has started a thread, which comes after detached threads that are forgotten since they have ended",

@@ -13,6 +13,7 @@ mod c_library;
 mod calls;
 mod cargo;
 mod check;
+mod clocks;
 mod crowds;
 mod cxx_programs;
 mod endings;

@@ -46,8 +46,16 @@ impl Built {
 
     /// `foresee run`, with the report of machines.
     fn run(&self, options: &[&str], program: &str, words: &[&str]) -> Outcome {
+        self.run_by("counter", options, program, words)
+    }
+
+    /// The same, ordered by this clock: which one is used otherwise depends on how many processors there are.
+    fn run_by(&self, clock: &str, options: &[&str], program: &str, words: &[&str]) -> Outcome {
         let program = self.program(program);
-        Folder::new().foresee(&[&["run", "--format", "json"], options, &["--", &program], words].concat())
+        let folder = Folder::new();
+        let mut command =
+            folder.command(&[&["run", "--format", "json"], options, &["--", &program], words].concat());
+        outcome(command.env("FORESEE_CLOCK", clock).output().unwrap())
     }
 }
 
@@ -98,20 +106,28 @@ fn is_alarm(group: &str, certainty: &str) -> bool {
 
 /// Nothing is found, and nothing is in doubt.
 fn nothing_is_found(built: &Built, times: usize) {
-    let runs: Vec<&str> = (0..times).flat_map(|_| GROUPS).collect();
+    let clock = |time| if time % 2 == 0 { "counter" } else { "time" };
+    let runs = (0..times).flat_map(|time| GROUPS.map(|group| (clock(time), group)));
+    let runs: Vec<(&str, &str)> =
+        runs.filter(|(clock, group)| *clock == "counter" || *group != ASSEMBLY).collect();
     let failures = Mutex::new(Vec::new());
-    at_once(&runs, 4, |group| {
-        let Outcome { code, stdout, stderr } = built.run(&[], "correct", &[group]);
+    at_once(&runs, 4, |(clock, group)| {
+        let Outcome { code, stdout, stderr } = built.run_by(clock, &[], "correct", &[group]);
         let report = stdout.find('{').map_or("", |at| &stdout[at..]);
         let report: Value = serde_json::from_str(report).unwrap_or_default();
         let missing = report["stats"]["missing"].as_array().map_or(0, Vec::len);
         let found = report["findings"].as_array().map_or(&[][..], Vec::as_slice);
         let alarms =
             found.iter().filter(|one| is_alarm(group, one["certainty"].as_str().unwrap_or_default()));
-        if alarms.count() > 0 || code != Some(0) || !stderr.is_empty() || missing > 0 && *group != HANDED_OVER
-        {
+        // The program as a whole has assembly, so nobody would record it by time who is not told to: what is not known then is said.
+        let is_said = |line: &str| *clock == "time" && line.contains("FORESEE_CLOCK=counter");
+        let is_silent = stderr.lines().all(is_said);
+        if alarms.count() > 0 || code != Some(0) || !is_silent || missing > 0 && *group != HANDED_OVER {
             let (findings, missing) = (&report["findings"], &report["stats"]["missing"]);
-            failures.lock().unwrap().push(format!("{group}: {code:?}\n{stderr}{findings:#}\n{missing:#}"));
+            failures
+                .lock()
+                .unwrap()
+                .push(format!("{group} by {clock}: {code:?}\n{stderr}{findings:#}\n{missing:#}"));
         }
     });
     let failures = failures.into_inner().unwrap();

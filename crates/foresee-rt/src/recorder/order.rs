@@ -8,7 +8,7 @@
 //!   processors there are, but the key of every record is then of the very moment at which it was made.
 //!
 //! Time needs a counter that is the same on all processors, which the kernel knows. And where code runs that may order threads unseen,
-//! accesses need keys of their own moments: such programs are recorded by the counter, and others, too, unless time is asked for (`session`).
+//! accesses need keys of their own moments: such programs are recorded by the counter, and others, too, unless time is asked for (`session`), as it is where there are many processors.
 //!
 //! **Time, exactly.** The counter is read by `rdtscp`, which waits until all instructions before it are done, and is followed by `lfence`, so that no
 //! later load is done before it. Stores are seen by others only after all instructions before them. So if something that another thread can see happens between two

@@ -112,7 +112,7 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     say(&[problem, path.to_bytes(), b"; the program runs unrecorded\n"]);
 }
 
-/// The counter, unless time is asked for (`FORESEE_CLOCK=time`) and the moment of no record counts: it does where code may order threads unseen, where values are compared, and where the
+/// The counter, unless time is asked for (`FORESEE_CLOCK=time`: the driver does on many processors) and the moment of no record counts: it does where code may order threads unseen, where values are compared, and where the
 /// beginning of the run is given up at some moment.
 fn wanted_clock() -> Clock {
     let is_asked = environment::text(c"FORESEE_CLOCK").is_some_and(|clock| clock.to_bytes() == b"time");

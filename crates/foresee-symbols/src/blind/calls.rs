@@ -229,17 +229,27 @@ impl ProgramCode {
         }
         let code = Rc::clone(self.code(file));
         let mut found = Assembly::None;
-        for start in code.starts() {
+        for start in code.starts().into_iter().filter(|&start| !code.is_runtime(start)) {
             let instructions = decode(&code, start);
             let own = instructions.iter().filter(|one| synchronises(one));
             let own =
                 own.map(|one| if calls_system(one) { Assembly::SystemCalls } else { Assembly::Atomics });
             let most = own.max().unwrap_or(Assembly::None);
-            if most > found && !code.is_runtime(start) && self.records_entry(file, &instructions) {
+            if most > found && self.records_entry(file, &instructions) {
                 found = most;
             }
         }
         *self.files[file.0].assembly.insert(found)
+    }
+
+    /// Whether instrumented code of a file has instructions that order threads.
+    pub(super) fn has_assembly(&mut self, file: FileId) -> bool {
+        self.assembly(file) > Assembly::None
+    }
+
+    /// What the table says of a function, by its name as people write it.
+    pub(super) fn effect_of(&self, name: &str) -> Option<Effect> {
+        self.effects.of(name)
     }
 
     /// Whether instrumented code of the program has atomics in assembly.
@@ -390,7 +400,7 @@ impl ProgramCode {
     }
 
     /// Whether instructions tell the runtime that a function is entered.
-    fn records_entry(&self, file: FileId, instructions: &[Instruction]) -> bool {
+    pub(super) fn records_entry(&self, file: FileId, instructions: &[Instruction]) -> bool {
         let code = self.code(file);
         instructions.iter().enumerate().any(|(at, one)| {
             matches!(one.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
@@ -470,7 +480,7 @@ impl ProgramCode {
 
     /// Whether an instrumented file has functions that are not, and that order threads. (Those that order nothing by an instruction of their own are too many to doubt everything for: compilers leave
     /// out entries of small functions.)
-    fn has_plain_code(&mut self, file: FileId) -> bool {
+    pub(super) fn has_plain_code(&mut self, file: FileId) -> bool {
         let code = Rc::clone(self.code(file));
         if !code.is_instrumented() || code.is_rust() || self.has_known_effects(file) {
             return false;

@@ -230,6 +230,14 @@ impl FileCode {
         self.functions.values().any(|function| &*function.name == ENTRY) || imports()
     }
 
+    /// The functions of other files that its slots lead to.
+    pub(super) fn imports(&self) -> impl Iterator<Item = &str> {
+        self.slots.values().filter_map(|slot| match slot {
+            Callee::Import(name) => Some(&**name),
+            Callee::Here(_) | Callee::Unknown => None,
+        })
+    }
+
     /// The function of this name that other files can call.
     pub(super) fn export(&self, name: &str) -> Option<u64> {
         self.exports.get(name).copied()

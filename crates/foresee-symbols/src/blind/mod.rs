@@ -34,9 +34,11 @@ mod landing_pads;
 mod paths;
 mod runtime_calls;
 mod state;
+mod unseen_orders;
 mod values;
 
 pub(crate) use self::calls::{FileId, ProgramCode};
 pub use self::census::{BlindPlace, blind_code};
 pub use self::effects::Effect;
 pub(crate) use self::file_code::FileCode;
+pub use self::unseen_orders::may_order_unseen;
