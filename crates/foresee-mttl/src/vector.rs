@@ -2,10 +2,9 @@
 //!
 //! The cells and locks of a program keep them in place, each under its own lock, and copy entries: no allocation once everybody is known, no counter that
 //! threads share. Where all of a program's memory is followed, over a trace or in the process, very many variables have the vector of their last writer, and most of these
-//! are the same: there they are shared, and copied when one changes. A thread that changes its own often has [`Spares`]: earlier ones, which nobody shares any more when some time has passed.
+//! are the same: there they are shared, and copied when one changes; here for one thread that drives all monitors, and in `foresee-rt` for threads that drive their own. A thread that changes its own often has [`Spares`]: earlier ones, which nobody shares any more when some time has passed.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use crate::knowledge::Knowledge;
 use crate::trail::Trail;
@@ -101,50 +100,44 @@ impl<T: Trail> Vector for Knowledge<T> {
     }
 }
 
-macro_rules! shared_vectors {
-    ($($pointer:ident),*) => {
-        $(impl<T: Trail> Vector for $pointer<Knowledge<T>> {
-            type Trail = T;
-            type Spares = Spares<Self>;
+impl<T: Trail> Vector for Rc<Knowledge<T>> {
+    type Trail = T;
+    type Spares = Spares<Self>;
 
-            #[inline]
-            fn get(&self) -> &Knowledge<T> {
-                self
-            }
+    #[inline]
+    fn get(&self) -> &Knowledge<T> {
+        self
+    }
 
-            #[inline]
-            fn change(&mut self) -> &mut Knowledge<T> {
-                $pointer::make_mut(self)
-            }
+    #[inline]
+    fn change(&mut self) -> &mut Knowledge<T> {
+        Rc::make_mut(self)
+    }
 
-            #[inline]
-            fn alone(&mut self) -> Option<&mut Knowledge<T>> {
-                $pointer::get_mut(self)
-            }
+    #[inline]
+    fn alone(&mut self) -> Option<&mut Knowledge<T>> {
+        Rc::get_mut(self)
+    }
 
-            fn renew(&mut self, spares: &mut Spares<Self>) -> &mut Knowledge<T> {
-                if $pointer::strong_count(self) == 1 {
-                    return $pointer::make_mut(self);
-                }
-                let place = spares.place(|kept| $pointer::strong_count(kept) == 1);
-                let shared = std::mem::replace(self, place.take().unwrap_or_default());
-                let mine = $pointer::make_mut(self);
-                mine.clone_from(&shared);
-                *place = Some(shared);
-                mine
-            }
+    fn renew(&mut self, spares: &mut Spares<Self>) -> &mut Knowledge<T> {
+        if Rc::strong_count(self) == 1 {
+            return Rc::make_mut(self);
+        }
+        let place = spares.place(|kept| Rc::strong_count(kept) == 1);
+        let shared = std::mem::replace(self, place.take().unwrap_or_default());
+        let mine = Rc::make_mut(self);
+        mine.clone_from(&shared);
+        *place = Some(shared);
+        mine
+    }
 
-            #[inline]
-            fn become_like(&mut self, other: &Self) {
-                *self = $pointer::clone(other);
-            }
+    #[inline]
+    fn become_like(&mut self, other: &Self) {
+        *self = Rc::clone(other);
+    }
 
-            #[inline]
-            fn is_same(&self, other: &Self) -> bool {
-                $pointer::ptr_eq(self, other)
-            }
-        })*
-    };
+    #[inline]
+    fn is_same(&self, other: &Self) -> bool {
+        Rc::ptr_eq(self, other)
+    }
 }
-
-shared_vectors!(Rc, Arc);

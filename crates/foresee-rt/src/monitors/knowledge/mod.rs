@@ -11,7 +11,7 @@
 //! | `world` | the monitors of all threads, memory, locks |
 //! | `steps` | what each record is for a monitor |
 //! | `news`, `recovery` | what has ceased to hold; functions of the program, and calling them |
-//! | `own` | what is one thread's at a time |
+//! | `own`, `kept` | what is one thread's at a time; vectors, and who refers to them |
 //!
 //! **Cost.** Nothing but a bit of the recorder's status while no spec is named. Otherwise accesses take the long way; each locks its thread's monitor, which nobody else wants, and a
 //! 64th of memory by its address: there is no lock or counter that all threads use. An access that its thread has done before is not even looked up as long as neither what the thread knows nor that part of memory has changed. The vectors of memory are shared until they differ, so a variable is two pointers and an
@@ -26,6 +26,7 @@
 //!
 //! **Forks.** The child of a fork is a run of its own, as it has a trace of its own: its only thread is a first one, nobody knows anything, and variables are at first what the parent had made of them.
 
+mod kept;
 mod news;
 mod own;
 mod recovery;
