@@ -25,9 +25,10 @@ const NOBODY: u32 = 0;
 /// Added to the atomic number of a vector that is nobody's: then that is all there is.
 const UNOWNED: i64 = 1 << 62;
 
-/// So many vectors of its own a thread looks at in order to find one that is not referred to any more: the first ones, which it has used not long ago, and some of the others in turn.
-const FIRST: usize = 8;
-const OTHERS: usize = 4;
+/// A thread looks for vectors of its own that are not referred to any more when it has taken as many as a fraction of all, and some. So what it has is little more than what is in use, and taking one costs
+/// a few looks.
+const FRACTION: usize = 4;
+const SOME: usize = 4;
 
 thread_local! {
     /// The number of the thread that something is done for, and one.
@@ -201,7 +202,10 @@ impl Vector for Kept {
 #[derive(Default)]
 pub(super) struct Pool {
     all: Vec<NonNull<Counted>>,
-    turn: usize,
+    /// Those of them that nobody refers to, as far as they were found.
+    unused: Vec<NonNull<Counted>>,
+    /// How many were taken since these were looked for.
+    taken: usize,
 }
 
 // SAFETY: it goes from thread to thread as its thread's monitor does, of which it is a part.
@@ -211,38 +215,48 @@ impl Pool {
     /// One that nobody refers to.
     #[inline]
     fn unused(&mut self) -> Kept {
-        let first = self.all.len().min(FIRST);
-        for at in 0..first {
-            if let Some(unused) = self.take(at) {
-                return unused;
-            }
+        if self.unused.is_empty() && self.taken > self.all.len() / FRACTION + SOME {
+            self.look();
         }
-        for _ in 0..OTHERS.min(self.all.len() - first) {
-            self.turn = (self.turn + 1) % (self.all.len() - first);
-            if let Some(unused) = self.take(first + self.turn) {
-                return unused;
+        self.taken += 1;
+        let Some(unused) = self.unused.pop() else { return self.more() };
+        // SAFETY: what is in the pool is given back no earlier than it is taken out.
+        let counted = unsafe { unused.as_ref() };
+        counted.by_owner.set(counted.by_owner.get() + 1);
+        Kept(unused)
+    }
+
+    /// Finds those that nobody refers to. If that are very many, some are given back.
+    #[inline(never)]
+    fn look(&mut self) {
+        let (unused, most) = (&mut self.unused, self.all.len() / 2 + SOME);
+        self.all.retain(|owned| {
+            // SAFETY: as in `unused`.
+            let is_unused = unsafe { owned.as_ref() }.references() == 0;
+            let is_kept = !is_unused || unused.len() < most;
+            match is_kept {
+                true => unused.extend(is_unused.then_some(*owned)),
+                // SAFETY: nobody refers to it, and nobody can but by a reference. It was made by `allocate`.
+                false => drop(unsafe { Box::from_raw(owned.as_ptr()) }),
             }
-        }
+            is_kept
+        });
+        self.taken = 0;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn more(&mut self) -> Kept {
         let new = Counted::allocate(Knowledge::default(), ACTING.get());
         self.all.push(new);
         Kept(new)
-    }
-
-    #[inline(always)]
-    fn take(&self, at: usize) -> Option<Kept> {
-        // SAFETY: what is in the pool is given back no earlier than the pool is dropped.
-        let counted = unsafe { self.all[at].as_ref() };
-        (counted.references() == 0).then(|| {
-            counted.by_owner.set(counted.by_owner.get() + 1);
-            Kept(self.all[at])
-        })
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
         for owned in &self.all {
-            // SAFETY: as in `take`. The owner has ended, so nobody else uses what it has counted.
+            // SAFETY: as in `unused`. The owner has ended, so nobody else uses what it has counted.
             let (counted, by_owner) = unsafe { (owned.as_ref(), owned.as_ref().by_owner.take()) };
             counted.owner.store(NOBODY, Relaxed);
             if counted.by_others.fetch_add(UNOWNED + by_owner, AcqRel) + by_owner == 0 {
