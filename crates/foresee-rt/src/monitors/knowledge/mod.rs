@@ -16,7 +16,7 @@
 //! **Cost.** Nothing but a bit of the recorder's status while no spec is named. Otherwise accesses take the long way; each locks a 64th of memory by its address, and has its thread's monitor without a
 //! lock: there is no lock or counter that all threads use. An access that its thread has done before is not even looked up as long as neither what the thread knows nor that part of memory has changed; otherwise the
 //! thread remembers where its variable is. The vectors of memory are shared until they differ, so a variable is two pointers and an entry of a table; who refers to a vector is counted by its thread without atomic operations (`kept`). What that takes
-//! is allocated as the program's own memory is, unrecorded. What bounds the cost is the one atomic operation of an access, whose variable must be this thread's alone while it learns and publishes, where recording needs none.
+//! is allocated as the program's own memory is, unrecorded. An access whose thread's state has changed needs one atomic operation, as its variable must be this thread's alone while it learns and publishes; recording needs none.
 //! A violation is reported here only without a trace (`verdicts`): the trace of the same run has it, with all that the thread knew.
 //!
 //! **Values.** Compilers call before an access, when the value that will be written is not known. Where formulas ask for values, a write of a watched variable is a step when its thread enters the runtime
