@@ -57,7 +57,7 @@ pub mod vector;
 pub mod waiters;
 
 pub use knowledge::Knowledge;
-pub use memory::{Bytes, Memory};
+pub use memory::{Bytes, Memory, Place};
 pub use program::{Program, ProgramError};
 pub use thread::ThreadMonitor;
 pub use threads::{Slot, Threads};

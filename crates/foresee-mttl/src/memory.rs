@@ -1,7 +1,7 @@
 //! Memory as shared variables, byte by byte.
 //!
 //! A variable is a set of bytes that no access splits: where one touches a part of what others touched as a whole, the variable becomes two, with the same
-//! vectors. They are kept by blocks of eight bytes. What is never accessed again costs its place here until it is freed.
+//! vectors. They are found by blocks of eight bytes, and who remembers a place finds its variable without looking for it. What is never accessed again costs its place here until it is freed.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -21,97 +21,164 @@ pub struct Bytes {
     pub size: u64,
 }
 
-/// A variable: which bytes of its block, as bits, and the vectors.
-type Cell<V> = (u8, Variable<V>);
+/// Where a variable is, until the [`layout`](Memory::layout) changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place(u32);
+
+/// Which bytes of its block a variable has, as bits, and where it is.
+type Cell = (u8, Place);
+
+/// The variables of a block.
+type Cells = SmallVec<[Cell; 2]>;
 
 /// All memory that was accessed.
 #[derive(Debug, Default)]
 pub struct Memory<V> {
-    blocks: FxHashMap<u64, SmallVec<[Cell<V>; 1]>>,
+    blocks: FxHashMap<u64, Cells>,
+    variables: Variables<V>,
+    layout: u64,
+}
+
+/// Variables by their places.
+#[derive(Debug, Default)]
+struct Variables<V> {
+    all: Vec<Variable<V>>,
+    /// Places of variables that there are no more.
+    free: Vec<Place>,
     /// What nobody has accessed: its vectors are shared, too.
     untouched: Variable<V>,
 }
 
 impl<V: Vector + Clone> Memory<V> {
-    /// The variable that these bytes are, if they are one, or may become one: no access has split them, or touched more.
+    /// The place of the variable that these bytes are, if they are one, or may become one: no access has split them, or touched more.
     #[inline]
-    pub fn single(&mut self, mem: Bytes) -> Option<&mut Variable<V>> {
+    pub fn single(&mut self, mem: Bytes) -> Option<Place> {
         let (block, bytes) = (mem.addr / BLOCK, part(mem, mem.addr / BLOCK));
         if last(mem) / BLOCK != block {
             return None;
         }
         let cells = self.blocks.entry(block).or_default();
-        match cells.iter().position(|(of, _)| of & bytes != 0) {
-            Some(at) if cells[at].0 == bytes => Some(&mut cells[at].1),
-            Some(_) => None,
+        match cells.iter().find(|(of, _)| of & bytes != 0) {
+            Some(&(of, place)) => (of == bytes).then_some(place),
             None => {
-                cells.push((bytes, self.untouched.clone()));
-                cells.last_mut().map(|(_, variable)| variable)
+                let place = self.variables.add(self.variables.untouched.clone());
+                cells.push((bytes, place));
+                Some(place)
             }
         }
     }
 
+    /// Another number whenever a variable was split or forgotten: until then, a place is that of the same bytes.
+    #[inline]
+    pub fn layout(&self) -> u64 {
+        self.layout
+    }
+
+    /// The variable at a place.
+    #[inline]
+    pub fn at(&mut self, place: Place) -> &mut Variable<V> {
+        self.variables.at(place)
+    }
+
     /// Visits all variables that have some of these bytes and were accessed before.
     pub fn known(&mut self, mem: Bytes, mut visit: impl FnMut(&Variable<V>)) {
+        let Memory { blocks: all, variables, layout } = self;
         for (block, bytes) in blocks(mem) {
-            let Some(cells) = self.blocks.get_mut(&block) else { continue };
-            split(cells, bytes);
-            cells.iter().filter(|(of, _)| of & bytes != 0).for_each(|(_, variable)| visit(variable));
+            let Some(cells) = all.get_mut(&block) else { continue };
+            *layout += u64::from(split(cells, variables, bytes));
+            let meant = cells.iter().filter(|(of, _)| of & bytes != 0);
+            meant.for_each(|(_, place)| visit(variables.at(*place)));
         }
     }
 
     /// Visits all variables of these bytes, to be changed: those that were visited as known, and one for what is left of each block.
     pub fn all(&mut self, mem: Bytes, mut visit: impl FnMut(&mut Variable<V>)) {
+        let Memory { blocks: all, variables, .. } = self;
         for (block, bytes) in blocks(mem) {
-            let cells = self.blocks.entry(block).or_default();
+            let cells = all.entry(block).or_default();
             let mut left = bytes;
-            for (of, variable) in cells.iter_mut().filter(|(of, _)| of & bytes != 0) {
+            for (of, place) in cells.iter().filter(|(of, _)| of & bytes != 0) {
                 left &= !*of;
-                visit(variable);
+                visit(variables.at(*place));
             }
             if left != 0 {
-                let mut variable = self.untouched.clone();
+                let mut variable = variables.untouched.clone();
                 visit(&mut variable);
-                cells.push((left, variable));
+                cells.push((left, variables.add(variable)));
             }
         }
     }
 
     /// Memory begins or ends its life: nothing that was known there counts for what comes.
     pub fn forget(&mut self, mem: Bytes) {
-        let forget = |cells: &mut SmallVec<[Cell<V>; 1]>, bytes: u8| {
-            split(cells, bytes);
-            cells.retain(|(of, _)| *of & bytes == 0);
+        let Memory { blocks: all, variables, layout } = self;
+        let mut forget = |cells: &mut Cells, bytes: u8| {
+            *layout += u64::from(split(cells, variables, bytes));
+            cells.retain(|(of, place)| {
+                let is_left = *of & bytes == 0;
+                if !is_left {
+                    variables.remove(*place);
+                    *layout += 1;
+                }
+                is_left
+            });
         };
-        if mem.size / BLOCK > self.blocks.len() as u64 {
-            self.blocks.retain(|block, cells| {
+        if mem.size / BLOCK > all.len() as u64 {
+            all.retain(|block, cells| {
                 forget(cells, part(mem, *block));
                 !cells.is_empty()
             });
             return;
         }
         for (block, bytes) in blocks(mem) {
-            if let Some(cells) = self.blocks.get_mut(&block) {
+            if let Some(cells) = all.get_mut(&block) {
                 forget(cells, bytes);
                 if cells.is_empty() {
-                    self.blocks.remove(&block);
+                    all.remove(&block);
                 }
             }
         }
     }
 }
 
-/// Makes two of each variable that has some of these bytes and others.
-fn split<V: Clone>(cells: &mut SmallVec<[Cell<V>; 1]>, bytes: u8) {
-    for at in 0..cells.len() {
-        let (of, variable) = &mut cells[at];
+impl<V: Clone> Variables<V> {
+    #[inline]
+    fn at(&mut self, place: Place) -> &mut Variable<V> {
+        &mut self.all[place.0 as usize]
+    }
+
+    fn add(&mut self, variable: Variable<V>) -> Place {
+        match self.free.pop() {
+            Some(place) => {
+                *self.at(place) = variable;
+                place
+            }
+            None => {
+                self.all.push(variable);
+                Place(self.all.len() as u32 - 1)
+            }
+        }
+    }
+
+    fn remove(&mut self, place: Place) {
+        *self.at(place) = self.untouched.clone();
+        self.free.push(place);
+    }
+}
+
+/// Makes two of each variable that has some of these bytes and others. Whether there is any.
+fn split<V: Clone>(cells: &mut Cells, variables: &mut Variables<V>, bytes: u8) -> bool {
+    let before = cells.len();
+    for at in 0..before {
+        let (of, place) = &mut cells[at];
         let (inside, outside) = (*of & bytes, *of & !bytes);
         if inside != 0 && outside != 0 {
             *of = inside;
-            let rest = (outside, variable.clone());
-            cells.push(rest);
+            let rest = variables.at(*place).clone();
+            cells.push((outside, variables.add(rest)));
         }
     }
+    cells.len() != before
 }
 
 /// The blocks of these bytes, each with the bytes that are meant.
@@ -185,5 +252,28 @@ mod tests {
             memory.known(Bytes { addr: 0, size: 8 }, |_| known += 1);
             assert_eq!(known, left);
         }
+    }
+
+    #[test]
+    fn places_are_those_of_the_same_bytes_until_the_layout_changes() {
+        let mut memory = Memory::default();
+        let [one, other] = [0, 4].map(|addr| memory.single(Bytes { addr, size: 4 }));
+        let layout = memory.layout();
+        // What is new, and what is touched as it is, splits nothing.
+        touch(&mut memory, 0, 16);
+        assert_eq!((memory.single(Bytes { addr: 0, size: 4 }), memory.layout()), (one, layout));
+        touch(&mut memory, 6, 4);
+        assert_ne!(memory.layout(), layout);
+        // Of a variable that is split, the part that is touched stays where it was, and the rest goes on elsewhere.
+        assert_eq!(memory.single(Bytes { addr: 6, size: 2 }), other);
+        let rest = memory.single(Bytes { addr: 4, size: 2 });
+        assert!(rest.is_some() && rest != other && rest != one);
+        let layout = memory.layout();
+        memory.forget(Bytes { addr: 64, size: 64 });
+        assert_eq!(memory.layout(), layout);
+        memory.forget(Bytes { addr: 0, size: 4 });
+        assert_ne!(memory.layout(), layout);
+        // The place is free for others.
+        assert_eq!(memory.single(Bytes { addr: 128, size: 8 }), one);
     }
 }

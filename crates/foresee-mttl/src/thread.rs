@@ -146,13 +146,13 @@ impl<V: Vector> ThreadMonitor<V> {
         self.state(program, threads).at(of, table, &choice)
     }
 
-    /// Case 1, an internal event: also `assign` a variable of the thread before it. Whether there may be another verdict, as in all cases.
+    /// Case 1, an internal event: also `assign` a variable of the thread before it. Whether there may be another verdict.
     #[inline]
     pub fn internal(&mut self, program: &Program, threads: &Threads, event: u64) -> bool {
         self.step(program, threads, Accessed::default(), event)
     }
 
-    /// Case 2, a read of a shared variable.
+    /// Case 2, a read of a shared variable. Whether that variable says something else then.
     #[inline(always)]
     pub fn read(
         &mut self,
@@ -163,16 +163,14 @@ impl<V: Vector> ThreadMonitor<V> {
         event: u64,
     ) -> bool {
         if self.is_as_before(threads, accessed) && variable.is_accessed_by(&self.present.knowledge) {
-            variable.is_read_again(&self.present.knowledge, event);
-            return false;
+            return variable.is_read_again(&self.present.knowledge, event);
         }
         self.learn_public(variable, event);
-        let is_news = self.step(program, threads, accessed, event);
-        variable.is_read(&self.present.knowledge, event);
-        is_news
+        self.step(program, threads, accessed, event);
+        variable.is_read(&self.present.knowledge, event)
     }
 
-    /// Case 3, a write of a shared variable; also `set` the value before it.
+    /// Case 3, a write of a shared variable; also `set` the value before it. Whether that variable says something else then.
     #[inline(always)]
     pub fn write(
         &mut self,
@@ -183,13 +181,11 @@ impl<V: Vector> ThreadMonitor<V> {
         event: u64,
     ) -> bool {
         if self.is_as_before(threads, accessed) && variable.is_accessed_by(&self.present.knowledge) {
-            variable.is_written_again(&self.present.knowledge, event);
-            return false;
+            return variable.is_written_again(&self.present.knowledge, event);
         }
         self.learn_all(variable, event);
-        let is_news = self.step(program, threads, accessed, event);
-        variable.is_written(&self.present.knowledge, event);
-        is_news
+        self.step(program, threads, accessed, event);
+        variable.is_written(&self.present.knowledge, event)
     }
 
     /// The thread knows from its next event on that this thread exists: it forks it.

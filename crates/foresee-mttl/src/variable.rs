@@ -1,6 +1,6 @@
 //! The vectors of a shared variable, and what an event does to variables.
 
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, Version};
 use crate::trail::Trail as _;
 use crate::vector::Vector;
 
@@ -16,6 +16,8 @@ pub struct Variable<V> {
     write: bool,
     /// Which says all: the other one if there is private information, otherwise the same.
     access: bool,
+    /// The version of the latter, so that whoever accessed it last need not look there.
+    accessed: Version,
     written_at: u64,
     /// When the access vector became that of a thread.
     accessed_at: u64,
@@ -46,38 +48,39 @@ impl<V: Vector> Variable<V> {
     /// Whether the thread whose vector this is has nothing to learn here, as it is the last that accessed it. (Not to be asked before its first event: until then, its vector is its parent's.)
     #[inline(always)]
     pub(crate) fn is_accessed_by(&self, known: &V) -> bool {
-        known.get().version.is_of_same(self.access_place().get().version)
+        known.get().version.is_of_same(self.accessed)
     }
 
-    /// The thread that has accessed it last, and knows this, has read it again.
+    /// The thread that has accessed it last, and knows this, has read it again. Whether that changes anything.
     #[inline(always)]
-    pub(crate) fn is_read_again(&mut self, known: &V, event: u64) {
-        if known.get().version.is_other_number(self.access_place().get().version) {
+    pub(crate) fn is_read_again(&mut self, known: &V, event: u64) -> bool {
+        let is_new = known.get().version.is_other_number(self.accessed);
+        if is_new {
             self.put(!self.write, known);
             self.accessed_at = event;
         }
+        is_new
     }
 
-    /// The thread that has accessed it last, and knows this, has written it.
+    /// The thread that has accessed it last, and knows this, has written it. Whether that changes anything.
     #[inline(always)]
-    pub(crate) fn is_written_again(&mut self, known: &V, event: u64) {
+    pub(crate) fn is_written_again(&mut self, known: &V, event: u64) -> bool {
         (self.accessed_at, self.written_at) = (event, event);
-        if known.get().version.is_other_number(self.access_place().get().version) {
+        if known.get().version.is_other_number(self.accessed) {
             self.put(self.write, known);
-        } else {
-            self.write = self.access;
+            return true;
         }
+        std::mem::replace(&mut self.write, self.access) != self.access
     }
 
     /// A thread that knows this has read it: it is private to the variable until the next write. Whether that changes anything.
     #[inline(always)]
     pub fn is_read(&mut self, known: &V, event: u64) -> bool {
-        let access = self.access_place();
-        if access.is_same(known) {
+        if self.access_place().is_same(known) {
             return false;
         }
         // It is often the one that has accessed it before, or knows all that that one knew.
-        let before = access.get().version;
+        let before = self.accessed;
         let is_all_known = known.get().version.is_later(before) || known.get().includes(before);
         if is_all_known || self.is_new_to_all(known, event) {
             self.put(!self.write, known);
@@ -89,7 +92,7 @@ impl<V: Vector> Variable<V> {
     /// The access vector is this one now, with this in it.
     #[inline(never)]
     fn put(&mut self, which: bool, known: &V) {
-        self.access = which;
+        (self.access, self.accessed) = (which, known.get().version);
         self.vectors[usize::from(which)].become_like(known);
     }
 
@@ -107,7 +110,9 @@ impl<V: Vector> Variable<V> {
                 }
                 self.access = !self.write;
             }
-            self.vectors[usize::from(self.access)].change().learn(known.get(), |_, trail| trail.pass(event));
+            let access = self.vectors[usize::from(self.access)].change();
+            access.learn(known.get(), |_, trail| trail.pass(event));
+            self.accessed = access.version;
         }
         is_news && is_all
     }

@@ -13,9 +13,11 @@
 //! | `news`, `recovery` | what has ceased to hold; functions of the program, and calling them |
 //! | `own` | what is one thread's at a time |
 //!
-//! **Cost.** Nothing but a bit of the recorder's status while no spec is named. Otherwise accesses take the long way; each locks its thread's monitor, which nobody else wants, and a
-//! 64th of memory by its address: there is no lock or counter that all threads use. An access that its thread has done before is not even looked up as long as neither what the thread knows nor that part of memory has changed. The vectors of memory are shared until they differ, so a variable is two pointers and an
-//! entry of a table; what that takes is allocated as the program's own memory is, unrecorded. A violation is reported here only without a trace (`verdicts`): the trace of the same run has it, with all that the thread knew.
+//! **Cost.** Nothing but a bit of the recorder's status while no spec is named. Otherwise accesses take the long way; each locks a 64th of memory by its address, and has its thread's monitor without a
+//! lock: there is no lock or counter that all threads use. An access that its thread has done before is not even looked up as long as neither what the thread knows nor that part of memory has changed; otherwise the
+//! thread remembers where its variable is. The vectors of memory are shared until they differ, so a variable is two pointers and an entry of a table; what that takes
+//! is allocated as the program's own memory is, unrecorded. An access whose thread's state has changed needs one atomic operation, as its variable must be this thread's alone while it learns and publishes; recording needs none.
+//! A violation is reported here only without a trace (`verdicts`): the trace of the same run has it, with all that the thread knew.
 //!
 //! **Values.** Compilers call before an access, when the value that will be written is not known. Where formulas ask for values, a write of a watched variable is a step when its thread enters the runtime
 //! next, which is before anything that could order it before another thread's access. So it is also then that recovery is called: before the thread's next event, and after the write. A write whose value

@@ -1,8 +1,7 @@
 //! What each record is for the monitor of its thread: the same as the event that the trace will have.
 
 use foresee_format::{AS_HELD, SHARED, SYNC_SPACE, SemaphoreStep, Tag, number};
-use foresee_monitor::mttl::Local;
-use foresee_mttl::{Accessed, Bytes, Memory, ThreadMonitor};
+use foresee_mttl::{Accessed, Bytes, Memory, ThreadMonitor, Threads, Variable};
 use smallvec::SmallVec;
 
 use super::spec::Place;
@@ -30,11 +29,25 @@ const WRITE: Does = Does { reads: false, writes: true, value: None };
 const BOTH: Does = Does { reads: true, writes: true, value: None };
 
 /// A thread is about to read or write memory.
+#[inline(always)]
 pub(crate) fn access(thread: u32, is_write: bool, addr: u64, size: u64, pc: u64) {
-    if let Some(world) = world() {
-        let does = if is_write { WRITE } else { READ };
-        touch(world, Doing { thread, pc }, does, Bytes { addr, size });
+    match is_write {
+        true => access_of::<true>(thread, addr, size, pc),
+        false => access_of::<false>(thread, addr, size, pc),
     }
+}
+
+/// Reads and writes have code of their own: callers know which it is.
+#[inline(never)]
+fn access_of<const IS_WRITE: bool>(thread: u32, addr: u64, size: u64, pc: u64) {
+    let Some(world) = world() else { return };
+    let (does, bytes) = (const { if IS_WRITE { WRITE } else { READ } }, Bytes { addr, size });
+    world.act(Doing { thread, pc }, |me| {
+        came_back(world, thread, me);
+        if !is_done_again(world, me, does, bytes) {
+            touch_memory(world, me, does, bytes);
+        }
+    });
 }
 
 /// Whether an access of a watched variable is a step only when its value is known, which is when the thread enters the runtime next.
@@ -65,24 +78,28 @@ pub(crate) fn atomic(thread: u32, reads: bool, value: Option<u64>, addr: u64, si
 pub(crate) fn assign(thread: u32, name: &[u8], value: u64, pc: u64) {
     let Some(world) = world() else { return };
     let program = &world.program;
-    // By hand: the C library's comparison is one of the functions that are recorded.
-    let is_meant = |local: &Local| {
-        local.name.len() == name.len() && local.name.bytes().zip(name).all(|(letter, other)| letter == *other)
-    };
-    let meant = program.locals().iter().zip(0..).filter(|(local, _)| is_meant(local));
-    let mut numbers = meant.map(|(_, number)| number);
+    let meant = world.locals.iter().find(|(local, _)| is_same(local.as_bytes(), name));
+    let numbers = meant.map_or(&[][..], |(_, numbers)| numbers);
     world.act(Doing { thread, pc }, |me| {
         came_back(world, thread, me);
-        let (first, second) = (numbers.next(), numbers.next());
-        if let (Some(only), None) = (first, second) {
+        if let [only] = *numbers {
             me.monitor.assigned(program, &me.threads, only, value as i64, 0);
             return;
         }
-        for number in first.into_iter().chain(second).chain(numbers) {
-            me.monitor.assign(number, value as i64);
-        }
+        numbers.iter().for_each(|number| me.monitor.assign(*number, value as i64));
         me.monitor.internal(program, &me.threads, 0);
     });
+}
+
+/// Whether two names are the same. By hand: the C library's comparison is one of the functions that are recorded.
+#[inline]
+fn is_same(name: &[u8], other: &[u8]) -> bool {
+    let ((words, rest), (other_words, other_rest)) = (name.as_chunks::<8>(), other.as_chunks::<8>());
+    let are_same =
+        |(word, other): (&[u8; 8], &[u8; 8])| u64::from_ne_bytes(*word) == u64::from_ne_bytes(*other);
+    name.len() == other.len()
+        && words.iter().zip(other_words).all(are_same)
+        && rest.iter().zip(other_rest).all(|(letter, other)| letter == other)
 }
 
 /// A thread is called this from now on.
@@ -147,56 +164,100 @@ fn lines(bytes: Bytes) -> impl Iterator<Item = (usize, Bytes)> + Clone {
 }
 
 /// An access: what is learned, the step, and what is published are one, as all parts of memory that it touches are held meanwhile.
+#[inline(never)]
 fn touch(world: &World, doing: Doing, does: Does, bytes: Bytes) {
     world.act(doing, |me| {
         came_back(world, doing.thread, me);
-        let accessed = accessed(world, does, bytes);
-        let line = bytes.addr / LINE;
-        if (bytes.addr.saturating_add(bytes.size.max(1)) - 1) / LINE == line {
-            touch_line(world, me, does, bytes, accessed);
-        } else {
-            touch_lines(world, me, does, bytes, accessed);
+        let sets = does.value.is_some() && accessed(world, does, bytes) != Accessed::default();
+        if sets || !is_done_again(world, me, does, bytes) {
+            touch_memory(world, me, does, bytes);
         }
     });
 }
 
-/// An access to a single line, which is nearly all of them.
+#[inline(never)]
+fn touch_memory(world: &World, me: &mut Me, does: Does, bytes: Bytes) {
+    let (accessed, line) = (accessed(world, does, bytes), bytes.addr / LINE);
+    if (bytes.addr.saturating_add(bytes.size.max(1)) - 1) / LINE == line {
+        touch_line(world, me, does, bytes, accessed);
+    } else {
+        touch_lines(world, me, does, bytes, accessed);
+    }
+}
+
+/// How many bytes, and what is done to them.
+#[inline(always)]
+fn kind(does: Does, bytes: Bytes) -> u64 {
+    bytes.size << 2 | u64::from(does.reads) << 1 | u64::from(does.writes)
+}
+
+/// An access that the thread has done before, and that gives no variable of formulas a value: nearly all are. Whether it is one, and is done now.
 ///
-/// One that the thread has done before, since when neither its vector nor that part of memory has changed, changes nothing: it is not even looked up. If another
-/// thread changes the part at the very moment, this access counts as the earlier one.
-fn touch_line(world: &World, me: &mut Me, does: Does, bytes: Bytes, accessed: Accessed) {
+/// If neither the thread's vector nor that part of memory has changed since, it changes nothing, and nothing is locked. (If another thread changes the part at the very moment, this access
+/// counts as the earlier one.) Otherwise its variable is where it was, unless variables of that part were split or forgotten.
+#[inline(always)]
+fn is_done_again(world: &World, me: &mut Me, does: Does, bytes: Bytes) -> bool {
+    let (kind, accessed) = (kind(does, bytes), accessed(world, does, bytes));
+    let Me { monitor, threads, remembered, .. } = me;
+    let before = remembered.of(bytes.addr, kind);
+    if (before.addr, before.kind) != (bytes.addr, kind) {
+        return false;
+    }
     let part = &world.memory[part(bytes.addr / LINE)];
-    let kind = bytes.size << 2 | u64::from(does.reads) << 1 | u64::from(does.writes);
-    let now = Remembered { addr: bytes.addr, kind, mine: me.monitor.changes_made(), part: part.changes() };
-    let sets = does.value.filter(|_| accessed != Accessed::default());
-    if *me.remembered(bytes.addr, kind) == now
-        && sets.is_none()
-        && me.monitor.is_as_before(&me.threads, accessed)
+    if before.mine == monitor.changes_made()
+        && before.part == part.changes()
+        && monitor.is_as_before(threads, accessed)
     {
-        return;
+        return true;
     }
     let mut memory = part.memory.lock();
-    let Some(variable) = memory.single(bytes) else {
+    if before.layout != memory.layout() {
+        return false;
+    }
+    let variable = memory.at(before.place);
+    if access_one(world, monitor, threads, does, variable, accessed) {
+        part.is_changed();
+    }
+    (before.mine, before.part) = (monitor.changes_made(), part.changes());
+    true
+}
+
+/// An access to one variable. Whether that says something else then.
+#[inline(always)]
+fn access_one(
+    world: &World,
+    monitor: &mut ThreadMonitor<Vector>,
+    threads: &Threads,
+    does: Does,
+    variable: &mut Variable<Vector>,
+    accessed: Accessed,
+) -> bool {
+    match does.writes {
+        true => monitor.write(&world.program, threads, variable, accessed, 0),
+        false => monitor.read(&world.program, threads, variable, accessed, 0),
+    }
+}
+
+/// An access to a single line.
+fn touch_line(world: &World, me: &mut Me, does: Does, bytes: Bytes, accessed: Accessed) {
+    let part = &world.memory[part(bytes.addr / LINE)];
+    let mut memory = part.memory.lock();
+    let Some(place) = memory.single(bytes) else {
         drop(memory);
         return touch_lines(world, me, does, bytes, accessed);
     };
-    let Me { monitor, threads, .. } = me;
-    match does.writes {
-        true => monitor.learn_all(variable, 0),
-        false => monitor.learn_public(variable, 0),
+    let layout = memory.layout();
+    let variable = memory.at(place);
+    let Me { monitor, threads, remembered, .. } = me;
+    if let Some(value) = does.value.filter(|_| accessed != Accessed::default()) {
+        monitor.learn_all(variable, 0);
+        set(world, monitor, bytes, value);
     }
-    set(world, monitor, bytes, sets);
-    monitor.step(&world.program, threads, accessed, 0);
-    let is_changed = match does.writes {
-        true => variable.is_written(monitor.knowledge(), 0),
-        false => variable.is_read(monitor.knowledge(), 0),
-    };
-    if is_changed {
+    if access_one(world, monitor, threads, does, variable, accessed) {
         part.is_changed();
     }
-    let (mine, part) = (monitor.changes_made(), part.changes());
-    drop(memory);
-    *me.remembered(bytes.addr, kind) = Remembered { mine, part, ..now };
+    let (kind, mine, part) = (kind(does, bytes), monitor.changes_made(), part.changes());
+    *remembered.of(bytes.addr, kind) = Remembered { addr: bytes.addr, kind, mine, part, layout, place };
 }
 
 /// An access to anything.
@@ -214,7 +275,7 @@ fn touch_lines(world: &World, me: &mut Me, does: Does, bytes: Bytes, accessed: A
             false => me.monitor.learn_public(variable, 0),
         });
     }
-    set(world, &mut me.monitor, bytes, does.value);
+    does.value.into_iter().for_each(|value| set(world, &mut me.monitor, bytes, value));
     me.monitor.step(&world.program, &me.threads, accessed, 0);
     for (part, bytes) in lines {
         held[at(part)].all(bytes, |variable| {
@@ -229,15 +290,20 @@ fn touch_lines(world: &World, me: &mut Me, does: Does, bytes: Bytes, accessed: A
 }
 
 /// The variables of formulas that are at this very place get the value.
-fn set(world: &World, monitor: &mut ThreadMonitor<Vector>, bytes: Bytes, value: Option<u64>) {
-    let Some(value) = value else { return };
+fn set(world: &World, monitor: &mut ThreadMonitor<Vector>, bytes: Bytes, value: u64) {
     for place in world.spec.variables.iter().filter(|place| place.bytes == bytes) {
         monitor.set(place.variable, number(value, bytes.size, place.is_unsigned));
     }
 }
 
 /// What an access does to the variables that formulas speak of.
+#[inline(always)]
 fn accessed(world: &World, does: Does, bytes: Bytes) -> Accessed {
+    if world.spec.variables.is_empty() { Accessed::default() } else { accessed_of_any(world, does, bytes) }
+}
+
+#[inline(never)]
+fn accessed_of_any(world: &World, does: Does, bytes: Bytes) -> Accessed {
     let end = bytes.addr.saturating_add(bytes.size.max(1));
     let overlaps = |place: Bytes| place.addr < end && bytes.addr < place.addr.saturating_add(place.size);
     let touched = world.spec.variables.iter().filter(|place| overlaps(place.bytes));
@@ -265,12 +331,17 @@ fn forget_in(part: &Part, bytes: Bytes) {
 /// The lock counts as written, or as read by one of several holders.
 fn lock(world: &World, me: &mut Me, lock: u64, mode: u8) {
     let mut objects = world.objects[part(lock)].lock();
-    let variable = objects.locks.entry(lock).or_default();
-    let (program, accessed) = (&world.program, Accessed::default());
-    match mode {
-        SHARED => me.monitor.read(program, &me.threads, variable, accessed, 0),
-        _ => me.monitor.write(program, &me.threads, variable, accessed, 0),
+    let Me { monitor, threads, used_locks, .. } = me;
+    let variable = match used_locks.of(lock) {
+        (known, Some(place)) if *known == lock => objects.lock(*place),
+        used => {
+            let place = objects.place(lock);
+            *used = (lock, Some(place));
+            objects.lock(place)
+        }
     };
+    let does = if mode == SHARED { READ } else { WRITE };
+    access_one(world, monitor, threads, does, variable, Accessed::default());
 }
 
 fn acquire(world: &World, doing: Doing, addr: u64, mode: u8) {

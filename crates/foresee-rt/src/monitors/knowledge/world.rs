@@ -5,7 +5,7 @@ use std::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use foresee_mttl::{Knowledge, Memory, NoTrail, Program, ThreadMonitor, Threads, Variable, Waiters};
+use foresee_mttl::{Knowledge, Memory, NoTrail, Place, Program, ThreadMonitor, Threads, Variable, Waiters};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -27,6 +27,9 @@ pub(super) const PARTS: usize = 64;
 
 /// A thread remembers so many of its last accesses.
 const REMEMBERED: usize = 1024;
+
+/// And so many locks.
+const USED_LOCKS: usize = 16;
 
 /// A part of memory.
 #[derive(Default)]
@@ -50,14 +53,29 @@ impl Part {
     }
 }
 
-/// An access that a thread has done, and how often its vector and the part of memory had changed after it. As long as both are as they were, the same access changes nothing.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+/// An access that a thread has done, where its variable is, and how often the thread's vector and the part of memory had changed after it.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Remembered {
     pub(super) addr: u64,
-    /// How many bytes, and what is done to them.
+    /// How many bytes, and what is done to them; 0 for no access.
     pub(super) kind: u64,
     pub(super) mine: u64,
     pub(super) part: u64,
+    /// The layout of the part in which the place is.
+    pub(super) layout: u64,
+    pub(super) place: Place,
+}
+
+/// What a thread remembers of its accesses: the last of those that have the same place here.
+pub(super) struct Accesses(Box<[Remembered; REMEMBERED]>);
+
+impl Accesses {
+    /// Where an access is remembered.
+    #[inline]
+    pub(super) fn of(&mut self, addr: u64, kind: u64) -> &mut Remembered {
+        let hash = (addr ^ kind << 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        &mut self.0[hash as usize % REMEMBERED]
+    }
 }
 
 /// A lock that a thread holds: so many times, in this mode.
@@ -76,15 +94,19 @@ pub(super) struct Me {
     pub(super) held: Vec<HeldLock>,
     /// The condition that it waits for, or has waited for.
     pub(super) waiting: Option<u64>,
-    remembered: Box<[Remembered; REMEMBERED]>,
+    pub(super) remembered: Accesses,
+    pub(super) used_locks: UsedLocks,
 }
 
 impl Me {
-    /// Where an access is remembered.
-    #[inline]
-    pub(super) fn remembered(&mut self, addr: u64, kind: u64) -> &mut Remembered {
-        let hash = (addr ^ kind << 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        &mut self.remembered[hash as usize % REMEMBERED]
+    /// Notes what has ceased to hold.
+    #[cold]
+    #[inline(never)]
+    fn note_news(&mut self, doing: Doing) {
+        let violated = self.monitor.violated();
+        let ceased = violated.iter().filter(|formula| !self.violated.contains(formula));
+        ceased.for_each(|formula| news::note(*formula, doing));
+        self.violated = SmallVec::from_slice(violated);
     }
 }
 
@@ -98,21 +120,53 @@ struct Monitored {
 /// Locks and conditions, by their addresses.
 #[derive(Default)]
 pub(super) struct Objects {
-    pub(super) locks: FxHashMap<u64, Variable<Vector>>,
+    /// Where each lock is among all, for ever.
+    places: FxHashMap<u64, u32>,
+    locks: Vec<Variable<Vector>>,
     pub(super) waiting: FxHashMap<u64, Waiters<Vector>>,
+}
+
+impl Objects {
+    /// Where a lock is.
+    pub(super) fn place(&mut self, lock: u64) -> u32 {
+        let Objects { places, locks, .. } = self;
+        *places.entry(lock).or_insert_with(|| {
+            locks.push(Variable::default());
+            locks.len() as u32 - 1
+        })
+    }
+
+    /// The lock at a place.
+    #[inline]
+    pub(super) fn lock(&mut self, place: u32) -> &mut Variable<Vector> {
+        &mut self.locks[place as usize]
+    }
+}
+
+/// Where the locks are that a thread has used last: the last of those that have the same place here.
+pub(super) struct UsedLocks([(u64, Option<u32>); USED_LOCKS]);
+
+impl UsedLocks {
+    /// What is known where this lock would be: a lock, and its place.
+    #[inline]
+    pub(super) fn of(&mut self, lock: u64) -> &mut (u64, Option<u32>) {
+        &mut self.0[(lock.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % USED_LOCKS]
+    }
 }
 
 /// All of it.
 pub(super) struct World {
     pub(super) spec: &'static Spec,
     pub(super) program: Program,
+    /// The names of locals, and the numbers of those that are called so.
+    pub(super) locals: Vec<(String, Vec<u32>)>,
     threads: Spin<Arc<Threads>>,
     /// How often a thread was added.
     version: AtomicU32,
     /// By thread.
     monitors: Box<[Monitored]>,
-    pub(super) memory: Box<[Part]>,
-    pub(super) objects: Box<[Spin<Objects>]>,
+    pub(super) memory: Box<[Part; PARTS]>,
+    pub(super) objects: Box<[Spin<Objects>; PARTS]>,
 }
 
 static WORLD: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
@@ -139,17 +193,30 @@ pub(crate) fn start_in_child() -> bool {
 fn begin(spec: &'static Spec) -> bool {
     let program = spec.program();
     let threads = Spin::new(Arc::new(Threads::new(&program)));
+    let locals = locals(&program);
     let world = World {
         spec,
         program,
+        locals,
         threads,
         version: AtomicU32::new(0),
         monitors: (0..MOST_THREADS).map(|_| Monitored::nobody()).collect(),
-        memory: (0..PARTS).map(|_| Part::default()).collect(),
-        objects: (0..PARTS).map(|_| Spin::new(Objects::default())).collect(),
+        memory: Box::new(std::array::from_fn(|_| Part::default())),
+        objects: Box::new(std::array::from_fn(|_| Spin::new(Objects::default()))),
     };
     WORLD.store(Box::into_raw(Box::new(world)), Release);
     true
+}
+
+fn locals(program: &Program) -> Vec<(String, Vec<u32>)> {
+    let mut all: Vec<(String, Vec<u32>)> = Vec::new();
+    for (local, number) in program.locals().iter().zip(0..) {
+        match all.iter_mut().find(|(name, _)| *name == local.name) {
+            Some((_, numbers)) => numbers.push(number),
+            None => all.push((local.name.clone(), vec![number])),
+        }
+    }
+    all
 }
 
 impl Monitored {
@@ -191,18 +258,21 @@ impl World {
 
     fn me(&self, monitor: ThreadMonitor<Vector>, threads: Arc<Threads>) -> Box<Me> {
         let (version, violated, held) = (self.version.load(Acquire), SmallVec::new(), Vec::new());
-        let remembered = Box::new([Remembered::default(); REMEMBERED]);
-        Box::new(Me { monitor, threads, version, violated, held, waiting: None, remembered })
+        let remembered = Accesses(Box::new([Remembered::default(); REMEMBERED]));
+        let used_locks = UsedLocks([(0, None); USED_LOCKS]);
+        Box::new(Me { monitor, threads, version, violated, held, waiting: None, remembered, used_locks })
     }
 
     /// A thread that nobody forked, as far as is known.
+    #[cold]
+    #[inline(never)]
     fn root(&self, thread: u32) -> Box<Me> {
         let (slot, threads) = self.add(thread, false);
         self.me(ThreadMonitor::root(&self.program, &threads, slot), threads)
     }
 
     /// The thread does something. What has ceased to hold then is noted for when the runtime is left.
-    #[inline]
+    #[inline(always)]
     pub(super) fn act(&self, doing: Doing, what: impl FnOnce(&mut Me)) {
         let Some(place) = self.monitors.get(doing.thread as usize) else { return };
         // SAFETY: this is the thread, and `what` acts for it alone.
@@ -211,17 +281,22 @@ impl World {
             Some(me) => me,
             None => place.begins(me, self.root(doing.thread)),
         };
-        let version = self.version.load(Acquire);
-        if me.version != version {
-            (me.version, me.threads) = (version, Arc::clone(&self.threads.lock()));
+        if me.version != self.version.load(Acquire) {
+            self.look_at_threads(me);
         }
         what(me);
         if me.monitor.take_news() {
-            let violated = me.monitor.violated();
-            let ceased = violated.iter().filter(|formula| !me.violated.contains(formula));
-            ceased.for_each(|formula| news::note(*formula, doing));
-            me.violated = SmallVec::from_slice(violated);
+            me.note_news(doing);
         }
+    }
+
+    /// There are other threads than before.
+    #[cold]
+    #[inline(never)]
+    fn look_at_threads(&self, me: &mut Me) {
+        // In this order: whoever comes between is looked at once more.
+        me.version = self.version.load(Acquire);
+        me.threads = Arc::clone(&self.threads.lock());
     }
 
     /// The thread makes another.
