@@ -173,6 +173,7 @@ impl Types<'_, '_> {
     /// What a variable of this type is.
     fn kind(&self, of: Die) -> NumberKind {
         match scalar(&self.0, of) {
+            Ok(Scalar { size: 9.., .. }) => NumberKind::Several,
             Ok(Scalar { signed: false, .. }) => NumberKind::Unsigned,
             Ok(_) => NumberKind::Signed,
             Err(what) if what == FLOATING_POINT => NumberKind::FloatingPoint,

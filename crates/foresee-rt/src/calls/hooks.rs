@@ -1,12 +1,13 @@
 //! The hooks of a program, and what is recorded where it comes to one.
 
 use std::ffi::c_char;
+use std::slice::Iter;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
 
-use foresee_format::{ARG_INT, ARG_OBJECT, SAVED_REGISTERS, Tag, ValueWord};
+use foresee_format::{ARG_INT, ARG_OBJECT, SAVED_REGISTERS, Tag, TextForm, ValueWord};
 
 use super::table::Hook;
-use crate::recorder::thread::{Local, always};
+use crate::recorder::thread::always;
 use crate::{readable, sdk};
 
 /// All hooks, by their numbers.
@@ -31,23 +32,49 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
     let (hook, registers) = unsafe { (&*HOOKS.load(Acquire).add(number), &*registers) };
     // SAFETY: as before.
     let pc = unsafe { frame.add(hook.saved.words()).read() };
-    let record = |local: &Local, value: &u64| {
-        let value = ValueWord::from_word(*value);
-        let bits = bits(value, registers, frame);
-        let start = bits as *const c_char;
-        if value.text
-            && let Some(len) = readable::text_len(start, sdk::MAX_TEXT)
-        {
-            return sdk::string_argument(local, start.cast(), len);
-        }
-        // What is no text is an object, or none.
-        let kind = if value.object || value.text { ARG_OBJECT } else { ARG_INT };
-        local.plain(Tag::Arg, kind, [value.value(bits)]);
-    };
+    let bits = |value: ValueWord| bits(value, registers, frame);
     always(|local| {
-        hook.values.iter().for_each(|value| record(local, value));
+        let mut words = hook.values.iter();
+        while let Some(word) = words.next() {
+            let value = ValueWord::from_word(*word);
+            if let Some((start, len)) = text(value, &mut words, &bits) {
+                sdk::string_argument(local, start, len);
+                continue;
+            }
+            // What is no text is an object, or none.
+            let is_object = value.object || value.text != TextForm::None;
+            let kind = if is_object { ARG_OBJECT } else { ARG_INT };
+            local.plain(Tag::Arg, kind, [value.value(bits(value))]);
+        }
         local.stamped(Tag::Call, hook.detail, [pc, number as u64]);
     });
+}
+
+/// The text that a value leads to, with what the words behind it say of it; `None` if it leads to none, or to what is not there.
+fn text(
+    value: ValueWord,
+    words: &mut Iter<'_, u64>,
+    bits: &impl Fn(ValueWord) -> u64,
+) -> Option<(*const u8, usize)> {
+    let (start, len) = match value.text {
+        TextForm::None => return None,
+        TextForm::Ended => {
+            let start = bits(value) as *const c_char;
+            return readable::text_len(start, sdk::MAX_TEXT).map(|len| (start.cast(), len));
+        }
+        TextForm::Counted => (bits(value), bits(ValueWord::from_word(*words.next()?))),
+        TextForm::Structure => {
+            let parts = *words.next()?;
+            let word = |at: u64| {
+                let word = bits(value).wrapping_add(at) as *const u64;
+                // SAFETY: it is there, and a text that is lent or handed over is changed by nobody else meanwhile.
+                readable::is_there(word, 8).then(|| unsafe { word.read_unaligned() })
+            };
+            (word(parts & u64::from(u32::MAX))?, word(parts >> 32)?)
+        }
+    };
+    let (start, len) = (start as *const u8, (len as usize).min(sdk::MAX_TEXT));
+    readable::is_there(start, len).then_some((start, len))
 }
 
 /// What hooks are, for the trace ([`foresee_format::TEXT_CALLS`]).

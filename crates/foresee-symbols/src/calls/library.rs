@@ -150,6 +150,7 @@ impl AskedLibrary {
             let saved =
                 if kind == HookKind::Code && hook.len > 0 { SavedArguments::default() } else { saved };
             let (name, is_plain) = (self.name(), self.is_plain());
+            let values = values.iter().map(|value| value.word()).collect();
             hooks.push(TableHook { hook, kind, name, returns, parameters, values, saved, is_plain });
         }
         Ok(())
@@ -183,7 +184,7 @@ impl AskedLibrary {
         let result = match self.prototype.result {
             Passed::Value(scalar) => word(scalar, Saved::Rax as u8, 0),
             Passed::Nothing => {
-                let nothing = Scalar { size: 8, signed: false, object: false, text: false };
+                let nothing = Scalar { size: 8, signed: false, object: false, text: None };
                 word(nothing, ValueWord::NOTHING, 0)
             }
             Passed::Other => {

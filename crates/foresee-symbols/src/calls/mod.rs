@@ -10,7 +10,7 @@
 //! | `program` | the program's file |
 //! | `own` | functions of the program itself |
 //! | `functions` | these functions, their parameters and locations, from debug information |
-//! | `types` | what is read as what |
+//! | `types`, `texts` | what is read as what |
 //! | `places` | where arguments are at the first instruction |
 //! | `code`, `hooks` | where jumps can be put into machine code |
 //! | `library`, `prototypes` | functions of libraries |
@@ -30,6 +30,7 @@ mod program;
 mod prototypes;
 mod refusal;
 mod table;
+mod texts;
 pub(crate) mod types;
 mod wanted;
 

@@ -7,14 +7,15 @@ use foresee_trace::{FunctionPattern, function_path, nearest};
 use iced_x86::Register;
 
 use super::code::FunctionCode;
-use super::functions::{self, Function, Functions};
+use super::functions::{self, Function, Functions, Part};
 use super::hooks::{self, NoHook};
 use super::library::{self, AskedLibrary};
 use super::places::{self, NoPlace, Place};
 use super::program::Program;
 use super::prototypes;
 use super::refusal::Refusal;
-use super::table::{TableHook, word};
+use super::table::{LENGTH, TableHook, words};
+use super::texts::Text;
 use super::types::{self, Scalar};
 use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
 use crate::debug_info::Debug;
@@ -29,6 +30,11 @@ const RUST_RECEIVER: &str = "self";
 const PART: &str = ".cold";
 /// In the names of symbols: versions of a function that compilers make.
 const VERSIONS: [&str; 4] = [".constprop.", ".isra.", ".part.", ".argprom"];
+
+/// Bytes of a word.
+const WORD: u8 = 8;
+/// Why there is no value, where nothing better can be said.
+const UNCLEAR: &str = "is passed in a way that is not understood";
 
 /// A function with all that is asked of it.
 pub(super) struct Asked<'f> {
@@ -218,7 +224,7 @@ impl Program {
             let mut values = Vec::new();
             let is_asked = asked.parameters.iter().zip(&asked.is_asked).filter(|(_, is_asked)| **is_asked);
             for (parameter, _) in is_asked {
-                values.push(argument(debug, &code, base, parameter, &function)?);
+                values.extend(argument(debug, &code, base, parameter, &function)?);
             }
             let hook = hooks::entry(&code).map_err(refused)?;
             free_from = hook.address + hook.len as u64;
@@ -230,7 +236,11 @@ impl Program {
             let of = asked.function.result(debug).ok_or(Refusal::NoResult { function: function.clone() })?;
             let scalar = types::scalar(debug, of)
                 .map_err(|what| Refusal::ResultType { function: function.clone(), what })?;
-            returned = Some(word(scalar, Saved::Rax as u8, 0));
+            if scalar.size > WORD {
+                let what = "a text of several words, which is recorded as an argument only".to_owned();
+                return Err(Refusal::ResultType { function, what });
+            }
+            returned = Some(words(scalar, Saved::Rax as u8, 0));
         }
         if asked.returns {
             let whole = entry.as_ref().map(|(entry, _)| hooks::whole(&code, entry, is_known)).transpose();
@@ -256,7 +266,7 @@ impl Program {
             name: name.clone(),
             returns: true,
             parameters: String::new(),
-            values: returned.into_iter().collect(),
+            values: returned.iter().flatten().copied().collect(),
             saved: SavedArguments::default(),
             is_plain,
         };
@@ -304,33 +314,53 @@ impl Program {
     }
 }
 
-/// Where a parameter's value is when the function is entered.
+/// Where a parameter's value is when the function is entered, as words of the table.
 fn argument(
     debug: &Debug<'_, '_>,
     code: &FunctionCode,
     base: places::FrameBase,
     parameter: &functions::Parameter,
     function: &str,
-) -> Result<ValueWord, Refusal> {
+) -> Result<Vec<u64>, Refusal> {
     let name = || if parameter.name.is_empty() { NAMELESS.to_owned() } else { parameter.name.clone() };
     let of_type = |what: String| Refusal::Type { function: function.to_owned(), parameter: name(), what };
     let of = parameter.type_of.ok_or_else(|| of_type("of a type that is not known".to_owned()))?;
     let scalar = types::scalar(debug, of).map_err(of_type)?;
-    let place = places::place(&code.instructions, base, &parameter.locations, scalar.size);
     let refused = |why| Refusal::NoValue { function: function.to_owned(), parameter: name(), why };
-    let place = place.map_err(|why| {
-        refused(match why {
+    let is_text = scalar.size > WORD;
+    let find = |part: Part| {
+        let locations = parameter.locations(debug, part);
+        let place = places::place(&code.instructions, base, &locations, scalar.size.min(WORD));
+        let place = place.map_err(|why| match why {
+            NoPlace::Constant if is_text => "is a text of which a part is always the same, and is not passed",
+            NoPlace::Removed if is_text => "is a text of which a part was removed by the optimiser",
             NoPlace::Constant => "always has the same value, and is not passed",
             NoPlace::Removed => "was removed by the optimiser",
-            NoPlace::Unclear => "is passed in a way that is not understood",
-        })
-    })?;
-    match place {
-        Place::Stack(offset) => Ok(word(scalar, ValueWord::ON_STACK, offset)),
-        Place::Register(register) => saved(register)
-            .map(|saved| word(scalar, saved as u8, 0))
-            .ok_or_else(|| refused("is passed in a way that is not understood")),
-    }
+            NoPlace::Unclear => UNCLEAR,
+        });
+        match place.map_err(refused)? {
+            Place::Stack(offset) => Ok((ValueWord::ON_STACK, offset)),
+            Place::Register(register) => {
+                saved(register).map(|saved| (saved as u8, 0)).ok_or_else(|| refused(UNCLEAR))
+            }
+        }
+    };
+    Ok(match scalar.text {
+        Some(Text::Counted { pointer, length }) => {
+            let (register, offset) = find(Part::Word(pointer))?;
+            let counted = words(scalar, register, offset);
+            let (register, offset) = find(Part::Word(length))?;
+            [counted, words(LENGTH, register, offset)].concat()
+        }
+        Some(Text::Structure { .. }) if is_text => {
+            let (register, offset) = find(Part::Address)?;
+            words(scalar, register, offset)
+        }
+        _ => {
+            let (register, offset) = find(Part::Whole)?;
+            words(scalar, register, offset)
+        }
+    })
 }
 
 fn saved(register: Register) -> Option<Saved> {

@@ -61,7 +61,7 @@ pub enum Refusal {
     #[error("`{function}` has {}, not {asked}", counted(*has))]
     Arity { function: String, asked: u32, has: usize },
     #[error(
-        "`{function}`: the parameter `{parameter}` is {what}; numbers, truth values, characters and pointers can be recorded"
+        "`{function}`: the parameter `{parameter}` is {what}; numbers, truth values, characters, pointers and texts can be recorded"
     )]
     Type { function: String, parameter: String, what: String },
     #[error("`{function}`: {value} is {what}")]

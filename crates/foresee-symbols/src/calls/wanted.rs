@@ -47,11 +47,13 @@ impl Use {
     /// Refuses to take a value of this kind so.
     pub(super) fn check(self, scalar: Scalar, function: &str, parameter: &Parameter) -> Result<(), Refusal> {
         let what = match (self, scalar) {
-            (Use::Text, Scalar { text: false, object: false, .. }) => "a number, and is compared with a text",
-            (Use::Text, Scalar { text: false, .. }) => {
-                "an address of which it is not known that a text is there (`const char *` is one), and is compared with a text"
+            (Use::Text, Scalar { text: None, object: false, .. }) => "a number, and is compared with a text",
+            (Use::Text, Scalar { text: None, .. }) => {
+                "an address of which it is not known that a text is there (`const char *`, `&str` and `&String` are known), and is compared with a text"
             }
-            (Use::Number | Use::Equal, Scalar { text: true, .. }) => "a text, and is compared with a number",
+            (Use::Number | Use::Equal, Scalar { text: Some(_), .. }) => {
+                "a text, and is compared with a number"
+            }
             (Use::Number, Scalar { object: true, .. }) => {
                 "the address of an object, and is compared with a number"
             }
