@@ -13,7 +13,7 @@
 //! A hook that patches no bytes is not in the program: the one before it leads to it when its own instructions are done.
 //!
 //! Copied instructions and names are filled up to whole words. A field is the place among the copied bytes of a 4-byte number that is
-//! relative to the instruction; it is one word. So is a value: [`ValueWord`]; texts may have another word, [`TextForm`] says which.
+//! relative to the instruction; it is one word. So is a value: [`ValueWord`]; texts may have another word, [`TextForm`] says which, and fields have.
 //!
 //! Functions of libraries are reached in other ways, which the [`HookKind`] says. Their hooks are in front of the function; one that records its return
 //! calls it from there, and keeps arguments on the stack until then: [`SavedArguments`].
@@ -155,6 +155,8 @@ pub struct ValueWord {
     pub object: bool,
     /// Whether it is in memory, at the address that is found there.
     pub stored: bool,
+    /// Whether it is in an object whose address is found there: the next word says how far.
+    pub field: bool,
     /// Whether it leads to a text, which is the value.
     pub text: TextForm,
     /// On the stack: how far above the return address, or above the first word that the hook has saved.
@@ -175,6 +177,7 @@ impl ValueWord {
             | (self.object as u64) << 17
             | (self.stored as u64) << 18
             | (self.text as u64) << 20
+            | (self.field as u64) << 22
             | (self.offset as u64) << 32
     }
 
@@ -187,6 +190,7 @@ impl ValueWord {
             object: word >> 17 & 1 != 0,
             stored: word >> 18 & 1 != 0,
             text: TextForm::from_number((word >> 20) as u8),
+            field: word >> 22 & 1 != 0,
             offset: (word >> 32) as u32,
         }
     }
@@ -229,6 +233,7 @@ mod tests {
             signed: true,
             object: false,
             stored: false,
+            field: false,
             text: TextForm::Structure,
             offset: 0,
         };
@@ -238,6 +243,7 @@ mod tests {
             signed: false,
             object: true,
             stored: true,
+            field: true,
             text: TextForm::None,
             offset: 24,
         };

@@ -197,6 +197,12 @@ fn what_the_program_does_not_have_is_refused() {
             assert!(said.stderr.contains(part), "{event}: `{part}` expected in {}", said.stderr);
         }
     }
+    // Without values there is nothing to see of functions of libraries.
+    let spec = r#"property P { event e = enter("malloc"); ere: e @match { report "called"; } }"#;
+    folder.write("p.rv", spec);
+    let said = folder.foresee(&["run", "--spec", "p.rv", "--", "./prog"]);
+    assert_eq!(said.code, Some(2), "{}", said.stdout);
+    assert!(said.stderr.contains("ask for one, `enter(\"malloc\", size as x)`"), "{}", said.stderr);
     // Functions of libraries that the program does not call.
     let said = refused(&folder, "enter(\"closedir\", x)");
     assert_eq!(said.code, Some(0), "{}", said.stderr);
@@ -467,4 +473,17 @@ fn texts_of_rust_are_values() {
     let said = run("release", spec, &["--spec", "texts.rv"]);
     assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
     assert!(said.stderr.contains("a text of which a part was removed by the optimiser"), "{}", said.stderr);
+}
+
+#[test]
+fn calls_of_library_functions_are_monitored_without_values() {
+    let folder = Folder::new();
+    folder.build(
+        "prog.c",
+        "#include <stdio.h>\nint main(void) { FILE *f = fopen(\"/dev/null\", \"r\"); return fclose(f); }\n",
+    );
+    folder.write("p.rv", r#"property P { event e = enter("fopen"); event f = exit("fclose"); ere: e f @match { report "closed"; } }"#);
+    let said = folder.foresee(&["run", "--monitor", "p.rv", "--", "./prog"]);
+    assert_eq!(said.code, Some(66), "{}{}", said.stdout, said.stderr);
+    assert!(said.stderr.contains("closed"), "{}", said.stderr);
 }

@@ -18,6 +18,7 @@ mod cxx_programs;
 mod endings;
 mod extent;
 mod faults;
+mod fields;
 mod growth;
 mod hangs;
 mod harmless;

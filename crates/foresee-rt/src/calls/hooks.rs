@@ -37,6 +37,13 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
         let mut words = hook.values.iter();
         while let Some(word) = words.next() {
             let value = ValueWord::from_word(*word);
+            if value.field {
+                let offset = words.next().copied().unwrap_or_default();
+                // Where no object is, no field is, nor are those that follow: values are told apart by their order.
+                let Some(held) = field(bits(value), offset, value.size) else { break };
+                local.plain(Tag::Arg, ARG_INT, [value.value(held)]);
+                continue;
+            }
             if let Some((start, len)) = text(value, &mut words, &bits) {
                 sdk::string_argument(local, start, len);
                 continue;
@@ -48,6 +55,25 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
         }
         local.stamped(Tag::Call, hook.detail, [pc, number as u64]);
     });
+}
+
+/// The bits of a field, if there is an object at this address.
+fn field(object: u64, offset: u64, size: u8) -> Option<u64> {
+    let at = object.wrapping_add(offset);
+    let is_whole = at.is_multiple_of(size.max(1).into());
+    if object == 0 || !is_whole || !readable::is_there(at as *const u8, size.into()) {
+        return None;
+    }
+    // SAFETY: so many bytes are there, and aligned. Others may write them at the same time, each time as a whole.
+    unsafe {
+        Some(match size {
+            1 => (at as *const u8).read_volatile().into(),
+            2 => (at as *const u16).read_volatile().into(),
+            4 => (at as *const u32).read_volatile().into(),
+            8 => (at as *const u64).read_volatile(),
+            _ => return None,
+        })
+    }
 }
 
 /// The text that a value leads to, with what the words behind it say of it; `None` if it leads to none, or to what is not there.

@@ -3,8 +3,8 @@
 //! Libraries have no debug information, and headers are not there when a program is run. So the declarations of functions that properties may name are in
 //! `prototypes.h`: each in one line, as the manual has it, with names for the parameters. A type that is not known here is one that nobody can ask for.
 
-use super::texts::Text;
-use super::types::Scalar;
+use crate::texts::Text;
+use crate::types::Scalar;
 
 /// What is passed so is a text that a zero byte ends, and which the function only reads: in this file, there is nothing else of this type.
 const TEXT: &str = "const char *";

@@ -3,8 +3,8 @@
 use foresee_format::{HookKind, RETURNED, SavedArguments, TextForm, ValueWord};
 
 use super::hooks::Hook;
-use super::texts::Text;
-use super::types::Scalar;
+use crate::texts::Text;
+use crate::types::Scalar;
 
 /// The length of a text.
 pub(super) const LENGTH: Scalar = Scalar { size: 8, signed: false, object: false, text: None };
@@ -18,7 +18,7 @@ pub(super) fn word(scalar: Scalar, register: u8, offset: u32) -> ValueWord {
         Some(Text::Counted { .. }) => TextForm::Counted,
         Some(Text::Structure { .. }) => TextForm::Structure,
     };
-    ValueWord { register, size: size.min(8), signed, object, stored: false, text, offset }
+    ValueWord { register, size: size.min(8), signed, object, stored: false, field: false, text, offset }
 }
 
 /// The same as words of the table; of a text of two words, those of its length follow.
@@ -28,6 +28,12 @@ pub(super) fn words(scalar: Scalar, register: u8, offset: u32) -> Vec<u64> {
         words.push(u64::from(pointer) | u64::from(length) << 32);
     }
     words
+}
+
+/// What a field so far in the object holds that this value is the address of.
+pub(super) fn field_words(scalar: Scalar, object: ValueWord, offset: u32) -> [u64; 2] {
+    let field = ValueWord { field: true, ..word(scalar, object.register, object.offset) };
+    [field.word(), offset.into()]
 }
 
 /// A hook with what is recorded there.

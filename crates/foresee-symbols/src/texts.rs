@@ -35,7 +35,7 @@ const DEPTH: usize = 8;
 const WORD: u64 = 8;
 
 /// The text that a structure is.
-pub(super) fn own(debug: &Debug<'_, '_>, of: Die) -> Option<Text> {
+pub(crate) fn own(debug: &Debug<'_, '_>, of: Die) -> Option<Text> {
     let name = debug.text(of, DW_AT_name)?;
     if COUNTED.contains(&&*name) {
         let (pointer, _) = member(debug, of, "data_ptr")?;
@@ -50,7 +50,7 @@ pub(super) fn own(debug: &Debug<'_, '_>, of: Die) -> Option<Text> {
 }
 
 /// The text that a shared reference leads to.
-pub(super) fn reference(debug: &Debug<'_, '_>, reference: Die, to: Die) -> Option<Text> {
+pub(crate) fn reference(debug: &Debug<'_, '_>, reference: Die, to: Die) -> Option<Text> {
     let name = debug.text(reference, DW_AT_name)?;
     let is_shared = name.starts_with('&') && !name.starts_with("&mut ");
     let to_name = debug.text(to, DW_AT_name).filter(|_| is_shared)?;

@@ -10,8 +10,8 @@ use gimli::{
     DW_TAG_unspecified_type, DW_TAG_variant_part, DW_TAG_volatile_type,
 };
 
-use super::texts::{self, Text};
 use crate::debug_info::{Debug, Die};
+use crate::texts::{self, Text};
 
 /// How a value is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
