@@ -11,7 +11,7 @@ use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 use foresee_symbols::calls::{self, Use, Values, WantedCall};
 
 use crate::error::{self, CliError, without_code};
-use crate::bounded;
+use crate::{bounded, modules};
 
 /// What becomes of warnings about a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Warnings {
 /// Reads a spec file. Its errors have been printed when this fails, its warnings, if wanted, when it does not.
 pub(crate) fn load(path: &Path, warnings: Warnings) -> Result<Compiled, CliError> {
     let text = read(path)?;
-    match foresee_monitor::compile(&text) {
+    match foresee_monitor::compile_with(&text, &modules::loaded()) {
         Ok(compiled) => {
             if warnings == Warnings::Printed {
                 print(path, &text, &compiled.warnings);

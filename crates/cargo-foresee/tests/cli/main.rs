@@ -31,6 +31,7 @@ mod live;
 mod loading;
 mod memory;
 mod memory_model;
+mod modules;
 mod monitor;
 mod monitored;
 mod monitors_inside;
