@@ -132,6 +132,7 @@ pub enum TextForm {
 
 impl TextForm {
     /// The form of this number, of which two bits count.
+    #[inline]
     pub const fn from_number(number: u8) -> TextForm {
         match number & 3 {
             0 => TextForm::None,
@@ -182,6 +183,7 @@ impl ValueWord {
     }
 
     /// From a word of the table.
+    #[inline]
     pub const fn from_word(word: u64) -> ValueWord {
         ValueWord {
             register: word as u8,
@@ -196,6 +198,7 @@ impl ValueWord {
     }
 
     /// The value of these bits: the lowest bytes, with a sign if it has one.
+    #[inline]
     pub const fn value(self, bits: u64) -> u64 {
         let unused = 64 - 8 * (if self.size == 0 || self.size > 8 { 8 } else { self.size as u32 });
         if self.signed { ((bits << unused) as i64 >> unused) as u64 } else { bits << unused >> unused }
