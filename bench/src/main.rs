@@ -4,6 +4,7 @@
 //! counts is what was measured side by side. Targets are printed beside the figures; nothing is asserted.
 
 mod blocks;
+mod calls;
 mod corpus;
 mod instrumented;
 mod knowledge;
@@ -43,6 +44,8 @@ fn main() -> ExitCode {
         ["lattice", "quick"] => lattice::run(40, 200_000),
         ["record"] => return record::run(&record::Effort { measured: 100, packed: 4, times: 3 }),
         ["record", "quick"] => return record::run(&record::Effort { measured: 10, packed: 2, times: 1 }),
+        ["calls"] => return calls::run(2_000_000),
+        ["calls", "quick"] => return calls::run(200_000),
         ["monitored"] => monitored::run(5_000),
         ["monitored", "quick"] => monitored::run(500),
         ["refine"] => refine::run(&refine::Effort { operations: 1_000_000, runs: 30, timed: 200_000 }),
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
         ["examples", folder] => predict::write_examples(folder.as_ref()),
         _ => {
             eprintln!(
-                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | monitored [quick] | knowledge [quick] | lattice [quick] | record [quick] | refine [quick] | soak [MINUTES] | corpus [NAME…] | program NAME FILE.ft | \
+                "usage: foresee-bench trace [quick] | predict [quick] | monitor [quick] | monitored [quick] | calls [quick] | knowledge [quick] | lattice [quick] | record [quick] | refine [quick] | soak [MINUTES] | corpus [NAME…] | program NAME FILE.ft | \
                  examples FOLDER"
             );
             return ExitCode::from(2);

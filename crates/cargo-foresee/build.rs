@@ -30,7 +30,7 @@ fn main() -> io::Result<()> {
 /// The files that are carried: their names there, and where they are.
 fn carried(workspace: &Path, out: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
-    for name in ["include/foresee.h", "Cargo.lock"] {
+    for name in ["include/foresee.h", "include/foresee-monitors.h", "Cargo.lock"] {
         files.push((name.to_owned(), workspace.join(name)));
     }
     let members = "members = [\"crates/*\", \"bench\", \"rooms\"]";

@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
     pub(crate) atomic: Vec<String>,
     pub(crate) spec: Vec<PathBuf>,
+    /// Libraries with monitors. Only flags name them.
+    pub(crate) raw_monitors: Vec<PathBuf>,
     pub(crate) model: Option<CausalityModel>,
     /// `usize::MAX` is everything.
     pub(crate) breadth: Option<usize>,
@@ -158,6 +160,7 @@ pub(crate) fn settings(args: &CheckOptions) -> Result<Settings, CliError> {
     settings.strict |= args.strict;
     settings.atomic.extend_from_slice(&args.atomic);
     settings.spec.extend_from_slice(&args.spec);
+    settings.raw_monitors.clone_from(&args.raw_monitors);
     settings.source_root.extend_from_slice(&args.source_root);
     settings.model = args.model.or(settings.model);
     settings.breadth = args.breadth.or(settings.breadth);

@@ -40,6 +40,7 @@ mod input;
 mod interrupt;
 mod live;
 mod memory;
+mod modules;
 mod number;
 mod observer;
 mod output;

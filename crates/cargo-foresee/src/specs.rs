@@ -10,8 +10,8 @@ use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
 
 use foresee_symbols::calls::{self, Use, Values, WantedCall};
 
-use crate::bounded;
 use crate::error::{self, CliError, without_code};
+use crate::{bounded, modules};
 
 /// What becomes of warnings about a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Warnings {
 /// Reads a spec file. Its errors have been printed when this fails, its warnings, if wanted, when it does not.
 pub(crate) fn load(path: &Path, warnings: Warnings) -> Result<Compiled, CliError> {
     let text = read(path)?;
-    match foresee_monitor::compile(&text) {
+    match foresee_monitor::compile_with(&text, &modules::loaded()) {
         Ok(compiled) => {
             if warnings == Warnings::Printed {
                 print(path, &text, &compiled.warnings);
@@ -52,10 +52,18 @@ pub(crate) fn without_mttl(path: &Path, compiled: &Compiled) -> Result<(), CliEr
     Ok(())
 }
 
-/// The calls that properties want the values of.
+/// The calls that properties want the values of; and those of functions of libraries that they ask nothing of.
 pub(crate) fn calls(properties: &[Property]) -> Vec<WantedCall> {
-    let all = all_calls(properties);
-    all.into_iter().filter(|call| call.values != NO_ARGUMENTS && call.values != NO_RESULT).collect()
+    let mut all = all_calls(properties);
+    for call in &mut all {
+        if call.values == NO_ARGUMENTS || call.values == NO_RESULT {
+            call.values = Values::Nothing;
+        }
+    }
+    // Of those without values, functions of libraries alone are of interest.
+    let of_library = |name: &String| calls::library_functions().any(|known| known == name);
+    all.retain(|call| call.values != Values::Nothing || call.functions.iter().any(of_library));
+    all
 }
 
 /// What is asked of calls of which nothing is asked but that they happen.
@@ -138,6 +146,11 @@ fn parameter(parameter: &property::Parameter) -> calls::Parameter {
         property::Parameter::Named(name) => calls::Parameter::Named(name.clone()),
         property::Parameter::Stored(name) => calls::Parameter::Stored(name.clone()),
         property::Parameter::Result => calls::Parameter::Result,
+        property::Parameter::Field { of, of_type, path } => calls::Parameter::Field {
+            of: Box::new(self::parameter(of)),
+            of_type: of_type.clone(),
+            path: path.clone(),
+        },
     }
 }
 

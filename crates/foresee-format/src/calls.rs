@@ -13,7 +13,7 @@
 //! A hook that patches no bytes is not in the program: the one before it leads to it when its own instructions are done.
 //!
 //! Copied instructions and names are filled up to whole words. A field is the place among the copied bytes of a 4-byte number that is
-//! relative to the instruction; it is one word. So is a value: [`ValueWord`].
+//! relative to the instruction; it is one word. So is a value: [`ValueWord`]; texts may have another word, [`TextForm`] says which, and fields have.
 //!
 //! Functions of libraries are reached in other ways, which the [`HookKind`] says. Their hooks are in front of the function; one that records its return
 //! calls it from there, and keeps arguments on the stack until then: [`SavedArguments`].
@@ -116,6 +116,33 @@ pub enum Saved {
 /// How many registers there are.
 pub const SAVED_REGISTERS: usize = 9;
 
+/// How a value leads to a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TextForm {
+    /// It does not.
+    None = 0,
+    /// It is the address of its first byte; a zero byte ends it.
+    Ended = 1,
+    /// It is the address of its first byte; the next word is the [`ValueWord`] of its length.
+    Counted = 2,
+    /// It is the address of a structure: the next word says where in it the address of its first byte is, and, from bit 32 on, where its length.
+    Structure = 3,
+}
+
+impl TextForm {
+    /// The form of this number, of which two bits count.
+    #[inline]
+    pub const fn from_number(number: u8) -> TextForm {
+        match number & 3 {
+            0 => TextForm::None,
+            1 => TextForm::Ended,
+            2 => TextForm::Counted,
+            _ => TextForm::Structure,
+        }
+    }
+}
+
 /// Where a value is when a hook is reached, and how to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueWord {
@@ -129,8 +156,10 @@ pub struct ValueWord {
     pub object: bool,
     /// Whether it is in memory, at the address that is found there.
     pub stored: bool,
-    /// Whether it is the address of a text that a zero byte ends, which is the value.
-    pub text: bool,
+    /// Whether it is in an object whose address is found there: the next word says how far.
+    pub field: bool,
+    /// Whether it leads to a text, which is the value.
+    pub text: TextForm,
     /// On the stack: how far above the return address, or above the first word that the hook has saved.
     pub offset: u32,
 }
@@ -148,11 +177,13 @@ impl ValueWord {
             | (self.signed as u64) << 16
             | (self.object as u64) << 17
             | (self.stored as u64) << 18
-            | (self.text as u64) << 19
+            | (self.text as u64) << 20
+            | (self.field as u64) << 22
             | (self.offset as u64) << 32
     }
 
     /// From a word of the table.
+    #[inline]
     pub const fn from_word(word: u64) -> ValueWord {
         ValueWord {
             register: word as u8,
@@ -160,12 +191,14 @@ impl ValueWord {
             signed: word >> 16 & 1 != 0,
             object: word >> 17 & 1 != 0,
             stored: word >> 18 & 1 != 0,
-            text: word >> 19 & 1 != 0,
+            text: TextForm::from_number((word >> 20) as u8),
+            field: word >> 22 & 1 != 0,
             offset: (word >> 32) as u32,
         }
     }
 
     /// The value of these bits: the lowest bytes, with a sign if it has one.
+    #[inline]
     pub const fn value(self, bits: u64) -> u64 {
         let unused = 64 - 8 * (if self.size == 0 || self.size > 8 { 8 } else { self.size as u32 });
         if self.signed { ((bits << unused) as i64 >> unused) as u64 } else { bits << unused >> unused }
@@ -203,7 +236,8 @@ mod tests {
             signed: true,
             object: false,
             stored: false,
-            text: true,
+            field: false,
+            text: TextForm::Structure,
             offset: 0,
         };
         let stack = ValueWord {
@@ -212,7 +246,8 @@ mod tests {
             signed: false,
             object: true,
             stored: true,
-            text: false,
+            field: true,
+            text: TextForm::None,
             offset: 24,
         };
         for value in [stack, register] {

@@ -6,7 +6,8 @@
 //! or at the [end](super::end) of a schedule of all events.
 //! So neither the explorer nor the way bindings are put together here can raise a false alarm.
 //!
-//! **What is not predicted.** Bindings whose parameters no event connects, and properties with bounds of time.
+//! **What is not predicted.** Bindings whose parameters no event connects, properties with bounds of time, and properties about fields of objects, which are read when calls happen: that is no
+//! access of the program, so nothing says what they would hold in another order.
 //!
 //! **Cost.** A pass over the execution for each binding that several threads deal with, and the lattice of its slice.
 
@@ -88,6 +89,11 @@ impl PredictedVerdicts<'_> {
         let property = &self.properties[number];
         // Nobody knows when events of other runs would happen.
         if property.is_timed() {
+            return;
+        }
+        if property.asks_for_fields() {
+            let why = "the observed run only: in others, fields of objects may hold something else when its calls happen";
+            outcome.unknown.push(format!("{}: {why}", property.name));
             return;
         }
         let mut translator = Translator::new(property);

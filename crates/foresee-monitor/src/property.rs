@@ -41,6 +41,15 @@ pub enum Parameter {
     Stored(String),
     /// No parameter, but the result.
     Result,
+    /// What a field of the object holds that one of the others is.
+    Field {
+        /// Which.
+        of: Box<Parameter>,
+        /// The type of the object.
+        of_type: String,
+        /// The field, or a part of one.
+        path: String,
+    },
 }
 
 /// What a method's receiver is called.
@@ -287,6 +296,15 @@ impl Property {
     /// Whether it asks when events happen.
     pub fn is_timed(&self) -> bool {
         self.bodies.iter().any(|body| matches!(body.machine, Machine::Timed(_)))
+    }
+
+    /// Whether its events carry what fields of objects hold. In another order of events they may hold something else.
+    pub fn asks_for_fields(&self) -> bool {
+        let is_field = |parameter: &Parameter| matches!(parameter, Parameter::Field { .. });
+        self.events.iter().any(|event| match &event.source {
+            Source::Arguments(_, asked) | Source::Result(_, asked) => asked.iter().any(is_field),
+            _ => false,
+        })
     }
 
     /// Whether its instances remember values; see [`remembering`](crate::remembering).

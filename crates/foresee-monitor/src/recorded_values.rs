@@ -1,7 +1,7 @@
 //! Which values of a recorded call are those that a property asks for.
 //!
 //! What is recorded of a call says which of the function's parameters it has the values of, as a text: `log _ n` for the first and the third of three. Properties name
-//! parameters by position or by name.
+//! parameters by position or by name. Fields of objects come behind all parameters: `log _ n log.level`.
 
 use crate::property::{Parameter, RECEIVER};
 
@@ -9,6 +9,8 @@ use crate::property::{Parameter, RECEIVER};
 const NOT_RECORDED: &str = "_";
 /// What stands before a parameter of which the value is that where it points.
 const STORED: char = '*';
+/// What stands for the result where its fields are named: no parameter is called so.
+const RETURNED: &str = "return";
 /// What Rust calls a receiver.
 const RUST_RECEIVER: &str = "self";
 
@@ -37,6 +39,10 @@ pub fn pick(recorded: &str, parameters: &[Parameter]) -> Picked {
                 }
                 Parameter::Named(asked) => asked == name || asked == RECEIVER && name == RUST_RECEIVER,
                 Parameter::Stored(asked) => name.strip_prefix(STORED) == Some(asked),
+                Parameter::Field { of, path, .. } => {
+                    let object = name.strip_suffix(path.as_str()).and_then(|rest| rest.strip_suffix('.'));
+                    object.is_some_and(|object| is_object(of, object, recorded))
+                }
                 Parameter::Result => false,
             };
             if is_it {
@@ -47,6 +53,19 @@ pub fn pick(recorded: &str, parameters: &[Parameter]) -> Picked {
         values += u32::from(has_value);
     }
     picked.into_iter().collect()
+}
+
+/// Whether an object that fields are of, as a call names it, is this one.
+fn is_object(of: &Parameter, name: &str, recorded: &str) -> bool {
+    match of {
+        Parameter::Named(asked) => asked == name || asked == RECEIVER && name == RUST_RECEIVER,
+        Parameter::Position(position) => {
+            let mut declared = recorded.split(' ').filter(|name| *name != RECEIVER);
+            declared.nth(*position as usize) == Some(name)
+        }
+        Parameter::Result => name == RETURNED,
+        Parameter::Stored(_) | Parameter::Field { .. } => false,
+    }
 }
 
 #[cfg(test)]
@@ -70,5 +89,15 @@ mod tests {
         assert_eq!(picks("name *db", &[stored.clone(), Parameter::Result, position(0)]), Some(vec![1, 0]));
         assert_eq!(picks("name db", &[stored]), None);
         assert_eq!(picks("name *db", &[position(1)]), None);
+        let field = |of, path: &str| Parameter::Field {
+            of: Box::new(of),
+            of_type: "T".to_owned(),
+            path: path.to_owned(),
+        };
+        let recorded = "this a _ this.n a.n a.m.n";
+        assert_eq!(picks(recorded, &[named("this"), field(named("this"), "n")]), Some(vec![0, 2]));
+        assert_eq!(picks(recorded, &[field(position(0), "m.n"), field(position(0), "n")]), Some(vec![4, 3]));
+        assert_eq!(picks(recorded, &[field(position(1), "n")]), None);
+        assert_eq!(picks("return.n", &[Parameter::Result, field(Parameter::Result, "n")]), Some(vec![0]));
     }
 }

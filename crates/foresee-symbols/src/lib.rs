@@ -28,6 +28,8 @@ pub mod pattern;
 pub mod prebuilt;
 pub mod recorded_code;
 mod static_parts;
+mod texts;
+mod types;
 pub mod watched_statics;
 
 pub use blind::{BlindPlace, Effect, blind_code, may_order_unseen};

@@ -7,16 +7,17 @@
 
 use foresee_trace::raw::DataSymbol;
 use gimli::{
-    AttributeValue, DW_AT_bit_size, DW_AT_byte_size, DW_AT_count, DW_AT_data_bit_offset,
+    AttributeValue, DW_AT_bit_size, DW_AT_byte_size, DW_AT_const_value, DW_AT_count, DW_AT_data_bit_offset,
     DW_AT_data_member_location, DW_AT_location, DW_AT_name, DW_AT_type, DW_AT_upper_bound, DW_TAG_array_type,
     DW_TAG_atomic_type, DW_TAG_class_type, DW_TAG_const_type, DW_TAG_inheritance, DW_TAG_member,
-    DW_TAG_pointer_type, DW_TAG_reference_type, DW_TAG_structure_type, DW_TAG_subrange_type, DW_TAG_typedef,
-    DW_TAG_union_type, DW_TAG_variable, DW_TAG_volatile_type, DwAt, EndianSlice, LittleEndian, Operation,
+    DW_TAG_pointer_type, DW_TAG_reference_type, DW_TAG_structure_type, DW_TAG_subprogram,
+    DW_TAG_subrange_type, DW_TAG_typedef, DW_TAG_union_type, DW_TAG_variable, DW_TAG_volatile_type, DwAt,
+    EndianSlice, LittleEndian, Operation,
 };
 
-use crate::calls::types::{FLOATING_POINT, Scalar, scalar};
 use crate::debug_info::{self, Debug, Die};
 use crate::image::{Image, ImageError, dwarf_sections};
+use crate::types::{FLOATING_POINT, Scalar, scalar};
 
 /// How deep types may be within each other: no program needs more.
 const DEPTH: usize = 64;
@@ -128,6 +129,47 @@ pub(crate) fn kinds(image: &Image, statics: &[u64]) -> Result<Vec<NumberKind>, P
     Ok(found.into_iter().map(|of| of.map_or(NumberKind::Signed, |of| types.kind(of))).collect())
 }
 
+/// Whether a variable of this name, outside of functions, has a value and no memory.
+pub(crate) fn is_constant(image: &Image, name: &str) -> Result<bool, PartError> {
+    let file = image.elf()?;
+    let sections = dwarf_sections(&file)?;
+    let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
+    let units = debug_info::units(&dwarf)?;
+    let debug = Debug { dwarf: &dwarf, units: &units };
+    for (number, unit) in units.iter().enumerate() {
+        // How deep the function is that entries are in.
+        let mut function: Option<isize> = None;
+        let mut entries = unit.entries();
+        while let Some(entry) = entries.next_dfs()? {
+            function = function.filter(|depth| entry.depth() > *depth);
+            if entry.tag() == DW_TAG_subprogram {
+                function = function.or(Some(entry.depth()));
+            }
+            let is_value = entry.tag() == DW_TAG_variable
+                && function.is_none()
+                && entry.attr_value(DW_AT_const_value).is_some()
+                && entry.attr_value(DW_AT_location).is_none();
+            let die = Die { unit: number, offset: entry.offset() };
+            if is_value && debug.text(die, DW_AT_name).is_some_and(|own| own == name) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// A field of a type, or a part of one: where it is in an object of that type, and its own type. `name` is what people call the type.
+pub(crate) fn field(debug: &Debug<'_, '_>, of: Die, name: &str, path: &str) -> Result<(u64, Die), PartError> {
+    let types = Types(Debug { dwarf: debug.dwarf, units: debug.units });
+    let place =
+        types.part(Place { of: types.plain(of), dimension: 0, addr: 0 }, name, &format!(".{path}"))?;
+    let no_type = || PartError::NoType { of: format!("{name}.{path}") };
+    if place.dimension > 0 || types.size(place).is_none() {
+        return Err(no_type());
+    }
+    Ok((place.addr, place.of))
+}
+
 /// The part of a static that is called so, and what it is: `name` is `base` with `part` behind it.
 pub(crate) fn find(
     image: &Image,
@@ -140,20 +182,12 @@ pub(crate) fn find(
     let units = debug_info::units(&dwarf)?;
     let types = Types(Debug { dwarf: &dwarf, units: &units });
     let no_type = || PartError::NoType { of: base.name.clone() };
-    let mut at = Place {
+    let whole = Place {
         of: types.of_statics(&[base.addr])?.pop().flatten().ok_or_else(no_type)?,
         dimension: 0,
         addr: base.addr,
     };
-    let mut end = 0;
-    for (step, until) in steps(part).ok_or_else(no_type)? {
-        let of = || format!("{}{}", base.name, &part[..end]);
-        at = match step {
-            Step::Member(name) => types.member(at, name, &of)?,
-            Step::Element(index) => types.element(at, index, &of)?,
-        };
-        end = until;
-    }
+    let at = types.part(whole, &base.name, part)?;
     let size = types.size(at).and_then(|size| u32::try_from(size).ok()).ok_or_else(no_type)?;
     Ok((DataSymbol { name: format!("{}{part}", base.name), addr: at.addr, size }, types.kind(at.of)))
 }
@@ -170,9 +204,24 @@ struct Place {
 struct Types<'d, 'a>(Debug<'d, 'a>);
 
 impl Types<'_, '_> {
+    /// The part of something that is called so.
+    fn part(&self, whole: Place, name: &str, part: &str) -> Result<Place, PartError> {
+        let (mut at, mut end) = (whole, 0);
+        for (step, until) in steps(part).ok_or_else(|| PartError::NoType { of: name.to_owned() })? {
+            let of = || format!("{name}{}", &part[..end]);
+            at = match step {
+                Step::Member(name) => self.member(at, name, &of)?,
+                Step::Element(index) => self.element(at, index, &of)?,
+            };
+            end = until;
+        }
+        Ok(at)
+    }
+
     /// What a variable of this type is.
     fn kind(&self, of: Die) -> NumberKind {
         match scalar(&self.0, of) {
+            Ok(Scalar { size: 9.., .. }) => NumberKind::Several,
             Ok(Scalar { signed: false, .. }) => NumberKind::Unsigned,
             Ok(_) => NumberKind::Signed,
             Err(what) if what == FLOATING_POINT => NumberKind::FloatingPoint,

@@ -7,7 +7,9 @@
 
 use foresee_trace::raw::DataSymbol;
 use foresee_trace::{VariablePattern, nearest, perhaps};
+use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
+use crate::demangle::demangled;
 use crate::image::{Image, ImageError, statics};
 use crate::static_parts::{self, NumberKind, PartError};
 
@@ -45,6 +47,22 @@ pub enum WatchError {
     /// The variable of a spec is no whole number.
     #[error("variable `{name}` of the spec is a floating-point number; properties speak of whole numbers")]
     FloatingPoint {
+        /// The name.
+        name: String,
+    },
+    /// The variable of a spec is one of each thread.
+    #[error(
+        "variable `{name}` of the spec is thread-local: each thread has one of its own; properties speak of statics that threads share"
+    )]
+    ThreadLocal {
+        /// The name.
+        name: String,
+    },
+    /// The variable of a spec is in no memory.
+    #[error(
+        "variable `{name}` of the spec is a constant, which the program has no memory for; write its value"
+    )]
+    Constant {
         /// The name.
         name: String,
     },
@@ -97,6 +115,9 @@ pub fn watched(image: &Image, names: &[String], variables: &[String]) -> Result<
             Some(symbol) => Some(Found::whole(symbol)),
             None => statics.part(name)?,
         };
+        if variable.is_none() {
+            statics.refuse(name)?;
+        }
         found.extend(variable.map(|variable| (Some(name.clone()), variable)));
     }
     find_kinds(image, &mut found)?;
@@ -165,6 +186,23 @@ impl Statics<'_> {
         variable(&self.all, name)
     }
 
+    /// Refuses what is a variable, and no static.
+    fn refuse(&self, name: &str) -> Result<(), WatchError> {
+        let pattern = VariablePattern::new(name);
+        let file = self.image.elf()?;
+        let mut of_threads = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Tls);
+        if of_threads.any(|symbol| symbol.name().is_ok_and(|name| is_of_threads(&demangled(name), &pattern)))
+        {
+            return Err(WatchError::ThreadLocal { name: name.to_owned() });
+        }
+        let last = name.rsplit(':').next().unwrap_or(name);
+        let is_constant = static_parts::is_constant(self.image, last);
+        match is_constant.map_err(|why| WatchError::NoPart { name: name.to_owned(), why })? {
+            true => Err(WatchError::Constant { name: name.to_owned() }),
+            false => Ok(()),
+        }
+    }
+
     /// The part of a static that a name means, if it is one.
     fn part(&self, name: &str) -> Result<Option<Found>, WatchError> {
         let Some((base, part)) = static_parts::split(name) else { return Ok(None) };
@@ -173,6 +211,12 @@ impl Statics<'_> {
         let (symbol, kind) = found.map_err(|why| WatchError::NoPart { name: name.to_owned(), why })?;
         Ok(Some(Found { symbol, is_part: true, kind }))
     }
+}
+
+/// Whether a thread-local variable is meant: Rust has its memory within what it is called.
+fn is_of_threads(symbol: &str, pattern: &VariablePattern) -> bool {
+    let within = symbol.match_indices("::").map(|(end, _)| &symbol[..end]);
+    within.chain([symbol]).any(|name| pattern.matches(name))
 }
 
 /// The static that a variable of a spec is, if there is one.

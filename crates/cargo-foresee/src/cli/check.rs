@@ -82,6 +82,10 @@ pub struct CheckOptions {
     /// A file of properties to check; may be given more than once
     #[arg(long, value_name = "FILE")]
     pub spec: Vec<PathBuf>,
+    /// A shared library with monitors for `raw` bodies (include/foresee-monitors.h), which runs in foresee's process; may be given more than
+    /// once
+    #[arg(long, value_name = "LIBRARY")]
+    pub raw_monitors: Vec<PathBuf>,
     /// Quote source lines from below this folder as well; may be given more than once. Of a trace, only files below the working folder
     /// and these are quoted, as a trace may name any file; of a program that is run, what it names
     #[arg(long, value_name = "FOLDER")]

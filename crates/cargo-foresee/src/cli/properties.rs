@@ -30,6 +30,10 @@ pub struct MonitorArgs {
     /// The file of properties
     #[arg(value_name = "SPEC")]
     pub spec: PathBuf,
+    /// A shared library with monitors for `raw` bodies (include/foresee-monitors.h), which runs in foresee's process; may be given more than
+    /// once
+    #[arg(long, value_name = "LIBRARY")]
+    pub raw_monitors: Vec<PathBuf>,
     /// The events: a trace, `-` for standard input
     #[arg(value_name = "EVENTS", default_value = "-")]
     pub events: PathBuf,
@@ -55,6 +59,10 @@ pub struct ObserveArgs {
     /// The file of properties
     #[arg(long, value_name = "FILE")]
     pub spec: PathBuf,
+    /// A shared library with monitors for `raw` bodies (include/foresee-monitors.h), which runs in foresee's process; may be given more than
+    /// once
+    #[arg(long, value_name = "LIBRARY")]
+    pub raw_monitors: Vec<PathBuf>,
     /// How many cuts of each level of the lattice are followed: 1 is the observed run, `all` is every run [default: all]
     #[arg(long, value_name = "N", value_parser = number::breadth)]
     pub breadth: Option<usize>,

@@ -307,7 +307,12 @@ fn absolute(mut settings: Settings) -> Settings {
     settings.folder = std::env::current_dir().ok();
     settings.ran = true;
     settings.output = settings.output.as_deref().map(absolute_path);
-    let lists = [&mut settings.suppressions, &mut settings.spec, &mut settings.source_root];
+    let lists = [
+        &mut settings.suppressions,
+        &mut settings.spec,
+        &mut settings.raw_monitors,
+        &mut settings.source_root,
+    ];
     lists.into_iter().flatten().for_each(|path| *path = absolute_path(path));
     settings
 }

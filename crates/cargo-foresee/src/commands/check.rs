@@ -41,7 +41,7 @@ use crate::report::viewpoint::Viewpoint;
 use crate::suppress::Suppressions;
 use crate::uncovered::Uncovered;
 use crate::unmatched::{self, Seen, has_mistake, left_out, refuse_ambiguous};
-use crate::{exit, interrupt, specs, stdout, whole_file};
+use crate::{exit, interrupt, modules, specs, stdout, whole_file};
 
 /// Whether a property about what threads know has something done besides being reported.
 fn does_something_inside(property: &Property) -> bool {
@@ -101,6 +101,7 @@ impl Check {
 
     /// The same for settings that are complete.
     pub(crate) fn by(settings: Settings, warnings: specs::Warnings) -> Result<Check, CliError> {
+        modules::load(&settings.raw_monitors)?;
         let mut properties = Vec::new();
         for path in &settings.spec {
             let loaded = specs::load(path, warnings)?.properties;

@@ -22,7 +22,7 @@ use crate::report::model::{self, Certainty, Finding, Report, Stats};
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 use crate::unmatched::{self, Seen, UNUSED, has_mistake, left_out, refuse_ambiguous};
-use crate::{exit, specs, stdout};
+use crate::{exit, modules, specs, stdout};
 
 /// What findings of this command name as their engine.
 const ENGINE: &str = "monitor";
@@ -73,6 +73,7 @@ enum Fault {
 
 pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     let started = Instant::now();
+    modules::load(&args.raw_monitors)?;
     let compiled = specs::load(&args.spec, specs::Warnings::Printed)?;
     specs::without_mttl(&args.spec, &compiled)?;
     let timed = compiled.properties.iter().find(|property| property.is_timed());

@@ -17,13 +17,14 @@ use crate::report::format::ReportFormat;
 use crate::report::results::Results;
 use crate::report::viewpoint::Viewpoint;
 use crate::unmatched::has_mistake;
-use crate::{exit, interrupt, specs, stdout};
+use crate::{exit, interrupt, modules, specs, stdout};
 
 /// For all programs together, unless something else is asked for.
 const MEMORY: u64 = 1 << 30;
 
 pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     let spec = specs::read(&args.spec)?;
+    modules::load(&args.raw_monitors)?;
     let compiled = specs::load(&args.spec, specs::Warnings::Printed)?;
     specs::without_mttl(&args.spec, &compiled)?;
     specs::without_calls(&args.spec, &compiled)?;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use foresee_lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speaker, VERSION};
 use foresee_monitor::Compiled;
 use foresee_monitor::spec::limits;
+use foresee_monitor::spec::raw_monitors::RawMonitors;
 use foresee_trace::raw::RawReader;
 use foresee_trace::{EventSource as _, Spoils, ThreadId};
 
@@ -89,7 +90,10 @@ fn meet(address: &str, program: &str, secret: Option<String>) -> Result<Meeting,
         Ok(Reply::Welcome { spec }) => {
             let broken =
                 |_| format!("observer {address}: it has a spec that this foresee does not understand");
-            let spec = foresee_monitor::compile(&spec).map_err(broken)?;
+            // Monitors of the observer's own are run there.
+            let mut monitors = RawMonitors::default();
+            monitors.stand_in(&spec);
+            let spec = foresee_monitor::compile_with(&spec, &monitors).map_err(broken)?;
             Ok(Meeting { address: address.to_owned(), connection, spec, program: program.to_owned() })
         }
         Ok(Reply::Refused(why)) => Err(format!("observer {address} refuses: {why}")),

@@ -197,6 +197,12 @@ fn what_the_program_does_not_have_is_refused() {
             assert!(said.stderr.contains(part), "{event}: `{part}` expected in {}", said.stderr);
         }
     }
+    // Without values there is nothing to see of functions of libraries.
+    let spec = r#"property P { event e = enter("malloc"); ere: e @match { report "called"; } }"#;
+    folder.write("p.rv", spec);
+    let said = folder.foresee(&["run", "--spec", "p.rv", "--", "./prog"]);
+    assert_eq!(said.code, Some(2), "{}", said.stdout);
+    assert!(said.stderr.contains("ask for one, `enter(\"malloc\", size as x)`"), "{}", said.stderr);
     // Functions of libraries that the program does not call.
     let said = refused(&folder, "enter(\"closedir\", x)");
     assert_eq!(said.code, Some(0), "{}", said.stderr);
@@ -406,4 +412,78 @@ fn programs_of_tests_need_not_have_all_functions() {
     assert_eq!(ran.code, Some(66), "{all}");
     assert!(all.contains("violation of `Opened`"), "{all}");
     assert!(!all.contains("no function"), "{all}");
+}
+
+/// What functions of `texts.rs` are asked for.
+const TEXTS: &str = r#"property Texts {
+    event a(p, q) = enter("texts::lent", p, q) when p != "unlikely";
+    event b(p) = enter("texts::owner" | "texts::named" | "texts::tagged" | "texts::boxed" | "texts::path", p);
+    event c(p, q) = enter("texts::given", p, q);
+    event d(p, q) = enter("texts::late", text as p, last as q);
+    event e(p) = enter("texts::owner", p) when p == "with space";
+    ere: (a | b | c | d)* e
+    @match { report "with a space"; }
+}"#;
+
+#[test]
+fn texts_of_rust_are_values() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.package("texts", "");
+    folder.write("src/main.rs", fs::read(format!("{SOURCES}/texts.rs")).unwrap());
+    let run = |profile: &str, spec: &str, how: &[&str]| {
+        folder.write("texts.rv", spec);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
+        command.args(["foresee", "run", "--profile", profile]).args(how);
+        outcome(command.current_dir(folder.path("")).env_remove("RUSTFLAGS").output().unwrap())
+    };
+    for profile in ["dev", "release"] {
+        let ran = run(profile, TEXTS, &["--spec", "texts.rv", "--trace", "run.ft"]);
+        assert_eq!(ran.code, Some(66), "{profile}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.stderr.matches("with a space").count(), 1, "{}", ran.stderr);
+        let dump = folder.foresee(&["trace", "convert", "run.ft", "-o", "run.std"]);
+        assert_eq!(dump.code, Some(0), "{}", dump.stderr);
+        let (said, recorded) =
+            (said(&ran.stdout), recorded(&String::from_utf8(folder.read("run.std")).unwrap()));
+        assert_eq!(said.len(), 40, "{}", ran.stdout);
+        assert_eq!(recorded, said, "{profile}");
+        let monitored = run(profile, TEXTS, &["--monitor", "texts.rv"]);
+        assert_eq!(monitored.code, Some(66), "{profile}: {}{}", monitored.stdout, monitored.stderr);
+        let asks = |event: &str| {
+            let spec = format!("property P {{ event e(x) = {event}; ere: e @match {{ report \"x\"; }} }}");
+            run(profile, &spec, &["--spec", "texts.rv"])
+        };
+        for (event, part) in [
+            ("enter(\"texts::perhaps\", x)", "is an enum with fields"),
+            ("enter(\"texts::bytes\", x)", "is a structure; numbers"),
+            ("exit(\"texts::made\") returning x", "returns a text of several words"),
+            (
+                "enter(\"texts::grown\", x) when x == \"a\"",
+                "an address of which it is not known that a text is there",
+            ),
+            ("enter(\"texts::lent\", x) when x > 4", "is a text, and is compared with a number"),
+        ] {
+            let said = asks(event);
+            assert_eq!(said.code, Some(2), "{profile} {event}: {}{}", said.stdout, said.stderr);
+            assert!(said.stderr.contains(part), "{profile} {event}: {}", said.stderr);
+        }
+    }
+    let spec =
+        r#"property P { event e(x) = enter("texts::only_counted", x); ere: e @match { report "x"; } }"#;
+    let said = run("release", spec, &["--spec", "texts.rv"]);
+    assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
+    assert!(said.stderr.contains("a text of which a part was removed by the optimiser"), "{}", said.stderr);
+}
+
+#[test]
+fn calls_of_library_functions_are_monitored_without_values() {
+    let folder = Folder::new();
+    folder.build(
+        "prog.c",
+        "#include <stdio.h>\nint main(void) { FILE *f = fopen(\"/dev/null\", \"r\"); return fclose(f); }\n",
+    );
+    folder.write("p.rv", r#"property P { event e = enter("fopen"); event f = exit("fclose"); ere: e f @match { report "closed"; } }"#);
+    let said = folder.foresee(&["run", "--monitor", "p.rv", "--", "./prog"]);
+    assert_eq!(said.code, Some(66), "{}{}", said.stdout, said.stderr);
+    assert!(said.stderr.contains("closed"), "{}", said.stderr);
 }

@@ -65,7 +65,7 @@ impl Observer {
         Observer::of(SPEC, folder, args)
     }
 
-    fn of(spec: &str, folder: &Folder, args: &[&str]) -> Observer {
+    pub(crate) fn of(spec: &str, folder: &Folder, args: &[&str]) -> Observer {
         Observer::with_secret("", spec, folder, args)
     }
 
@@ -121,7 +121,7 @@ fn fly(folder: &Folder) -> Child {
 }
 
 /// The program, for the observer in the same folder.
-fn observed(folder: &Folder) -> Command {
+pub(crate) fn observed(folder: &Folder) -> Command {
     let bin = Path::new(env!("CARGO_BIN_EXE_foresee")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("./prog");

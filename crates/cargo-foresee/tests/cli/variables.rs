@@ -134,3 +134,22 @@ fn what_a_child_of_a_fork_does_is_held_against_its_own_time_only() {
     assert_eq!(said.code, Some(0), "{}", said.stdout);
     assert!(said.stdout.contains("before it was forked off"), "{}", said.stdout);
 }
+
+#[test]
+fn variables_that_are_no_statics_are_called_what_they_are() {
+    let source = program(
+        "static const int limit = 3; _Thread_local int depth; int level;",
+        "level = limit; depth = level;",
+    );
+    for (compiler, _) in compilers() {
+        let folder = Folder::new();
+        build(&folder, &source, compiler, &["-O2"]);
+        let own = says(&folder, "depth", "depth >= 0");
+        assert_eq!(own.code, Some(2), "{compiler}: {}", own.stdout);
+        assert!(own.stderr.contains("`depth` of the spec is thread-local"), "{compiler}: {}", own.stderr);
+        let constant = says(&folder, "limit", "limit > 3");
+        let is_told =
+            constant.stdout.contains("`limit` of the spec is a constant") || constant.code == Some(66);
+        assert!(is_told, "{compiler}: {}", constant.stdout);
+    }
+}

@@ -96,6 +96,9 @@ fn modules(source: &str) -> Result<TokenStream, Vec<Diagnostic>> {
         } else if property.is_timed() {
             let message = "in a program, bounds of time are not monitored";
             (message, "has a bound of time", "give the event its time as a value, and compare it in a guard")
+        } else if property.asks_for_fields() {
+            let message = "in a program, fields of objects are not read";
+            (message, "asks for a field", "give the event the field as a value")
         } else {
             return None;
         };

@@ -78,7 +78,8 @@ fn parameters(parameters: &[Parameter]) -> String {
             Parameter::Position(position) => format!("Position({position})"),
             Parameter::Named(name) => format!("Named({})", string(name)),
             Parameter::Stored(name) => format!("Stored({})", string(name)),
-            Parameter::Result => "Result".to_owned(),
+            // Such properties are refused.
+            Parameter::Result | Parameter::Field { .. } => "Result".to_owned(),
         };
         format!("__foresee::Parameter::{which}")
     }))

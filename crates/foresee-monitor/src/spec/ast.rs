@@ -2,7 +2,7 @@
 
 use super::diagnostic::Span;
 use crate::operator::{Binary, Unary};
-use crate::property;
+use crate::property::{self, Parameter};
 
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Property {
     pub events: Vec<Event>,
     /// Variables of the program it speaks of.
     pub vars: Vec<Var>,
+    /// Fields of objects.
+    pub fields: Vec<FieldVar>,
     /// Variables that each instance has for itself.
     pub states: Vec<Var>,
     /// Names for threads.
@@ -81,6 +83,19 @@ pub enum Arg {
     Stored(Name, Name),
     /// `returning name`, behind all others: the function's result.
     Returned(Name),
+    /// What a field of an object that the call carries holds, which the property calls so. It is not written there: a [`FieldVar`] says it.
+    Field(FieldOf, Name),
+}
+
+/// A field of an object that a call carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldOf {
+    /// How the call carries the object.
+    pub parameter: Parameter,
+    /// The type of the object.
+    pub of_type: String,
+    /// The field, or a part of one.
+    pub path: String,
 }
 
 /// Stands for a value that is not asked for.
@@ -91,7 +106,11 @@ impl Arg {
     pub fn bound(&self) -> Option<&Name> {
         match self {
             Arg::Name(name) if name.text == ANYTHING => None,
-            Arg::Name(name) | Arg::Of(_, name) | Arg::Stored(_, name) | Arg::Returned(name) => Some(name),
+            Arg::Name(name)
+            | Arg::Of(_, name)
+            | Arg::Stored(_, name)
+            | Arg::Returned(name)
+            | Arg::Field(_, name) => Some(name),
             Arg::Functions(_) => None,
         }
     }
@@ -115,6 +134,17 @@ pub struct Var {
     pub kind: Name,
     /// Its value before the first write, if the spec says.
     pub initial: Option<i64>,
+}
+
+/// `var NAME(OBJECT): TYPE.FIELD;`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldVar {
+    /// What the property calls it.
+    pub name: Name,
+    /// The parameter that is the object.
+    pub object: Name,
+    /// `Type.field`
+    pub field: Name,
 }
 
 /// `FORMALISM [NAME]: …`

@@ -55,6 +55,11 @@ fn parameters(values: &[&Arg]) -> Result<Vec<Parameter>, Diagnostic> {
             }
             Arg::Name(value) if value.text != ANYTHING => parameters.push(Parameter::Position(position)),
             Arg::Returned(_) => parameters.push(Parameter::Result),
+            Arg::Field(field, _) => parameters.push(Parameter::Field {
+                of: Box::new(field.parameter.clone()),
+                of_type: field.of_type.clone(),
+                path: field.path.clone(),
+            }),
             _ => {}
         }
     }
@@ -124,6 +129,6 @@ pub(super) fn stray(name: &Name, args: &[Arg]) -> Option<Diagnostic> {
             let message = format!("`{}` returns nothing", name.text);
             Some(Diagnostic::error(result.span.clone(), message, "only `exit` has a result"))
         }
-        Arg::Name(_) => None,
+        Arg::Name(_) | Arg::Field(..) => None,
     })
 }

@@ -6,6 +6,7 @@ use super::compile::BodyCompiler;
 use super::condition::{Scope, THREAD};
 use super::diagnostic::{Diagnostic, Severity, Span};
 use super::duplicates::duplicates;
+use super::fields;
 use super::mttl::{self, MttlScope};
 use super::raw_monitors::RawMonitors;
 use super::texts;
@@ -24,6 +25,7 @@ pub fn check(properties: &[ast::Property], monitors: &RawMonitors) -> (Vec<Prope
     duplicates(&names, "property", &mut problems);
     let mut compiled = Vec::new();
     for property in properties {
+        let property = &fields::spread(property, &mut problems);
         let texts = texts::of(property);
         let mut checker = Checker { property, monitors, texts, problems: Vec::new() };
         compiled.extend(checker.check());

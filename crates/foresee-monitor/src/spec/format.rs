@@ -5,7 +5,7 @@
 //! blank line after them if there was one: a header is not the comment of the first property.
 //! Formatting twice changes nothing, and formatting never changes what a spec means: a file with mistakes is left alone.
 
-use super::ast::{Arg, Body, Change, Event, Formula, Handler, Property, Threads, Var};
+use super::ast::{Arg, Body, Change, Event, FieldVar, Formula, Handler, Property, Threads, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::Comment;
 use super::parser::{Parsed, parse};
@@ -40,6 +40,7 @@ struct Writer<'a> {
 enum Item<'a> {
     Event(&'a Event),
     Vars(&'static str, Vec<&'a Var>),
+    Field(&'a FieldVar),
     Threads(&'a Threads),
     Body(&'a Body),
     Handler(&'a Handler),
@@ -60,6 +61,9 @@ impl Writer<'_> {
             match item {
                 Item::Event(event) => self.line(&event_text(event)),
                 Item::Vars(word, vars) => self.line(&vars_text(word, &vars)),
+                Item::Field(FieldVar { name, object, field }) => {
+                    self.line(&format!("var {}({}): {};", name.text, object.text, field.text));
+                }
                 Item::Threads(threads) => self.line(&threads_text(threads)),
                 Item::Body(body) => self.body(body),
                 Item::Handler(handler) => self.line(&handler_text(handler)),
@@ -141,6 +145,7 @@ fn items(property: &Property) -> Vec<(usize, Item<'_>)> {
             _ => items.push((var.name.span.start, Item::Vars(word, vec![var]))),
         }
     }
+    items.extend(property.fields.iter().map(|field| (field.name.span.start, Item::Field(field))));
     items.sort_by_key(|(at, _)| *at);
     items
 }
@@ -154,7 +159,7 @@ fn args_text(args: &[Arg]) -> String {
         }
         Arg::Of(parameter, name) => Some(format!("{} as {}", parameter.text, name.text)),
         Arg::Stored(parameter, name) => Some(format!("*{} as {}", parameter.text, name.text)),
-        Arg::Returned(_) => None,
+        Arg::Returned(_) | Arg::Field(..) => None,
     };
     let within: Vec<String> = args.iter().filter_map(arg).collect();
     let within = if within.is_empty() { String::new() } else { format!("({})", within.join(", ")) };

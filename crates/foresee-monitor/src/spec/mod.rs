@@ -11,6 +11,7 @@ mod compile;
 mod condition;
 pub mod diagnostic;
 mod duplicates;
+mod fields;
 pub mod format;
 mod formulas;
 pub mod lexer;

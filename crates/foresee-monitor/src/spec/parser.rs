@@ -4,7 +4,7 @@
 //! Recursive descent. The first mistake in a property ends that property, and parsing goes on with the next one, so
 //! that one slip does not hide the mistakes elsewhere and does not cause others.
 
-use super::ast::{self, Arg, Change, Event, Handler, Name, Property, Threads, Var};
+use super::ast::{self, Arg, Change, Event, FieldVar, Handler, Name, Property, Threads, Var};
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::{Comment, Token, TokenKind, tokens};
 use super::limits;
@@ -238,6 +238,7 @@ impl Parser {
             params,
             events: Vec::new(),
             vars: Vec::new(),
+            fields: Vec::new(),
             states: Vec::new(),
             threads: Vec::new(),
             locals: Vec::new(),
@@ -279,6 +280,9 @@ impl Parser {
         {
             property.states.extend(self.states()?);
             self.at_most(limits::STATE_VARIABLES, property.states.len(), "variables of one property")?;
+        } else if self.is_word(0, "var") && self.is_sign(2, "(") {
+            property.fields.push(self.field()?);
+            self.at_most(limits::STATE_VARIABLES, property.fields.len(), "fields of one property")?;
         } else if self.is_word(0, "var") {
             property.vars.extend(self.vars()?);
         } else if self.is_word(0, "local") {
@@ -454,6 +458,19 @@ impl Parser {
         let initial = if self.takes("=") { Some(self.initial()?) } else { None };
         self.expect(";", "after the variable")?;
         Ok(names.into_iter().map(|name| Var { name, kind: kind.clone(), initial }).collect())
+    }
+
+    /// `var NAME(OBJECT): TYPE.FIELD;`
+    fn field(&mut self) -> Result<FieldVar> {
+        self.next();
+        let name = self.name("a variable")?;
+        self.expect("(", "and the object")?;
+        let object = self.name("the object that has the field")?;
+        self.expect(")", "after the object")?;
+        self.expect(":", "and the field, `Type.field`")?;
+        let field = self.variable("a field, `Type.field`")?;
+        self.expect(";", "after the field")?;
+        Ok(FieldVar { name, object, field })
     }
 
     fn threads(&mut self) -> Result<Threads> {

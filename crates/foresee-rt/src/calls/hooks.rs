@@ -1,12 +1,13 @@
 //! The hooks of a program, and what is recorded where it comes to one.
 
 use std::ffi::c_char;
+use std::slice::Iter;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
 
-use foresee_format::{ARG_INT, ARG_OBJECT, SAVED_REGISTERS, Tag, ValueWord};
+use foresee_format::{ARG_INT, ARG_OBJECT, SAVED_REGISTERS, Tag, TextForm, ValueWord};
 
 use super::table::Hook;
-use crate::recorder::thread::{Local, always};
+use crate::recorder::thread::always;
 use crate::{readable, sdk};
 
 /// All hooks, by their numbers.
@@ -31,23 +32,75 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
     let (hook, registers) = unsafe { (&*HOOKS.load(Acquire).add(number), &*registers) };
     // SAFETY: as before.
     let pc = unsafe { frame.add(hook.saved.words()).read() };
-    let record = |local: &Local, value: &u64| {
-        let value = ValueWord::from_word(*value);
-        let bits = bits(value, registers, frame);
-        let start = bits as *const c_char;
-        if value.text
-            && let Some(len) = readable::text_len(start, sdk::MAX_TEXT)
-        {
-            return sdk::string_argument(local, start.cast(), len);
-        }
-        // What is no text is an object, or none.
-        let kind = if value.object || value.text { ARG_OBJECT } else { ARG_INT };
-        local.plain(Tag::Arg, kind, [value.value(bits)]);
-    };
+    let bits = |value: ValueWord| bits(value, registers, frame);
     always(|local| {
-        hook.values.iter().for_each(|value| record(local, value));
+        let mut words = hook.values.iter();
+        while let Some(word) = words.next() {
+            let value = ValueWord::from_word(*word);
+            if value.field {
+                let offset = words.next().copied().unwrap_or_default();
+                // Where no object is, no field is, nor are those that follow: values are told apart by their order.
+                let Some(held) = field(bits(value), offset, value.size) else { break };
+                local.plain(Tag::Arg, ARG_INT, [value.value(held)]);
+                continue;
+            }
+            if let Some((start, len)) = text(value, &mut words, &bits) {
+                sdk::string_argument(local, start, len);
+                continue;
+            }
+            // What is no text is an object, or none.
+            let is_object = value.object || value.text != TextForm::None;
+            let kind = if is_object { ARG_OBJECT } else { ARG_INT };
+            local.plain(Tag::Arg, kind, [value.value(bits(value))]);
+        }
         local.stamped(Tag::Call, hook.detail, [pc, number as u64]);
     });
+}
+
+/// The bits of a field, if there is an object at this address.
+fn field(object: u64, offset: u64, size: u8) -> Option<u64> {
+    let at = object.wrapping_add(offset);
+    let is_whole = at.is_multiple_of(size.max(1).into());
+    if object == 0 || !is_whole || !readable::is_there(at as *const u8, size.into()) {
+        return None;
+    }
+    // SAFETY: so many bytes are there, and aligned. Others may write them at the same time, each time as a whole.
+    unsafe {
+        Some(match size {
+            1 => (at as *const u8).read_volatile().into(),
+            2 => (at as *const u16).read_volatile().into(),
+            4 => (at as *const u32).read_volatile().into(),
+            8 => (at as *const u64).read_volatile(),
+            _ => return None,
+        })
+    }
+}
+
+/// The text that a value leads to, with what the words behind it say of it; `None` if it leads to none, or to what is not there.
+fn text(
+    value: ValueWord,
+    words: &mut Iter<'_, u64>,
+    bits: &impl Fn(ValueWord) -> u64,
+) -> Option<(*const u8, usize)> {
+    let (start, len) = match value.text {
+        TextForm::None => return None,
+        TextForm::Ended => {
+            let start = bits(value) as *const c_char;
+            return readable::text_len(start, sdk::MAX_TEXT).map(|len| (start.cast(), len));
+        }
+        TextForm::Counted => (bits(value), bits(ValueWord::from_word(*words.next()?))),
+        TextForm::Structure => {
+            let parts = *words.next()?;
+            let word = |at: u64| {
+                let word = bits(value).wrapping_add(at) as *const u64;
+                // SAFETY: it is there, and a text that is lent or handed over is changed by nobody else meanwhile.
+                readable::is_there(word, 8).then(|| unsafe { word.read_unaligned() })
+            };
+            (word(parts & u64::from(u32::MAX))?, word(parts >> 32)?)
+        }
+    };
+    let (start, len) = (start as *const u8, (len as usize).min(sdk::MAX_TEXT));
+    readable::is_there(start, len).then_some((start, len))
 }
 
 /// What hooks are, for the trace ([`foresee_format::TEXT_CALLS`]).

@@ -122,7 +122,28 @@ pub(super) struct Parameter {
     /// The source does not declare it.
     pub(super) is_receiver: bool,
     pub(super) type_of: Option<Die>,
-    pub(super) locations: Locations,
+    /// What says where it is.
+    placed: Option<Die>,
+}
+
+/// What of a parameter is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Whole,
+    /// The word from this byte on.
+    Word(u8),
+    /// The address at which it is in memory.
+    Address,
+}
+
+/// Bytes of a word.
+const WORD: u8 = 8;
+
+impl Parameter {
+    /// Where this part of it is.
+    pub(super) fn locations(&self, debug: &Debug<'_, '_>, part: Part) -> Locations {
+        self.placed.map_or(Locations::Nowhere, |die| locations(debug, die, part))
+    }
 }
 
 impl Function {
@@ -142,7 +163,7 @@ impl Function {
                 name: debug.text(declared, DW_AT_name).unwrap_or_default(),
                 is_receiver: debug.attribute(declared, DW_AT_artificial).is_some(),
                 type_of: debug.follow(declared, DW_AT_type),
-                locations: placed.map_or(Locations::Nowhere, |die| locations(debug, die)),
+                placed,
             }
         };
         declared.into_iter().enumerate().map(parameter).collect()
@@ -186,7 +207,7 @@ fn parameters_of(debug: &Debug<'_, '_>, of: Die) -> Vec<Die> {
     debug.children(of).into_iter().filter(is_parameter).collect()
 }
 
-fn locations(debug: &Debug<'_, '_>, die: Die) -> Locations {
+fn locations(debug: &Debug<'_, '_>, die: Die, part: Part) -> Locations {
     let Some(entry) = debug.entry(die) else { return Locations::Nowhere };
     if entry.attr_value(DW_AT_const_value).is_some() {
         return Locations::Always(Location::Constant);
@@ -194,13 +215,13 @@ fn locations(debug: &Debug<'_, '_>, die: Die) -> Locations {
     let unit = debug.unit(die);
     match entry.attr_value(DW_AT_location) {
         None => Locations::Nowhere,
-        Some(AttributeValue::Exprloc(expression)) => Locations::Always(location(expression, unit)),
+        Some(AttributeValue::Exprloc(expression)) => Locations::Always(part_location(expression, unit, part)),
         Some(value) => {
             let read = || -> gimli::Result<Vec<(u64, u64, Location)>> {
                 let mut list = Vec::new();
                 let Some(mut entries) = debug.dwarf.attr_locations(unit, value)? else { return Ok(list) };
                 while let Some(entry) = entries.next()? {
-                    list.push((entry.range.begin, entry.range.end, location(entry.data, unit)));
+                    list.push((entry.range.begin, entry.range.end, part_location(entry.data, unit, part)));
                 }
                 Ok(list)
             };
@@ -221,9 +242,42 @@ fn operations<'a>(
     Some(list)
 }
 
-fn location(expression: Expression<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Location {
+fn part_location(expression: Expression<Slice<'_>>, unit: &Unit<Slice<'_>>, part: Part) -> Location {
     let list = operations(expression, unit).unwrap_or_default();
-    match &list[..] {
+    match part {
+        Part::Whole => location(&list, unit),
+        Part::Word(from) => word_location(&list, unit, from),
+        Part::Address => match &list[..] {
+            [Operation::FrameOffset { offset }, Operation::Deref { .. }] => Location::Frame(*offset),
+            [Operation::RegisterOffset { register, offset: 0, .. }] => {
+                general(register.0).map_or(Location::Other, Location::Register)
+            }
+            _ => Location::Other,
+        },
+    }
+}
+
+/// Where the word from this byte on is, of what is in memory as a whole or in pieces anywhere.
+fn word_location(list: &[Operation<Slice<'_>>], unit: &Unit<Slice<'_>>, from: u8) -> Location {
+    if let [Operation::FrameOffset { offset }] = list {
+        return Location::Frame(offset + i64::from(from));
+    }
+    let mut at = 0;
+    for piece in list.split_inclusive(|operation| matches!(operation, Operation::Piece { .. })) {
+        let [rest @ .., Operation::Piece { size_in_bits, bit_offset: None }] = piece else {
+            return Location::Other;
+        };
+        if at == u64::from(from) * 8 && *size_in_bits == u64::from(WORD) * 8 {
+            return if rest.is_empty() { Location::Removed } else { location(rest, unit) };
+        }
+        at += size_in_bits;
+    }
+    // What has no piece is nowhere.
+    if at <= u64::from(from) * 8 { Location::Removed } else { Location::Other }
+}
+
+fn location(list: &[Operation<Slice<'_>>], unit: &Unit<Slice<'_>>) -> Location {
+    match list {
         [Operation::Register { register }] => general(register.0).map_or(Location::Other, Location::Register),
         [Operation::FrameOffset { offset }] => Location::Frame(*offset),
         [Operation::EntryValue { expression }, Operation::StackValue] => {

@@ -16,8 +16,8 @@ use super::program::Program;
 use super::prototypes::{self, Passed, Prototype};
 use super::refusal::Refusal;
 use super::table::{TableHook, word};
-use super::types::Scalar;
 use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
+use crate::types::Scalar;
 
 use crate::image::Elf;
 
@@ -52,6 +52,10 @@ enum AtReturn {
 /// Notes what is asked of a function of a library; false if this is none that is known.
 pub(super) fn ask(wanted: &WantedCall, name: &str, asked: &mut Vec<AskedLibrary>) -> Result<bool, Refusal> {
     let Some(prototype) = prototypes::find(name) else { return Ok(false) };
+    if wanted.values == Values::Nothing {
+        let parameter = prototype.parameters.first().map(|parameter| parameter.name);
+        return Err(Refusal::UnseenCall { function: name.to_owned(), parameter });
+    }
     let at = asked.iter().position(|one| one.prototype.name == name).unwrap_or_else(|| {
         let is_asked = vec![false; prototype.parameters.len()];
         let by = wanted.by.clone();
@@ -65,6 +69,7 @@ pub(super) fn ask(wanted: &WantedCall, name: &str, asked: &mut Vec<AskedLibrary>
             (Parameter::Result, Passed::Value(scalar)) => Some(scalar),
             (Parameter::Result, _) => None,
             (Parameter::Stored(_), _) => one.prototype.parameters[one.find(parameter)?].stored,
+            (Parameter::Field { .. }, _) => None,
             (Parameter::Position(_) | Parameter::Named(_), _) => {
                 one.prototype.parameters[one.find(parameter)?].scalar
             }
@@ -81,6 +86,7 @@ impl AskedLibrary {
 
     fn ask(&mut self, values: &Values) -> Result<(), Refusal> {
         match values {
+            Values::Nothing => {}
             Values::Arguments(parameters) => {
                 self.is_called = true;
                 for parameter in parameters {
@@ -97,6 +103,9 @@ impl AskedLibrary {
                             return Err(Refusal::NoResult { function: self.name() });
                         }
                         Parameter::Result => continue,
+                        Parameter::Field { .. } => {
+                            return Err(Refusal::FieldOfLibrary { function: self.name() });
+                        }
                         Parameter::Stored(_) => AtReturn::Stored,
                         Parameter::Position(_) | Parameter::Named(_) => AtReturn::Argument,
                     };
@@ -127,6 +136,7 @@ impl AskedLibrary {
                     Refusal::NoParameter { function: self.name(), name: name.clone(), has }
                 })
             }
+            Parameter::Field { .. } => Err(Refusal::FieldOfLibrary { function: self.name() }),
             Parameter::Result => Err(Refusal::ReturnedArgument { function: self.name() }),
         }
     }
@@ -150,6 +160,7 @@ impl AskedLibrary {
             let saved =
                 if kind == HookKind::Code && hook.len > 0 { SavedArguments::default() } else { saved };
             let (name, is_plain) = (self.name(), self.is_plain());
+            let values = values.iter().map(|value| value.word()).collect();
             hooks.push(TableHook { hook, kind, name, returns, parameters, values, saved, is_plain });
         }
         Ok(())
@@ -183,7 +194,7 @@ impl AskedLibrary {
         let result = match self.prototype.result {
             Passed::Value(scalar) => word(scalar, Saved::Rax as u8, 0),
             Passed::Nothing => {
-                let nothing = Scalar { size: 8, signed: false, object: false, text: false };
+                let nothing = Scalar { size: 8, signed: false, object: false, text: None };
                 word(nothing, ValueWord::NOTHING, 0)
             }
             Passed::Other => {

@@ -10,7 +10,7 @@
 //! | `program` | the program's file |
 //! | `own` | functions of the program itself |
 //! | `functions` | these functions, their parameters and locations, from debug information |
-//! | `types` | what is read as what |
+//! | `fields` | fields of the objects that arguments and results point to |
 //! | `places` | where arguments are at the first instruction |
 //! | `code`, `hooks` | where jumps can be put into machine code |
 //! | `library`, `prototypes` | functions of libraries |
@@ -21,6 +21,7 @@
 //! parameters that are not passed; results that may have been removed; and code in which there is no room.
 
 mod code;
+mod fields;
 mod functions;
 mod hooks;
 mod library;
@@ -30,7 +31,6 @@ mod program;
 mod prototypes;
 mod refusal;
 mod table;
-pub(crate) mod types;
 mod wanted;
 
 use std::collections::BTreeSet;

@@ -7,21 +7,25 @@ use foresee_trace::{FunctionPattern, function_path, nearest};
 use iced_x86::Register;
 
 use super::code::FunctionCode;
-use super::functions::{self, Function, Functions};
+use super::fields::{self, FieldOf};
+use super::functions::{self, Function, Functions, Part};
 use super::hooks::{self, NoHook};
 use super::library::{self, AskedLibrary};
 use super::places::{self, NoPlace, Place};
 use super::program::Program;
 use super::prototypes;
 use super::refusal::Refusal;
-use super::table::{TableHook, word};
-use super::types::{self, Scalar};
+use super::table::{LENGTH, TableHook, field_words, word, words};
 use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
 use crate::debug_info::Debug;
 use crate::demangle::demangled;
+use crate::texts::Text;
+use crate::types::{self, Scalar};
 
 /// What stands for a parameter that has no name.
 const NAMELESS: &str = "?";
+/// What stands for the result where its fields are named.
+const RETURNED: &str = "return";
 /// What a receiver is called.
 const RECEIVER: &str = "this";
 const RUST_RECEIVER: &str = "self";
@@ -29,6 +33,11 @@ const RUST_RECEIVER: &str = "self";
 const PART: &str = ".cold";
 /// In the names of symbols: versions of a function that compilers make.
 const VERSIONS: [&str; 4] = [".constprop.", ".isra.", ".part.", ".argprom"];
+
+/// Bytes of a word.
+const WORD: u8 = 8;
+/// Why there is no value, where nothing better can be said.
+const UNCLEAR: &str = "is passed in a way that is not understood";
 
 /// A function with all that is asked of it.
 pub(super) struct Asked<'f> {
@@ -42,6 +51,18 @@ pub(super) struct Asked<'f> {
     /// Its returns are.
     returns: bool,
     result: bool,
+    fields: Vec<AskedField>,
+}
+
+/// A field of an object that a function is called with, or returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct AskedField {
+    /// The parameter that points to the object; the result if there is none.
+    of: Option<usize>,
+    path: String,
+    /// Where it is in the object.
+    offset: u32,
+    scalar: Scalar,
 }
 
 /// Notes what is asked of which function.
@@ -54,6 +75,9 @@ pub(super) fn ask<'f>(
 ) -> Result<(), Refusal> {
     for name in &wanted.functions {
         if !functions.has(name) && library::ask(wanted, name, of_libraries)? {
+            continue;
+        }
+        if wanted.values == Values::Nothing {
             continue;
         }
         for function in meant(name, functions)? {
@@ -70,21 +94,25 @@ pub(super) fn ask<'f>(
                     is_called,
                     returns,
                     result,
+                    fields: Vec::new(),
                 });
                 asked.len() - 1
             });
             let one = &mut asked[at];
             match &wanted.values {
-                Values::Returned(values) if values.iter().all(|value| *value == Parameter::Result) => {
+                Values::Returned(values) if values.iter().all(is_of_result) => {
                     one.returns = true;
                     one.result |= !values.is_empty();
+                    values.iter().try_for_each(|value| one.ask_field(debug, value))?;
                 }
+                Values::Nothing => {}
                 Values::Returned(_) => return Err(Refusal::ReturnedArgument { function: one.name() }),
                 Values::Arguments(parameters) => {
                     one.is_called = true;
                     for parameter in parameters {
                         let at = one.find(parameter)?;
                         one.is_asked[at] = true;
+                        one.ask_field(debug, parameter)?;
                     }
                 }
             }
@@ -96,6 +124,13 @@ pub(super) fn ask<'f>(
         }
     }
     Ok(())
+}
+
+fn is_of_result(value: &Parameter) -> bool {
+    match value {
+        Parameter::Field { of, .. } => **of == Parameter::Result,
+        value => *value == Parameter::Result,
+    }
 }
 
 /// The functions that a name means: one, or versions of one for several types.
@@ -141,9 +176,46 @@ impl Asked<'_> {
     fn scalar(&self, debug: &Debug<'_, '_>, wanted: &Parameter) -> Result<Option<Scalar>, Refusal> {
         let of = match wanted {
             Parameter::Result => self.function.result(debug),
+            Parameter::Field { .. } => {
+                return self.field(debug, wanted).map(|field| field.map(|field| field.scalar));
+            }
             _ => self.parameters[self.find(wanted)?].type_of,
         };
         Ok(of.and_then(|of| types::scalar(debug, of).ok()))
+    }
+
+    /// Notes that a field is asked for, if it is one.
+    fn ask_field(&mut self, debug: &Debug<'_, '_>, wanted: &Parameter) -> Result<(), Refusal> {
+        let field = self.field(debug, wanted)?.filter(|field| !self.fields.contains(field));
+        self.fields.extend(field);
+        Ok(())
+    }
+
+    /// The field that is asked for, if one is.
+    fn field(&self, debug: &Debug<'_, '_>, wanted: &Parameter) -> Result<Option<AskedField>, Refusal> {
+        let Parameter::Field { of: object, of_type, path } = wanted else { return Ok(None) };
+        let of = if **object == Parameter::Result { None } else { Some(self.find(object)?) };
+        let type_of = of.map_or_else(|| self.function.result(debug), |of| self.parameters[of].type_of);
+        let asked = FieldOf { function: &self.name(), object: object.to_string(), of_type, path };
+        let (offset, scalar) = fields::find(debug, type_of, &asked)?;
+        Ok(Some(AskedField { of, path: path.clone(), offset, scalar }))
+    }
+
+    /// The fields of objects that it is called with, or else of the one that it returns.
+    fn fields(&self, is_call: bool) -> impl Iterator<Item = &AskedField> {
+        self.fields.iter().filter(move |field| field.of.is_some() == is_call)
+    }
+
+    /// What these fields are called in events.
+    fn field_names(&self, is_call: bool) -> Vec<String> {
+        let object = |of: usize| match &self.parameters[of] {
+            parameter if parameter.is_receiver => RECEIVER.to_owned(),
+            parameter if parameter.name.is_empty() => NAMELESS.to_owned(),
+            parameter => parameter.name.replace(' ', NAMELESS),
+        };
+        let name =
+            |field: &AskedField| format!("{}.{}", field.of.map_or(RETURNED.to_owned(), object), field.path);
+        self.fields(is_call).map(name).collect()
     }
 
     /// The place of a parameter.
@@ -164,6 +236,7 @@ impl Asked<'_> {
                     Refusal::NoParameter { function: self.name(), name: name.clone(), has }
                 })
             }
+            Parameter::Field { of, .. } => self.find(of),
             Parameter::Stored(_) | Parameter::Result => {
                 Err(Refusal::ReturnedArgument { function: self.name() })
             }
@@ -190,7 +263,8 @@ impl Asked<'_> {
             (true, "") => NAMELESS.to_owned(),
             (true, name) => name.replace(' ', NAMELESS),
         };
-        self.parameters.iter().zip(&self.is_asked).map(name).collect::<Vec<_>>().join(" ")
+        let names = self.parameters.iter().zip(&self.is_asked).map(name);
+        names.chain(self.field_names(true)).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -218,7 +292,14 @@ impl Program {
             let mut values = Vec::new();
             let is_asked = asked.parameters.iter().zip(&asked.is_asked).filter(|(_, is_asked)| **is_asked);
             for (parameter, _) in is_asked {
-                values.push(argument(debug, &code, base, parameter, &function)?);
+                values.extend(argument(debug, &code, base, parameter, &function)?);
+            }
+            for AskedField { of, offset, scalar, .. } in asked.fields(true) {
+                let parameter = &asked.parameters[of.unwrap_or_default()];
+                let object = argument(debug, &code, base, parameter, &function)?;
+                let object =
+                    object.first().map_or(ValueWord::from_word(0), |word| ValueWord::from_word(*word));
+                values.extend(field_words(*scalar, object, *offset));
             }
             let hook = hooks::entry(&code).map_err(refused)?;
             free_from = hook.address + hook.len as u64;
@@ -230,7 +311,15 @@ impl Program {
             let of = asked.function.result(debug).ok_or(Refusal::NoResult { function: function.clone() })?;
             let scalar = types::scalar(debug, of)
                 .map_err(|what| Refusal::ResultType { function: function.clone(), what })?;
-            returned = Some(word(scalar, Saved::Rax as u8, 0));
+            if scalar.size > WORD {
+                let what = "a text of several words, which is recorded as an argument only".to_owned();
+                return Err(Refusal::ResultType { function, what });
+            }
+            let mut found = words(scalar, Saved::Rax as u8, 0);
+            let object = word(scalar, Saved::Rax as u8, 0);
+            let fields = asked.fields(false);
+            found.extend(fields.flat_map(|field| field_words(field.scalar, object, field.offset)));
+            returned = Some(found);
         }
         if asked.returns {
             let whole = entry.as_ref().map(|(entry, _)| hooks::whole(&code, entry, is_known)).transpose();
@@ -255,8 +344,8 @@ impl Program {
             kind: HookKind::Code,
             name: name.clone(),
             returns: true,
-            parameters: String::new(),
-            values: returned.into_iter().collect(),
+            parameters: asked.field_names(false).join(" "),
+            values: returned.iter().flatten().copied().collect(),
             saved: SavedArguments::default(),
             is_plain,
         };
@@ -304,33 +393,53 @@ impl Program {
     }
 }
 
-/// Where a parameter's value is when the function is entered.
+/// Where a parameter's value is when the function is entered, as words of the table.
 fn argument(
     debug: &Debug<'_, '_>,
     code: &FunctionCode,
     base: places::FrameBase,
     parameter: &functions::Parameter,
     function: &str,
-) -> Result<ValueWord, Refusal> {
+) -> Result<Vec<u64>, Refusal> {
     let name = || if parameter.name.is_empty() { NAMELESS.to_owned() } else { parameter.name.clone() };
     let of_type = |what: String| Refusal::Type { function: function.to_owned(), parameter: name(), what };
     let of = parameter.type_of.ok_or_else(|| of_type("of a type that is not known".to_owned()))?;
     let scalar = types::scalar(debug, of).map_err(of_type)?;
-    let place = places::place(&code.instructions, base, &parameter.locations, scalar.size);
     let refused = |why| Refusal::NoValue { function: function.to_owned(), parameter: name(), why };
-    let place = place.map_err(|why| {
-        refused(match why {
+    let is_text = scalar.size > WORD;
+    let find = |part: Part| {
+        let locations = parameter.locations(debug, part);
+        let place = places::place(&code.instructions, base, &locations, scalar.size.min(WORD));
+        let place = place.map_err(|why| match why {
+            NoPlace::Constant if is_text => "is a text of which a part is always the same, and is not passed",
+            NoPlace::Removed if is_text => "is a text of which a part was removed by the optimiser",
             NoPlace::Constant => "always has the same value, and is not passed",
             NoPlace::Removed => "was removed by the optimiser",
-            NoPlace::Unclear => "is passed in a way that is not understood",
-        })
-    })?;
-    match place {
-        Place::Stack(offset) => Ok(word(scalar, ValueWord::ON_STACK, offset)),
-        Place::Register(register) => saved(register)
-            .map(|saved| word(scalar, saved as u8, 0))
-            .ok_or_else(|| refused("is passed in a way that is not understood")),
-    }
+            NoPlace::Unclear => UNCLEAR,
+        });
+        match place.map_err(refused)? {
+            Place::Stack(offset) => Ok((ValueWord::ON_STACK, offset)),
+            Place::Register(register) => {
+                saved(register).map(|saved| (saved as u8, 0)).ok_or_else(|| refused(UNCLEAR))
+            }
+        }
+    };
+    Ok(match scalar.text {
+        Some(Text::Counted { pointer, length }) => {
+            let (register, offset) = find(Part::Word(pointer))?;
+            let counted = words(scalar, register, offset);
+            let (register, offset) = find(Part::Word(length))?;
+            [counted, words(LENGTH, register, offset)].concat()
+        }
+        Some(Text::Structure { .. }) if is_text => {
+            let (register, offset) = find(Part::Address)?;
+            words(scalar, register, offset)
+        }
+        _ => {
+            let (register, offset) = find(Part::Whole)?;
+            words(scalar, register, offset)
+        }
+    })
 }
 
 fn saved(register: Register) -> Option<Saved> {

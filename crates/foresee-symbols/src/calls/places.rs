@@ -40,6 +40,8 @@ pub(super) enum Location {
     Frame(i64),
     /// The parameter has this value always: it is not passed.
     Constant,
+    /// It is not passed, or not kept.
+    Removed,
     Other,
 }
 
@@ -89,6 +91,7 @@ pub(super) fn place(
         }
         Locations::Always(Location::Frame(offset)) => return in_frame(instructions, base, *offset, size),
         Locations::Always(Location::Constant) => return Err(NoPlace::Constant),
+        Locations::Always(Location::Removed) => return Err(NoPlace::Removed),
         Locations::Always(Location::Other) => return Err(NoPlace::Unclear),
         Locations::List(list) => list,
     };
@@ -100,6 +103,7 @@ pub(super) fn place(
             return on_stack(FRAME + offset).ok_or(NoPlace::Unclear);
         }
         Some((.., Location::Constant)) => return Err(NoPlace::Constant),
+        Some((.., Location::Removed)) => return Err(NoPlace::Removed),
         Some(_) => return Err(NoPlace::Unclear),
         None => {}
     }

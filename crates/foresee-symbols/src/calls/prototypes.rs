@@ -3,7 +3,8 @@
 //! Libraries have no debug information, and headers are not there when a program is run. So the declarations of functions that properties may name are in
 //! `prototypes.h`: each in one line, as the manual has it, with names for the parameters. A type that is not known here is one that nobody can ask for.
 
-use super::types::Scalar;
+use crate::texts::Text;
+use crate::types::Scalar;
 
 /// What is passed so is a text that a zero byte ends, and which the function only reads: in this file, there is nothing else of this type.
 const TEXT: &str = "const char *";
@@ -69,8 +70,11 @@ fn parse(line: &'static str) -> Option<Prototype> {
         let (of, name) = declared(one);
         let stored = of.strip_suffix('*').and_then(|of| scalar(of.trim_end()));
         let is_text = of == TEXT;
-        let text_or_object =
-            |scalar: Scalar| Scalar { text: is_text, object: scalar.object && !is_text, ..scalar };
+        let text_or_object = |scalar: Scalar| Scalar {
+            text: is_text.then_some(Text::Ended),
+            object: scalar.object && !is_text,
+            ..scalar
+        };
         parameters.push(Parameter { name, scalar: scalar(of).map(text_or_object), stored });
     }
     let result = match (result, scalar(result)) {
@@ -92,7 +96,7 @@ fn declared(text: &'static str) -> (&'static str, &'static str) {
 /// How values of a type are read.
 fn scalar(of: &str) -> Option<Scalar> {
     if of.ends_with('*') {
-        return Some(Scalar { size: 8, signed: false, object: true, text: false });
+        return Some(Scalar { size: 8, signed: false, object: true, text: None });
     }
     let (size, signed) = match of {
         "int" | "pid_t" | "clockid_t" => (4, true),
@@ -101,7 +105,7 @@ fn scalar(of: &str) -> Option<Scalar> {
         "unsigned long" | "size_t" | "uint64_t" | "pthread_t" | "nfds_t" => (8, false),
         _ => return None,
     };
-    Some(Scalar { size, signed, object: false, text: false })
+    Some(Scalar { size, signed, object: false, text: None })
 }
 
 #[cfg(test)]
@@ -124,7 +128,7 @@ mod tests {
 
     #[test]
     fn types_are_those_of_the_machine() {
-        let of = |size, signed, object| Some(Scalar { size, signed, object, text: false });
+        let of = |size, signed, object| Some(Scalar { size, signed, object, text: None });
         let read = find("read").unwrap();
         let scalars: Vec<_> = read.parameters.iter().map(|parameter| parameter.scalar).collect();
         assert_eq!(scalars, [of(4, true, false), of(8, false, true), of(8, false, false)]);
@@ -133,7 +137,11 @@ mod tests {
         assert_eq!(find("sqlite3_open").unwrap().parameters[1].stored, of(8, false, true));
         assert_eq!(read.parameters[1].stored, None);
         let texts = find("fopen").unwrap().parameters;
-        assert!(texts.iter().all(|parameter| parameter.scalar.is_some_and(|of| of.text && !of.object)));
+        assert!(
+            texts.iter().all(|parameter| parameter
+                .scalar
+                .is_some_and(|of| of.text == Some(Text::Ended) && !of.object))
+        );
         assert_eq!(Some(read.result), of(8, true, false).map(Passed::Value));
         assert_eq!(find("rewind").unwrap().result, Passed::Nothing);
         assert!(find("open").unwrap().is_variadic);

@@ -3,6 +3,7 @@
 use foresee_trace::perhaps;
 
 use crate::image::ImageError;
+use crate::static_parts::PartError;
 
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +62,7 @@ pub enum Refusal {
     #[error("`{function}` has {}, not {asked}", counted(*has))]
     Arity { function: String, asked: u32, has: usize },
     #[error(
-        "`{function}`: the parameter `{parameter}` is {what}; numbers, truth values, characters and pointers can be recorded"
+        "`{function}`: the parameter `{parameter}` is {what}; numbers, truth values, characters, pointers and texts can be recorded"
     )]
     Type { function: String, parameter: String, what: String },
     #[error("`{function}`: {value} is {what}")]
@@ -74,6 +75,21 @@ pub enum Refusal {
         "`{function}` is a function of the program itself: at its return there is its result alone; arguments are there when it is entered"
     )]
     ReturnedArgument { function: String },
+    #[error("`{function}`: {what}")]
+    NoObject { function: String, what: String },
+    #[error("`{function}`: {why}")]
+    NoField { function: String, why: PartError },
+    #[error(
+        "`{function}`: the field `{field}` is {what}; of fields, numbers, truth values and characters can be recorded"
+    )]
+    FieldType { function: String, field: String, what: String },
+    #[error(
+        "`{function}` is a function of a library, whose calls are seen by their values only: ask for one, `{}`",
+        parameter.map_or_else(|| format!("exit(\"{function}\") returning r"), |parameter| format!("enter(\"{function}\", {parameter} as x)"))
+    )]
+    UnseenCall { function: String, parameter: Option<&'static str> },
+    #[error("`{function}` is a function of a library: what its parameters point to is not known")]
+    FieldOfLibrary { function: String },
     #[error("`{function}`: the parameter `{parameter}` does not point to a number or a pointer")]
     PointsElsewhere { function: String, parameter: String },
     #[error(

@@ -1,14 +1,39 @@
 //! The table of hooks, as the runtime reads it (`foresee_format::CALLS_MAGIC`).
 
-use foresee_format::{HookKind, RETURNED, SavedArguments, ValueWord};
+use foresee_format::{HookKind, RETURNED, SavedArguments, TextForm, ValueWord};
 
 use super::hooks::Hook;
-use super::types::Scalar;
+use crate::texts::Text;
+use crate::types::Scalar;
+
+/// The length of a text.
+pub(super) const LENGTH: Scalar = Scalar { size: 8, signed: false, object: false, text: None };
 
 /// Where a value is, and how it is read.
 pub(super) fn word(scalar: Scalar, register: u8, offset: u32) -> ValueWord {
     let Scalar { size, signed, object, text } = scalar;
-    ValueWord { register, size, signed, object, stored: false, text, offset }
+    let text = match text {
+        None => TextForm::None,
+        Some(Text::Ended) => TextForm::Ended,
+        Some(Text::Counted { .. }) => TextForm::Counted,
+        Some(Text::Structure { .. }) => TextForm::Structure,
+    };
+    ValueWord { register, size: size.min(8), signed, object, stored: false, field: false, text, offset }
+}
+
+/// The same as words of the table; of a text of two words, those of its length follow.
+pub(super) fn words(scalar: Scalar, register: u8, offset: u32) -> Vec<u64> {
+    let mut words = vec![word(scalar, register, offset).word()];
+    if let Some(Text::Structure { pointer, length }) = scalar.text {
+        words.push(u64::from(pointer) | u64::from(length) << 32);
+    }
+    words
+}
+
+/// What a field so far in the object holds that this value is the address of.
+pub(super) fn field_words(scalar: Scalar, object: ValueWord, offset: u32) -> [u64; 2] {
+    let field = ValueWord { field: true, ..word(scalar, object.register, object.offset) };
+    [field.word(), offset.into()]
 }
 
 /// A hook with what is recorded there.
@@ -19,8 +44,8 @@ pub(super) struct TableHook {
     pub(super) returns: bool,
     /// Which of them are recorded.
     pub(super) parameters: String,
-    /// Of a return, the result is first.
-    pub(super) values: Vec<ValueWord>,
+    /// Of a return, the result is first. As words of the table.
+    pub(super) values: Vec<u64>,
     pub(super) saved: SavedArguments,
     /// Nobody needs what is in vector registers there.
     pub(super) is_plain: bool,
@@ -43,7 +68,7 @@ impl TableHook {
         table.extend([hook.address, lengths, texts].iter().flat_map(|word| word.to_le_bytes()));
         padded(table, &hook.copied);
         table.extend(hook.fields.iter().flat_map(|&field| (field as u64).to_le_bytes()));
-        table.extend(values.iter().flat_map(|value| value.word().to_le_bytes()));
+        table.extend(values.iter().flat_map(|word| word.to_le_bytes()));
         padded(table, parameters.as_bytes());
         padded(table, name.as_bytes());
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::refusal::Refusal;
-use super::types::Scalar;
+use crate::types::Scalar;
 
 /// What stands for a parameter that is not recorded.
 pub(super) const NOT_RECORDED: &str = "_";
@@ -38,8 +38,10 @@ pub enum Use {
 impl Values {
     /// All that is asked for, in order.
     pub(super) fn all(&self) -> &[Parameter] {
-        let (Values::Arguments(all) | Values::Returned(all)) = self;
-        all
+        match self {
+            Values::Arguments(all) | Values::Returned(all) => all,
+            Values::Nothing => &[],
+        }
     }
 }
 
@@ -47,11 +49,13 @@ impl Use {
     /// Refuses to take a value of this kind so.
     pub(super) fn check(self, scalar: Scalar, function: &str, parameter: &Parameter) -> Result<(), Refusal> {
         let what = match (self, scalar) {
-            (Use::Text, Scalar { text: false, object: false, .. }) => "a number, and is compared with a text",
-            (Use::Text, Scalar { text: false, .. }) => {
-                "an address of which it is not known that a text is there (`const char *` is one), and is compared with a text"
+            (Use::Text, Scalar { text: None, object: false, .. }) => "a number, and is compared with a text",
+            (Use::Text, Scalar { text: None, .. }) => {
+                "an address of which it is not known that a text is there (`const char *`, `&str` and `&String` are known), and is compared with a text"
             }
-            (Use::Number | Use::Equal, Scalar { text: true, .. }) => "a text, and is compared with a number",
+            (Use::Number | Use::Equal, Scalar { text: Some(_), .. }) => {
+                "a text, and is compared with a number"
+            }
             (Use::Number, Scalar { object: true, .. }) => {
                 "the address of an object, and is compared with a number"
             }
@@ -69,6 +73,8 @@ pub enum Values {
     Arguments(Vec<Parameter>),
     /// These, whenever it returns: its result, and of functions of libraries also arguments.
     Returned(Vec<Parameter>),
+    /// Only that it is called or returns, which every recording has of the program's own functions, and none of others.
+    Nothing,
 }
 
 /// A parameter.
@@ -82,6 +88,15 @@ pub enum Parameter {
     Stored(String),
     /// No parameter, but the result.
     Result,
+    /// What a field of the object holds that one of the others points to.
+    Field {
+        /// Which.
+        of: Box<Parameter>,
+        /// The type of the object, without modules.
+        of_type: String,
+        /// The field, or a part of one.
+        path: String,
+    },
 }
 
 /// What people call it.
@@ -92,6 +107,7 @@ impl fmt::Display for Parameter {
             Parameter::Named(name) => write!(f, "the parameter `{name}`"),
             Parameter::Stored(name) => write!(f, "what is stored at `{name}`"),
             Parameter::Result => f.write_str("what it returns"),
+            Parameter::Field { of_type, path, .. } => write!(f, "the field `{of_type}.{path}`"),
         }
     }
 }

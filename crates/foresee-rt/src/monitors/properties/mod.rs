@@ -111,9 +111,9 @@ pub(super) fn written(thread: u32, addr: u64, size: u64, value: Option<u64>, pc:
 /// A named event of the program's.
 pub(crate) fn named(thread: u32, name: &[u8], pc: u64) {
     let Some(world) = world() else { return };
-    let collected = values::take();
+    let collected = values::take().all();
     for (_, property, event) in world.named.iter().filter(|(of, ..)| of.as_bytes() == name) {
-        world.watched[*property].event(Doing { thread, pc }, *event, collected.all());
+        world.watched[*property].event(Doing { thread, pc }, *event, &collected);
     }
 }
 
@@ -144,9 +144,11 @@ pub(super) fn record(thread: u32, tag: Tag, detail: u8, words: &[u64]) {
 fn call(world: &World, doing: Doing, hook: u64) {
     let collected = values::take();
     for call in world.plan.calls.get(hook as usize).into_iter().flatten() {
-        let value = |position: &u8| collected.all().get(usize::from(*position)).copied();
-        let carried: Option<SmallVec<[Value; 4]>> = call.values.iter().map(value).collect();
-        if let Some(carried) = carried {
+        let mut carried: SmallVec<[Value; 4]> = SmallVec::new();
+        let values = call.values.iter().map_while(|position| collected.get(usize::from(*position)));
+        values.for_each(|value| carried.push(value));
+        // Without one of them it is another event.
+        if carried.len() == call.values.len() {
             world.watched[call.property].event(doing, call.event, &carried);
         }
     }

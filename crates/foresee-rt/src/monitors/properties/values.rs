@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use foresee_format::{ARG_INT, ARG_STR};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::monitors::spin::Spin;
 
@@ -20,32 +21,20 @@ pub(super) enum Value {
 /// No event carries more.
 const MOST: usize = 16;
 
-/// The values of a thread's next event.
-#[derive(Clone, Copy)]
-pub(super) struct Collected {
-    values: [Value; MOST],
-    len: usize,
-}
-
-impl Collected {
-    const NONE: Collected = Collected { values: [Value::Number(0); MOST], len: 0 };
-
-    pub(super) fn all(&self) -> &[Value] {
-        &self.values[..self.len]
-    }
-}
-
 thread_local! {
-    static NEXT: Cell<Collected> = const { Cell::new(Collected::NONE) };
+    /// The values of the thread's next event, and how many there are.
+    static NEXT: [Cell<Value>; MOST] = const { [const { Cell::new(Value::Number(0)) }; MOST] };
+    static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
 fn push(value: Value) {
-    let mut collected = NEXT.get();
-    if let Some(place) = collected.values.get_mut(collected.len) {
-        *place = value;
-        collected.len += 1;
-        NEXT.set(collected);
-    }
+    let count = COUNT.get();
+    NEXT.with(|next| {
+        if let Some(place) = next.get(count) {
+            place.set(value);
+            COUNT.set(count + 1);
+        }
+    });
 }
 
 /// The next event carries this, which was recorded as this kind of argument.
@@ -58,9 +47,23 @@ pub(super) fn argument(kind: u8, bits: u64) {
     }
 }
 
+/// What an event carries that has come, until the thread's next value is recorded.
+#[derive(Clone, Copy)]
+pub(super) struct Carried(usize);
+
+impl Carried {
+    pub(super) fn get(self, position: usize) -> Option<Value> {
+        (position < self.0).then(|| NEXT.with(|next| next[position].get()))
+    }
+
+    pub(super) fn all(self) -> SmallVec<[Value; 4]> {
+        (0..self.0).filter_map(|position| self.get(position)).collect()
+    }
+}
+
 /// The event has come: what it carries.
-pub(super) fn take() -> Collected {
-    NEXT.replace(Collected::NONE)
+pub(super) fn take() -> Carried {
+    Carried(COUNT.replace(0))
 }
 
 /// All texts that were carried.

@@ -11,17 +11,18 @@ use gimli::{
 };
 
 use crate::debug_info::{Debug, Die};
+use crate::texts::{self, Text};
 
 /// How a value is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scalar {
-    /// Bytes, at most 8.
+    /// Bytes, at most 8 of what is no text.
     pub(crate) size: u8,
     pub(crate) signed: bool,
     /// It is the address of an object.
     pub(crate) object: bool,
-    /// It is the address of a text that a zero byte ends.
-    pub(crate) text: bool,
+    /// It is a text.
+    pub(crate) text: Option<Text>,
 }
 
 /// What kind of type numbers are that are not whole.
@@ -44,8 +45,12 @@ fn within(debug: &Debug<'_, '_>, of: Die, left: usize) -> Result<Scalar, String>
         DW_TAG_typedef | DW_TAG_const_type | DW_TAG_volatile_type | DW_TAG_restrict_type
         | DW_TAG_atomic_type => within(debug, inner().ok_or_else(unknown)?, left - 1),
         DW_TAG_pointer_type | DW_TAG_reference_type | DW_TAG_rvalue_reference_type => {
-            let text =
-                entry.tag() == DW_TAG_pointer_type && inner().is_some_and(|to| is_constant_char(debug, to));
+            let is_pointer = entry.tag() == DW_TAG_pointer_type;
+            let text = match inner().filter(|_| is_pointer) {
+                Some(to) if is_constant_char(debug, to) => Some(Text::Ended),
+                Some(to) => texts::reference(debug, of, to),
+                None => None,
+            };
             Ok(Scalar { size: 8, signed: false, object: true, text })
         }
         DW_TAG_enumeration_type => match inner() {
@@ -68,7 +73,10 @@ fn within(debug: &Debug<'_, '_>, of: Die, left: usize) -> Result<Scalar, String>
             if let Some(AttributeValue::CallingConvention(DW_CC_pass_by_reference)) = convention {
                 return Err("an object of a class, passed by its address".to_owned());
             }
-            newtype(debug, of, size, left - 1)
+            match (texts::own(debug, of), size.and_then(|size| u8::try_from(size).ok())) {
+                (text @ Some(_), Some(size)) => Ok(Scalar { size, signed: false, object: false, text }),
+                _ => newtype(debug, of, size, left - 1),
+            }
         }
         DW_TAG_unspecified_type => Err("of a type without values".to_owned()),
         _ => Err("a structure".to_owned()),
@@ -97,7 +105,7 @@ fn is_constant_char(debug: &Debug<'_, '_>, of: Die) -> bool {
 
 fn number(size: Option<u64>, signed: bool) -> Result<Scalar, String> {
     match size.and_then(|size| u8::try_from(size).ok()).filter(|size| (1..=8).contains(size)) {
-        Some(size) => Ok(Scalar { size, signed, object: false, text: false }),
+        Some(size) => Ok(Scalar { size, signed, object: false, text: None }),
         None => Err("a number of more than 64 bits".to_owned()),
     }
 }
