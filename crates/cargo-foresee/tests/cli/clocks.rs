@@ -10,7 +10,8 @@ const COUNTING: &str = r#"
 #include <pthread.h>
 #include <sys/resource.h>
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
-static int number, seen;
+static int number;
+static volatile int seen;
 static void *count(void *given) {
     for (int i = 0; i < 200; i++) {
         pthread_mutex_lock(&guard);
