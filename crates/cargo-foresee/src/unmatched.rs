@@ -12,7 +12,7 @@ use foresee_monitor::mttl::Who;
 use foresee_monitor::property::{self, Builtin, Property, Source};
 use foresee_monitor::recorded_values::has_values;
 use foresee_symbols::calls::library_functions;
-use foresee_trace::{Arg, Event, Facts, FunctionPattern, Names, Op, StrId, nearest, perhaps};
+use foresee_trace::{Arg, Event, Facts, FunctionPattern, Names, Op, StrId, function_path, nearest, perhaps};
 
 use crate::error::{self, CliError, Severity};
 use crate::report::model::Unmatched;
@@ -223,7 +223,13 @@ impl Seen {
 
     /// What to say of a function whose values are not there although it is called.
     fn values(&self, by: &str, function: &str, source: &Source, names: &Names) -> Option<Unmatched> {
-        if self.has_values(names, function, source) || !self.is_called(names, function) {
+        // The name of a function of a library is no end of a longer path.
+        let is_library = library_functions().any(|known| known == function);
+        let is_called = match is_library {
+            true => texts(&self.called, names).any(|called| function_path(called) == function),
+            false => self.is_called(names, function),
+        };
+        if self.has_values(names, function, source) || !is_called {
             return None;
         }
         let what = if let Source::Arguments(..) = source { "arguments" } else { "results" };

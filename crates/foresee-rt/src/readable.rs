@@ -57,14 +57,15 @@ fn visit(start: usize, mut visit: impl FnMut(u8) -> bool) -> bool {
 pub(crate) fn visit_text(text: *const c_char, most: usize, mut look: impl FnMut(u8)) -> bool {
     let mut left = most;
     !text.is_null()
-        && visit(text as usize, |byte| {
-            if left == 0 || byte == 0 {
-                return false;
-            }
-            left -= 1;
-            look(byte);
-            true
-        })
+        && (most == 0
+            || visit(text as usize, |byte| {
+                if byte == 0 {
+                    return false;
+                }
+                left -= 1;
+                look(byte);
+                left > 0
+            }))
 }
 
 /// How long a text is without the zero byte at its end, as far as `most`; `None` if it is not there.
