@@ -322,7 +322,8 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus
     if program.extent.values {
         command.env(VALUES_VARIABLE, "1");
     }
-    if std::env::var_os(CLOCK_VARIABLE).is_none() && is_better_by_time(&command) {
+    let needs_counter = program.extent.keep_last.is_some() || program.extent.values;
+    if std::env::var_os(CLOCK_VARIABLE).is_none() && !needs_counter && is_better_by_time(&command) {
         command.env(CLOCK_VARIABLE, "time");
     }
     if program.extent.leaves_out() {
