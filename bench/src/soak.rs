@@ -2,8 +2,8 @@
 //!
 //! One program (`record/c/soak.c`), which does the same over and over, runs twice: recorded by `foresee record --keep-last`, as fast as it can, and observed by
 //! `foresee observe`, which has a property of two of its variables, as fast as can be read along (a program that is faster leaves on the disk what is still to be read). Each process that takes part is looked at a few dozen times: what it has resident, and how much the files
-//! take. What has been constant since the first fifth (buffers fill, and code is loaded) is said to be: no later than that has anything grown by more than a tenth and
-//! four megabytes. A thousand threads come and go in a second: in an hour three and a half millions, of which nothing may stay.
+//! take. What has been constant since the first fifth (buffers fill, and code is loaded) is said to be: in the second half of the rest nothing takes more than in the first, but for a tenth and
+//! four megabytes. (On average: what waits on the disk to be read along goes up and down with what else the machine does.) A thousand threads come and go in a second: in an hour three and a half millions, of which nothing may stay.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
@@ -129,13 +129,16 @@ fn soak(seconds: f64) -> Result<bool, Failed> {
         print!("{said}");
         is_constant &= !said.contains("recording stops") && !said.contains("no longer observed");
     }
-    let settled = rows.len() / 5;
-    for (column, name) in COLUMNS.iter().enumerate().filter(|_| !rows.is_empty()) {
-        let of = |rows: &[[f64; COLUMNS.len()]]| rows.iter().map(|row| row[column]).fold(0.0, f64::max);
-        let (early, late) = (of(&rows[..=settled]), of(&rows[settled..]));
-        let stays = late <= early * 1.1 + 4.0;
+    let settled = &rows[rows.len() / 5..];
+    let (earlier, later) = settled.split_at(settled.len() / 2);
+    for (column, name) in COLUMNS.iter().enumerate().filter(|_| !earlier.is_empty()) {
+        let of = |rows: &[[f64; COLUMNS.len()]]| -> Vec<f64> { rows.iter().map(|row| row[column]).collect() };
+        let mean = |rows| of(rows).iter().sum::<f64>() / rows.len() as f64;
+        let (before, after) = (mean(earlier), mean(later));
+        let most = of(settled).into_iter().fold(0.0, f64::max);
+        let stays = after <= before * 1.1 + 4.0;
         println!(
-            "{name:>12}: {early:.1} MB up to a fifth, {late:.1} MB at most after that: {}",
+            "{name:>12}: {before:.1} MB, then {after:.1} MB on average, {most:.1} MB at most: {}",
             if stays { "constant" } else { "NOT constant" }
         );
         is_constant &= stays;

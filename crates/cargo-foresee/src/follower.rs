@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use foresee_trace::raw::{LockTable, RawReader};
 use foresee_trace::{EventSource as _, ThreadId};
-use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::error::CliError;
+use crate::holes::Holes;
 use crate::program_file;
 use crate::recording::unreadable;
 use crate::running_threads::RunningThreads;
@@ -45,6 +45,7 @@ pub(crate) struct Follower {
     /// All that was seen at the last look is delivered, and that was said.
     is_idle: bool,
     gave_back: bool,
+    holes: Holes,
 }
 
 /// What came of going on.
@@ -78,6 +79,7 @@ impl Follower {
             is_complete: false,
             is_idle: false,
             gave_back: false,
+            holes: Holes::default(),
         }
     }
 
@@ -153,7 +155,9 @@ impl Follower {
             GiveBack::From(large) => reader.file().metadata().is_ok_and(|known| known.len() >= large),
         };
         if is_due {
-            self.gave_back |= give_back(reader);
+            for piece in reader.take_read() {
+                self.gave_back |= self.holes.give_back(reader.file(), piece);
+            }
         }
         Ok(())
     }
@@ -171,14 +175,4 @@ impl Follower {
             }
         }
     }
-}
-
-/// Gives the disk back what was read of a raw trace; whether any of it is gone.
-fn give_back(reader: &mut RawReader) -> bool {
-    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    let read = reader.take_read();
-    // A file system that cannot do it keeps all.
-    let gone =
-        read.into_iter().map(|(start, end)| fallocate(reader.file(), hole, start, end - start).is_ok());
-    gone.fold(false, |any, gone| any | gone)
 }

@@ -36,6 +36,7 @@ pub mod exit;
 mod follower;
 #[doc(hidden)]
 pub mod fuzzing;
+mod holes;
 mod input;
 mod interrupt;
 mod live;

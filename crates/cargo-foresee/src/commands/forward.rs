@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use foresee_symbols::watched_statics;
+use foresee_trace::raw::LockTable;
 
 use crate::config;
 use crate::error::{self, CliError, Severity};
@@ -59,24 +60,16 @@ pub(crate) fn run(line: &[OsString]) -> ExitCode {
 }
 
 fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
-    let folder = Scratch::new()?;
-    let raw = folder.path().join("raw");
-    let variables = meeting.variables();
-    if !variables.is_empty() {
-        match program_file::watched(command.get_program(), &[], &variables) {
-            Ok(watched) => {
-                command.env(watched_statics::VARIABLE, watched.addresses());
-                command.env(watched_statics::NAMES_VARIABLE, watched.named_addresses());
-            }
-            // A spec that is not clear is no reason for the program not to run.
-            Err(why) => {
-                error::print(Severity::Note, &format!("{} runs unobserved: {why}", meeting.program()));
-                let why = command.exec();
-                return Err(unrecorded::cannot_run(command.get_program(), &why));
-            }
+    let (folder, table) = match prepare(&mut command, meeting) {
+        Ok(prepared) => prepared,
+        // Whatever is in the way of observing is no reason for the program not to run.
+        Err(why) => {
+            error::print(Severity::Note, &format!("{} runs unobserved: {why}", meeting.program()));
+            let why = command.exec();
+            return Err(unrecorded::cannot_run(command.get_program(), &why));
         }
-    }
-    let table = config::lock_table()?;
+    };
+    let raw = folder.path().join("raw");
     let pass_on = PassOn::new();
     let spawned = command.env(RAW_VARIABLE, &raw).env(FOLLOWED_VARIABLE, "1").spawn();
     let mut child = spawned.map_err(|why| unrecorded::cannot_run(command.get_program(), &why))?;
@@ -98,6 +91,17 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
     });
     let status = status.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     Ok(exit::of_process(status.map_err(|why| CliError::output(meeting.program(), why))?))
+}
+
+/// What observing takes: a folder for the raw trace, and the table of locks. The command is told which variables are watched.
+fn prepare(command: &mut Command, meeting: &Meeting) -> Result<(Scratch, LockTable), CliError> {
+    let variables = meeting.variables();
+    if !variables.is_empty() {
+        let watched = program_file::watched(command.get_program(), &[], &variables)?;
+        command.env(watched_statics::VARIABLE, watched.addresses());
+        command.env(watched_statics::NAMES_VARIABLE, watched.named_addresses());
+    }
+    Ok((Scratch::new()?, config::lock_table()?))
 }
 
 /// Sends the observer all that the program does, to its end.
