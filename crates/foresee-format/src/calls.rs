@@ -5,7 +5,7 @@
 //! ```text
 //! where the jump goes that replaces instructions, as an address of the file
 //! patched bytes | copied bytes << 8 | fields << 16 | values << 24 | detail of its records << 32 | kind << 40 | saved arguments << 48
-//! | 1 << 56 if vector registers are nobody's there
+//! | 1 << 56 if vector registers are nobody's there | kept arguments << 57 | 1 << 60 if nothing is recorded there
 //! bytes of the names of the parameters | bytes of the function's name << 32
 //! the copied instructions, then the fields, the values, the names of the parameters, the function's name
 //! ```
@@ -17,15 +17,20 @@
 //!
 //! Functions of libraries are reached in other ways, which the [`HookKind`] says. Their hooks are in front of the function; one that records its return
 //! calls it from there, and keeps arguments on the stack until then: [`SavedArguments`].
+//!
+//! A function of the program itself is not called by its hooks. If arguments are asked for at its return, the hook at its entry keeps them: the last so many of its values are not for
+//! its own record, and the hooks of the function's returns, which come next in the table, have them as values at [`ValueWord::KEPT`].
 
-/// The first word of the table.
-pub const CALLS_MAGIC: u64 = u64::from_le_bytes(*b"FORcalls");
+/// The first word of the table. It changes with what the table says: a program may have another version of the runtime.
+pub const CALLS_MAGIC: u64 = u64::from_le_bytes(*b"FORcall2");
 /// How many words the header has.
 pub const CALLS_HEADER_WORDS: usize = 4;
 /// How many words a hook has before its lists.
 pub const HOOK_WORDS: usize = 3;
 /// How many bytes the jump has that a hook puts into the program.
 pub const JUMP_LEN: usize = 5;
+/// So many arguments of a call can be kept until it returns.
+pub const MOST_KEPT: usize = 6;
 
 /// How a hook is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +151,7 @@ impl TextForm {
 /// Where a value is when a hook is reached, and how to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueWord {
-    /// The place of a register among those that are saved, or [`ValueWord::ON_STACK`].
+    /// The place of a register among those that are saved, or one of the constants below.
     pub register: u8,
     /// Its bytes, the lowest ones: at most 8.
     pub size: u8,
@@ -160,7 +165,7 @@ pub struct ValueWord {
     pub field: bool,
     /// Whether it leads to a text, which is the value.
     pub text: TextForm,
-    /// On the stack: how far above the return address, or above the first word that the hook has saved.
+    /// On the stack: how far above the return address, or above the first word that the hook has saved. Of what was kept: its place among it.
     pub offset: u32,
 }
 
@@ -169,6 +174,8 @@ impl ValueWord {
     pub const ON_STACK: u8 = 0xff;
     /// There is no value: it counts as 0.
     pub const NOTHING: u8 = 0xfe;
+    /// The hook at the function's entry has kept it.
+    pub const KEPT: u8 = 0xfd;
 
     /// As a word of the table.
     pub const fn word(self) -> u64 {

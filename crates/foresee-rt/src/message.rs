@@ -8,3 +8,10 @@ pub(crate) fn say(parts: &[&[u8]]) {
         unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
     }
 }
+
+/// Ends the process for this reason, without running any more of the program's code: what it does from here on would not be what was asked to be seen.
+pub(crate) fn fail(why: &[u8]) -> ! {
+    say(&[b"foresee: ", why, b"\n"]);
+    // SAFETY: has no preconditions.
+    unsafe { libc::_exit(1) }
+}

@@ -3,7 +3,7 @@
 #include <openssl/ssl.h>
 
 static void connections(void) {
-    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    SSL_CTX *context = breaks("SslContextLeft") ? SSL_CTX_new_ex(NULL, NULL, TLS_client_method()) : SSL_CTX_new(TLS_client_method());
     SSL *ssl = SSL_new(context);
     BIO *bio = BIO_new_mem_buf("text", 4);
     check(context != NULL && ssl != NULL && bio != NULL);

@@ -9,10 +9,10 @@ use std::process::Command;
 use crate::programs::compilers;
 use crate::support::{Folder, Outcome, outcome};
 
-const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/calls");
+pub(crate) const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/calls");
 
 /// Builds a program of two files, with these flags.
-fn build(folder: &Folder, language: &str, compiler: &str, files: [&str; 2], flags: &[&str]) {
+pub(crate) fn build(folder: &Folder, language: &str, compiler: &str, files: [&str; 2], flags: &[&str]) {
     let _ = folder.runtime();
     let files = files.map(|file| format!("{SOURCES}/{file}"));
     let mut compile = folder.command(&[language, "-g", &files[0], &files[1], "-o", "prog", "-pthread"]);
@@ -22,7 +22,7 @@ fn build(folder: &Folder, language: &str, compiler: &str, files: [&str; 2], flag
 }
 
 /// Every compiler at two levels.
-fn each_build(of: impl Fn(&'static str, &'static str, &'static str)) {
+pub(crate) fn each_build(of: impl Fn(&'static str, &'static str, &'static str)) {
     for (c, cxx) in compilers() {
         for level in ["-O0", "-O2"] {
             of(c, cxx, level);
@@ -177,7 +177,22 @@ fn what_the_program_does_not_have_is_refused() {
         ("enter(\"malloc\", siz as x)", &["no parameter `siz`", "`size`"]),
         ("exit(\"free\") returning x", &["`free` returns nothing"]),
         ("exit(\"malloc\", *size as x)", &["the parameter `size` does not point to a number or a pointer"]),
-        ("exit(\"narrow\", _, x)", &["at its return there is its result alone"]),
+        (
+            "exit(\"pointers\", *place as x)",
+            &["not what is stored where `place` points; ask for `place` itself"],
+        ),
+        (
+            "exit(\"pointers\", x)",
+            &[
+                "the parameter `text` is a text, which may be another when the function returns",
+                "`enter(\"pointers\", …)`",
+            ],
+        ),
+        ("exit(\"narrow\", _, _, _, _, x)", &["`narrow` has 4 parameters, not 5"]),
+        (
+            "exit(\"many\", a, b, c, d, f, g, x)",
+            &["`many`: 7 arguments are asked for at its return; at most 6 can be"],
+        ),
         ("enter(\"narrow\", x) when x == \"text\"", &["is a number, and is compared with a text"]),
         (
             "enter(\"pointers\", _, x) when x == \"text\"",
@@ -252,6 +267,33 @@ fn what_the_optimiser_has_changed_is_refused() {
         for event in ["enter(\"inlined\", x)", "enter(\"dropped\", _, x)", "exit(\"dropped\") returning x"] {
             let said = refused(&folder, event);
             assert_eq!(said.code, Some(66), "{c}: {event} {}", said.stderr);
+        }
+    }
+}
+
+#[test]
+fn checks_of_the_c_library_in_place_of_its_functions_are_refused() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write(
+        "prog.c",
+        r#"#include <fcntl.h>
+        #include <unistd.h>
+        int main(int count, char **words) {
+            int file = open(words[0], count == 1 ? O_RDONLY : O_RDWR);
+            return file < 0 || close(file);
+        }"#,
+    );
+    for (c, _) in compilers().filter(|(c, _)| c.contains("gcc")) {
+        for (flag, code, part) in [
+            ("-D_FORTIFY_SOURCE=2", 2, "`open` was inlined into `main`, as headers of the C library have it"),
+            ("-U_FORTIFY_SOURCE", 66, "violation of `P`"),
+        ] {
+            let mut compile = folder.command(&["cc", "-g", "-O2", flag, "prog.c", "-o", "prog"]);
+            assert!(compile.env("FORESEE_CC", c).status().unwrap().success());
+            let said = refused(&folder, "exit(\"open\") returning x when x > 0");
+            assert_eq!(said.code, Some(code), "{c} {flag}: {}", said.stderr);
+            assert!(said.stderr.contains(part), "{c} {flag}: {}", said.stderr);
         }
     }
 }

@@ -77,14 +77,15 @@ fn the_library_is_formatted() {
     }
 }
 
-/// What the program of each theme is linked with.
-const LIBRARIES: [(&str, &[&str]); 6] = [
-    ("stdio", &[]),
-    ("descriptors", &["-ldl"]),
-    ("pthreads", &["-pthread"]),
-    ("zlib", &["-lz"]),
-    ("sqlite", &["-lsqlite3"]),
-    ("openssl", &["-lssl", "-lcrypto"]),
+/// The program of each theme, and how it is built.
+const PROGRAMS: [(&str, &[&str]); 7] = [
+    ("stdio.c", &["-O2"]),
+    ("descriptors.c", &["-O2", "-ldl"]),
+    ("pthreads.c", &["-O2", "-pthread"]),
+    ("zlib.c", &["-O2", "-lz"]),
+    ("sqlite.c", &["-O2", "-lsqlite3"]),
+    ("openssl.c", &["-O2", "-lssl", "-lcrypto"]),
+    ("containers.cpp", &["-O0"]),
 ];
 
 #[test]
@@ -94,16 +95,17 @@ fn calls_of_libraries_are_held_against_their_properties() {
     let properties = properties(&folder, &calls());
     assert!(properties.len() >= 40, "{} properties", properties.len());
     let readme = fs::read_to_string(calls().join("README.md")).unwrap();
-    for (theme, libraries) in LIBRARIES {
-        let source = calls().join("programs").join(format!("{theme}.c"));
-        let mut compile = folder.command(&["cc", "-g", "-O2", "-w", "-o", theme]);
-        let built = outcome(compile.arg(source).args(libraries).output().unwrap());
+    for (source, flags) in PROGRAMS {
+        let source = calls().join("programs").join(source);
+        let theme = source.file_stem().unwrap().to_str().unwrap();
+        let compiler = if source.extension().is_some_and(|ending| ending == "c") { "cc" } else { "c++" };
+        let mut compile = folder.command(&[compiler, "-g", "-w", "-o", theme]);
+        let built = outcome(compile.arg(&source).args(flags).output().unwrap());
         assert_eq!(built.code, Some(0), "{theme}: {}", built.stderr);
+        let program = format!("./{theme}");
         let spec = calls().join(format!("{theme}.rv"));
-        let run = |what: &str| {
-            let program = format!("./{theme}");
-            folder.foresee(&["run", "--spec", spec.to_str().unwrap(), "--", &program, what])
-        };
+        let run =
+            |what: &str| folder.foresee(&["run", "--spec", spec.to_str().unwrap(), "--", &program, what]);
         let kept = run("none");
         assert_eq!(kept.code, Some(0), "{theme}: {}", kept.stderr);
         for (_, name) in properties.iter().filter(|(file, _)| *file == spec) {
@@ -113,41 +115,32 @@ fn calls_of_libraries_are_held_against_their_properties() {
             assert!(readme.contains(&format!("| `{name}` |")), "{name} is missing in specs/calls/README.md");
         }
     }
-    assert_eq!(files(&calls(), ".rv").len(), LIBRARIES.len(), "each file has its program");
+    // That of Rust is below.
+    assert_eq!(files(&calls(), ".rv").len(), PROGRAMS.len() + 1, "each file has its program");
 }
 
 /// What Rust's library does for a program is seen, too.
 #[test]
-fn handles_that_rust_programs_drop_are_found() {
+fn calls_of_rust_programs_are_held_against_their_properties() {
     let folder = Folder::new();
     let _ = folder.runtime();
-    folder.package("handles", "");
-    folder.write(
-        "src/main.rs",
-        r#"use std::{env::args, fs::File, mem::forget, thread};
-        fn main() {
-            let asked = args().nth(1).unwrap_or_default();
-            let handle = thread::spawn(|| ());
-            match asked.as_str() {
-                "HandleDropped" => drop(handle),
-                _ => handle.join().unwrap(),
-            }
-            let file = File::open("/dev/null").unwrap();
-            match asked.as_str() {
-                "DescriptorLeftOpen" => forget(file),
-                _ => drop(file),
-            }
-        }"#,
-    );
-    for (spec, name) in [("pthreads", "HandleDropped"), ("descriptors", "DescriptorLeftOpen")] {
-        let spec = calls().join(format!("{spec}.rv"));
+    folder.package("app", "");
+    folder.write("src/main.rs", fs::read(calls().join("programs/rust.rs")).unwrap());
+    let of_rust = calls().join("rust.rv");
+    let properties = properties(&folder, &calls());
+    let mut cases: Vec<(PathBuf, String)> =
+        properties.into_iter().filter(|(file, _)| *file == of_rust).collect();
+    let readme = fs::read_to_string(calls().join("README.md")).unwrap();
+    for (_, name) in &cases {
+        assert!(readme.contains(&format!("| `{name}` |")), "{name} is missing in specs/calls/README.md");
+    }
+    assert_eq!(cases.len(), 2);
+    cases.push((calls().join("descriptors.rv"), "DescriptorLeftOpen".to_owned()));
+    for (spec, name) in &cases {
         for profile in ["dev", "release"] {
-            for (what, is_found) in [(name, true), ("nothing", false)] {
+            for (what, is_found) in [(name.as_str(), true), ("nothing", false)] {
                 let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
-                command
-                    .args(["foresee", "run", "--profile", profile, "--spec"])
-                    .arg(&spec)
-                    .args(["--", what]);
+                command.args(["foresee", "run", "--profile", profile, "--spec"]).arg(spec).args(["--", what]);
                 command.current_dir(folder.path("")).env_remove("RUSTFLAGS");
                 let ran = outcome(command.output().unwrap());
                 let all = format!("{profile} {what}: {}{}", ran.stdout, ran.stderr);

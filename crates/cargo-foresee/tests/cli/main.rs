@@ -45,6 +45,7 @@ mod programs;
 mod random_programs;
 mod record;
 mod refine;
+mod returns;
 mod rust_programs;
 mod schema;
 mod semaphores;

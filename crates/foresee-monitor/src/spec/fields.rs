@@ -89,7 +89,7 @@ fn add(event: &mut Event, field: FieldOf, name: &Name, is_kept: bool) {
 fn no_value(event: &Event, field: &FieldVar, asks: bool) -> Diagnostic {
     let (name, object) = (&field.name.text, &field.object.text);
     let message = format!(
-        "`{name}` has no value at `{}`, which is no call that carries `{object}` as an argument or as its result",
+        "`{name}` has no value at `{}`, which is no call that carries `{object}` as an argument when it begins, or as its result",
         event.name.text
     );
     let problem = Diagnostic::error(event.name.span.clone(), message, "not known here");

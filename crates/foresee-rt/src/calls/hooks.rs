@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Rel
 
 use foresee_format::{ARG_INT, ARG_OBJECT, SAVED_REGISTERS, Tag, TextForm, ValueWord};
 
+use super::kept::{self, Arguments};
 use super::table::Hook;
+use crate::message::fail;
 use crate::recorder::thread::always;
 use crate::{readable, sdk};
 
@@ -33,6 +35,21 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
     // SAFETY: as before.
     let pc = unsafe { frame.add(hook.saved.words()).read() };
     let bits = |value: ValueWord| bits(value, registers, frame);
+    let place = frame as u64;
+    if !hook.kept.is_empty() {
+        let mut arguments: Arguments = Default::default();
+        for (argument, word) in arguments.iter_mut().zip(hook.kept) {
+            let value = ValueWord::from_word(*word);
+            *argument = value.value(bits(value));
+        }
+        if !kept::keep(place, number, &arguments) {
+            fail(b"cannot keep the arguments of calls until they return: there is no memory");
+        }
+    }
+    if hook.only_keeps {
+        return;
+    }
+    let kept = hook.entry.and_then(|entry| kept::take(place, entry));
     always(|local| {
         let mut words = hook.values.iter();
         while let Some(word) = words.next() {
@@ -44,17 +61,27 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
                 local.plain(Tag::Arg, ARG_INT, [value.value(held)]);
                 continue;
             }
+            if value.register == ValueWord::KEPT {
+                // Without its beginning, of a return there is the result alone.
+                let Some(kept) = &kept else { break };
+                let argument = kept.get(value.offset as usize).copied().unwrap_or_default();
+                local.plain(Tag::Arg, kind(value), [argument]);
+                continue;
+            }
             if let Some((start, len)) = text(value, &mut words, &bits) {
                 sdk::string_argument(local, start, len);
                 continue;
             }
-            // What is no text is an object, or none.
-            let is_object = value.object || value.text != TextForm::None;
-            let kind = if is_object { ARG_OBJECT } else { ARG_INT };
-            local.plain(Tag::Arg, kind, [value.value(bits(value))]);
+            local.plain(Tag::Arg, kind(value), [value.value(bits(value))]);
         }
         local.stamped(Tag::Call, hook.detail, [pc, number as u64]);
     });
+}
+
+/// As what a value is recorded that leads to no text.
+fn kind(value: ValueWord) -> u8 {
+    let is_object = value.object || value.text != TextForm::None;
+    if is_object { ARG_OBJECT } else { ARG_INT }
 }
 
 /// The bits of a field, if there is an object at this address.

@@ -27,6 +27,7 @@
 //! | `table` | reads the table |
 //! | `hooks` | the hooks, and what is recorded at each |
 //! | `code` | the pieces of code, and the jumps to them |
+//! | `kept` | arguments, until functions of the program return |
 //! | `imports` | functions of libraries |
 //! | `unwinding` | says how to unwind through pieces that call a function |
 //! | `trampoline` | saves the program's registers |
@@ -34,18 +35,22 @@
 mod code;
 mod hooks;
 mod imports;
+mod kept;
 mod table;
 mod trampoline;
 mod unwinding;
 
+use crate::environment;
+use crate::message::fail;
 use crate::recorder::session;
-use crate::{environment, message};
 
 /// Puts the hooks in place, if there are any for this program.
 pub(crate) fn start() {
     let Some(path) = environment::text(c"FORESEE_CALLS") else { return };
     let Some(hooks) = table::read(path) else { return };
-    let Some(hooks) = hooks else { fail(b"the table of calls to record is damaged") };
+    let Some(hooks) = hooks else {
+        fail(b"the table of calls to record is damaged, or of another version of foresee: build the program anew")
+    };
     if !trampoline::start() {
         fail(b"cannot record calls: the processor cannot save its vector registers in the compact form");
     }
@@ -54,10 +59,4 @@ pub(crate) fn start() {
     if !code::put_in_place(hooks) {
         fail(b"cannot record calls: the program's code cannot be changed in memory");
     }
-}
-
-fn fail(why: &[u8]) -> ! {
-    message::say(&[b"foresee: ", why, b"\n"]);
-    // SAFETY: ends the process without running any of the program's code, which has not begun.
-    unsafe { libc::_exit(1) }
 }

@@ -3,7 +3,8 @@
 use std::ffi::CStr;
 
 use foresee_format::{
-    CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, RETURNED, SavedArguments,
+    CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, MOST_KEPT, RETURNED, SavedArguments,
+    ValueWord,
 };
 
 use crate::recorder::code_filter::{map, stat};
@@ -41,6 +42,12 @@ pub(super) struct Hook {
     pub(super) saved: SavedArguments,
     /// Nobody needs what is in vector registers when it is reached.
     pub(super) is_plain: bool,
+    /// Arguments that are kept until the function returns.
+    pub(super) kept: &'static [u64],
+    /// The hook that has kept what is recorded here.
+    pub(super) entry: Option<usize>,
+    /// Nothing is recorded where it is reached.
+    pub(super) only_keeps: bool,
 }
 
 impl Hook {
@@ -69,7 +76,21 @@ pub(super) fn read(path: &CStr) -> Option<Option<Box<[Hook]>>> {
         return None;
     }
     let mut rest = Rest(&words[CALLS_HEADER_WORDS..]);
-    Some((0..hooks).map(|_| rest.hook()).collect())
+    let hooks: Option<Box<[Hook]>> = (0..hooks).map(|_| rest.hook()).collect();
+    Some(hooks.map(joined))
+}
+
+/// The hooks of returns with those of entries that keep arguments for them.
+fn joined(mut hooks: Box<[Hook]>) -> Box<[Hook]> {
+    let mut entry = None;
+    for (number, hook) in hooks.iter_mut().enumerate() {
+        if !hook.kept.is_empty() {
+            entry = Some(number);
+        }
+        let is_kept = |word: &u64| ValueWord::from_word(*word).register == ValueWord::KEPT;
+        hook.entry = entry.filter(|_| hook.is_return() && hook.values.iter().any(is_kept));
+    }
+    hooks
 }
 
 /// What of the table is not read yet.
@@ -82,6 +103,8 @@ impl Rest {
         let copied = self.bytes(byte(8))?;
         let fields = self.words(byte(16))?;
         let values = self.words(byte(24))?;
+        let kept = (lengths >> 57 & 7) as usize;
+        let (values, kept) = values.split_at(values.len().checked_sub(kept)?);
         let parameters = self.text(texts as u32 as usize)?;
         let name = self.text((texts >> 32) as usize)?;
         let kind = HookKind::from_number((lengths >> 40) as u8)?;
@@ -105,6 +128,9 @@ impl Rest {
             detail: (lengths >> 32) as u8,
             saved: SavedArguments::from_number((lengths >> 48) as u8),
             is_plain: lengths >> 56 & 1 != 0,
+            kept: (kept.len() <= MOST_KEPT).then_some(kept)?,
+            entry: None,
+            only_keeps: lengths >> 60 & 1 != 0,
         })
     }
 

@@ -6,7 +6,7 @@ use foresee_trace::{FunctionPattern, function_path};
 use gimli::{
     AttributeValue, DW_AT_artificial, DW_AT_calling_convention, DW_AT_const_value, DW_AT_frame_base,
     DW_AT_linkage_name, DW_AT_location, DW_AT_name, DW_AT_producer, DW_AT_type, DW_CC_nocall,
-    DW_TAG_formal_parameter, DW_TAG_inlined_subroutine, DW_TAG_subprogram, Expression, Operation, Unit,
+    DW_TAG_inlined_subroutine, DW_TAG_subprogram, Expression, Operation, Unit,
 };
 use iced_x86::Register;
 use rustc_hash::FxHashMap;
@@ -49,6 +49,13 @@ impl Functions {
     pub(super) fn has(&self, path: &str) -> bool {
         let mut own = self.found.iter().map(|function| &function.name).chain(self.inlined.keys());
         own.any(|function| function_path(function) == path)
+    }
+
+    /// The function into which one that is called just so was inlined, if there is nothing else of it.
+    pub(super) fn only_inlined(&self, path: &str) -> Option<&String> {
+        let is_it = |function: &str| function_path(function) == path;
+        let is_there = self.found.iter().any(|function| is_it(&function.name));
+        self.inlined.iter().find(|(function, _)| !is_there && is_it(function)).map(|(_, into)| into)
     }
 
     /// Finds the functions that one of the patterns means.
@@ -201,10 +208,15 @@ impl Function {
     }
 }
 
+/// The parameters of a function, also those that a template has any number of.
 fn parameters_of(debug: &Debug<'_, '_>, of: Die) -> Vec<Die> {
-    let is_parameter =
-        |die: &Die| debug.entry(*die).is_some_and(|entry| entry.tag() == DW_TAG_formal_parameter);
-    debug.children(of).into_iter().filter(is_parameter).collect()
+    let tag = |die: Die| debug.entry(die).map(|entry| entry.tag());
+    let parameter = |die: Die| match tag(die) {
+        Some(gimli::DW_TAG_formal_parameter) => vec![die],
+        Some(gimli::DW_TAG_GNU_formal_parameter_pack) => parameters_of(debug, die),
+        _ => Vec::new(),
+    };
+    debug.children(of).into_iter().flat_map(parameter).collect()
 }
 
 fn locations(debug: &Debug<'_, '_>, die: Die, part: Part) -> Locations {

@@ -124,16 +124,20 @@ pub(super) fn returns(
     let mut hooks = Vec::new();
     let mut free_from = free_from;
     for (at, one) in code.instructions.iter().enumerate() {
-        if code.leaves(one) || is_computed_leave(program, code, at) {
+        let ends_in_exit = is_exit_jump(program, one);
+        if code.leaves(one) && !ends_in_exit || is_computed_leave(program, code, at) {
             return Err(NoHook::TailCall);
         }
-        if one.flow_control() != FlowControl::Return {
+        if one.flow_control() != FlowControl::Return && !ends_in_exit {
             continue;
         }
         if !is_known && !result_is_seen(code, at) {
             return Err(NoHook::NoResult);
         }
-        let hook = at_return(program, code, at, free_from)?;
+        let hook = match ends_in_exit {
+            true => at_exit_jump(one, free_from)?,
+            false => at_return(program, code, at, free_from)?,
+        };
         free_from = hook.address + hook.len as u64;
         hooks.push(hook);
     }
@@ -165,6 +169,28 @@ fn at_return(program: &ProgramCode, code: &FunctionCode, at: usize, free_from: u
     let len = (list[at].next_ip() - list[from].ip()) as usize;
     let hook = hook(code, &list[from..at], len.max(JUMP_LEN)).ok_or(NoHook::ShortEnd)?;
     Ok(Hook { address: list[from].ip(), ..hook })
+}
+
+/// In place of a jump to what instrumented functions call before they return, and which returns for them, there is that call, with the stack aligned, and then the return.
+fn at_exit_jump(jump: &Instruction, free_from: u64) -> Result<Hook, NoHook> {
+    const PUSH_RAX: u8 = 0x50;
+    const CALL: u8 = 0xe8;
+    const POP_RAX: u8 = 0x58;
+    let address = jump.ip();
+    if address < free_from {
+        return Err(NoHook::ShortEnd);
+    }
+    let distance = jump.near_branch_target().wrapping_sub(address + 6) as i64;
+    let distance = i32::try_from(distance).map_err(|_| NoHook::ShortEnd)?;
+    let copied = [&[PUSH_RAX, CALL][..], &distance.to_le_bytes(), &[POP_RAX]].concat();
+    Ok(Hook { address, len: jump.len(), copied, fields: vec![2] })
+}
+
+/// Whether the function ends by a jump to that call, in which there is room for another jump.
+fn is_exit_jump(program: &ProgramCode, one: &Instruction) -> bool {
+    one.flow_control() == FlowControl::UnconditionalBranch
+        && one.len() >= JUMP_LEN
+        && program.exit == Some(one.near_branch_target())
 }
 
 /// Whether this instruction is, or comes right after, the call by which an instrumented function says that it returns.
@@ -347,6 +373,14 @@ mod tests {
         // A jump to another function.
         let (program, all) = function(&[0xe9, 0, 1, 0, 0], &[]);
         assert_eq!(returns(&program, &all, START, true), Err(NoHook::TailCall));
+        // A jump to the call before returns, which returns.
+        let mut code = vec![0x31, 0xc0, 0xe9];
+        code.extend(((EXIT - (START + 7)) as u32).to_le_bytes());
+        let (program, all) = function(&code, &[]);
+        let [hook] = &returns(&program, &all, START, false).unwrap()[..] else { panic!("one return") };
+        assert_eq!((hook.address, hook.len, &hook.fields[..]), (START + 2, 5, &[2][..]));
+        assert_eq!((hook.copied[0], hook.copied[1], hook.copied[6]), (0x50, 0xe8, 0x58));
+        assert_eq!(hook.copied[2..6], ((EXIT - (START + 2 + 6)) as u32).to_le_bytes());
         // ud2
         let (program, all) = function(&[0x0f, 0x0b], &[]);
         assert_eq!(returns(&program, &all, START, true), Err(NoHook::NeverReturns));

@@ -15,7 +15,7 @@ use super::hooks::{self, Hook, NoHook};
 use super::program::Program;
 use super::prototypes::{self, Passed, Prototype};
 use super::refusal::Refusal;
-use super::table::{TableHook, word};
+use super::table::{NO_RESULT, TableHook, word};
 use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
 use crate::types::Scalar;
 
@@ -137,7 +137,7 @@ impl AskedLibrary {
                 })
             }
             Parameter::Field { .. } => Err(Refusal::FieldOfLibrary { function: self.name() }),
-            Parameter::Result => Err(Refusal::ReturnedArgument { function: self.name() }),
+            Parameter::Result => Err(Refusal::NoResult { function: self.name() }),
         }
     }
 
@@ -161,7 +161,19 @@ impl AskedLibrary {
                 if kind == HookKind::Code && hook.len > 0 { SavedArguments::default() } else { saved };
             let (name, is_plain) = (self.name(), self.is_plain());
             let values = values.iter().map(|value| value.word()).collect();
-            hooks.push(TableHook { hook, kind, name, returns, parameters, values, saved, is_plain });
+            let (kept, only_keeps) = (0, false);
+            hooks.push(TableHook {
+                hook,
+                kind,
+                name,
+                returns,
+                parameters,
+                values,
+                saved,
+                is_plain,
+                kept,
+                only_keeps,
+            });
         }
         Ok(())
     }
@@ -193,10 +205,7 @@ impl AskedLibrary {
     fn returns(&self, asked: &[AtReturn]) -> Result<Recorded, Refusal> {
         let result = match self.prototype.result {
             Passed::Value(scalar) => word(scalar, Saved::Rax as u8, 0),
-            Passed::Nothing => {
-                let nothing = Scalar { size: 8, signed: false, object: false, text: None };
-                word(nothing, ValueWord::NOTHING, 0)
-            }
+            Passed::Nothing => NO_RESULT,
             Passed::Other => {
                 let what = "what is no number or pointer".to_owned();
                 return Err(Refusal::ResultType { function: self.name(), what });

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use foresee_format::{HookKind, Saved, SavedArguments, ValueWord};
-use foresee_trace::{FunctionPattern, function_path, nearest};
+use foresee_format::{HookKind, MOST_KEPT, Saved, SavedArguments, ValueWord};
+use foresee_trace::{FunctionPattern, function_path, nearest, without_result};
 use iced_x86::Register;
 
 use super::code::FunctionCode;
@@ -15,13 +15,15 @@ use super::places::{self, NoPlace, Place};
 use super::program::Program;
 use super::prototypes;
 use super::refusal::Refusal;
-use super::table::{LENGTH, TableHook, field_words, word, words};
+use super::table::{LENGTH, NO_RESULT, TableHook, field_words, word, words};
 use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
 use crate::debug_info::Debug;
 use crate::demangle::demangled;
 use crate::texts::Text;
 use crate::types::{self, Scalar};
 
+/// How the names of functions of standard libraries begin, of C++ and of Rust.
+const STANDARD: &str = "std::";
 /// What stands for a parameter that has no name.
 const NAMELESS: &str = "?";
 /// What stands for the result where its fields are named.
@@ -44,8 +46,10 @@ pub(super) struct Asked<'f> {
     pub(super) by: &'f str,
     function: &'f Function,
     parameters: Vec<functions::Parameter>,
-    /// Of each of them.
+    /// Of each of them: when it is called.
     is_asked: Vec<bool>,
+    /// And when it returns.
+    at_return: Vec<bool>,
     /// Its calls are events, whatever is asked of them.
     is_called: bool,
     /// Its returns are.
@@ -80,17 +84,21 @@ pub(super) fn ask<'f>(
         if wanted.values == Values::Nothing {
             continue;
         }
+        if let (Some(_), Some(into)) = (prototypes::find(name), functions.only_inlined(name)) {
+            return Err(Refusal::InHeader { function: name.clone(), into: into.clone() });
+        }
         for function in meant(name, functions)? {
             let known = asked.iter().position(|asked| asked.function.die == function.die);
             let at = known.unwrap_or_else(|| {
                 let parameters = function.parameters(debug);
-                let is_asked = vec![false; parameters.len()];
+                let nothing = vec![false; parameters.len()];
                 let (is_called, returns, result) = (false, false, false);
                 asked.push(Asked {
                     by: &wanted.by,
                     function,
                     parameters,
-                    is_asked,
+                    is_asked: nothing.clone(),
+                    at_return: nothing,
                     is_called,
                     returns,
                     result,
@@ -100,13 +108,19 @@ pub(super) fn ask<'f>(
             });
             let one = &mut asked[at];
             match &wanted.values {
-                Values::Returned(values) if values.iter().all(is_of_result) => {
+                Values::Returned(values) => {
                     one.returns = true;
-                    one.result |= !values.is_empty();
-                    values.iter().try_for_each(|value| one.ask_field(debug, value))?;
+                    for value in values {
+                        if is_of_result(value) {
+                            one.result = true;
+                            one.ask_field(debug, value)?;
+                        } else {
+                            let at = one.find(value)?;
+                            one.at_return[at] = true;
+                        }
+                    }
                 }
                 Values::Nothing => {}
-                Values::Returned(_) => return Err(Refusal::ReturnedArgument { function: one.name() }),
                 Values::Arguments(parameters) => {
                     one.is_called = true;
                     for parameter in parameters {
@@ -133,7 +147,7 @@ fn is_of_result(value: &Parameter) -> bool {
     }
 }
 
-/// The functions that a name means: one, or versions of one for several types.
+/// The functions that a name means: one, or versions of one for several types. Of templates and generic functions of standard libraries a program has those that it uses: none is as good.
 pub(super) fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f Function>, Refusal> {
     let pattern = FunctionPattern::new(name);
     if functions.all.is_empty() {
@@ -144,7 +158,7 @@ pub(super) fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f 
     let inlined = functions.inlined.keys().filter(|function| pattern.matches(function));
     let mut paths: Vec<String> = (found.iter().map(|function| &function.name))
         .chain(inlined.clone())
-        .map(|function| function_path(function))
+        .map(|function| without_result(&function_path(function)).to_owned())
         .collect();
     paths.sort_unstable();
     paths.dedup();
@@ -156,7 +170,7 @@ pub(super) fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f 
     {
         return Err(Refusal::Inlined { function: function_path(function), into: into.clone() });
     }
-    if found.is_empty() {
+    if found.is_empty() && !name.starts_with(STANDARD) {
         let mut all: Vec<&str> = prototypes::names().collect();
         all.extend(functions.all.iter().map(String::as_str));
         // One of this name is the runtime's, and stands for that of a library.
@@ -237,9 +251,10 @@ impl Asked<'_> {
                 })
             }
             Parameter::Field { of, .. } => self.find(of),
-            Parameter::Stored(_) | Parameter::Result => {
-                Err(Refusal::ReturnedArgument { function: self.name() })
+            Parameter::Stored(name) => {
+                Err(Refusal::StoredByOwn { function: self.name(), parameter: name.clone() })
             }
+            Parameter::Result => Err(Refusal::NoResult { function: self.name() }),
         }
     }
 
@@ -254,8 +269,53 @@ impl Asked<'_> {
         self.parameters.iter().all(is_scalar) && !looks_into
     }
 
-    /// The names of its parameters as events have them.
-    fn signature(&self) -> String {
+    /// The arguments that are kept until it returns: where they are when it is called, and how they are read.
+    fn kept(&self, debug: &Debug<'_, '_>, code: &FunctionCode) -> Result<Vec<(u64, Scalar)>, Refusal> {
+        let base = self.function.frame_base(debug);
+        let function = self.name();
+        let mut kept = Vec::new();
+        for (parameter, _) in self.parameters.iter().zip(&self.at_return).filter(|(_, is_asked)| **is_asked) {
+            let words = argument(debug, code, base, parameter, &function)?;
+            let scalar = parameter.type_of.and_then(|of| types::scalar(debug, of).ok());
+            match (&words[..], scalar) {
+                (&[word], Some(scalar)) if scalar.text.is_none() => kept.push((word, scalar)),
+                _ => return Err(Refusal::TextAtReturn { function, parameter: parameter.name.clone() }),
+            }
+        }
+        if kept.len() > MOST_KEPT {
+            return Err(Refusal::TooManyAtReturn { function, asked: kept.len() });
+        }
+        Ok(kept)
+    }
+
+    /// What is recorded where it returns: its result, or nothing in its place, then what was kept, then fields of the object that it returns.
+    fn returned(&self, debug: &Debug<'_, '_>, kept: &[(u64, Scalar)]) -> Result<Vec<u64>, Refusal> {
+        let function = self.name();
+        let mut values = Vec::new();
+        let mut fields = Vec::new();
+        if self.result {
+            let of = self.function.result(debug).ok_or(Refusal::NoResult { function: function.clone() })?;
+            let scalar = types::scalar(debug, of)
+                .map_err(|what| Refusal::ResultType { function: function.clone(), what })?;
+            if scalar.size > WORD {
+                let what = "a text of several words, which is recorded as an argument only".to_owned();
+                return Err(Refusal::ResultType { function, what });
+            }
+            values.extend(words(scalar, Saved::Rax as u8, 0));
+            let object = word(scalar, Saved::Rax as u8, 0);
+            fields.extend(self.fields(false).flat_map(|of| field_words(of.scalar, object, of.offset)));
+        } else if !kept.is_empty() {
+            values.push(NO_RESULT.word());
+        }
+        let kept = (0..).zip(kept).map(|(at, (_, scalar))| word(*scalar, ValueWord::KEPT, at).word());
+        values.extend(kept);
+        values.extend(fields);
+        Ok(values)
+    }
+
+    /// The names of its parameters as events of its calls have them, or else of its returns.
+    fn signature(&self, is_call: bool) -> String {
+        let asked = if is_call { &self.is_asked } else { &self.at_return };
         let name = |(parameter, is_asked): (&functions::Parameter, &bool)| match (is_asked, &*parameter.name)
         {
             (false, _) => NOT_RECORDED.to_owned(),
@@ -263,8 +323,11 @@ impl Asked<'_> {
             (true, "") => NAMELESS.to_owned(),
             (true, name) => name.replace(' ', NAMELESS),
         };
-        let names = self.parameters.iter().zip(&self.is_asked).map(name);
-        names.chain(self.field_names(true)).collect::<Vec<_>>().join(" ")
+        // A receiver has no position: one that is not asked for is not there.
+        let has_place =
+            |(parameter, is_asked): &(&functions::Parameter, &bool)| **is_asked || !parameter.is_receiver;
+        let names = self.parameters.iter().zip(asked).filter(has_place).map(name);
+        names.chain(self.field_names(is_call)).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -284,10 +347,11 @@ impl Program {
         let unclear =
             || Refusal::NoHook { function: asked.name(), why: "its code is not understood".to_owned() };
         let code = FunctionCode::new(&self.code, &ranges).ok_or_else(unclear)?;
-        let is_known = !is_local && !asked.function.is_changed(debug);
+        let is_known = !asked.result || !is_local && !asked.function.is_changed(debug);
         let mut free_from = start;
         let mut entry = None;
-        if asked.is_called {
+        let kept = asked.kept(debug, &code)?;
+        if asked.is_called || !kept.is_empty() {
             let base = asked.function.frame_base(debug);
             let mut values = Vec::new();
             let is_asked = asked.parameters.iter().zip(&asked.is_asked).filter(|(_, is_asked)| **is_asked);
@@ -303,24 +367,11 @@ impl Program {
             }
             let hook = hooks::entry(&code).map_err(refused)?;
             free_from = hook.address + hook.len as u64;
+            values.extend(kept.iter().map(|(word, _)| *word));
             entry = Some((hook, values));
         }
         let mut returns = Vec::new();
-        let mut returned = None;
-        if asked.result {
-            let of = asked.function.result(debug).ok_or(Refusal::NoResult { function: function.clone() })?;
-            let scalar = types::scalar(debug, of)
-                .map_err(|what| Refusal::ResultType { function: function.clone(), what })?;
-            if scalar.size > WORD {
-                let what = "a text of several words, which is recorded as an argument only".to_owned();
-                return Err(Refusal::ResultType { function, what });
-            }
-            let mut found = words(scalar, Saved::Rax as u8, 0);
-            let object = word(scalar, Saved::Rax as u8, 0);
-            let fields = asked.fields(false);
-            found.extend(fields.flat_map(|field| field_words(field.scalar, object, field.offset)));
-            returned = Some(found);
-        }
+        let returned = asked.returned(debug, &kept)?;
         if asked.returns {
             let whole = entry.as_ref().map(|(entry, _)| hooks::whole(&code, entry, is_known)).transpose();
             match (whole.map_err(refused)?.flatten(), &mut entry) {
@@ -331,24 +382,23 @@ impl Program {
                 _ => returns = hooks::returns(&self.code, &code, free_from, is_known).map_err(refused)?,
             }
         }
-        let name = &asked.function.name;
         let is_plain = asked.is_plain(debug);
-        if let Some((hook, values)) = entry {
-            let (kind, parameters) = (HookKind::Code, asked.signature());
-            let saved = SavedArguments::default();
-            let name = name.clone();
-            hooks.push(TableHook { hook, kind, name, returns: false, parameters, values, saved, is_plain });
-        }
-        let of_return = |hook| TableHook {
+        let table_hook = |hook, returns: bool, values: Vec<u64>| TableHook {
             hook,
             kind: HookKind::Code,
-            name: name.clone(),
-            returns: true,
-            parameters: asked.field_names(false).join(" "),
-            values: returned.iter().flatten().copied().collect(),
+            name: asked.function.name.clone(),
+            returns,
+            parameters: asked.signature(!returns),
+            values,
             saved: SavedArguments::default(),
             is_plain,
+            kept: if returns { 0 } else { kept.len() },
+            only_keeps: !returns && !asked.is_called,
         };
+        if let Some((hook, values)) = entry {
+            hooks.push(table_hook(hook, false, values));
+        }
+        let of_return = |hook| table_hook(hook, true, returned.clone());
         hooks.extend(returns.into_iter().map(of_return));
         Ok(())
     }

@@ -226,6 +226,7 @@ void sqlite3_free(void *ptr);
 
 /* OpenSSL */
 SSL_CTX *SSL_CTX_new(const SSL_METHOD *method);
+SSL_CTX *SSL_CTX_new_ex(OSSL_LIB_CTX *libctx, const char *propq, const SSL_METHOD *method);
 void SSL_CTX_free(SSL_CTX *ctx);
 int SSL_CTX_up_ref(SSL_CTX *ctx);
 SSL *SSL_new(SSL_CTX *ctx);

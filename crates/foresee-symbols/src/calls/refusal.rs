@@ -1,5 +1,6 @@
 //! Why something that is asked for is not to be had.
 
+use foresee_format::MOST_KEPT;
 use foresee_trace::perhaps;
 
 use crate::image::ImageError;
@@ -50,6 +51,10 @@ pub enum Refusal {
     )]
     Inlined { function: String, into: String },
     #[error(
+        "`{function}` was inlined into `{into}`, as headers of the C library have it with `_FORTIFY_SOURCE`: then others are called in its place; build with `-U_FORTIFY_SOURCE`"
+    )]
+    InHeader { function: String, into: String },
+    #[error(
         "the compiler has made another version of `{function}`, `{symbol}`, which is called in its place; build with `-fno-ipa-cp -fno-ipa-sra -fno-partial-inlining`, or without optimisation"
     )]
     Version { function: String, symbol: String },
@@ -72,9 +77,15 @@ pub enum Refusal {
     #[error("`{function}` returns nothing")]
     NoResult { function: String },
     #[error(
-        "`{function}` is a function of the program itself: at its return there is its result alone; arguments are there when it is entered"
+        "`{function}` is a function of the program itself: at its return there are its result and what it was called with, not what is stored where `{parameter}` points; ask for `{parameter}` itself"
     )]
-    ReturnedArgument { function: String },
+    StoredByOwn { function: String, parameter: String },
+    #[error(
+        "`{function}`: the parameter `{parameter}` is a text, which may be another when the function returns; ask for it where the function is entered, `enter(\"{function}\", …)`"
+    )]
+    TextAtReturn { function: String, parameter: String },
+    #[error("`{function}`: {asked} arguments are asked for at its return; at most {MOST_KEPT} can be")]
+    TooManyAtReturn { function: String, asked: usize },
     #[error("`{function}`: {what}")]
     NoObject { function: String, what: String },
     #[error("`{function}`: {why}")]
@@ -115,7 +126,10 @@ fn quoted(names: &[String]) -> String {
 }
 
 fn listed(names: &[String]) -> String {
-    if names.is_empty() { "none".to_owned() } else { quoted(names) }
+    match names.is_empty() {
+        true => "none that debug information tells of (if that is for lines alone, build with `-g`; `cargo foresee run --spec` does)".to_owned(),
+        false => quoted(names),
+    }
 }
 
 fn counted(parameters: usize) -> String {

@@ -9,6 +9,18 @@ use crate::types::Scalar;
 /// The length of a text.
 pub(super) const LENGTH: Scalar = Scalar { size: 8, signed: false, object: false, text: None };
 
+/// What is in the place of a result, if there is none.
+pub(super) const NO_RESULT: ValueWord = ValueWord {
+    register: ValueWord::NOTHING,
+    size: 8,
+    signed: false,
+    object: false,
+    stored: false,
+    field: false,
+    text: TextForm::None,
+    offset: 0,
+};
+
 /// Where a value is, and how it is read.
 pub(super) fn word(scalar: Scalar, register: u8, offset: u32) -> ValueWord {
     let Scalar { size, signed, object, text } = scalar;
@@ -49,12 +61,17 @@ pub(super) struct TableHook {
     pub(super) saved: SavedArguments,
     /// Nobody needs what is in vector registers there.
     pub(super) is_plain: bool,
+    /// How many of the values, the last ones, are kept for the function's return.
+    pub(super) kept: usize,
+    /// Nothing is recorded there.
+    pub(super) only_keeps: bool,
 }
 
 impl TableHook {
     /// Adds it to the table.
     pub(super) fn write(&self, table: &mut Vec<u8>) {
-        let TableHook { hook, kind, name, returns, parameters, values, saved, is_plain } = self;
+        let TableHook { hook, kind, name, returns, parameters, values, saved, is_plain, kept, only_keeps } =
+            self;
         let detail = if *returns { u64::from(RETURNED) } else { 0 };
         let lengths = hook.len as u64
             | (hook.copied.len() as u64) << 8
@@ -63,7 +80,9 @@ impl TableHook {
             | detail << 32
             | (*kind as u64) << 40
             | u64::from(saved.number()) << 48
-            | u64::from(*is_plain) << 56;
+            | u64::from(*is_plain) << 56
+            | (*kept as u64) << 57
+            | u64::from(*only_keeps) << 60;
         let texts = parameters.len() as u64 | (name.len() as u64) << 32;
         table.extend([hook.address, lengths, texts].iter().flat_map(|word| word.to_le_bytes()));
         padded(table, &hook.copied);

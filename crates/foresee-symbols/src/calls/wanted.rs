@@ -71,7 +71,7 @@ impl Use {
 pub enum Values {
     /// These of its arguments, whenever it is called.
     Arguments(Vec<Parameter>),
-    /// These, whenever it returns: its result, and of functions of libraries also arguments.
+    /// These, whenever it returns: its result, and arguments as they were when it was called.
     Returned(Vec<Parameter>),
     /// Only that it is called or returns, which every recording has of the program's own functions, and none of others.
     Nothing,

@@ -12,6 +12,13 @@ pub fn function_path(function: &str) -> String {
     path
 }
 
+/// A [`function_path`] without what a C++ function returns, which stands in front of those that templates have made: `int& std::vector::emplace_back`. What an operator converts to is
+/// part of its name.
+pub fn without_result(path: &str) -> &str {
+    let operator = path.rfind("operator ").unwrap_or(path.len());
+    path[..operator].rfind(' ').map_or(path, |space| &path[space + 1..])
+}
+
 /// What follows a C++ function's path: its arguments in parentheses, and what stands behind them.
 pub(super) fn signature(function: &str) -> Option<&str> {
     let mut rest = function;
@@ -104,6 +111,19 @@ pub(crate) fn before_as(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_stand_in_front_of_paths() {
+        for (path, expected) in [
+            ("int& std::vector::emplace_back", "std::vector::emplace_back"),
+            ("unsigned long const& std::max", "std::max"),
+            ("void a::B::operator unsigned long", "a::B::operator unsigned long"),
+            ("a::B::operator bool", "a::B::operator bool"),
+            ("a::b", "a::b"),
+        ] {
+            assert_eq!(without_result(path), expected);
+        }
+    }
 
     #[test]
     fn paths_lose_arguments_and_traits() {

@@ -14,8 +14,8 @@ mod nearest;
 mod path_pattern;
 mod variables;
 
-pub use function_path::function_path;
 pub(crate) use function_path::{before_as, closing};
+pub use function_path::{function_path, without_result};
 pub use functions::FunctionPattern;
 pub(crate) use nearest::edit_distance;
 pub use nearest::{nearest, perhaps};
