@@ -12,7 +12,7 @@ use foresee_predict::max::Max;
 use foresee_predict::reverse::Reverse;
 use foresee_predict::syncp::SyncPreserving;
 use foresee_witness::atomic::AtomicFunctions;
-use foresee_witness::engine::{Engine, StreamEngine, WholeEngine};
+use foresee_witness::engine::{Engine, Stream, WholeEngine};
 use foresee_witness::judge::FindingKind;
 
 /// What a user may configure about engines.
@@ -29,7 +29,7 @@ pub struct Options {
 }
 
 /// Makes the streaming part of an engine.
-pub type MakeStream = for<'o> fn(&'o Options) -> Box<dyn StreamEngine + 'o>;
+pub type MakeStream = for<'o> fn(&'o Options) -> Stream<'o>;
 
 /// Makes the whole-trace part of an engine.
 pub type MakeWhole = for<'o> fn(&'o Options) -> Box<dyn WholeEngine + 'o>;
@@ -78,7 +78,7 @@ pub const ENGINES: &[EngineInfo] = &[
         finds: FindingKind::Race,
         default: true,
         rest: false,
-        stream: Some(|_| Box::new(HappensBefore::new())),
+        stream: Some(|_| Stream::Apart(Box::new(HappensBefore::new()))),
         whole: None,
     },
     EngineInfo {
@@ -105,7 +105,7 @@ pub const ENGINES: &[EngineInfo] = &[
         finds: FindingKind::Atomicity,
         default: true,
         rest: false,
-        stream: Some(|options| Box::new(ObservedAtomicity::new(options.atomic.clone()))),
+        stream: Some(|options| Stream::Along(Box::new(ObservedAtomicity::new(options.atomic.clone())))),
         whole: Some(|options| Box::new(PredictedAtomicity::new(options.atomic.clone()))),
     },
     EngineInfo {
@@ -114,7 +114,9 @@ pub const ENGINES: &[EngineInfo] = &[
         finds: FindingKind::Property,
         default: true,
         rest: false,
-        stream: Some(|options| Box::new(ObservedVerdicts::new(&options.properties, &options.trace))),
+        stream: Some(|options| {
+            Stream::Along(Box::new(ObservedVerdicts::new(&options.properties, &options.trace)))
+        }),
         whole: Some(|options| {
             let Options { properties, trace, prediction, .. } = options;
             Box::new(PredictedVerdicts::new(properties, trace, *prediction))
@@ -126,7 +128,9 @@ pub const ENGINES: &[EngineInfo] = &[
         finds: FindingKind::Property,
         default: true,
         rest: false,
-        stream: Some(|options| Box::new(KnownVerdicts::new(&options.properties, &options.trace))),
+        stream: Some(|options| {
+            Stream::Along(Box::new(KnownVerdicts::new(&options.properties, &options.trace)))
+        }),
         whole: None,
     },
     EngineInfo {

@@ -25,8 +25,7 @@ impl Dependences {
     pub(crate) fn of(execution: &Execution) -> Dependences {
         let mut dependences = Dependences::default();
         let says = |id: EventId| matches!(execution.op(id), Op::From { .. } | Op::Constant);
-        let has_branches = || execution.ids().any(|id| execution.op(id) == Op::Branch);
-        if !execution.ids().any(says) || !has_branches() {
+        if !execution.has_branches() || !execution.ids().any(says) {
             return dependences;
         }
         let mut last_reads: FxHashMap<(ThreadId, u32), EventId> = FxHashMap::default();

@@ -135,9 +135,8 @@ impl Facts {
     fn of(execution: &Execution) -> Facts {
         let mut last = vec![None; execution.cell_count()];
         let dependences = Dependences::of(execution);
-        let mut facts = Facts { has_branches: false, dependences, reads_from: Vec::new() };
+        let mut facts = Facts { has_branches: execution.has_branches(), dependences, reads_from: Vec::new() };
         for id in execution.ids() {
-            facts.has_branches |= execution.op(id) == Op::Branch;
             let Some((var, access)) = execution.access(id) else { continue };
             for cell in execution.cells(var) {
                 if access.reads

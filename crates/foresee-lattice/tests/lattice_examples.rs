@@ -15,7 +15,7 @@ use foresee_trace::text::TextReader;
 use foresee_trace::{EventId, Execution, Op, Trust};
 use foresee_witness::analysis::{Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
-use foresee_witness::engine::{Budget, Engine};
+use foresee_witness::engine::{Budget, Engine, Stream};
 use foresee_witness::judge::{Certainty, Finding, PredictedRun};
 
 fn text(name: &str) -> String {
@@ -52,12 +52,12 @@ fn check_text(trace: &str, spec: &str, model: ModelName) -> Vec<Finding> {
     let engine = Engine {
         name: "property",
         rest: false,
-        stream: Some(Box::new(ObservedVerdicts::new(&properties, ""))),
+        stream: Some(Stream::Along(Box::new(ObservedVerdicts::new(&properties, "")))),
         whole: Some(Box::new(PredictedVerdicts::new(&properties, "", prediction))),
     };
     let mut analysis = Analysis::new(vec![engine], AtomicFunctions::default(), limits, true);
     for id in execution.ids() {
-        analysis.event(execution.names(), &execution.event(id)).unwrap();
+        analysis.event(execution.names(), &execution.event(id));
     }
     let analysed = analysis.finish(execution.names(), Trust::whole(), &mut |_| {});
     assert!(analysed.engines.iter().all(|engine| engine.refused == 0 && engine.undecided == 0));

@@ -17,7 +17,7 @@ use foresee_trace::text::TextReader;
 use foresee_trace::{Arg, Event, Execution, ExecutionBuilder, LocId, Mode, Names, Op, ThreadId, Trust};
 use foresee_witness::analysis::{Analysis, Limits as Whole};
 use foresee_witness::atomic::AtomicFunctions;
-use foresee_witness::engine::Engine;
+use foresee_witness::engine::{Engine, Stream};
 use foresee_witness::judge::Certainty;
 
 /// Events that bind one parameter, both, the thread, or none; variables; bindings that nothing connects.
@@ -120,12 +120,12 @@ fn offline(execution: &Execution, properties: &[Property]) -> Told {
     let engine = Engine {
         name: "property",
         rest: false,
-        stream: Some(Box::new(ObservedVerdicts::new(properties, ""))),
+        stream: Some(Stream::Along(Box::new(ObservedVerdicts::new(properties, "")))),
         whole: Some(Box::new(PredictedVerdicts::new(properties, "", prediction))),
     };
     let mut analysis = Analysis::new(vec![engine], AtomicFunctions::default(), whole, true);
     for id in execution.ids() {
-        analysis.event(execution.names(), &execution.event(id)).unwrap();
+        analysis.event(execution.names(), &execution.event(id));
     }
     let analysed = analysis.finish(execution.names(), Trust::whole(), &mut |_| {});
     assert!(analysed.engines.iter().all(|engine| engine.refused == 0 && engine.undecided == 0));

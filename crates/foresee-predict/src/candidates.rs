@@ -72,7 +72,9 @@ impl Candidates {
                 complete = false;
                 break;
             }
-            clocks.begin(id);
+            if !clocks.begin(id) {
+                continue;
+            }
             if let Some((var, access)) = execution.access(id) {
                 let mut key = None;
                 for cell in execution.cells(var) {

@@ -71,7 +71,9 @@ impl Cells {
                 }
                 continue;
             }
-            clocks.begin(id);
+            if !clocks.begin(id) {
+                continue;
+            }
             if let Some((var, access)) = execution.access(id) {
                 let thread = execution.thread(id);
                 let lockset = held.before(thread, id);

@@ -136,7 +136,7 @@ impl LockHistory {
     pub fn of(execution: &Execution) -> LockHistory {
         let mut builder = Builder::new(execution.thread_count());
         // Most events are accesses, of which the kind is known without looking at the variable.
-        for id in execution.ids().filter(|&id| execution.access(id).is_none()) {
+        for id in execution.ids().filter(|&id| execution.access(id).is_none() && !execution.is_private(id)) {
             builder.event(execution.thread(id), id, &execution.op(id));
         }
         builder.history

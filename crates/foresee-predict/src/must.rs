@@ -7,7 +7,7 @@
 //! A thread's clock says for other threads how far this thread depends on them. Writes keep a reference to the clock of
 //! their thread, which is copied only when the thread learns something new after that.
 //!
-//! **Cost.** A read whose write is known already costs a search in a short list; learning merges two lists. A clock has at
+//! **Cost.** What no other thread can tell of costs nothing. A read whose write is known already costs a search in a short list; learning merges two lists. A clock has at
 //! most 128 entries: with more threads it forgets those it depends on least recently, and some order is then not
 //! seen. That costs engines candidates to look at, never soundness: what they predict they prove.
 
@@ -17,7 +17,7 @@ use foresee_trace::synchronisation::{After, ThreadWalk};
 use foresee_trace::{EventId, Execution, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::values::{has_blind, has_branches, is_branch, written};
+use crate::values::{is_branch, written};
 use foresee_witness::checker::Reads;
 
 /// How many other threads a clock knows at most.
@@ -64,17 +64,21 @@ impl<'e> MustClocks<'e> {
             writes: vec![None; execution.cell_count()],
             walk: ThreadWalk::new(),
             reads,
-            by_branches: reads == Reads::Relaxed && has_branches(execution),
+            by_branches: reads == Reads::Relaxed && execution.has_branches(),
             read: vec![Clock::default(); execution.thread_count()],
-            has_blind: reads == Reads::Relaxed && has_blind(execution),
+            has_blind: reads == Reads::Relaxed && execution.has_blind(),
             values: FxHashMap::default(),
         }
     }
 
-    /// The next event is about to be done by its thread: what that needs is known now, but for the writes it reads.
+    /// The next event is about to be done by its thread: what that needs is known now, but for the writes it reads. Whether others can tell of it: if it is
+    /// [private](Execution::is_private), there is nothing more to do.
     #[inline]
-    pub fn begin(&mut self, id: EventId) {
-        let thread = self.execution.thread(id);
+    pub fn begin(&mut self, id: EventId) -> bool {
+        let (thread, is_private) = (self.execution.thread(id), self.execution.is_private(id));
+        if is_private && self.walk.goes_on(thread) {
+            return false;
+        }
         self.threads[thread.index()].get_or_insert_default();
         let op = self.execution.access(id).is_none().then(|| self.execution.op(id));
         self.walk.begin(thread, op.as_ref(), |after| match after {
@@ -92,6 +96,7 @@ impl<'e> MustClocks<'e> {
             }
             After::Wait(_) => {}
         });
+        !is_private
     }
 
     /// Whether an earlier event of another thread must come before what `thread` is about to do.
@@ -100,7 +105,7 @@ impl<'e> MustClocks<'e> {
         self.threads[thread.index()].as_ref().is_some_and(|clock| knows(clock, of) > event)
     }
 
-    /// The event is done.
+    /// The event, of which others can tell, is done.
     #[inline]
     pub fn end(&mut self, id: EventId) {
         let thread = self.execution.thread(id);

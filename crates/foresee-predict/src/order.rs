@@ -104,6 +104,10 @@ impl Builder {
         let mut walk: ThreadWalk<EventId> = ThreadWalk::new();
         for id in execution.ids() {
             let thread = execution.thread(id);
+            if execution.is_private(id) && walk.goes_on(thread) {
+                self.order.events[thread.index()].push(id.0);
+                continue;
+            }
             let access = execution.access(id);
             let op = access.is_none().then(|| execution.op(id));
             walk.begin(thread, op.as_ref(), |after| self.after(execution, thread, id, after));

@@ -4,19 +4,9 @@
 
 use foresee_trace::{EventId, Execution, Op, VarId};
 
-/// Whether the execution records where control flow depends on reads.
-pub(crate) fn has_branches(execution: &Execution) -> bool {
-    execution.ids().any(|id| execution.op(id) == Op::Branch)
-}
-
 /// Whether control flow depends on reads here. Blind code counts as a branch.
 pub(crate) fn is_branch(execution: &Execution, id: EventId) -> bool {
     matches!(execution.op(id), Op::Branch | Op::Blind { .. })
-}
-
-/// Whether there is blind code.
-pub(crate) fn has_blind(execution: &Execution) -> bool {
-    execution.ids().any(|id| matches!(execution.op(id), Op::Blind { .. }))
 }
 
 /// Whether the event is an atomic access.

@@ -1,6 +1,6 @@
 //! A whole trace in memory, for engines that look at it more than once.
 //!
-//! **Cost.** 16 bytes per event, plus 8 per recorded value, 16 per argument, and 24 per distinct variable (while it
+//! **Cost.** 16 bytes per event, plus 8 per recorded value, 16 per argument, and 25 per distinct variable (while it
 //! is built, 24 more and what [`variables`] says). An execution
 //! holds at most 2³² − 1 events and 2²³ threads; [`ExecutionBuilder::push`] refuses more.
 //!
@@ -12,6 +12,7 @@
 mod cells;
 mod lives;
 mod pages;
+mod sharing;
 #[cfg(test)]
 mod tests;
 mod variables;
@@ -53,9 +54,13 @@ pub struct Execution {
     /// First cell and number of cells of each variable.
     cells: Vec<(u32, u32)>,
     cell_count: u32,
+    /// Of each variable, whether several threads access it.
+    is_shared: Vec<bool>,
     values: Vec<u64>,
     args: Vec<Arg>,
     thread_count: u32,
+    has_branches: bool,
+    has_blind: bool,
 }
 
 impl Execution {
@@ -92,6 +97,27 @@ impl Execution {
     /// One more than the largest thread id of an event, fork or join.
     pub fn thread_count(&self) -> usize {
         self.thread_count as usize
+    }
+
+    /// Whether it records where control flow depends on reads.
+    pub fn has_branches(&self) -> bool {
+        self.has_branches
+    }
+
+    /// Whether code ran that it does not show.
+    pub fn has_blind(&self) -> bool {
+        self.has_blind
+    }
+
+    /// Whether no other thread can tell that the event happened: it accesses memory that only its thread ever accesses, or begins or ends a call. Nothing
+    /// comes before or after it but by its own thread.
+    #[inline]
+    pub fn is_private(&self, id: EventId) -> bool {
+        let packed = self.events[id.index()];
+        match kind_of(packed) {
+            OpKind::Enter | OpKind::Exit => true,
+            _ => self.access(id).is_some() && !self.is_shared[packed.target as usize],
+        }
     }
 
     /// An event.
@@ -245,10 +271,16 @@ impl ExecutionBuilder {
                 OpKind::Alloc => self.variables.allocated(mem),
                 _ => self.variables.touched(mem),
             };
-            variable?.0
+            let variable = variable?;
+            if event.op.access().is_some() {
+                self.variables.accessed(variable, event.thread);
+            }
+            variable.0
         } else {
             flat.target as u32
         };
+        self.execution.has_branches |= flat.kind == OpKind::Branch;
+        self.execution.has_blind |= flat.kind == OpKind::Blind;
         let values = &mut self.execution.values;
         let at = values.len() as u32 + 1;
         let payload = match payload {
@@ -280,6 +312,8 @@ impl ExecutionBuilder {
     /// The execution, with the names its ids refer to.
     pub fn finish(mut self, names: Names) -> Execution {
         (self.execution.cells, self.execution.cell_count) = cells::cells(&self.variables.all);
+        self.execution.is_shared =
+            sharing::shared(&self.variables.all, &self.execution.cells, self.execution.cell_count);
         self.execution.vars = self.variables.all.iter().map(Variable::mem).collect();
         self.execution.names = names;
         self.execution

@@ -21,6 +21,7 @@
 //! Readers are [`EventSource`]s, writers are [`EventSink`]s; a new input format is one file that implements
 //! `EventSource` and one line in [`open`](open()).
 
+mod batch;
 mod error;
 mod event;
 mod execution;
@@ -40,11 +41,12 @@ mod thread_table;
 mod trust;
 pub mod validate;
 
+pub use batch::EventBatch;
 pub use error::{Damage, TraceError};
 pub use event::{Access, Arg, Event, Mem, Mode, Op, Order, bits, signed, unsigned};
 pub use execution::{Execution, ExecutionBuilder};
 pub use ids::{EventId, LocId, LockId, StrId, ThreadId, VarId};
-pub use name_matching::{FunctionPattern, VariablePattern, function_path, nearest, perhaps};
+pub use name_matching::{FunctionPattern, VariablePattern, function_path, nearest, perhaps, without_result};
 pub use names::{DEFAULT_SYMBOL_SIZE, Location, Names, Symbol, UnnamedLock, WRITERS_OF};
 pub use open::{Format, open, open_with};
 pub use printable::{is_printable, printable};

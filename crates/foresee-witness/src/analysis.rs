@@ -1,6 +1,6 @@
 //! Runs engines over one trace and puts what they find together.
 //!
-//! One pass over the events feeds all streaming engines and, if any engine wants it, builds the execution; then the
+//! One pass over the events feeds all streaming engines and, if any engine wants it, builds the execution, what can be on a thread of its own (`apart`); then the
 //! whole-trace engines run one after the other, each knowing what is already proven. Findings at the same places are one
 //! finding, with the best certainty and a witness if any engine had one.
 //!
@@ -11,13 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use foresee_trace::validate::Validator;
-use foresee_trace::{Event, Execution, ExecutionBuilder, Gap, Names, Op, TraceError, Trust};
+use foresee_trace::{Event, Execution, ExecutionBuilder, Gap, Names, Op, Trust};
 use rustc_hash::FxHashMap;
 
+use crate::apart::{Apart, Work};
 use crate::atomic::AtomicFunctions;
 use crate::blind::{BlindCount, BlindSections};
 use crate::consequences;
-use crate::engine::{Budget, Case, Engine, Outcome, Proven, StreamEngine, WholeEngine};
+use crate::engine::{Budget, Case, Engine, Outcome, Proven, Stream, StreamEngine, WholeEngine};
 use crate::judge::{Certainty, Finding, FindingKind, Place};
 
 /// What the whole analysis may spend.
@@ -69,7 +70,7 @@ pub struct Analysis<'o> {
     limits: Limits,
     streams: Vec<(&'static str, Box<dyn StreamEngine + 'o>)>,
     wholes: Vec<Whole<'o>>,
-    builder: Option<ExecutionBuilder>,
+    apart: Apart,
     validator: Validator,
     blind: BlindCount,
     events: u64,
@@ -112,18 +113,22 @@ impl<'o> Analysis<'o> {
         limits: Limits,
         keep: bool,
     ) -> Analysis<'o> {
-        let (mut streams, mut wholes) = (Vec::new(), Vec::new());
+        let (mut streams, mut wholes, mut work) = (Vec::new(), Vec::new(), Work::default());
         for Engine { name, rest, stream, whole } in engines {
-            streams.extend(stream.map(|engine| (name, engine)));
+            match stream {
+                Some(Stream::Along(engine)) => streams.push((name, engine)),
+                Some(Stream::Apart(engine)) => work.engines.push((name, engine)),
+                None => {}
+            }
             wholes.extend(whole.map(|engine| Whole { name, rest, engine }));
         }
-        let builder = (keep || !wholes.is_empty()).then(ExecutionBuilder::default);
+        work.builder = (keep || !wholes.is_empty()).then(ExecutionBuilder::default);
         Analysis {
             atomic,
             limits,
             streams,
             wholes,
-            builder,
+            apart: Apart::new(work, limits.threads),
             validator: Validator::new(),
             blind: BlindCount::default(),
             events: 0,
@@ -133,7 +138,7 @@ impl<'o> Analysis<'o> {
 
     /// The next event of the observed run, and the names its ids refer to.
     #[inline]
-    pub fn event(&mut self, names: &Names, event: &Event<'_>) -> Result<(), TraceError> {
+    pub fn event(&mut self, names: &Names, event: &Event<'_>) {
         let known = [names.string_count(), names.locks().len(), names.symbols().len(), names.threads().len()];
         if known != self.names_seen {
             self.names_seen = known;
@@ -151,18 +156,14 @@ impl<'o> Analysis<'o> {
         if newest.index() as u64 >= self.limits.trace_threads {
             self.limits.events = self.limits.events.min(self.events);
         }
-        if let Some(builder) = &mut self.builder
-            && self.events < self.limits.events
-        {
-            builder.push(event)?;
-        }
+        self.apart.event(event, self.events < self.limits.events);
         self.events += 1;
-        Ok(())
     }
 
     /// The places of what was observed since the last call: it is in the result, too.
     pub fn news(&mut self) -> impl Iterator<Item = Vec<Place>> + '_ {
-        self.streams.iter_mut().flat_map(|(_, engine)| engine.news())
+        let Analysis { streams, apart, .. } = self;
+        apart.news().into_iter().chain(streams.iter_mut().flat_map(|(_, engine)| engine.news()))
     }
 
     /// Everything stops at this moment, whatever was said before.
@@ -183,10 +184,15 @@ impl<'o> Analysis<'o> {
         }
         let mut together = Together::default();
         let mut engines = Vec::new();
+        let nothing = Apart::new(Work::default(), 1);
+        let Work { engines: apart, builder, .. } = std::mem::replace(&mut self.apart, nothing).finish();
+        for (name, engine) in apart {
+            together.add(name, engine.finish(names), 0, None, &mut engines);
+        }
         for (name, engine) in std::mem::take(&mut self.streams) {
             together.add(name, engine.finish(names), 0, None, &mut engines);
         }
-        let execution = self.builder.take().map(|builder| builder.finish(names.clone()));
+        let execution = builder.map(|builder| builder.finish(names.clone()));
         if let Some(execution) = &execution {
             self.predict(execution, &mut together, &mut engines, starting);
         }

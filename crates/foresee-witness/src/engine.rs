@@ -23,14 +23,32 @@ pub struct Engine<'o> {
     /// [`Limits::rest`]: crate::analysis::Limits::rest
     pub rest: bool,
     /// The part that sees each event once.
-    pub stream: Option<Box<dyn StreamEngine + 'o>>,
+    pub stream: Option<Stream<'o>>,
     /// The part that looks at the whole execution.
     pub whole: Option<Box<dyn WholeEngine + 'o>>,
 }
 
+/// Where the part of an engine runs that sees each event once.
+pub enum Stream<'o> {
+    /// With whoever reads the trace: it wants to know names as they come.
+    Along(Box<dyn StreamEngine + 'o>),
+    /// Perhaps on another thread, and later: it gets no names before the end.
+    Apart(Box<dyn StreamEngine + Send>),
+}
+
+impl<'o> Stream<'o> {
+    /// The engine by itself.
+    pub fn engine(self) -> Box<dyn StreamEngine + 'o> {
+        match self {
+            Stream::Along(engine) => engine,
+            Stream::Apart(engine) => engine,
+        }
+    }
+}
+
 /// An engine that sees every event once.
 pub trait StreamEngine {
-    /// The names known so far. Called before an event whenever there are more of them than at the last call.
+    /// The names known so far, unless it runs [apart](Stream::Apart). Called before an event whenever there are more of them than at the last call.
     fn names(&mut self, _names: &Names) {}
 
     /// The next event of the observed run and its index.

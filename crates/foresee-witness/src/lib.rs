@@ -16,6 +16,7 @@
 //! This crate rests on `foresee-trace` alone and shares no code with any engine.
 
 pub mod analysis;
+mod apart;
 pub mod atomic;
 pub mod blind;
 pub mod checker;

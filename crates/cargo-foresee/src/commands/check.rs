@@ -269,7 +269,7 @@ fn check(
             seen.event(&event);
         }
         uncovered.event(&event);
-        analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
+        analysis.event(names, &event);
         if goes_on && input.source().may_wait() {
             let names = input.source().names();
             analysis.news().for_each(|places| announce(&places, names, suppressions));

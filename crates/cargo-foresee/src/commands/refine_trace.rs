@@ -61,7 +61,7 @@ pub(super) fn check(
     let mut out_of_time = false;
     while !out_of_time && input.advance()? {
         let (names, event) = input.event();
-        analysis.event(names, &event).map_err(|why| CliError::input(path, why))?;
+        analysis.event(names, &event);
         out_of_time = limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
     }
     input.warn_of_damage();

@@ -34,6 +34,13 @@ pub(super) struct LastWrite {
     pub(super) snapshot: Option<SnapshotId>,
 }
 
+/// The last write to a word, before which all others happen; at time 0 if there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WordWrite {
+    pub(super) slot: u32,
+    pub(super) time: u64,
+}
+
 #[derive(Clone, Copy, Default)]
 struct Recent {
     reads: u32,
@@ -147,6 +154,12 @@ impl Cell {
                 self.recent.mark(at, entry.key.manner());
             }
         }
+    }
+
+    /// The last write, if it is known that all others happen before it.
+    pub(super) fn only_write(&self) -> Option<WordWrite> {
+        let in_order = self.recent.writes | self.recent.atomics == 0;
+        in_order.then_some(WordWrite { slot: self.clean_slot, time: self.clean_time })
     }
 
     /// Notes who wrote last.

@@ -39,7 +39,7 @@
 //!
 //! **Cost.** Per access, constant time as long as the accesses since the cell's last clean write are few; with a race,
 //! linear in the entries of the cell. Per acquire and release, linear in the thread slots (see `threads`) or, where there are very
-//! many, in what is new, and constant if there is nothing to learn. Memory: for each word of memory accessed, 64 bytes per cell and 16 per entry, a page accessed only
+//! many, in what is new, and constant if there is nothing to learn. Memory: for each word of memory accessed, 16 bytes, 64 per cell and 16 per entry, a page accessed only
 //! as a whole counting as one word; for each lock, fence and atomic variable the clock last published; for the last write of each
 //! cell a clock that all writes of a thread share between two changes of its clock. Nothing depends on the length of the
 //! trace.

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::cell::CellId;
+use super::cell::{CellId, WordWrite};
 
 /// Words per page.
 pub(super) const PAGE: u64 = 512;
@@ -20,12 +20,25 @@ pub(super) enum Page {
     Split(u32),
 }
 
+/// Where a word begins, or all words of a uniform page.
+#[derive(Clone, Copy, Debug, Default)]
+struct Head {
+    /// Its first cell.
+    cells: CellId,
+    /// Its last write, if that is known: only looked at while there are several cells.
+    slot: u32,
+    time: u64,
+}
+
+/// Instead of the time of a word's last write.
+const NOT_KNOWN: u64 = u64::MAX;
+
 /// All pages. A *head* is the first cell of a word, or of all words of a uniform page.
 pub(super) struct Pages {
     pages: FxHashMap<u64, Page>,
     /// Split pages looked up before, by their number modulo the size.
     cache: [(u64, u32); CACHED],
-    heads: Vec<CellId>,
+    heads: Vec<Head>,
     free_split: Vec<u32>,
     free_uniform: Vec<u32>,
 }
@@ -62,12 +75,25 @@ impl Pages {
 
     #[inline]
     pub(super) fn cells(&self, head: u32) -> CellId {
-        self.heads[head as usize]
+        self.heads[head as usize].cells
     }
 
     #[inline]
     pub(super) fn set_cells(&mut self, head: u32, cells: CellId) {
-        self.heads[head as usize] = cells;
+        self.heads[head as usize].cells = cells;
+    }
+
+    /// The last write to a word of several cells, if all before happen before it.
+    #[inline]
+    pub(super) fn write(&self, head: u32) -> Option<WordWrite> {
+        let Head { slot, time, .. } = self.heads[head as usize];
+        (time != NOT_KNOWN).then_some(WordWrite { slot, time })
+    }
+
+    #[inline]
+    pub(super) fn set_write(&mut self, head: u32, write: Option<WordWrite>) {
+        let head = &mut self.heads[head as usize];
+        (head.slot, head.time) = write.map_or((0, NOT_KNOWN), |write| (write.slot, write.time));
     }
 
     /// A new page in place of what is there: the position of its first head.
@@ -77,7 +103,7 @@ impl Pages {
         }
         let base = self.free_split.pop().unwrap_or_else(|| {
             let base = self.heads.len();
-            self.heads.resize(base + PAGE as usize, 0);
+            self.heads.resize(base + PAGE as usize, Head::default());
             base as u32
         });
         self.pages.insert(page, Page::Split(base));
@@ -87,7 +113,7 @@ impl Pages {
     /// A new page: the position of its only head.
     pub(super) fn add_uniform(&mut self, page: u64) -> u32 {
         let head = self.free_uniform.pop().unwrap_or_else(|| {
-            self.heads.push(0);
+            self.heads.push(Head::default());
             self.heads.len() as u32 - 1
         });
         self.pages.insert(page, Page::Uniform(head));

@@ -3,11 +3,15 @@
 //! A word has one [`Cell`] per distinct set of its bytes that is accessed together: one for most words, two for two
 //! `u32`s side by side. An access looks for races in all cells it overlaps and is noted in the one of its bytes. An access of
 //! several words is one access per word; it looks in all of them before it is noted in any.
+//!
+//! **Words of many cells.** Code that reads many bytes at once from anywhere (hash tables that look at sixteen at a time) makes many cells of each word. So such a word
+//! also has its last write, as long as each write to it happens after the one before. A read that happens after that races with none, and learns nothing: it need not look into the cells.
+//! The cell that is accessed goes to the front.
 
 use foresee_trace::Mem;
 use rustc_hash::FxHashSet;
 
-use super::cell::{Cell, CellId, LastWrite, WordAccess};
+use super::cell::{Cell, CellId, LastWrite, WordAccess, WordWrite};
 use super::entries::{Entry, Key, Tables};
 use super::knowledge::Published;
 use super::pages::{PAGE, Page, Pages};
@@ -62,6 +66,9 @@ impl Shadow {
         let id = self.pages.cells(head);
         let cell = &mut self.cells[id as usize];
         if cell.mask != mask || cell.next != 0 {
+            if self.is_read_in_order(head, key, thread) {
+                return self.note_only(head, &access, thread, true);
+            }
             let is_after_all = self.look(head, &access, thread, |earlier, standing| {
                 races.found(earlier, key, time, standing);
             });
@@ -88,6 +95,10 @@ impl Shadow {
         // An earlier access of several words is met in each of them, and is one.
         let mut met = FxHashSet::default();
         for &(head, mask) in &parts {
+            if self.is_read_in_order(head, key, thread) {
+                are_after_all.push(true);
+                continue;
+            }
             are_after_all.push(self.look(head, &access(mask), thread, |earlier, standing| {
                 if met.insert(earlier.time) {
                     races.found(earlier, key, time, standing);
@@ -96,13 +107,23 @@ impl Shadow {
         }
         if key.manner().reads() {
             for &(head, mask) in &parts {
-                self.read_from(head, mask, thread);
+                if !self.is_read_in_order(head, key, thread) {
+                    self.read_from(head, mask, thread);
+                }
             }
         }
         for ((head, mask), is_after_all) in parts.drain(..).zip(are_after_all.drain(..)) {
             self.note_only(head, &access(mask), thread, is_after_all);
         }
         (self.parts, self.are_after_all) = (parts, are_after_all);
+    }
+
+    /// Whether it is only read, and all writes to this word of several cells happen before.
+    #[inline]
+    fn is_read_in_order(&self, head: u32, key: Key, thread: &Thread) -> bool {
+        !key.manner().writes()
+            && self.cells[self.pages.cells(head) as usize].next != 0
+            && self.pages.write(head).is_some_and(|last| thread.is_after(last.slot, last.time))
     }
 
     /// Looks for races in all cells of a word, showing the earlier access and whether the pair is schedulable. Whether
@@ -140,6 +161,8 @@ impl Shadow {
         cell.note(&mut self.tables, access, is_after_all);
         if access.key.manner().writes() {
             cell.wrote(thread, access.time, &mut self.snapshots);
+            let last = self.pages.write(head).filter(|last| thread.is_after(last.slot, last.time));
+            self.pages.set_write(head, last.map(|_| WordWrite { slot: thread.slot, time: access.time }));
         }
     }
 
@@ -172,12 +195,27 @@ impl Shadow {
             .filter(move |&id| self.cells[id as usize].mask & mask != 0)
     }
 
-    /// The cell of exactly these bytes.
+    /// The cell of exactly these bytes, which is the first of its word then.
     fn own_cell(&mut self, head: u32, mask: u8) -> CellId {
-        if let Some(own) = self.overlapping(head, mask).find(|&id| self.cells[id as usize].mask == mask) {
-            return own;
+        let first = self.pages.cells(head);
+        let (mut before, mut id) = (0, first);
+        while id != 0 {
+            let Cell { next, mask: of, .. } = self.cells[id as usize];
+            if of == mask {
+                if before != 0 {
+                    self.cells[before as usize].next = next;
+                    self.cells[id as usize].next = first;
+                    self.pages.set_cells(head, id);
+                }
+                return id;
+            }
+            (before, id) = (id, next);
         }
-        let cell = Cell::new(mask, self.pages.cells(head), &mut self.tables);
+        if first != 0 && self.cells[first as usize].next == 0 {
+            // From now on there are several.
+            self.pages.set_write(head, self.cells[first as usize].only_write());
+        }
+        let cell = Cell::new(mask, first, &mut self.tables);
         let id = self.add_cell(cell);
         self.pages.set_cells(head, id);
         id
@@ -211,7 +249,7 @@ impl Shadow {
             Some(Page::Split(base)) => base,
             None => self.pages.add_split(page),
             Some(Page::Uniform(head)) => {
-                let cells = self.pages.cells(head);
+                let (cells, write) = (self.pages.cells(head), self.pages.write(head));
                 self.pages.set_cells(head, 0);
                 let base = self.pages.add_split(page);
                 for word in 1..PAGE as u32 {
@@ -219,6 +257,7 @@ impl Shadow {
                     self.pages.set_cells(base + word, copy);
                 }
                 self.pages.set_cells(base, cells);
+                (base..base + PAGE as u32).for_each(|head| self.pages.set_write(head, write));
                 base
             }
         };

@@ -75,9 +75,9 @@ impl Facts {
             notifies: FxHashMap::default(),
             woken_by: FxHashMap::default(),
             blind: Vec::new(),
-            has_blind: false,
+            has_blind: execution.has_blind(),
             values: FxHashMap::default(),
-            has_branches: false,
+            has_branches: execution.has_branches(),
             sections: Vec::new(),
             by_lock: FxHashMap::default(),
         };
@@ -117,11 +117,8 @@ impl Facts {
                 }
             }
             let Some(op) = op else { continue };
-            match op {
-                Op::Notify { cond, .. } => facts.notifies.entry(cond).or_default().push(id.0),
-                Op::Branch => facts.has_branches = true,
-                Op::Blind { .. } => facts.has_blind = true,
-                _ => {}
+            if let Op::Notify { cond, .. } = op {
+                facts.notifies.entry(cond).or_default().push(id.0);
             }
             if let Some(handover) = handover {
                 facts.handover(id.0, thread.0, handover);

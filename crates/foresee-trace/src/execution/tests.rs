@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::text::TextReader;
 
 /// Addresses around a few bases: the beginning and the end of memory, and pages that large blocks cover.
 fn memory() -> impl Strategy<Value = Mem> {
@@ -18,8 +19,10 @@ fn memory() -> impl Strategy<Value = Mem> {
     })
 }
 
-fn operations() -> impl Strategy<Value = Vec<(bool, Mem)>> {
-    proptest::collection::vec((proptest::bool::weighted(0.2), memory()), 1..120)
+/// Whether it allocates, which memory, and who does it.
+fn operations() -> impl Strategy<Value = Vec<(bool, Mem, u32)>> {
+    let thread = prop_oneof![20 => Just(0_u32), 1 => 1..3_u32];
+    proptest::collection::vec((proptest::bool::weighted(0.2), memory(), thread), 1..120)
 }
 
 proptest! {
@@ -30,9 +33,9 @@ proptest! {
         let mut builder = ExecutionBuilder::default();
         let mut lives: HashMap<u64, u32> = HashMap::new();
         let (mut life, mut expected) = (0, Vec::new());
-        for &(alloc, mem) in &operations {
+        for &(alloc, mem, thread) in &operations {
             let op = if alloc { Op::Alloc { mem } } else { Op::Read { mem, value: None } };
-            builder.push(&Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op }).unwrap();
+            builder.push(&Event { thread: ThreadId(thread), loc: LocId::UNKNOWN, op }).unwrap();
             if alloc {
                 life += 1;
                 lives.extend((0..u64::from(mem.size)).map(|byte| (mem.addr + byte, life)));
@@ -50,6 +53,10 @@ proptest! {
                 let overlap = life == other.1 && mem.overlaps(other.0);
                 prop_assert_eq!(execution.overlap(variable(a), variable(b)), overlap, "{} {}", a, b);
             }
+            let (allocates, _, thread) = operations[a];
+            let others = operations.iter().zip(&expected).filter(|((allocates, _, other), _)| !allocates && *other != thread);
+            let is_private = !others.into_iter().any(|(_, other)| life == other.1 && mem.overlaps(other.0));
+            prop_assert_eq!(execution.is_private(EventId(a as u32)), !allocates && is_private, "{}", a);
         }
     }
 }
@@ -65,4 +72,12 @@ fn memory_used_again_and_again_stays_cheap() {
     }
     let execution = builder.finish(Names::new());
     assert_eq!(execution.var_count(), 200_001);
+}
+
+#[test]
+fn what_one_thread_alone_accesses_is_private() {
+    let text = "A|w(x)\nA|w(y)\nA|fork(B)\nB|r(x)\nB|enter(f)\nB|w(z)\nA|r(y)\nA|acq(l)\n";
+    let execution = Execution::read(&mut TextReader::new(text.as_bytes())).unwrap();
+    let private: Vec<bool> = execution.ids().map(|id| execution.is_private(id)).collect();
+    assert_eq!(private, [false, true, false, false, true, true, true, false]);
 }

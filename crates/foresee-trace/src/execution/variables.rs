@@ -13,7 +13,7 @@ use super::lives::Allocations;
 use super::pages::{MIXED, NONE, Pages};
 use crate::TraceError;
 use crate::event::Mem;
-use crate::ids::VarId;
+use crate::ids::{ThreadId, VarId};
 
 /// The largest variable that is found through its word.
 const SMALL: u32 = 16;
@@ -26,6 +26,27 @@ pub(super) struct Variable {
     pub(super) life: u32,
     /// The next older one that begins in the same word.
     older: u32,
+    /// Who accesses it.
+    pub(super) users: Users,
+}
+
+/// The threads that access something: one, by its number, or one of the constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Users(u32);
+
+impl Users {
+    pub(super) const NOBODY: Users = Users(u32::MAX);
+    pub(super) const SEVERAL: Users = Users(u32::MAX - 1);
+
+    /// These and those.
+    #[inline]
+    pub(super) fn and(self, others: Users) -> Users {
+        match (self, others) {
+            (Users::NOBODY, users) | (users, Users::NOBODY) => users,
+            (one, same) if one == same => one,
+            _ => Users::SEVERAL,
+        }
+    }
 }
 
 impl Variable {
@@ -76,6 +97,13 @@ impl Variables {
         self.touched(mem)
     }
 
+    /// A thread accesses it.
+    #[inline]
+    pub(super) fn accessed(&mut self, variable: VarId, thread: ThreadId) {
+        let users = &mut self.all[variable.index()].users;
+        *users = users.and(Users(thread.0));
+    }
+
     fn large(&mut self, mem: Mem, life: u32) -> Result<VarId, TraceError> {
         if let Some(&known) = self.large.get(&(mem, life)) {
             return Ok(VarId(known));
@@ -90,7 +118,7 @@ impl Variables {
         if id == NONE {
             return Err(TraceError::TooLarge { what: "variables" });
         }
-        self.all.push(Variable { addr: mem.addr, size: mem.size, life, older });
+        self.all.push(Variable { addr: mem.addr, size: mem.size, life, older, users: Users::NOBODY });
         Ok(VarId(id))
     }
 

@@ -115,7 +115,7 @@ impl<N: Clone> ThreadWalk<N> {
         op: Option<&Op<'_>>,
         mut visit: impl FnMut(After<'_, N>),
     ) -> Option<Handover> {
-        if !matches!(self.threads.get(thread.index()), Some(Next::Any)) {
+        if !self.goes_on(thread) {
             self.next(thread, &mut visit);
             self.go_on(thread);
         }
@@ -140,6 +140,12 @@ impl<N: Clone> ThreadWalk<N> {
             self.blind.take(thread, section, |given| visit(After::Section(given)));
         }
         self.handover
+    }
+
+    /// Whether a thread's next event comes after its own last event only, unless it is one that synchronises.
+    #[inline]
+    pub fn goes_on(&self, thread: ThreadId) -> bool {
+        matches!(self.threads.get(thread.index()), Some(Next::Any))
     }
 
     /// What a thread's next event comes after, whatever it will be.

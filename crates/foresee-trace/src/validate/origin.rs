@@ -12,8 +12,10 @@ use crate::names::Names;
 
 /// How many ranges are kept for a thread.
 const RANGES_KEPT: usize = 1 << 10;
-/// How many of them are found at once.
-const RECENT: usize = 1 << 3;
+/// For how many pages the last of them is found at once.
+const PAGES: usize = 1 << 3;
+/// And, for each range that there is, for so many words.
+const WORDS: usize = 4;
 
 /// What a thread has read, and what it has just said about its next value.
 #[derive(Default)]
@@ -51,7 +53,9 @@ struct Ranges {
     /// First byte and end of ranges that do not touch.
     ends: BTreeMap<u64, u128>,
     /// Some of them, or parts of them: for each page the one that was found there last, if no other page took its place.
-    recent: [(u64, u128); RECENT],
+    of_page: [(u64, u128); PAGES],
+    /// The same for words: many threads read a few bytes here and there, again and again.
+    of_word: Vec<(u64, u128)>,
     /// Whether there were too many: then there is no telling.
     full: bool,
 }
@@ -59,12 +63,23 @@ struct Ranges {
 impl Ranges {
     fn add(&mut self, mem: Mem) {
         let (start, end) = (mem.addr, mem.end());
-        let page = (start >> 12) as usize % RECENT;
-        let (first, last) = self.recent[page];
-        if self.full || (first <= start && end <= last) {
+        let page = (start >> 12) as usize % PAGES;
+        let word = (start >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let includes = |&(first, last): &(u64, u128)| first <= start && end <= last;
+        // How many there are is a power of two, or none.
+        let at = |words: usize| word as usize & words.wrapping_sub(1);
+        let is_known =
+            includes(&self.of_page[page]) || self.of_word.get(at(self.of_word.len())).is_some_and(includes);
+        if self.full || is_known {
             return;
         }
-        self.recent[page] = self.join(start, end);
+        let range = self.join(start, end);
+        self.of_page[page] = range;
+        if self.of_word.len() < WORDS * self.ends.len() {
+            self.of_word = vec![(0, 0); 2 * WORDS * self.ends.len().next_power_of_two()];
+        }
+        let word = at(self.of_word.len());
+        self.of_word[word] = range;
         if self.ends.len() > RANGES_KEPT {
             *self = Ranges { full: true, ..Ranges::default() };
         }
