@@ -6,10 +6,13 @@
 //! run without being recorded (*idle*).
 //!
 //! Recording writes gigabytes within a second of a program's own time, so what is packed is a smaller run of the same work; sizes
-//! per event and the time of packing are taken from that. An *event* is one of the packed trace.
+//! per event and the time of packing are taken from that. Before a program is recorded, it is worked out which of its accesses need no record (*join*). An *event* is one of the packed trace.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use foresee_symbols::joined;
 
 use crate::corpus::Failed;
 use crate::scale;
@@ -42,7 +45,7 @@ fn table(effort: &Effort) -> Result<(), Failed> {
         effort.times
     );
     println!(
-        "{:<9} {:>8} {:>10} {:>6} {:>6} {:>8} {:>7} {:>9} {:>12} {:>6} {:>8} {:>8}",
+        "{:<9} {:>8} {:>10} {:>6} {:>6} {:>8} {:>7} {:>9} {:>12} {:>6} {:>8} {:>8} {:>7}",
         "program",
         "native s",
         "M events/s",
@@ -54,10 +57,12 @@ fn table(effort: &Effort) -> Result<(), Failed> {
         "foresee mem",
         "B raw",
         "B packed",
-        "ns pack"
+        "ns pack",
+        "s join"
     );
     let mut logs = [0.0; 2];
     for program in PROGRAMS {
+        let joining = builds.join(program)?;
         let mut least = [Cost::MOST; 4];
         for _ in 0..effort.times {
             let run = |build| builds.program(build, program, effort.measured);
@@ -74,7 +79,7 @@ fn table(effort: &Effort) -> Result<(), Failed> {
         logs.iter_mut().zip(slower).for_each(|(sum, slower)| *sum += slower.ln());
         let share = f64::from(effort.measured) / f64::from(effort.packed);
         println!(
-            "{program:<9} {:>8.3} {:>10.0} {:>5.1}x {:>5.1}x {:>7.1}x {:>6.1}x {:>8.1}x {:>11.1}x {:>6.2} {:>8.2} {:>8.0}",
+            "{program:<9} {:>8.3} {:>10.0} {:>5.1}x {:>5.1}x {:>7.1}x {:>6.1}x {:>8.1}x {:>11.1}x {:>6.2} {:>8.2} {:>8.0} {joining:>7.2}",
             native.seconds(),
             packed.events * share / native.seconds() / 1e6,
             idle.seconds() / native.seconds(),
@@ -146,7 +151,23 @@ impl Builds {
         let mut command = Command::new(build.join(program));
         command.arg(percent.to_string()).env("FORESEE_RAW", self.raw());
         command.env("TSAN_OPTIONS", "report_bugs=0");
+        if build == self.foresee {
+            command.env(joined::VARIABLE, self.joined(program));
+        }
         command
+    }
+
+    /// Where the table is of the accesses that need no record, as `foresee record` has it made whenever it runs a program.
+    fn joined(&self, program: &str) -> PathBuf {
+        self.scratch.path().join(format!("{program}.joined"))
+    }
+
+    /// Has that table made; how many seconds it takes.
+    fn join(&self, program: &str) -> Result<f64, Failed> {
+        let begun = Instant::now();
+        let table = joined::table(&self.foresee.join(program), begun + Duration::from_secs(60))?;
+        std::fs::write(self.joined(program), table.unwrap_or_default())?;
+        Ok(begun.elapsed().as_secs_f64())
     }
 
     /// Runs it; what it recorded is thrown away.

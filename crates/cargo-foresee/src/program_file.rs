@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::time::Instant;
 
 use foresee_symbols::calls::{self, CallTable, WantedCall};
 use foresee_symbols::recorded_code::{self, Selection};
@@ -26,6 +27,11 @@ fn read(program: &OsStr) -> Result<Image, CliError> {
 /// Whether a program may order threads in ways that are not recorded. One that cannot be read may.
 pub(crate) fn may_order_unseen(program: &OsStr) -> bool {
     foresee_symbols::may_order_unseen(&find(program)).unwrap_or(true)
+}
+
+/// The table of the accesses that need no record of their own, as far as they are found in time; nothing of a program that cannot be read.
+pub(crate) fn joined(program: &OsStr, until: Instant) -> Option<Vec<u8>> {
+    foresee_symbols::joined::table(&find(program), until).ok().flatten()
 }
 
 /// The table of the code whose accesses are recorded.

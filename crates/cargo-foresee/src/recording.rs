@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use foresee_symbols::calls::{self, CallTable, WantedCall};
-use foresee_symbols::{recorded_code, watched_statics};
+use foresee_symbols::{joined, recorded_code, watched_statics};
 use foresee_trace::raw::{LockTable, RawReader, has_begun, is_side_file, join};
 use foresee_trace::{EventSource as _, Gap, NoEnd, TraceError, Trust};
 use rustix::process::Signal;
@@ -78,6 +78,11 @@ const CODE_NAME: &str = "code";
 
 /// What the table is called that tells which calls are recorded.
 const CALLS_NAME: &str = "calls";
+
+/// What the table is called that tells which accesses need no record of their own.
+const JOINED_NAME: &str = "joined";
+/// How long may be looked for them.
+const JOINING: Duration = Duration::from_millis(500);
 
 /// What to run, and how.
 #[derive(Clone, Debug, Default)]
@@ -335,7 +340,28 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus
     if let Some(table) = call_table(program, &command)? {
         note_calls(&mut command, &table, raw)?;
     }
+    if records_plainly(program) && std::env::var_os(joined::VARIABLE).is_none() {
+        note_joined(&mut command, raw)?;
+    }
     run_to_end(program, command.env(RAW_VARIABLE, raw))
+}
+
+/// Whether calls for accesses record these, and do nothing else.
+fn records_plainly(program: &Program<'_>) -> bool {
+    let Extent { keep_last, values, .. } = &program.extent;
+    let asks_for_values = !program.watch.is_empty() || !program.variables.is_empty() || *values;
+    let asks_for_calls = !program.calls.is_empty() || !program.inside.is_empty();
+    keep_last.is_none() && !asks_for_values && !asks_for_calls && !program.extent.leaves_out()
+}
+
+/// Has the runtime leave out records of accesses that others tell of, if there are any. (A program that cannot be read is told of when it is run.)
+fn note_joined(command: &mut Command, beside: &Path) -> Result<(), CliError> {
+    if let Some(table) = program_file::joined(command.get_program(), Instant::now() + JOINING) {
+        let path = beside.with_file_name(JOINED_NAME);
+        std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
+        command.env(joined::VARIABLE, path);
+    }
+    Ok(())
 }
 
 /// Whether records should be ordered by time: there are many processors, and the program orders threads only in ways that are seen (the runtime knows of its libraries, and of other

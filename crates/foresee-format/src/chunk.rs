@@ -37,5 +37,7 @@ pub const TEXT_MAPS: u64 = 2;
 pub const TEXT_IMAGE: u64 = 3;
 /// A text about the hooks of the run (`CALLS_MAGIC`), by their numbers: the names of the parameters that a hook records, and the name of its function, each ended by a zero byte.
 pub const TEXT_CALLS: u64 = 4;
+/// A text that has the accesses of the run which are recorded along with others ([`JoinedAccess`](crate::JoinedAccess)).
+pub const TEXT_JOINED: u64 = 5;
 /// How many bytes a piece of an image has.
 pub const IMAGE_PIECE: usize = 1 << 9;

@@ -5,8 +5,9 @@ pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
 /// The version this code writes; it reads earlier ones, too. Since 2 there are near records and homes, since 3 branches,
 /// since 4 the flags (facts before), since 5 failed attempts on locks and operations of structures, since 6 side files,
 /// since 7 keys may be times, since 9 compact records, and calls with their arguments, since 10 compact loads, and loads that
-/// have the key of near records, what threads wait for, and semaphores, since 11 which threads are detached.
-pub const VERSION: u64 = 11;
+/// have the key of near records, what threads wait for, and semaphores, since 11 which threads are detached,
+/// since 12 accesses that are recorded along with others.
+pub const VERSION: u64 = 12;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
 /// The file grows by multiples of this, unless it is read while it is written.

@@ -21,6 +21,8 @@
 //! *full*, or *near*: these say how far they are from what the same chunk has said before ([`near`]). Accesses and calls were near before version 9; reads with a digest, and
 //! atomics whose place is not known, still are.
 //!
+//! **Not every access has a record**: some are recorded along with others, which a text says ([`JoinedAccess`]).
+//!
 //! **Chunks of a thread** follow each other in the file in the thread's order, but for its *home*, the one that it has mapped: the
 //! first of those with its largest turn. The turn is odd while the home is filled. When it is full, the thread writes a copy of
 //! it behind everything else, makes the turn even, clears the home, and makes the turn odd again. So whatever kills the process:
@@ -63,6 +65,7 @@ mod code;
 pub mod digest;
 mod flags;
 mod header;
+mod joined;
 pub mod near;
 mod number;
 pub mod places;
@@ -73,5 +76,6 @@ pub use chunk::*;
 pub use code::*;
 pub use flags::RunFlags;
 pub use header::*;
+pub use joined::*;
 pub use number::number;
 pub use record::*;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use crate::c_library::{ending, process, threads};
 use crate::entry_points::entries;
-use crate::recorder::{branches, code_filter, limits, ring, seen_values, session, thread, watched};
+use crate::recorder::{branches, code_filter, joined, limits, ring, seen_values, session, thread, watched};
 use crate::{calls, observer, program, real_functions, variables};
 
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
@@ -33,6 +33,7 @@ fn record() {
     limits::start();
     ending::start();
     ring::start();
+    joined::start();
     thread::start();
     session::start();
     threads::start();

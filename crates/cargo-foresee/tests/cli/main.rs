@@ -26,6 +26,7 @@ mod harmless;
 mod hostile;
 mod human;
 mod installed;
+mod joined;
 mod late_threads;
 mod library;
 mod live;

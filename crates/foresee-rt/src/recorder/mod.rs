@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `accesses`, `atomics`, `edges`, `locks`, `objects`, `blocks`, `branches` | what each kind of operation is recorded as |
 //! | `held_locks`, `thread_handles`, `watched`, `seen_values`, `code_filter` | what the runtime has to know for that |
+//! | `joined` | accesses that are recorded along with others |
 //! | `session` | the beginning of a recording, also in the child of a fork |
 //! | `thread` | each thread's records |
 //! | `ring`, `frames`, `leftovers` | where the chunks of threads come from, besides the end of the file |
@@ -23,6 +24,7 @@ mod disk_space;
 pub(crate) mod edges;
 mod frames;
 pub(crate) mod held_locks;
+pub(crate) mod joined;
 mod leftovers;
 pub(crate) mod limits;
 pub(crate) mod locks;

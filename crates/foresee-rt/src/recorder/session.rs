@@ -7,12 +7,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 use foresee_format::{
-    INITIAL_VALUE_OF, PLACE_OF, PROCESS, RunFlags, TEXT_CALLS, TEXT_FACTS, TEXT_MAPS, UNSIGNED,
+    INITIAL_VALUE_OF, PLACE_OF, PROCESS, RunFlags, TEXT_CALLS, TEXT_FACTS, TEXT_JOINED, TEXT_MAPS, UNSIGNED,
 };
 
 use super::new_file::{self, Name};
 use super::order::{self, Clock};
-use super::{branches, code_filter, ring, seen_values, side_files, status, thread, trace_file, watched};
+use super::{
+    branches, code_filter, joined, ring, seen_values, side_files, status, thread, trace_file, watched,
+};
 use crate::message::say;
 use crate::{environment, monitors, program, variables};
 
@@ -104,6 +106,9 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
         write_maps(0);
         if let Some(calls) = CALLS.get() {
             trace_file::write_text(TEXT_CALLS, 0, calls);
+        }
+        if !joined::text().is_empty() {
+            trace_file::write_text(TEXT_JOINED, 0, joined::text());
         }
         seen_values::write_image();
         let some_are_special = watched::any() || code_filter::is_on();

@@ -13,6 +13,8 @@
 //! ([`flow`], [`landing_pads`]) from the one to the other that passes no call which would have made an event ([`paths`]). That is precise: a function
 //! with one blind instruction is blind only where a thread can have run it.
 //!
+//! The same analysis says which accesses need no record of their own ([`joined`]).
+//!
 //! **Cost.** Nothing while the program runs. A function is decoded when the first event in it is read, in time about linear in its
 //! size; each pair of positions is worked out once.
 //!
@@ -30,6 +32,7 @@ mod file_code;
 mod flow;
 mod formatting;
 mod frame_variables;
+pub mod joined;
 mod landing_pads;
 mod paths;
 mod runtime_calls;

@@ -48,6 +48,13 @@ pub(super) struct State {
     slots: BTreeMap<(Value, i64), (u64, Value)>,
 }
 
+impl State {
+    /// Nothing is known any more of what is in the frame, but for what is at constant distances from this.
+    pub(super) fn forget_frame(&mut self, except: Option<Value>) {
+        self.slots.retain(|&(varying, _), _| Some(varying) == except);
+    }
+}
+
 /// Interprets instructions.
 pub(super) struct Interpreter<'a> {
     pub(super) values: Values,
@@ -96,6 +103,16 @@ impl<'a> Interpreter<'a> {
             }
         });
         State { registers, slots: BTreeMap::new() }
+    }
+
+    /// The same at another point of it; `has_pointer` if it has its frame in the register for that.
+    pub(super) fn within(&mut self, has_pointer: bool) -> State {
+        let mut state = self.entry();
+        if has_pointer {
+            let pointer = Register::RBP.number();
+            state.registers[pointer] = self.values.frame(Unknown::Given(pointer as u8));
+        }
+        state
     }
 
     /// The address in the file that a value is, or is counted from: that of an array, for an element.

@@ -6,12 +6,14 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use foresee_format::{
     CHUNK_HEADER_WORDS, CHUNK_MAGIC, FREE_OWNER, HEADER_LEN, KEY_WORD, LEN_WORD, MAX_CHUNK, MAX_THREADS,
-    OWNER_WORD, PAGE, RunFlags, TEXT_CALLS, TEXT_FACTS, TEXT_IMAGE, TEXT_MAPS, TEXT_OWNER, TURN,
+    OWNER_WORD, PAGE, RunFlags, TEXT_CALLS, TEXT_FACTS, TEXT_IMAGE, TEXT_JOINED, TEXT_MAPS, TEXT_OWNER, TURN,
 };
 
+use super::joined::Joined;
 use crate::raw::raw_files::RawFiles;
 use crate::source::Facts;
 use crate::{Damage, TraceError};
@@ -64,6 +66,8 @@ pub(super) struct Chunks {
     pub(super) facts: Facts,
     /// What hooks record, by their numbers: the names of parameters, and the function.
     pub(super) calls: Vec<[String; 2]>,
+    /// The accesses that are recorded along with others.
+    pub(super) joined: Arc<Joined>,
     /// What the program's data is at the beginning, as texts have it.
     pub(super) images: Vec<Vec<u8>>,
     /// What is known of the run from its beginning on: from the header, or from facts.
@@ -81,6 +85,7 @@ impl Chunks {
             lost: Vec::new(),
             facts: Facts::default(),
             calls: Vec::new(),
+            joined: Arc::default(),
             images: Vec::new(),
             flags: RunFlags::NONE,
             maps: Vec::new(),
@@ -227,6 +232,7 @@ impl Chunks {
                 let (pairs, _) = parts.as_chunks::<2>();
                 self.calls = pairs.iter().map(|pair| pair.clone().map(String::from)).collect();
             }
+            TEXT_JOINED => self.joined = Arc::new(Joined::from_text(body)),
             _ => {}
         }
         Ok(kind != 0)

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use super::stream::{Record, Stream};
+use super::record::Record;
+use super::stream::Stream;
 use crate::raw::raw_files::RawFiles;
 
 /// The records of a thread that follow the one that was taken last.

@@ -12,8 +12,10 @@
 
 mod chunks;
 mod header;
+mod joined;
 mod lookahead;
 mod read_places;
+mod record;
 mod stream;
 mod turns;
 
@@ -22,14 +24,16 @@ use foresee_format::{CUT_WORD, REQUEST_WORD, RunFlags, Stop};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 
 use self::chunks::Chunks;
 pub(crate) use self::chunks::Growth;
 use self::header::Header;
 pub use self::header::has_begun;
 pub(crate) use self::lookahead::Lookahead;
+pub(crate) use self::record::{Record, SAW};
 use self::stream::Ended;
-pub(crate) use self::stream::{Record, SAW, Stream};
+pub(crate) use self::stream::Stream;
 use self::turns::Turns;
 use crate::raw::raw_files::RawFiles;
 use crate::source::Facts;
@@ -138,7 +142,7 @@ impl Merger {
 
     /// A stream for this thread, in the place of one that nobody needs any more if there is such.
     fn new_stream(&mut self, thread: u64) -> usize {
-        let new = Stream::new(thread, self.growth == Growth::Growing);
+        let new = Stream::new(thread, self.growth == Growth::Growing, Arc::clone(&self.chunks.joined));
         let stream = match self.free.pop() {
             Some(free) => {
                 let before = std::mem::replace(&mut self.streams[free], new);

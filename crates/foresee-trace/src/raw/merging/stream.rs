@@ -4,12 +4,15 @@
 //! then only taken from a list.
 
 use std::io;
+use std::sync::Arc;
 
 use foresee_format::near::{NearAccess, near_entered, near_key};
 use foresee_format::places::{ATOMIC, FILLER, NOW, Said, is_whole, what};
 use foresee_format::{CHUNK_HEADER_WORDS, DIGEST_SHIFT, Tag, UNSETTLED};
 
+use super::joined::{Joined, Kept};
 use super::read_places::ReadPlaces;
+use super::record::{LONGEST, Record, SAW};
 
 use crate::raw::raw_files::RawFiles;
 
@@ -19,26 +22,10 @@ const LAST_WINDOW: u64 = 1 << 14;
 /// Likewise, how many records are decoded at once.
 const FIRST_BATCH: usize = 1;
 const LAST_BATCH: usize = 1 << 7;
-const LONGEST: usize = 5;
 
 const NEAR_READ: u8 = Tag::NearRead as u8;
 const NEAR_WRITE: u8 = Tag::NearWrite as u8;
 const NEAR_READ_SEEN: u8 = Tag::NearReadSeen as u8;
-
-/// In the third word of a read: the bits below are a digest of what it saw.
-pub(crate) const SAW: u64 = 1 << 8;
-
-/// One record.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
-    /// Never smaller than that of the record before.
-    pub(crate) key: u64,
-    pub(crate) words: [u64; LONGEST - 1],
-    pub(crate) tag: Tag,
-    pub(crate) detail: u8,
-    /// How many bytes it takes in the file.
-    pub(super) length: u8,
-}
 
 #[derive(Clone)]
 pub(crate) struct Stream {
@@ -62,6 +49,9 @@ pub(crate) struct Stream {
     near: NearAccess,
     /// The places that compact records are of; none before the first.
     places: ReadPlaces,
+    /// The accesses that are recorded along with others, and the addresses that they are counted from.
+    joined: Arc<Joined>,
+    kept: Kept,
     /// How many of the records that come next are delayed.
     delayed: usize,
     /// Whether the records of the current chunk go up to its end, and do not end with the thread.
@@ -121,7 +111,7 @@ fn record_at(said: Said, key: u64, len: usize) -> Option<Record> {
 
 impl Stream {
     /// A stream without chunks; whether it `grows`.
-    pub(super) fn new(thread: u64, grows: bool) -> Stream {
+    pub(super) fn new(thread: u64, grows: bool, joined: Arc<Joined>) -> Stream {
         Stream {
             thread,
             chunks: Vec::new(),
@@ -137,6 +127,8 @@ impl Stream {
             written_key: 0,
             near: NearAccess::nowhere(),
             places: ReadPlaces::default(),
+            joined,
+            kept: Kept::default(),
             delayed: 0,
             goes_on: false,
             has_ended: false,
@@ -228,6 +220,7 @@ impl Stream {
             window: self.window.clone(),
             near: self.near.clone(),
             places: self.places.clone(),
+            joined: Arc::clone(&self.joined),
             ready: Vec::new(),
             taken: 0,
             ..*self
@@ -295,7 +288,9 @@ impl Stream {
                 // Others have keys of their own.
                 code if code >= FILLER && code != ATOMIC && code != NOW => match self.places.read(first) {
                     Some((said, len)) => {
-                        self.ready.extend(record_at(said, most, len));
+                        if let Some(record) = record_at(said, most, len) {
+                            self.push(record);
+                        }
                         self.at += len;
                         continue;
                     }
@@ -388,7 +383,9 @@ impl Stream {
         self.written_key = near_key(self.written_key).saturating_add(by);
         self.last_key = self.last_key.max(self.written_key);
         self.goes_on = true;
-        self.ready.extend(record_at(said, self.last_key, len));
+        if let Some(record) = record_at(said, self.last_key, len) {
+            self.push(record);
+        }
         self.at += len;
         Ok(())
     }
@@ -442,7 +439,9 @@ impl Stream {
             Tag::ReadAt | Tag::WriteAt | Tag::ReadRangeAt | Tag::WriteRangeAt | Tag::EnterAt => {
                 let addr = self.places.note_full(first, words[0]);
                 self.last_key = self.last_key.max(self.written_key);
-                self.ready.extend(record_at(Said::At(first, addr), self.last_key, 8 * tag.words()));
+                if let Some(record) = record_at(Said::At(first, addr), self.last_key, 8 * tag.words()) {
+                    self.push(record);
+                }
                 return;
             }
             Tag::NearRead | Tag::NearWrite => {
@@ -485,13 +484,14 @@ impl Stream {
         }
         // A signal handler may have stamped later and written earlier.
         self.last_key = self.last_key.max(self.written_key);
-        self.ready.push(Record {
-            key: self.last_key,
-            words,
-            tag: said,
-            detail,
-            length: 8 * tag.words() as u8,
-        });
+        self.push(Record { key: self.last_key, words, tag: said, detail, length: 8 * tag.words() as u8 });
+    }
+
+    /// A record is decoded, and with it the accesses that were recorded along with it.
+    #[inline]
+    fn push(&mut self, record: Record) {
+        self.ready.push(record);
+        self.joined.follow(record, &mut self.kept, &mut self.ready);
     }
 
     /// Reads on in the current chunk; a file that is shorter than the chunk ends it.

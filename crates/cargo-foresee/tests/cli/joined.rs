@@ -1,0 +1,250 @@
+//! Accesses that are recorded along with others: a trace has the same events with them as without.
+//!
+//! Random C programs of all kinds of accesses (fields, arrays, chains of pointers, locals whose address is given away) between branches, loops, switches and calls are recorded twice, once with a record for each access,
+//! and must have done the same, thread by thread. So must programs in C++ and Rust that throw.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::process::Command;
+
+use foresee_oracle::{Random, for_each_seed};
+
+use crate::programs::compilers;
+use crate::support::{Folder, outcome};
+
+const BEGINNING: &str = r#"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdlib.h>
+struct node { long a, b; int c[8]; struct node *next; char d, e; short f; };
+static struct node nodes[4];
+static long statics[4];
+static int one;
+__attribute__((noinline)) static void give(long *given) { *given += one; }
+"#;
+
+const END: &str = r#"
+static void *thread(void *given) {
+    struct node *here = calloc(1, sizeof *here);
+    here->next = nodes;
+    for (int i = 0; i < 50; i++) { f0(here, nodes + i % 4, i); f1(nodes + i % 3, here, i + 1); }
+    free(here);
+    return given;
+}
+int main(void) {
+    for (int i = 0; i < 4; i++) nodes[i].next = nodes + (i + 1) % 4;
+    // One after the other: what they do does not depend on each other's speed.
+    for (int i = 0; i < 2; i++) { pthread_t one; pthread_create(&one, 0, thread, 0); pthread_join(one, 0); }
+    thread(0);
+    return 0;
+}
+"#;
+
+fn place(random: &mut Random) -> String {
+    let pointer = ["p", "q", "p->next", "q->next->next"][random.below(4)];
+    match random.below(8) {
+        0 => format!("{pointer}->a"),
+        1 => format!("{pointer}->b"),
+        2 => format!("{pointer}->c[{}]", random.below(8)),
+        3 => format!("{pointer}->c[(i + {}) & 7]", random.below(3)),
+        4 => format!("{pointer}->{}", ["d", "e", "f"][random.below(3)]),
+        5 => format!("statics[{}]", random.below(4)),
+        6 => "statics[i & 3]".to_owned(),
+        _ => ["local", "array[i & 3]", "array[1]"][random.below(3)].to_owned(),
+    }
+}
+
+fn statement(random: &mut Random, depth: u32) -> String {
+    let (to, from) = (place(random), place(random));
+    let inner = |random: &mut Random| statements(random, depth + 1);
+    match random.below(if depth > 2 { 8 } else { 14 }) {
+        0 | 1 => format!("{to} = {from} + i;"),
+        2 | 3 => format!("{to} += {from};"),
+        4 => format!("{to}++;"),
+        5 => "p = p->next;".to_owned(),
+        6 => format!("long *x = &statics[i & 3]; *x += {from}; x[0] ^= 3;"),
+        7 => ["give(&local);", "give(array + 2);", "give(&q->a);"][random.below(3)].to_owned(),
+        8 => format!("if ({from} & 1) {{ {} }}", inner(random)),
+        9 => format!("if ({from} > {to}) {{ {} }} else {{ {} }}", inner(random), inner(random)),
+        10 => format!("for (int j = 0; j < 3; j++) {{ {} if ({from} == 7) break; }}", inner(random)),
+        11 => format!(
+            "switch ({from} & 7) {{ case 0: {} case 1: {} break; case 2: {} case 4: {} case 5: break; default: {to}--; }}",
+            inner(random),
+            inner(random),
+            inner(random),
+            inner(random)
+        ),
+        12 => format!("{{ struct node copy = *q; copy.a++; {to} = copy.a + copy.c[i & 7]; }}"),
+        _ => format!("int k = 3; do {{ {} k--; }} while (k & 3);", inner(random)),
+    }
+}
+
+fn statements(random: &mut Random, depth: u32) -> String {
+    (0..1 + random.below(5)).map(|_| format!("{{ {} }}\n", statement(random, depth))).collect()
+}
+
+fn program(seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut text = BEGINNING.to_owned();
+    for function in 0..2 {
+        let (first, rest) = (statements(&mut random, 0), statements(&mut random, 0));
+        write!(
+            text,
+            "__attribute__((noinline)) static void f{function}(struct node *p, struct node *q, int i) {{\nlong local = i, array[4] = {{i}};\n{first}{rest}give(&local);\n}}\n"
+        )
+        .unwrap();
+    }
+    text + END
+}
+
+/// What the program's code has done in each thread, with addresses as distances from the beginning of their block, or from the last one on the stack: these are not always at the same place. With the length of the raw trace.
+fn recorded(folder: &Folder, program: &str, joined: bool) -> (BTreeMap<String, Vec<String>>, u64) {
+    let mut command = Command::new("setarch");
+    command.args([
+        "-R",
+        env!("CARGO_BIN_EXE_foresee"),
+        "record",
+        "--keep-raw",
+        "-o",
+        "run.ft",
+        "--",
+        program,
+    ]);
+    command.current_dir(folder.path(""));
+    match joined {
+        true => command.env_remove("FORESEE_JOINED"),
+        false => command.env("FORESEE_JOINED", ""),
+    };
+    let recorded = outcome(command.output().unwrap());
+    assert_eq!(recorded.code, Some(0), "{}", recorded.stderr);
+    let length = folder.path("run.raw").metadata().unwrap().len();
+    folder.foresee(&["trace", "convert", "run.ft", "-o", "run.std"]).success();
+    // The last address in the program or on a stack, and blocks that were allocated.
+    let (mut last, mut blocks) = (BTreeMap::new(), BTreeMap::new());
+    let mut threads: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in String::from_utf8(folder.read("run.std")).unwrap().lines() {
+        let Some((thread, what)) = line.split_once('|').filter(|_| !line.starts_with('#')) else { continue };
+        let (what, location) = what.split_once('|').unwrap_or((what, ""));
+        let mut parts = what.split("0x");
+        let mut told = parts.next().unwrap().to_owned();
+        let numbers: Vec<(i64, &str)> = parts
+            .map(|part| part.split_at(part.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(part.len())))
+            .map(|(number, rest)| (i64::from_str_radix(number, 16).unwrap(), rest))
+            .collect();
+        if let (true, [(from, _), (to, _)]) = (told.starts_with("alloc"), &numbers[..]) {
+            // Larger ones are stacks.
+            if to - from < 1 << 20 {
+                blocks.insert(*from, *to);
+            }
+        }
+        // (What precedes `main` depends on the environment.)
+        if !location.contains("/prog.") {
+            continue;
+        }
+        for (address, rest) in numbers {
+            let block = blocks.range(..=address).next_back().filter(|(_, end)| address <= **end);
+            let before = match block {
+                Some((start, _)) => *start,
+                None => last.insert((thread.to_owned(), address >> 40), address).unwrap_or(address),
+            };
+            write!(told, "{:+}{rest}", address - before).unwrap();
+        }
+        threads.entry(thread.to_owned()).or_default().push(format!("{told} {location}"));
+    }
+    (threads, length)
+}
+
+fn compare(folder: &Folder, program: &str, about: &str) -> [u64; 2] {
+    let (all, plain) = recorded(folder, program, false);
+    let (joined, shorter) = recorded(folder, program, true);
+    assert!(all.keys().eq(joined.keys()), "{about}: {:?} {:?}", all.keys(), joined.keys());
+    for (thread, expected) in &all {
+        let got = &joined[thread];
+        if let Some(at) = (0..expected.len().max(got.len())).find(|&at| expected.get(at) != got.get(at)) {
+            let near = at.saturating_sub(5)..;
+            let around = |events: &[String]| {
+                events.get(near.clone()).unwrap_or_default().iter().take(12).cloned().collect::<Vec<_>>()
+            };
+            panic!("{about}: {thread}, event {at}\n{:#?}\n{:#?}", around(expected), around(got));
+        }
+    }
+    [plain, shorter]
+}
+
+#[test]
+fn random_programs_have_done_the_same() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    for_each_seed(8, |seed| {
+        folder.write("prog.c", program(seed));
+        for (compiler, _) in compilers() {
+            let level = ["-O0", "-O1", "-O2", "-O3"][seed as usize % 4];
+            let mut compile = folder.command(&["cc", "-g", "-w", level, "prog.c", "-o", "prog", "-pthread"]);
+            let compiled = outcome(compile.env("FORESEE_CC", compiler).output().unwrap());
+            assert_eq!(compiled.code, Some(0), "{}", compiled.stderr);
+            compare(&folder, "./prog", &format!("{compiler} {level}"));
+        }
+    });
+}
+
+/// Exceptions are thrown between accesses, and caught in the same function and elsewhere.
+const THROWING: &str = r#"
+#include <map>
+#include <string>
+#include <vector>
+struct Point { long x, y, z; };
+struct Guard { Point &p; ~Guard() { p.x++; p.y++; } };
+__attribute__((noinline)) long risky(Point &p, int i) {
+    Guard guard{p};
+    p.x += p.y;
+    if (i % 3 == 0) throw i;
+    p.z = p.x - p.y;
+    try { p.y++; if (i % 5 == 0) throw std::string("five"); p.z++; } catch (const std::string &s) { p.z += s.size(); p.x--; }
+    return p.x + p.y + p.z;
+}
+int main() {
+    std::map<int, Point> points;
+    std::vector<long> sums;
+    for (int i = 0; i < 300; i++) {
+        Point &p = points[i % 7];
+        try { sums.push_back(risky(p, i)); } catch (int e) { p.x += e; p.z += p.y; }
+    }
+    long all = 0;
+    for (auto &[key, p] : points) all += key + p.x + p.y + p.z;
+    return all + sums.back() == 42;
+}
+"#;
+
+#[test]
+fn programs_that_throw_have_done_the_same() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("prog.cpp", THROWING);
+    for (_, compiler) in compilers() {
+        for level in ["-O0", "-O2"] {
+            let mut compile = folder.command(&["c++", "-g", "-std=c++17", level, "prog.cpp", "-o", "prog"]);
+            let compiled = outcome(compile.env("FORESEE_CXX", compiler).output().unwrap());
+            assert_eq!(compiled.code, Some(0), "{}", compiled.stderr);
+            compare(&folder, "./prog", &format!("{compiler} {level}"));
+        }
+    }
+}
+
+const LONG: &str = r#"
+struct node { long a, b, c; } node;
+__attribute__((noinline)) void step(struct node *n) { n->a += n->b; n->c = n->a; n->b++; JUMPS }
+int main(void) { for (int i = 0; i < 300000; i++) step(&node); return 0; }
+"#;
+
+#[test]
+fn calls_are_taken_out_where_nothing_leaves_the_middle() {
+    let folder = Folder::new();
+    for (jumps, is_shorter) in
+        [("", true), ("extern void longjmp(void *, int); if (n->a == -1) longjmp(n, 1);", false)]
+    {
+        folder.build("prog.c", &LONG.replace("JUMPS", jumps));
+        let (_, all) = recorded(&folder, "./prog", false);
+        let (_, joined) = recorded(&folder, "./prog", true);
+        assert_eq!(joined < all * 3 / 4, is_shorter, "{jumps}: {joined} of {all} bytes");
+    }
+}
