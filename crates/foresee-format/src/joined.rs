@@ -1,7 +1,7 @@
 //! Accesses that are recorded along with others: the calls for them are taken out of the program, and the reader puts them back.
 //!
 //! Where a piece of code is done from its beginning to its end, accesses whose addresses are a constant apart need one record: that of the first tells the addresses of all. The driver has worked out from the
-//! program's file which these are, and made a table: words of 8 bytes, little-endian. A header ([`JOINED_HEADER_WORDS`]): [`JOINED_MAGIC`], device and number of the program's file. Then
+//! program's file which these are, and made a table: words of 8 bytes, little-endian. A header ([`JOINED_HEADER_WORDS`]): [`JOINED_MAGIC`], device, number and length of the program's file, and when it was changed (seconds, nanoseconds). Then
 //! each access that needs no record ([`JOINED_WORDS`]), in the order in which they are done:
 //!
 //! ```text
@@ -18,7 +18,7 @@
 /// The first word of the table. It changes with what the table says: a program may have another version of the runtime.
 pub const JOINED_MAGIC: u64 = u64::from_le_bytes(*b"FORjoin1");
 /// How many words the header has.
-pub const JOINED_HEADER_WORDS: usize = 3;
+pub const JOINED_HEADER_WORDS: usize = 6;
 /// How many words an access has.
 pub const JOINED_WORDS: usize = 4;
 

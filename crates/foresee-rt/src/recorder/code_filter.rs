@@ -61,10 +61,15 @@ pub(crate) fn start() {
 
 /// Device and number of a file.
 pub(crate) fn stat(path: &CStr) -> Option<(u64, u64)> {
+    about(path).map(|about| (about.st_dev, about.st_ino))
+}
+
+/// What the file system says of a file.
+pub(crate) fn about(path: &CStr) -> Option<libc::stat> {
     // SAFETY: `path` ends in a zero byte; `about` is a C structure of numbers, for which zeroes are valid, and which the call fills.
     unsafe {
         let mut about: libc::stat = std::mem::zeroed();
-        (libc::stat(path.as_ptr(), &mut about) == 0).then_some((about.st_dev, about.st_ino))
+        (libc::stat(path.as_ptr(), &mut about) == 0).then_some(about)
     }
 }
 

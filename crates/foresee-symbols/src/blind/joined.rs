@@ -64,7 +64,8 @@ pub fn table(path: &std::path::Path, until: Instant) -> Result<Option<Vec<u8>>, 
     let Some(code) = FileCode::of(&image) else { return Ok(None) };
     let joined = joined(&code, until);
     let about = image.metadata();
-    let header = [JOINED_MAGIC, about.dev(), about.ino()];
+    let changed = [about.mtime(), about.mtime_nsec()].map(i64::cast_unsigned);
+    let header = [JOINED_MAGIC, about.dev(), about.ino(), about.len(), changed[0], changed[1]];
     let words = header.into_iter().chain(joined.iter().flat_map(|access| access.words()));
     Ok((!joined.is_empty()).then(|| words.flat_map(u64::to_le_bytes).collect()))
 }

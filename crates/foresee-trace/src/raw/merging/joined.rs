@@ -71,3 +71,53 @@ impl Joined {
         }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(pc: u64, addr: u64) -> Record {
+        Record { key: 6, words: [pc, addr, 0, 0], tag: Tag::Read, detail: 8, length: 1 }
+    }
+
+    fn joined(after: u64, base: u64, pc: u64, distance: i32, slot: u8) -> JoinedAccess {
+        JoinedAccess { after, base, pc, distance, size: 4, writes: true, call_len: 5, slot }
+    }
+
+    fn of(accesses: &[JoinedAccess]) -> Joined {
+        let words = accesses.iter().flat_map(|access| access.words());
+        Joined::from_text(&words.flat_map(u64::to_le_bytes).collect::<Vec<_>>())
+    }
+
+    fn followed(joined: &Joined, records: &[Record]) -> Vec<(u64, u64)> {
+        let (mut kept, mut all) = (Kept::default(), Vec::new());
+        for &record in records {
+            all.push(record);
+            joined.follow(record, &mut kept, &mut all);
+        }
+        all.iter().map(|record| (record.words[0], record.words[1])).collect()
+    }
+
+    #[test]
+    fn accesses_come_back_where_they_were_done() {
+        // 10 and 20 are recorded; 11 is done after 10, and 21 and 22 after 20, of which one is counted from what 10 accessed.
+        let joined = of(&[joined(10, 10, 11, 8, 0), joined(20, 10, 21, -4, 0), joined(20, 20, 22, 0, 1)]);
+        let records = [record(10, 1000), record(20, 5000), record(30, 7), record(10, 2000), record(20, 0)];
+        let expected = [
+            [(10, 1000), (11, 1008)].as_slice(),
+            &[(20, 5000), (21, 996), (22, 5000)],
+            &[(30, 7)],
+            &[(10, 2000), (11, 2008)],
+            &[(20, 0), (21, 1996), (22, 0)],
+        ];
+        assert_eq!(followed(&joined, &records), expected.concat());
+    }
+
+    #[test]
+    fn nothing_grows_without_bound() {
+        let all: Vec<JoinedAccess> = (0..10_000).map(|pc| joined(1, 1, pc, i32::MIN, 255)).collect();
+        assert_eq!(followed(&of(&all), &[record(1, 0)]).len(), 1 + MOST_JOINED);
+        // Half an access is none.
+        assert!(Joined::from_text(&[7; 31]).points.is_empty());
+    }
+}
