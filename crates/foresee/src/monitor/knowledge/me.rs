@@ -15,8 +15,10 @@ use crate::monitor::thread::thread_name;
 /// Vectors are kept in place.
 pub(super) type Vector = Knowledge<NoTrail>;
 
-/// The vectors of a cell or a lock.
-pub(super) type Vectors = Variable<Vector>;
+/// The vectors of a cell or a lock, on cache lines of their own: memory of the program lies beside them.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Vectors(Variable<Vector>);
 
 /// A formula that has ceased to hold, and the other threads that this rests on.
 pub(super) struct Violation {
@@ -98,7 +100,7 @@ impl Me {
     /// Case 2, a read.
     #[inline(always)]
     pub(super) fn read(&mut self, program: &Program, vectors: &mut Vectors, accessed: Accessed) {
-        self.monitor.read(program, &self.threads, vectors, accessed, EVENT);
+        self.monitor.read(program, &self.threads, &mut vectors.0, accessed, EVENT);
     }
 
     /// Case 3, a write, which gives a variable of formulas a value.
@@ -111,10 +113,10 @@ impl Me {
         value: Option<(u32, i64)>,
     ) {
         if let Some((variable, value)) = value {
-            self.monitor.learn_all(vectors, EVENT);
+            self.monitor.learn_all(&vectors.0, EVENT);
             self.monitor.set(variable, value);
         }
-        self.monitor.write(program, &self.threads, vectors, accessed, EVENT);
+        self.monitor.write(program, &self.threads, &mut vectors.0, accessed, EVENT);
     }
 
     /// Notes what has ceased to hold with the last event. Whether anything has.
