@@ -1,18 +1,27 @@
 //! What it costs to have threads check what they know of each other: the programs of the DAME paper as far as they can be rebuilt, single accesses, and memory.
 //!
 //! The bank: two tellers move money between two accounts under one lock, each transfer an atomic block, with a line in the journal or without. The section of the mutual
-//! exclusion protocol: two threads count in turn. The race: two threads access one variable under a lock, which the formula for races looks at. *Unmonitored* is the same program with
-//! the standard library's types, which is what the SDK's are where no property is in the program: every account is a cell with a lock of its own.
+//! exclusion protocol: two threads count in turn. The race: two threads access one variable under a lock, which the formula for races looks at. *Unmonitored* is the same program
+//! without any property. Beside it is what it takes with the standard library's types, every account a cell with a lock of its own: those of the SDK without a property are these, but for how somebody waits for a lock.
 //!
 //! The paper has 3.4 times for some 2,000 transactions of its bank in Java, and 1.8 to 5 times for its programs. *Bare* programs do nothing but events, of a few nanoseconds each
 //! where nothing is monitored: that shows the cost of the monitors, and hardly that of a program. What bounds it there: five locks are taken and given back in a bare transaction, and nothing else is done;
-//! monitored, it is eight events, of which two change the thread's state, so that formulas are worked out twice and three variables get the thread's new entry. Time is that of the processor, for all threads together, as others share the machine.
+//! monitored, it is eight events, of which two change the thread's state, so that formulas are worked out twice and three variables get the thread's new entry. On several processors it is that threads
+//! are in each other's way: the lock is held for most of a round, and with it go the cache lines of what is accessed under it. Programs that do little but that vary by a factor of two or more, with and without monitors, and with what else the machine does. Time is that of the processor, for all threads together, as others share the machine.
 
 use std::hint::black_box;
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::{Barrier, Mutex, PoisonError};
 
-use foresee::{Lock, Shared};
-use rustix::time::{ClockId, clock_gettime};
+use foresee::Shared;
+
+use crate::corpus::Failed;
+use crate::record::succeed;
+use crate::sdk_programs::{SdkBank, Work as _, nanoseconds, seconds};
+
+/// Of so many runs the least counts.
+const RUNS: usize = 7;
 
 foresee::monitor! {
     property AtomicInvocations {
@@ -48,118 +57,6 @@ foresee::monitor! {
     }
 }
 
-/// A program, however its data are kept: what its threads do again and again.
-trait Work: Sync {
-    fn round(&self, number: u64);
-}
-
-struct Plain {
-    lock: Mutex<()>,
-    one: Mutex<i64>,
-    other: Mutex<i64>,
-}
-
-fn value(cell: &Mutex<i64>) -> i64 {
-    *cell.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn set(cell: &Mutex<i64>, value: i64) {
-    *cell.lock().unwrap_or_else(PoisonError::into_inner) = value;
-}
-
-static PLAIN: Plain = Plain { lock: Mutex::new(()), one: Mutex::new(0), other: Mutex::new(0) };
-static LOCK: Lock<()> = Lock::new(());
-static CHECKING: Shared<i64> = Shared::new(0);
-static SAVING: Shared<i64> = Shared::new(0);
-static COUNTER: Shared<i64> = Shared::new(0);
-static SHARED: Shared<i64> = Shared::named("SHARED", 0);
-
-struct PlainBank;
-struct MonitoredBank;
-struct PlainSection;
-struct MonitoredSection;
-struct MonitoredRace;
-
-impl Work for PlainBank {
-    fn round(&self, number: u64) {
-        let _held = PLAIN.lock.lock();
-        let amount = (number % 50) as i64;
-        set(&PLAIN.one, value(&PLAIN.one) - amount);
-        set(&PLAIN.other, value(&PLAIN.other) + amount);
-    }
-}
-
-impl Work for MonitoredBank {
-    fn round(&self, number: u64) {
-        let _held = LOCK.lock();
-        let amount = (number % 50) as i64;
-        foresee::local!(invocation = number);
-        CHECKING.set(CHECKING.get() - amount);
-        SAVING.set(SAVING.get() + amount);
-        foresee::local!(invocation = 0_u64);
-    }
-}
-
-impl Work for PlainSection {
-    fn round(&self, _: u64) {
-        let _held = PLAIN.lock.lock();
-        set(&PLAIN.one, value(&PLAIN.one) + 1);
-    }
-}
-
-impl Work for MonitoredSection {
-    fn round(&self, _: u64) {
-        let _held = LOCK.lock();
-        foresee::local!(critical = true);
-        COUNTER.set(COUNTER.get() + 1);
-        foresee::local!(critical = false);
-    }
-}
-
-impl Work for MonitoredRace {
-    fn round(&self, _: u64) {
-        let _held = LOCK.lock();
-        SHARED.set(SHARED.get() + 1);
-    }
-}
-
-/// Seconds of processor time that something takes the calling thread.
-fn seconds(what: impl FnOnce()) -> f64 {
-    let now = || {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-    };
-    let before = now();
-    what();
-    now() - before
-}
-
-/// Seconds of two threads of this name together, for so many rounds.
-fn two_threads(work: &'static dyn Work, name: &str, rounds: u64, writes_journal: bool) -> f64 {
-    let thread = move |number: u64| {
-        move || {
-            let mut journal = String::new();
-            seconds(|| {
-                for round in 1..=rounds / 2 {
-                    work.round(round);
-                    if writes_journal {
-                        journal.clear();
-                        journal += &format!(
-                            "teller {number}, transfer {round}: {} from checking to saving",
-                            round % 50
-                        );
-                        black_box(&journal);
-                    }
-                }
-            })
-        }
-    };
-    let threads: Vec<_> = (1..=2)
-        .filter_map(|number| foresee::spawn_named(&format!("{name}-{number}"), thread(number)).ok())
-        .collect();
-    threads.into_iter().filter_map(|thread| thread.join().ok()).sum()
-}
-
 /// One run in a process of its own: prints nanoseconds per round. (Threads that have ended stay known, so runs in one process would not be alike.)
 pub(crate) fn child(program: &str, rounds: &str, journal: &str) {
     let rounds: u64 = rounds.parse().unwrap_or(0);
@@ -169,49 +66,82 @@ pub(crate) fn child(program: &str, rounds: &str, journal: &str) {
     if let Some(threads) = program.strip_prefix("accesses-") {
         return println!("{}", many_threads(threads.parse().unwrap_or(1), rounds));
     }
-    let (work, name): (&'static dyn Work, _) = match program {
-        "plain-bank" => (&PlainBank, "plain"),
-        "monitored-bank" => (&MonitoredBank, "teller"),
-        "monitored-section" => (&MonitoredSection, "section"),
-        "monitored-race" => (&MonitoredRace, "racer"),
-        _ => (&PlainSection, "plain"),
-    };
-    let seconds = two_threads(work, name, rounds, journal == "journal");
+    let nanos = nanoseconds(program, rounds, journal == "journal").unwrap_or(f64::NAN);
     let monitors = [&atomic_invocations::MONITOR, &exclusive_sections::MONITOR, &ordered_accesses::MONITOR];
     assert!(monitors.iter().all(|monitor| monitor.violations() == 0), "the programs are correct");
-    println!("{}", seconds * 1e9 / rounds.max(1) as f64);
+    println!("{nanos}");
+}
+
+/// What one of our programs prints.
+fn printed(command: &mut Command) -> Option<f64> {
+    let output = command.output().ok()?;
+    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
 }
 
 /// What a process of our own prints.
 fn of_child(program: &str, rounds: u64, journal: &str) -> Option<f64> {
-    let me = std::env::current_exe().ok()?;
     let args = ["child-knowledge", program, &rounds.to_string(), journal];
-    let output = std::process::Command::new(me).args(args).output().ok()?;
-    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+    printed(Command::new(std::env::current_exe().ok()?).args(args))
 }
 
-/// The least of some runs.
-fn least(program: &str, rounds: u64, journal: &str) -> f64 {
-    (0..7).filter_map(|_| of_child(program, rounds, journal)).fold(f64::INFINITY, f64::min)
+/// The program that has no property, built as this one is.
+fn unmonitored() -> Result<PathBuf, Failed> {
+    let mut build = Command::new("cargo");
+    build.args(["build", "--quiet", "-p", "foresee-bench", "--bin", "unmonitored"]);
+    if !cfg!(debug_assertions) {
+        build.arg("--release");
+    }
+    succeed(build.current_dir(env!("CARGO_MANIFEST_DIR")))?;
+    Ok(std::env::current_exe()?.with_file_name("unmonitored"))
 }
 
 pub(crate) fn run(sizes: &[u64], events: u64) {
+    match programs(sizes) {
+        Ok(()) => {}
+        Err(why) => eprintln!("programs: {why}"),
+    }
+    rest(sizes, events);
+}
+
+/// Prints what the programs take.
+fn programs(sizes: &[u64]) -> Result<(), Failed> {
+    let unmonitored = unmonitored()?;
     println!(
-        "{:<40} {:>12} {:>12} {:>8}   target",
-        "two threads, one round", "unmonitored", "monitored", "ratio"
+        "{:<40} {:>12} {:>12} {:>12} {:>8} {:>8}   target",
+        "two threads, one round", "std's types", "unmonitored", "monitored", "to std", "ratio"
     );
     for &rounds in sizes {
-        for (program, plain, monitored, journal) in [
-            ("bank with a journal", "plain-bank", "monitored-bank", "journal"),
-            ("bare bank", "plain-bank", "monitored-bank", "bare"),
-            ("bare section", "plain-section", "monitored-section", "bare"),
-            ("bare race", "plain-section", "monitored-race", "bare"),
+        for (program, plain, sdk, journal) in [
+            ("bank with a journal", "plain-bank", "sdk-bank", "journal"),
+            ("bare bank", "plain-bank", "sdk-bank", "bare"),
+            ("bare section", "plain-section", "sdk-section", "bare"),
+            ("bare race", "plain-section", "sdk-race", "bare"),
         ] {
-            let (plain, monitored) = (least(plain, rounds, journal), least(monitored, rounds, journal));
-            let name = format!("{program}, {rounds} rounds");
-            println!("{name:<40} {plain:>9.0} ns {monitored:>9.0} ns {:>7.2}x   1.8x", monitored / plain);
+            // In turn, as the machine is not always alike.
+            let mut least = [f64::INFINITY; 3];
+            for _ in 0..RUNS {
+                let mut without = Command::new(&unmonitored);
+                without.args([sdk, &rounds.to_string(), journal]);
+                let took =
+                    [of_child(plain, rounds, journal), printed(&mut without), of_child(sdk, rounds, journal)];
+                least
+                    .iter_mut()
+                    .zip(took)
+                    .for_each(|(least, took)| *least = least.min(took.unwrap_or(f64::INFINITY)));
+            }
+            let [plain, without, monitored] = least;
+            println!(
+                "{:<40} {plain:>9.0} ns {without:>9.0} ns {monitored:>9.0} ns {:>7.2}x {:>7.2}x   1.8x",
+                format!("{program}, {rounds} rounds"),
+                monitored / plain,
+                monitored / without
+            );
         }
     }
+    Ok(())
+}
+
+fn rest(sizes: &[u64], events: u64) {
     accesses();
     for threads in [1, 2, 64] {
         let nanos = of_child(&format!("accesses-{threads}"), 1_000_000, "").unwrap_or(f64::NAN);
@@ -256,7 +186,7 @@ fn growth(events: u64) -> f64 {
     // What a thread has for itself is there when it has begun.
     static HAVE_BEGUN: Barrier = Barrier::new(2);
     let teller = move || {
-        let round = |number| MonitoredBank.round(number);
+        let round = |number| SdkBank.round(number);
         (1..=transactions / 20).for_each(round);
         // Asking takes memory, too, the first time.
         resident();

@@ -17,6 +17,7 @@ mod programs;
 mod record;
 mod refine;
 mod scale;
+mod sdk_programs;
 mod soak;
 mod trace;
 
