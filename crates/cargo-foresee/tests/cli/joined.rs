@@ -1,6 +1,6 @@
 //! Accesses that are recorded along with others: a trace has the same events with them as without.
 //!
-//! Random C programs of all kinds of accesses (fields, arrays, chains of pointers, locals whose address is given away) between branches, loops, switches and calls are recorded twice, once with a record for each access,
+//! Random C programs of all kinds of accesses (fields, arrays, chains of pointers, locals whose address is given away, pointers that are changed by others) between branches, loops, switches and calls are recorded twice, once with a record for each access,
 //! and must have done the same, thread by thread. So must programs in C++ and Rust that throw.
 
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ struct node { long a, b; int c[8]; struct node *next; char d, e; short f; };
 static struct node nodes[4];
 static long statics[4];
 static int one;
+// Where a pointer of the function is that runs.
+static struct node **where;
 __attribute__((noinline)) static void give(long *given) { *given += one; }
 "#;
 
@@ -41,7 +43,7 @@ int main(void) {
 "#;
 
 fn place(random: &mut Random) -> String {
-    let pointer = ["p", "q", "p->next", "q->next->next"][random.below(4)];
+    let pointer = ["p", "q", "p->next", "q->next->next", "r", "r"][random.below(6)];
     match random.below(8) {
         0 => format!("{pointer}->a"),
         1 => format!("{pointer}->b"),
@@ -61,7 +63,7 @@ fn statement(random: &mut Random, depth: u32) -> String {
         0 | 1 => format!("{to} = {from} + i;"),
         2 | 3 => format!("{to} += {from};"),
         4 => format!("{to}++;"),
-        5 => "p = p->next;".to_owned(),
+        5 => ["p = p->next;", "*where = q;", "*where = r->next;"][random.below(3)].to_owned(),
         6 => format!("long *x = &statics[i & 3]; *x += {from}; x[0] ^= 3;"),
         7 => ["give(&local);", "give(array + 2);", "give(&q->a);"][random.below(3)].to_owned(),
         8 => format!("if ({from} & 1) {{ {} }}", inner(random)),
@@ -90,7 +92,7 @@ fn program(seed: u64) -> String {
         let (first, rest) = (statements(&mut random, 0), statements(&mut random, 0));
         write!(
             text,
-            "__attribute__((noinline)) static void f{function}(struct node *p, struct node *q, int i) {{\nlong local = i, array[4] = {{i}};\n{first}{rest}give(&local);\n}}\n"
+            "__attribute__((noinline)) static void f{function}(struct node *p, struct node *q, int i) {{\nlong local = i, array[4] = {{i}};\nstruct node *r = p;\nwhere = &r;\n{first}{rest}give(&local);\n}}\n"
         )
         .unwrap();
     }

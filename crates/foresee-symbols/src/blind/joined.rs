@@ -23,6 +23,7 @@ use std::time::Instant;
 
 use foresee_format::{JOINED_MAGIC, JOINED_SLOTS, JoinedAccess, MOST_JOINED};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
+use object::{Object as _, ObjectSection as _, SectionKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::callee::callee;
@@ -52,6 +53,8 @@ const WATCHES: &str = "foresee_watch";
 
 /// So many are joined at most: a text of the raw trace has them.
 const MOST: usize = 1 << 18;
+/// A program with more code takes longer to look at than is worth it.
+const LARGEST: u64 = 1 << 26;
 /// The lengths that a call can have.
 const CALL_LENGTHS: std::ops::RangeInclusive<usize> = 2..=6;
 
@@ -61,6 +64,11 @@ const CALL_LENGTHS: std::ops::RangeInclusive<usize> = 2..=6;
 /// A file that cannot be read, or is no ELF file.
 pub fn table(path: &std::path::Path, until: Instant) -> Result<Option<Vec<u8>>, ImageError> {
     let image = Rc::new(Image::read(path)?);
+    let file = image.elf()?;
+    let code = file.sections().filter(|section| section.kind() == SectionKind::Text);
+    if code.map(|section| section.size()).fold(0, u64::saturating_add) > LARGEST {
+        return Ok(None);
+    }
     let Some(code) = FileCode::of(&image) else { return Ok(None) };
     let joined = joined(&code, until);
     let about = image.metadata();

@@ -53,6 +53,14 @@ fn parse(maps: &str) -> Vec<Module> {
         let Some((start, end, offset, path)) = parse_line(line) else { continue };
         match &mut last {
             Some(module) if path.is_empty() && module.end == start => module.end = end,
+            // Where code was changed, a mapping has several lines.
+            Some(module)
+                if path == module.path
+                    && module.end == start
+                    && start.wrapping_sub(offset) == module.base() =>
+            {
+                module.end = end;
+            }
             _ => {
                 modules.extend(last.take());
                 let is_file = path.starts_with('/') || path.starts_with(OF_KERNEL);
@@ -94,6 +102,16 @@ mod tests {
         add_modules(&mut modules, maps);
         let module = |start, end, offset| Module { path: "/bin/a b".to_owned(), start, end, offset };
         assert_eq!(modules, [module(0x55d0, 0x55e0, 0x1000), module(0x55e0, 0x5600, 0x2000)]);
+    }
+
+    #[test]
+    fn a_mapping_of_several_lines_is_one() {
+        let lines = ["1000-2000 r-xp 00000000", "2000-3000 r-xp 00001000", "3000-4000 r--p 00001000"];
+        let maps: String = lines.map(|line| format!("{line} 08:01 1234    /a\n")).concat();
+        let mut modules = Vec::new();
+        add_modules(&mut modules, &maps);
+        let module = |start, end, offset| Module { path: "/a".to_owned(), start, end, offset };
+        assert_eq!(modules, [module(0x1000, 0x3000, 0), module(0x3000, 0x4000, 0x1000)]);
     }
 
     #[test]
