@@ -341,7 +341,7 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus
         note_calls(&mut command, &table, raw)?;
     }
     if records_plainly(program) && std::env::var_os(joined::VARIABLE).is_none() {
-        note_joined(&mut command, raw)?;
+        note_joined(&mut command, raw);
     }
     run_to_end(program, command.env(RAW_VARIABLE, raw))
 }
@@ -354,14 +354,13 @@ fn records_plainly(program: &Program<'_>) -> bool {
     keep_last.is_none() && !asks_for_values && !asks_for_calls && !program.extent.leaves_out()
 }
 
-/// Has the runtime leave out records of accesses that others tell of, if there are any. (A program that cannot be read is told of when it is run.)
-fn note_joined(command: &mut Command, beside: &Path) -> Result<(), CliError> {
-    if let Some(table) = program_file::joined(command.get_program(), Instant::now() + JOINING) {
-        let path = beside.with_file_name(JOINED_NAME);
-        std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
+/// Has the runtime leave out records of accesses that others tell of, if there are any and that can be said: without it, all are recorded.
+fn note_joined(command: &mut Command, beside: &Path) {
+    let path = beside.with_file_name(JOINED_NAME);
+    let table = program_file::joined(command.get_program(), Instant::now() + JOINING);
+    if table.is_some_and(|table| std::fs::write(&path, table).is_ok()) {
         command.env(joined::VARIABLE, path);
     }
-    Ok(())
 }
 
 /// Whether records should be ordered by time: there are many processors, and the program orders threads only in ways that are seen (the runtime knows of its libraries, and of other

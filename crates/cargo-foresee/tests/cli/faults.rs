@@ -140,7 +140,8 @@ fn a_disk_that_fails_under_packer_and_report_leaves_what_was_there() {
                 }
                 fs::remove_file(folder.path(output)).unwrap();
                 assert_eq!(folder.files(), before, "{context}");
-                if has_succeeded {
+                // What a recording writes first it can do without.
+                if has_succeeded && at > 1 {
                     break;
                 }
             }
