@@ -64,6 +64,9 @@ fn statement(random: &mut Random, depth: u32) -> String {
         2 | 3 => format!("{to} += {from};"),
         4 => format!("{to}++;"),
         5 => ["p = p->next;", "*where = q;", "*where = r->next;"][random.below(3)].to_owned(),
+        6 if random.percent(50) => {
+            format!("r->a += i; *where = {}; r->b++;", ["q", "r->next"][random.below(2)])
+        }
         6 => format!("long *x = &statics[i & 3]; *x += {from}; x[0] ^= 3;"),
         7 => ["give(&local);", "give(array + 2);", "give(&q->a);"][random.below(3)].to_owned(),
         8 => format!("if ({from} & 1) {{ {} }}", inner(random)),
@@ -187,6 +190,39 @@ fn random_programs_have_done_the_same() {
             compare(&folder, "./prog", &format!("{compiler} {level}"));
         }
     });
+}
+
+/// A pointer in the frame of a function is changed by somebody who was given its address.
+const CHANGED: &str = r#"
+struct node { long a, b; struct node *next; };
+static struct node nodes[4];
+static struct node **where;
+__attribute__((noinline)) static void f(struct node *p, struct node *q, int i) {
+    struct node *r = p;
+    where = &r;
+    r->a += i;
+    *where = q;
+    r->b++;
+    r->a += r->b;
+}
+int main(void) {
+    for (int i = 0; i < 3; i++) f(nodes, nodes + 1, i);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_is_in_a_frame_may_be_changed_by_others() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("prog.c", CHANGED);
+    for (compiler, _) in compilers() {
+        for level in ["-O0", "-O2"] {
+            let mut compile = folder.command(&["cc", "-g", level, "prog.c", "-o", "prog"]);
+            assert_eq!(outcome(compile.env("FORESEE_CC", compiler).output().unwrap()).code, Some(0));
+            compare(&folder, "./prog", &format!("{compiler} {level}"));
+        }
+    }
 }
 
 /// Exceptions are thrown between accesses, and caught in the same function and elsewhere.
