@@ -6,7 +6,7 @@ pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
 /// since 4 the flags (facts before), since 5 failed attempts on locks and operations of structures, since 6 side files,
 /// since 7 keys may be times, since 9 compact records, and calls with their arguments, since 10 compact loads, and loads that
 /// have the key of near records, what threads wait for, and semaphores, since 11 which threads are detached,
-/// since 12 accesses that are recorded along with others.
+/// since 12 accesses that are recorded along with others, and calls with their values in one record.
 pub const VERSION: u64 = 12;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
@@ -73,11 +73,13 @@ pub enum Stop {
     TooLong,
     /// The disk does not take what is written.
     Failed,
+    /// There is no memory for what has to be kept until functions return.
+    NoMemory,
 }
 
 impl Stop {
     /// All reasons, by their number less one.
-    pub const ALL: [Stop; 8] = [
+    pub const ALL: [Stop; 9] = [
         Stop::NoRoom,
         Stop::MaxSize,
         Stop::LittleRoom,
@@ -86,6 +88,7 @@ impl Stop {
         Stop::Refused,
         Stop::TooLong,
         Stop::Failed,
+        Stop::NoMemory,
     ];
 
     /// For people.
@@ -98,6 +101,7 @@ impl Stop {
             Stop::Taken => "the program has closed or taken the recording's file descriptor",
             Stop::TooLong => "the program runs for longer than a recording can (some thirty hours)",
             Stop::Failed => "the disk fails (Input/output error)",
+            Stop::NoMemory => "there is no memory to keep the arguments of calls in until they return",
             Stop::Refused => "the kernel forbids what recording needs (a seccomp filter of the program's?)",
         }
     }

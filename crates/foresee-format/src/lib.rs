@@ -70,6 +70,7 @@ pub mod near;
 mod number;
 pub mod places;
 mod record;
+mod short_calls;
 
 pub use calls::*;
 pub use chunk::*;
@@ -79,3 +80,4 @@ pub use header::*;
 pub use joined::*;
 pub use number::number;
 pub use record::*;
+pub use short_calls::*;

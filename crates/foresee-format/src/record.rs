@@ -155,9 +155,23 @@ records! {
     Blocked = 58, 3;
     /// pc, number of a thread that nobody will join.
     Detach = 59, 3;
+    /// A [`ShortCall`](crate::ShortCall): pc behind the call | number of the hook << 48; the detail says the rest.
+    CallAlone = 60, 2;
+    /// The same with one word of values.
+    CallWith1 = 61, 3;
+    /// The same with two.
+    CallWith2 = 62, 4;
+    /// The same with three.
+    CallWith3 = 63, 5;
 }
 
 impl Tag {
+    /// Whether it is that of a [`ShortCall`](crate::ShortCall).
+    #[inline(always)]
+    pub const fn is_short_call(self) -> bool {
+        matches!(self, Tag::CallAlone | Tag::CallWith1 | Tag::CallWith2 | Tag::CallWith3)
+    }
+
     /// The near record of an atomic operation, if it is one.
     #[inline(always)]
     pub const fn near_atomic(self) -> Option<Tag> {

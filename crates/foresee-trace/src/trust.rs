@@ -286,7 +286,7 @@ impl Gap {
 }
 
 impl NoEnd {
-    const ALL: [NoEnd; 12] = [
+    const ALL: [NoEnd; 13] = [
         NoEnd::Stopped(Stop::NoRoom),
         NoEnd::Stopped(Stop::MaxSize),
         NoEnd::Stopped(Stop::LittleRoom),
@@ -295,6 +295,7 @@ impl NoEnd {
         NoEnd::Stopped(Stop::Refused),
         NoEnd::Stopped(Stop::TooLong),
         NoEnd::Stopped(Stop::Failed),
+        NoEnd::Stopped(Stop::NoMemory),
         NoEnd::Damaged,
         NoEnd::Interrupted,
         NoEnd::OutOfTime,
@@ -311,6 +312,7 @@ impl NoEnd {
             NoEnd::Stopped(Stop::Refused) => "forbidden",
             NoEnd::Stopped(Stop::TooLong) => "too-long",
             NoEnd::Stopped(Stop::Failed) => "disk-failed",
+            NoEnd::Stopped(Stop::NoMemory) => "no-memory",
             NoEnd::Damaged => "damaged",
             NoEnd::Interrupted => "interrupted",
             NoEnd::OutOfTime => "out-of-time",

@@ -233,6 +233,45 @@ fn what_the_program_does_not_have_is_refused() {
 }
 
 #[test]
+fn mistyped_names_of_standard_libraries_are_refused() {
+    let source = "#include <vector>\nint main(int count, char **) { std::vector<int> all; all.push_back(count); return all.size() != 1; }\n";
+    for (_, cxx) in compilers() {
+        let folder = Folder::new();
+        let _ = folder.runtime();
+        folder.write("prog.cpp", source);
+        let mut compile = folder.command(&["c++", "-g", "-O0", "prog.cpp", "-o", "prog"]);
+        assert!(compile.env("FORESEE_CXX", cxx).status().unwrap().success());
+        let said = refused(&folder, "enter(\"std::vector::pussh_back\", x)");
+        assert_eq!(said.code, Some(2), "{cxx}: {}", said.stderr);
+        assert!(said.stderr.contains("perhaps `std::vector::push_back`?"), "{cxx}: {}", said.stderr);
+        // Not used, which is no mistake; the last one is a template, of which nothing is there then.
+        for unused in ["pop_back", "emplace_back"] {
+            let said = refused(&folder, &format!("enter(\"std::vector::{unused}\", this as x)"));
+            assert_eq!(said.code, Some(0), "{cxx}: {}", said.stderr);
+        }
+    }
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.package("pushes", "");
+    folder.write("src/main.rs", "fn main() { let mut all = Vec::new(); all.push(std::env::args().count()); assert_eq!(all.len(), 1); }\n");
+    for (name, code) in
+        [("std::vec::Vec::push", 2), ("std::vec::Vec::pussh", 2), ("alloc::vec::Vec::push", 0)]
+    {
+        let event = format!("enter(\"{name}\", self as x)");
+        folder.write(
+            "p.rv",
+            format!("property P {{ event e(x) = {event}; ere: e e @match {{ report \"twice\"; }} }}"),
+        );
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
+        command.args(["foresee", "run", "--spec", "p.rv"]);
+        let ran = outcome(command.current_dir(folder.path("")).env_remove("RUSTFLAGS").output().unwrap());
+        assert_eq!(ran.code, Some(code), "{name}: {}", ran.stderr);
+        let is_told = ran.stderr.contains("perhaps `alloc::vec::Vec::push`?");
+        assert_eq!(is_told, code == 2, "{name}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn what_the_optimiser_has_changed_is_refused() {
     let program = r#"
         struct box { int number; };

@@ -76,6 +76,43 @@ fn returns_have_what_the_same_call_was_called_with() {
     });
 }
 
+/// A program that takes all memory away from itself, and then calls and returns.
+const WITHOUT_MEMORY: &str = r#"
+#include <sys/resource.h>
+#include <unistd.h>
+__attribute__((noinline)) int doubled(int n) { __asm__ volatile(""); return 2 * n; }
+int main(int count, char **arguments) {
+    (void)arguments;
+    struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_AS, &none) != 0) return 1;
+    int sum = 0;
+    for (int i = 0; i < 3; i++) sum += doubled(count + i);
+    return sum == 12 && write(1, "done\n", 5) == 5 ? 0 : 2;
+}
+"#;
+
+#[test]
+fn without_memory_for_what_is_kept_the_program_goes_on() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("prog.c", WITHOUT_MEMORY);
+    folder.write(
+        "p.rv",
+        r#"property P { event e(n, r) = exit("doubled", n) returning r when r != 2 * n; event end_program; ere: e | end_program @match { report "wrong"; } }"#,
+    );
+    let built = folder.foresee(&["cc", "-g", "-O0", "prog.c", "-o", "prog"]);
+    assert_eq!(built.code, Some(0), "{}", built.stderr);
+    for how in ["--spec", "--monitor"] {
+        let ran = folder.foresee(&["run", how, "p.rv", "--", "./prog"]);
+        let all = format!("{how}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains("done"), "{all}");
+        let why = "recording stops: there is no memory to keep the arguments of calls";
+        assert!(ran.stderr.contains(why), "{all}");
+        // Nothing is said of what was not seen.
+        assert!(!all.contains("wrong"), "{all}");
+    }
+}
+
 #[test]
 fn rust_methods_have_their_receivers_where_they_return() {
     let folder = Folder::new();

@@ -4,12 +4,14 @@ use std::ffi::c_char;
 use std::slice::Iter;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
 
-use foresee_format::{ARG_INT, ARG_OBJECT, SAVED_REGISTERS, Tag, TextForm, ValueWord};
+use foresee_format::{
+    ARG_INT, ARG_OBJECT, MOST_SHORT, SAVED_REGISTERS, ShortCall, Stop, Tag, TextForm, ValueWord,
+};
 
 use super::kept::{self, Arguments};
-use super::table::Hook;
-use crate::message::fail;
+use super::table::{Hook, ShortValues};
 use crate::recorder::thread::always;
+use crate::recorder::{order, status, trace_file};
 use crate::{readable, sdk};
 
 /// All hooks, by their numbers.
@@ -43,7 +45,8 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
             *argument = value.value(bits(value));
         }
         if !kept::keep(place, number, &arguments) {
-            fail(b"cannot keep the arguments of calls until they return: there is no memory");
+            // A return without them is another event, and properties would be held against what did not happen.
+            trace_file::stop(order::now(), Stop::NoMemory);
         }
     }
     if hook.only_keeps {
@@ -51,6 +54,12 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
     }
     let kept = hook.entry.and_then(|entry| kept::take(place, entry));
     always(|local| {
+        if let Some(short) = &hook.short
+            && !status::monitored()
+            && local.short_call(&short_call(hook, short, pc, number, kept.as_ref(), &bits))
+        {
+            return;
+        }
         let mut words = hook.values.iter();
         while let Some(word) = words.next() {
             let value = ValueWord::from_word(*word);
@@ -76,6 +85,37 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
         }
         local.stamped(Tag::Call, hook.detail, [pc, number as u64]);
     });
+}
+
+/// A call whose values are known at once.
+#[inline(always)]
+fn short_call(
+    hook: &Hook,
+    short: &ShortValues,
+    pc: u64,
+    number: usize,
+    kept: Option<&Arguments>,
+    bits: &impl Fn(ValueWord) -> u64,
+) -> ShortCall {
+    let mut call = ShortCall {
+        pc,
+        hook: number as u64,
+        detail: hook.detail,
+        count: 0,
+        values: [0; MOST_SHORT],
+        objects: short.objects,
+    };
+    for (into, &value) in call.values.iter_mut().zip(&short.values).take(short.count) {
+        *into = if value.register == ValueWord::KEPT {
+            // Without its beginning, of a return there is the result alone.
+            let Some(kept) = kept else { break };
+            kept.get(value.offset as usize).copied().unwrap_or_default()
+        } else {
+            value.value(bits(value))
+        };
+        call.count += 1;
+    }
+    call
 }
 
 /// As what a value is recorded that leads to no text.

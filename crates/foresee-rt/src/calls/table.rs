@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 
 use foresee_format::{
-    CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, MOST_KEPT, RETURNED, SavedArguments,
-    ValueWord,
+    CALLS_HEADER_WORDS, CALLS_MAGIC, HOOK_WORDS, HookKind, JUMP_LEN, MOST_KEPT, MOST_SHORT, RETURNED,
+    SavedArguments, TextForm, ValueWord,
 };
 
 use crate::recorder::code_filter::{map, stat};
@@ -48,6 +48,37 @@ pub(super) struct Hook {
     pub(super) entry: Option<usize>,
     /// Nothing is recorded where it is reached.
     pub(super) only_keeps: bool,
+    /// Its values, if a call can be one record.
+    pub(super) short: Option<ShortValues>,
+}
+
+/// The values of a hook whose calls are [`ShortCall`](foresee_format::ShortCall)s: numbers and objects.
+pub(super) struct ShortValues {
+    pub(super) count: usize,
+    /// The first so many count.
+    pub(super) values: [ValueWord; MOST_SHORT],
+    /// Which are objects: a bit for each.
+    pub(super) objects: u8,
+}
+
+impl ShortValues {
+    /// `None` if there are too many, or others.
+    fn of(words: &[u64]) -> Option<ShortValues> {
+        let mut short = ShortValues {
+            count: words.len(),
+            values: [const { ValueWord::from_word(0) }; MOST_SHORT],
+            objects: 0,
+        };
+        for (at, &word) in words.iter().enumerate() {
+            let value = ValueWord::from_word(word);
+            if value.field || value.text != TextForm::None {
+                return None;
+            }
+            *short.values.get_mut(at)? = value;
+            short.objects |= u8::from(value.object) << at;
+        }
+        Some(short)
+    }
 }
 
 impl Hook {
@@ -131,6 +162,7 @@ impl Rest {
             kept: (kept.len() <= MOST_KEPT).then_some(kept)?,
             entry: None,
             only_keeps: lengths >> 60 & 1 != 0,
+            short: ShortValues::of(values),
         })
     }
 

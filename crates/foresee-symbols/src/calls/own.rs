@@ -24,6 +24,8 @@ use crate::types::{self, Scalar};
 
 /// How the names of functions of standard libraries begin, of C++ and of Rust.
 const STANDARD: &str = "std::";
+/// How names begin of what Rust's library has from others: programs write `std::` for these, and symbols do not.
+const REEXPORTED: [&str; 2] = ["alloc::", "core::"];
 /// What stands for a parameter that has no name.
 const NAMELESS: &str = "?";
 /// What stands for the result where its fields are named.
@@ -170,7 +172,13 @@ pub(super) fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f 
     {
         return Err(Refusal::Inlined { function: function_path(function), into: into.clone() });
     }
-    if found.is_empty() && !name.starts_with(STANDARD) {
+    if found.is_empty() && name.starts_with(STANDARD) {
+        return match mistyped(name, &functions.all) {
+            Some(nearest) => Err(Refusal::NoFunction { name: name.to_owned(), nearest }),
+            None => Ok(found),
+        };
+    }
+    if found.is_empty() {
         let mut all: Vec<&str> = prototypes::names().collect();
         all.extend(functions.all.iter().map(String::as_str));
         // One of this name is the runtime's, and stands for that of a library.
@@ -179,6 +187,33 @@ pub(super) fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f 
         return Err(Refusal::NoFunction { name: name.to_owned(), nearest });
     }
     Ok(found)
+}
+
+/// If no program can have a function of a standard library that is called so, as far as `all` functions of this one tell: what was perhaps meant.
+///
+/// Of a class of C++ the program has all functions, declared if not used, but those that are templates themselves: a name that is nearly one of them is most likely no such. What Rust
+/// programs write as `std::vec::Vec` is `alloc::vec::Vec`, and nothing is called otherwise.
+fn mistyped(name: &str, all: &[String]) -> Option<Vec<String>> {
+    let pattern = FunctionPattern::new(name);
+    if name.contains('*') || all.iter().any(|function| pattern.matches_path(function)) {
+        return None;
+    }
+    let path = function_path(name);
+    let (scope, _) = path.rsplit_once("::")?;
+    let members_of = |scope: &str| -> Vec<&str> {
+        let paths = all.iter().map(|function| without_result(function));
+        paths.filter(|path| path.rsplit_once("::").is_some_and(|(of, _)| of == scope)).collect()
+    };
+    let near = |members: Vec<&str>| nearest(name, members).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let own = members_of(scope);
+    if own.is_empty() {
+        let inside = scope.strip_prefix(STANDARD)?;
+        let mut elsewhere = REEXPORTED.iter().map(|of| members_of(&format!("{of}{inside}")));
+        return elsewhere.find(|members| !members.is_empty()).map(near);
+    }
+    let class = scope.rsplit("::").next()?;
+    let is_class = own.iter().any(|function| function.rsplit("::").next() == Some(class));
+    Some(near(own)).filter(|near| is_class && !near.is_empty())
 }
 
 impl Asked<'_> {
@@ -505,4 +540,42 @@ fn saved(register: Register) -> Option<Saved> {
         Register::R11 => Saved::R11,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mistyped;
+
+    #[test]
+    fn names_of_standard_libraries_that_nothing_can_have_are_known() {
+        let all: Vec<String> = [
+            "main",
+            "std::vector::vector",
+            "std::vector::push_back",
+            "std::vector::pop_back",
+            "int& std::vector::_M_realloc_insert",
+            "std::swap",
+            "alloc::vec::Vec::push",
+            "alloc::vec::Vec::len",
+            "std::sync::mpmc::list::Channel::send",
+        ]
+        .map(str::to_owned)
+        .into();
+        let near = |name| mistyped(name, &all).map(|near| near.join(" "));
+        assert_eq!(near("std::vector::pussh_back").as_deref(), Some("std::vector::push_back"));
+        assert_eq!(near("std::vec::Vec::push").as_deref(), Some("alloc::vec::Vec::push"));
+        assert_eq!(near("std::vec::Vec::pussh").as_deref(), Some("alloc::vec::Vec::push"));
+        assert_eq!(near("std::vec::Vec::reserve_exact").as_deref(), Some(""));
+        // Those may be there: declared, templates, of a class or a namespace that this program does not use, or part of what it uses.
+        for name in [
+            "std::vector::push_back",
+            "std::vector::emplace_back",
+            "std::deque::push_bakc",
+            "std::swab",
+            "std::vector::pussh*",
+            "std::sync::mpmc::list::Channel::sent",
+        ] {
+            assert_eq!(near(name), None, "{name}");
+        }
+    }
 }

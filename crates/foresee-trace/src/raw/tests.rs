@@ -10,6 +10,7 @@ use crate::{EventSink as _, EventSource, Gap, Op, TraceError, Trust};
 
 mod attempts;
 mod branches;
+mod calls;
 mod follow;
 mod home_chunks;
 mod locks;

@@ -101,7 +101,8 @@ impl Watched {
     /// An event of the property happens.
     pub(super) fn event(&self, doing: Doing, event: u32, carried: &[Value]) {
         let mut told = self.told.lock();
-        let values = told.values(self, event, carried);
+        let mut values = SmallVec::new();
+        told.values(self, event, carried, &mut values);
         self.tell(told, doing, event, &values);
     }
 
@@ -169,8 +170,9 @@ impl Watched {
 }
 
 impl Told {
-    /// What the property knows these values by.
-    fn values(&mut self, of: &Watched, event: u32, carried: &[Value]) -> SmallVec<[u64; 4]> {
+    /// What the property knows these values by. They are put where they are used: a copy of what was just written waits for that.
+    #[inline]
+    fn values(&mut self, of: &Watched, event: u32, carried: &[Value], into: &mut SmallVec<[u64; 4]>) {
         if let Some(declared) = of.property.events.get(event as usize) {
             for (param, from) in declared.shape.params.iter().zip(&declared.carried) {
                 let sort = &mut self.sorts[usize::from(*param)];
@@ -193,7 +195,7 @@ impl Told {
                 own.map_or_else(|| Objects::string(number), Objects::text)
             }
         };
-        carried.iter().map(value).collect()
+        into.extend(carried.iter().map(value));
     }
 
     /// Tells of verdicts, and notes what is to be done about them.

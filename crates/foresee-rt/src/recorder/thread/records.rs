@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
-use foresee_format::{self as format, Tag, first_word};
+use foresee_format::{self as format, ShortCall, Tag, first_word};
 
 use super::ignoring::Ignored;
 use super::local::{INSIDE, Local, NOBODY, UNSETTLED, with_local};
@@ -100,6 +100,21 @@ impl Local {
         }
         self.unmonitored_at(key, tag, detail, words);
         self.note_fresh();
+    }
+
+    /// Records a call in one record, at this moment, where nothing is monitored; false if it does not fit into one.
+    #[inline(always)]
+    pub(crate) fn short_call(&self, call: &ShortCall) -> bool {
+        let Some((tag, detail, [place, first, second, third])) = call.record() else { return false };
+        let head = first_word(tag, detail, stamped_key(self.last.get()));
+        match tag {
+            Tag::CallAlone => self.write(head, [place]),
+            Tag::CallWith1 => self.write(head, [place, first]),
+            Tag::CallWith2 => self.write(head, [place, first, second]),
+            _ => self.write(head, [place, first, second, third]),
+        };
+        self.note_fresh();
+        true
     }
 
     /// Records something that is no step of its own, and whose key was taken before.

@@ -438,6 +438,10 @@ impl Interpreter {
             | Tag::NearBranch
             | Tag::ReadSeen
             | Tag::NearReadSeen
+            | Tag::CallAlone
+            | Tag::CallWith1
+            | Tag::CallWith2
+            | Tag::CallWith3
             | Tag::Now => None,
             // It says something of values only.
             Tag::Changed => None,

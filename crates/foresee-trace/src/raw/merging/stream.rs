@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use foresee_format::near::{NearAccess, near_entered, near_key};
 use foresee_format::places::{ATOMIC, FILLER, NOW, Said, is_whole, what};
-use foresee_format::{CHUNK_HEADER_WORDS, DIGEST_SHIFT, Tag, UNSETTLED};
+use foresee_format::{CHUNK_HEADER_WORDS, DIGEST_SHIFT, ShortCall, Tag, UNSETTLED};
 
 use super::joined::{Joined, Kept};
 use super::read_places::ReadPlaces;
@@ -355,6 +355,9 @@ impl Stream {
         if self.only_settled && is_value && (first >> 8) as u8 & UNSETTLED != 0 {
             return Ok(Err(Ended::Unsettled(first >> 16)));
         }
+        if tag.is_short_call() && ShortCall::read((first >> 8) as u8, words).is_none() {
+            return Ok(Err(self.bad()));
+        }
         self.at += 8 * tag.words();
         self.goes_on = tag != Tag::End;
         self.has_ended |= tag == Tag::End;
@@ -473,6 +476,9 @@ impl Stream {
                     _ => Tag::Rmw,
                 }
             }
+            Tag::CallAlone | Tag::CallWith1 | Tag::CallWith2 | Tag::CallWith3 => {
+                return self.short_call(detail, words, 8 * tag.words() as u8);
+            }
             Tag::Now => return,
             _ => tag,
         };
@@ -485,6 +491,18 @@ impl Stream {
         // A signal handler may have stamped later and written earlier.
         self.last_key = self.last_key.max(self.written_key);
         self.push(Record { key: self.last_key, words, tag: said, detail, length: 8 * tag.words() as u8 });
+    }
+
+    /// A call in one record says what several would: its values have its key, as they were taken for it.
+    fn short_call(&mut self, detail: u8, words: [u64; LONGEST - 1], length: u8) {
+        self.last_key = self.last_key.max(self.written_key);
+        let key = self.last_key;
+        let Some(call) = ShortCall::read(detail, words) else { return };
+        for (detail, value) in call.arguments() {
+            self.push(Record { key, words: [value, 0, 0, 0], tag: Tag::Arg, detail, length: 0 });
+        }
+        let words = [call.pc, call.hook, 0, 0];
+        self.push(Record { key, words, tag: Tag::Call, detail: call.detail, length });
     }
 
     /// A record is decoded, and with it the accesses that were recorded along with it.
