@@ -116,11 +116,21 @@ const KNOWN_LIBRARIES: [&[u8]; 13] = [
 
 /// Whether there are libraries that are not instrumented, and may order threads in ways that are not seen.
 pub(crate) fn has_unknown_libraries() -> bool {
-    // SAFETY: `is_unknown` has the signature that is asked for, and needs no data.
-    unsafe { libc::dl_iterate_phdr(Some(is_unknown), std::ptr::null_mut()) != 0 }
+    look_at_libraries(false)
 }
 
-unsafe extern "C" fn is_unknown(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> libc::c_int {
+/// Whether there are libraries other than those of which everything is known, instrumented or not.
+pub(crate) fn has_other_libraries() -> bool {
+    look_at_libraries(true)
+}
+
+fn look_at_libraries(mut all: bool) -> bool {
+    // SAFETY: `is_unknown` has the signature that is asked for; its data is there for the time of this call.
+    unsafe { libc::dl_iterate_phdr(Some(is_unknown), (&raw mut all).cast()) != 0 }
+}
+
+/// `all` if instrumented libraries count, too.
+unsafe extern "C" fn is_unknown(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> libc::c_int {
     // SAFETY: `info`, its headers and its name are the C library's for the time of this call.
     let (info, headers, name) = unsafe {
         let info = &*info;
@@ -132,6 +142,10 @@ unsafe extern "C" fn is_unknown(info: *mut libc::dl_phdr_info, _: usize, _: *mut
         || headers.iter().any(|header| header.p_type == libc::PT_INTERP) && !name.starts_with(b"lib");
     if is_program || KNOWN_LIBRARIES.iter().any(|known| name.starts_with(known)) {
         return 0;
+    }
+    // SAFETY: `look_at_libraries` passes it.
+    if unsafe { all.cast::<bool>().read() } {
+        return 1;
     }
     let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC);
     let is_instrumented = dynamic.is_some_and(|dynamic| {

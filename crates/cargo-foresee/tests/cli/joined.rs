@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use foresee_oracle::{Random, for_each_seed};
 
@@ -265,20 +266,79 @@ fn programs_that_throw_have_done_the_same() {
 }
 
 const LONG: &str = r#"
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <signal.h>
 struct node { long a, b, c; } node;
-__attribute__((noinline)) void step(struct node *n) { n->a += n->b; n->c = n->a; n->b++; JUMPS }
-int main(void) { for (int i = 0; i < 300000; i++) step(&node); return 0; }
+__attribute__((noinline)) void step(struct node *n) { n->a += n->b; n->c = n->a; n->b++; }
+__attribute__((noinline)) void never(struct node *n) { ELSE }
+int main(int words, char **word) {
+    for (int i = 0; i < 300000; i++) step(&node);
+    if (words > 1) never(&node);
+    return 0;
+}
 "#;
 
 #[test]
-fn calls_are_taken_out_where_nothing_leaves_the_middle() {
+fn calls_are_taken_out_where_nothing_comes_into_the_middle() {
     let folder = Folder::new();
-    for (jumps, is_shorter) in
-        [("", true), ("extern void longjmp(void *, int); if (n->a == -1) longjmp(n, 1);", false)]
-    {
-        folder.build("prog.c", &LONG.replace("JUMPS", jumps));
+    for (otherwise, is_shorter) in [
+        ("n->a++;", true),
+        ("longjmp(*(jmp_buf *)n, 1);", false),
+        ("signal(SIGUSR1, (void (*)(int))n->a);", false),
+        ("((void (*)(void))dlsym(RTLD_NEXT, \"f\"))();", false),
+    ] {
+        folder.build("prog.c", &format!("#define _GNU_SOURCE\n{}", LONG.replace("ELSE", otherwise)));
         let (_, all) = recorded(&folder, false);
         let (_, joined) = recorded(&folder, true);
-        assert_eq!(joined < all * 3 / 4, is_shorter, "{jumps}: {joined} of {all} bytes");
+        assert_eq!(joined < all * 3 / 4, is_shorter, "{otherwise}: {joined} of {all} bytes");
     }
+}
+
+/// How many accesses of a program can be joined that was built with these flags.
+fn joinable(folder: &Folder, source: &str, flags: &[&str]) -> usize {
+    folder.write("prog.c", source);
+    folder.compile(&[&["cc", "-g", "-O2", "prog.c", "-o", "prog"], flags].concat()).success();
+    let until = Instant::now() + Duration::from_secs(60);
+    let table = foresee_symbols::joined::table(&folder.path("prog"), until).unwrap();
+    table.map_or(0, |table| table.len())
+}
+
+#[test]
+fn functions_that_are_entered_in_the_middle_are_left_as_they_are() {
+    let folder = Folder::new();
+    let program = |body: &str| {
+        format!(
+            "struct s {{ long a, b, c; }} s;\n__attribute__((noinline)) void f(struct s *p, int k) {{ {body} }}\nint main(int n, char **w) {{ f(&s, n - 1); return 0; }}\n"
+        )
+    };
+    let plain = program("p->a = k; p->b = 2; p->c = 3;");
+    let labels =
+        program("static void *to[] = { &&l0, &&l1 }; goto *to[k & 1]; l0: p->a = 1; l1: p->b = 2; p->c = 3;");
+    // A place where a jump is put in at some time.
+    let marked = program(
+        "p->a = 1; asm goto(\"nop\\n.pushsection .data.keys,\\\"aw\\\"\\n.quad %l0\\n.popsection\" : : : : l0); p->b = 2; l0: p->c = 3;",
+    );
+    assert!(joinable(&folder, &plain, &[]) > 0);
+    assert_eq!(joinable(&folder, &plain, &["-no-pie", "-fno-pie"]), 0);
+    for flags in [&[][..], &["-mindirect-branch=thunk"], &["-mindirect-branch=thunk-inline"]] {
+        if compilers().any(|(c, _)| c == "gcc") {
+            assert_eq!(joinable(&folder, &labels, flags), 0, "labels, {flags:?}");
+            assert_eq!(joinable(&folder, &marked, flags), 0, "marked, {flags:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_program_did_not_live_to_do_is_not_put_back() {
+    let folder = Folder::new();
+    folder.write(
+        "prog.c",
+        "struct s { long a, b; } s;\n__attribute__((noinline)) void f(struct s *p, long *q) {\n p->a = 1;\n *q = 3;\n p->b = 2;\n}\nint main(int n, char **w) { f(&s, (long *)(8L * n)); return 0; }\n",
+    );
+    folder.compile(&["cc", "-g", "-O1", "prog.c", "-o", "prog"]).success();
+    folder.foresee(&["record", "-o", "run.ft", "--", "./prog"]);
+    folder.foresee(&["trace", "convert", "run.ft", "-o", "run.std"]).success();
+    let text = String::from_utf8(folder.read("run.std")).unwrap();
+    assert!(text.contains("prog.c:3") && !text.contains("prog.c:5"), "{text}");
 }

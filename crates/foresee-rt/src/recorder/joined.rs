@@ -41,7 +41,8 @@ pub(crate) fn start() {
     if is_special || does_more.iter().any(|name| environment::text(name).is_some()) {
         return;
     }
-    if environment::text(c"FORESEE_RAW").is_none() {
+    // Libraries may install handlers of signals, which the driver has seen that the program does not.
+    if environment::text(c"FORESEE_RAW").is_none() || program::has_other_libraries() {
         return;
     }
     let Some(accesses) = read(path) else { return };

@@ -230,6 +230,14 @@ impl FileCode {
         self.functions.values().any(|function| &*function.name == ENTRY) || imports()
     }
 
+    /// The addresses of this file that its data has, where the loader puts them.
+    pub(super) fn addresses_in_data(&self) -> impl Iterator<Item = u64> {
+        self.slots.values().filter_map(|slot| match slot {
+            Callee::Here(address) => Some(*address),
+            Callee::Import(_) | Callee::Unknown => None,
+        })
+    }
+
     /// The functions of other files that its slots lead to.
     pub(super) fn imports(&self) -> impl Iterator<Item = &str> {
         self.slots.values().filter_map(|slot| match slot {

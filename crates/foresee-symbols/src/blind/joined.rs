@@ -10,10 +10,10 @@
 //! so whatever another thread did in the meantime, it may have done before or after both.
 //!
 //! Nobody jumps into a chain: targets of jumps in the function are known, and of jumps from elsewhere; where exceptions are caught is known, and calls for accesses throw none. A function that jumps to
-//! computed addresses is left out. What is in a stack frame stays there until it is stored to; if the function computes the address of anything in its frame, any store may be to that ([`Frame`]).
+//! computed addresses is left out, and one of which an address inside stands in the program's data. What is in a stack frame stays there until it is stored to; if the function computes the address of anything in its frame, any store may be to that ([`Frame`]).
 //!
-//! **What can end a chain unseen.** A signal handler that does not come back, and thread cancellation at any moment: programs that call the functions for that are left out altogether. A program that is killed, or kills itself by an
-//! access, in a chain: then the last accesses of its trace may be some that it did not live to do, and that it would have done next.
+//! **What can come into a chain.** A signal handler: it may run accesses of its own in the middle, synchronise, or not come back; and cancellation of a thread at any moment. Programs that call the functions for that are left out altogether,
+//! and so are those with code that nobody looks at here: other libraries than the system's (the runtime knows them), code that can be written, jumps through thunks. Of a thread that was killed in a chain, what would have come after its last record is not put back.
 //!
 //! **Cost.** Functions that have accesses are decoded once, and chains with at least two accesses interpreted. [`table`] stops when its time is over; what it has found until then is as good.
 
@@ -23,7 +23,9 @@ use std::time::Instant;
 
 use foresee_format::{JOINED_MAGIC, JOINED_SLOTS, JoinedAccess, MOST_JOINED};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
-use object::{Object as _, ObjectSection as _, SectionKind};
+use object::{
+    Object as _, ObjectKind, ObjectSection as _, ObjectSegment as _, SectionKind, SegmentFlags, elf,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::callee::callee;
@@ -36,18 +38,14 @@ use crate::image::{Image, ImageError};
 /// The variable by which the runtime finds the table.
 pub const VARIABLE: &str = "FORESEE_JOINED";
 
-/// Functions by which a thread may leave a chain.
-const LEAVING: [&str; 9] = [
-    "longjmp",
-    "_longjmp",
-    "siglongjmp",
-    "__longjmp_chk",
-    "setcontext",
-    "swapcontext",
-    "pthread_setcanceltype",
-    "pthread_cancel",
-    "makecontext",
-];
+/// Functions by which a thread may leave a chain, or by which something else may come into one: handlers of signals, cancellation, code that is not in the program's file, or is changed.
+const LEAVING: &str = "longjmp _longjmp siglongjmp __longjmp_chk setcontext swapcontext makecontext pthread_setcanceltype pthread_cancel sigaction __sigaction signal bsd_signal sysv_signal __sysv_signal \
+    ssignal sigset sigvec dlopen dlmopen dlsym dlvsym mprotect pkey_mprotect";
+/// How the names of functions begin that jump to a computed address for others.
+const THUNKS: [&str; 4] =
+    ["__x86_indirect_thunk", "__x86.indirect_thunk", "__llvm_retpoline", "__x86_return_thunk"];
+/// How those of Rust's library begin, which handles what it installs, and leaves nothing.
+const RUST_LIBRARY: &str = "std::";
 /// One of the runtime's, by which programs have values recorded: calls for accesses do more then.
 const WATCHES: &str = "foresee_watch";
 
@@ -65,6 +63,13 @@ const CALL_LENGTHS: std::ops::RangeInclusive<usize> = 2..=6;
 pub fn table(path: &std::path::Path, until: Instant) -> Result<Option<Vec<u8>>, ImageError> {
     let image = Rc::new(Image::read(path)?);
     let file = image.elf()?;
+    let is_writable = |flags| matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & (elf::PF_W.0 | elf::PF_X.0) == elf::PF_W.0 | elf::PF_X.0);
+    let code_changes = file.segments().any(|segment| is_writable(segment.flags()));
+    // Where other programs have addresses in their data, the relocations that are read do not say.
+    let has_other_relocations = file.section_by_name(".relr.dyn").is_some();
+    if code_changes || has_other_relocations || file.kind() != ObjectKind::Dynamic {
+        return Ok(None);
+    }
     let code = file.sections().filter(|section| section.kind() == SectionKind::Text);
     if code.map(|section| section.size()).fold(0, u64::saturating_add) > LARGEST {
         return Ok(None);
@@ -99,16 +104,19 @@ fn joined(code: &FileCode, until: Instant) -> Vec<JoinedAccess> {
                 }
                 FlowControl::Call | FlowControl::IndirectCall => match runtime.called(&instructions, at) {
                     Called::Access(_) => accesses += 1,
-                    Called::Forbids if !code.is_runtime(start) => return Vec::new(),
+                    Called::Forbids if !may_do_anything(code, start) => return Vec::new(),
                     Called::Forbids | Called::Other => {}
                 },
                 _ => {}
             }
         }
+        let leaps = |one: &Instruction| leaps(code, start, one);
         if accesses > 1 && !code.is_runtime(start) && !instructions.iter().any(leaps) {
             functions.push((start, instructions));
         }
     }
+    let inside = code.addresses_in_data().filter(|&address| !code.is_start(address));
+    entered.extend(inside.filter_map(|address| code.function_at(address)));
     let mut found = Vec::new();
     for (start, instructions) in functions {
         if Instant::now() >= until || found.len() >= MOST {
@@ -121,9 +129,26 @@ fn joined(code: &FileCode, until: Instant) -> Vec<JoinedAccess> {
     found
 }
 
-/// Whether an instruction jumps to a computed address, other than that of a function of a library.
-fn leaps(one: &Instruction) -> bool {
-    one.flow_control() == FlowControl::IndirectBranch && !one.is_ip_rel_memory_operand()
+/// Whether a function is known to leave chains alone, whatever it calls.
+fn may_do_anything(code: &FileCode, start: FunctionStart) -> bool {
+    code.is_runtime(start) || code.name(start).trim_start_matches('<').starts_with(RUST_LIBRARY)
+}
+
+/// Whether an instruction of a function jumps to a computed address, other than that of a function of a library; or somebody does so for it.
+fn leaps(code: &FileCode, start: FunctionStart, one: &Instruction) -> bool {
+    match one.flow_control() {
+        FlowControl::IndirectBranch => !one.is_ip_rel_memory_operand(),
+        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch | FlowControl::Call => {
+            let target = one.near_branch_target();
+            let calls_inside = one.flow_control() == FlowControl::Call
+                && target != start.0
+                && code.function_at(target) == Some(start);
+            let is_thunk =
+                |of: FunctionStart| THUNKS.iter().any(|begins| code.symbol(of).starts_with(begins));
+            calls_inside || code.function_at(target).is_some_and(is_thunk)
+        }
+        _ => false,
+    }
 }
 
 /// What is known of a call.
@@ -178,7 +203,7 @@ impl Runtime<'_> {
 }
 
 fn called(symbol: &str) -> Called {
-    if symbol == WATCHES || LEAVING.contains(&symbol) {
+    if symbol == WATCHES || LEAVING.split_ascii_whitespace().any(|name| name == symbol) {
         return Called::Forbids;
     }
     let Some(rest) = symbol.strip_prefix("__tsan_") else { return Called::Other };

@@ -45,15 +45,16 @@ impl Joined {
         Joined { points }
     }
 
-    /// Adds what follows a record that was decoded.
-    #[inline]
-    pub(super) fn follow(&self, record: Record, kept: &mut Kept, records: &mut Vec<Record>) {
-        if !self.points.is_empty() && matches!(record.tag, Tag::Read | Tag::Write) {
-            self.follow_access(record, kept, records);
-        }
+    /// Whether all accesses of the run have records.
+    pub(super) fn is_empty(&self) -> bool {
+        self.points.is_empty()
     }
 
-    fn follow_access(&self, record: Record, kept: &mut Kept, records: &mut Vec<Record>) {
+    /// Adds what follows a record that was decoded.
+    pub(super) fn follow(&self, record: Record, kept: &mut Kept, records: &mut Vec<Record>) {
+        if !matches!(record.tag, Tag::Read | Tag::Write) {
+            return;
+        }
         let [pc, addr, ..] = record.words;
         let Some(point) = self.points.get(&pc) else { return };
         if let Some(slot) = point.slot {

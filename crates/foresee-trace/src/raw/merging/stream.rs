@@ -52,6 +52,8 @@ pub(crate) struct Stream {
     /// The accesses that are recorded along with others, and the addresses that they are counted from.
     joined: Arc<Joined>,
     kept: Kept,
+    /// The last access, until what follows it is decoded: only then those were done that were recorded along with it.
+    last_access: Option<Record>,
     /// How many of the records that come next are delayed.
     delayed: usize,
     /// Whether the records of the current chunk go up to its end, and do not end with the thread.
@@ -129,6 +131,7 @@ impl Stream {
             places: ReadPlaces::default(),
             joined,
             kept: Kept::default(),
+            last_access: None,
             delayed: 0,
             goes_on: false,
             has_ended: false,
@@ -245,7 +248,7 @@ impl Stream {
     pub(super) fn delay(&mut self, count: usize, key: u64) {
         self.delayed = count;
         self.last_key = self.last_key.max(key);
-        for record in self.ready.iter_mut().skip(self.taken) {
+        for record in self.ready.iter_mut().skip(self.taken).chain(&mut self.last_access) {
             record.key = record.key.max(key);
         }
     }
@@ -505,11 +508,22 @@ impl Stream {
         self.push(Record { key, words, tag: Tag::Call, detail: call.detail, length });
     }
 
-    /// A record is decoded, and with it the accesses that were recorded along with it.
+    /// A record is decoded, and with it the accesses that were recorded along with the one before. A thread that was ended there may not have done them. (While the trace
+    /// is still written, they come at once, as their keys are those of that one.)
     #[inline]
     fn push(&mut self, record: Record) {
+        if self.joined.is_empty() {
+            return self.ready.push(record);
+        }
+        if let Some(before) = self.last_access.take() {
+            self.joined.follow(before, &mut self.kept, &mut self.ready);
+        }
         self.ready.push(record);
-        self.joined.follow(record, &mut self.kept, &mut self.ready);
+        if self.only_settled {
+            self.joined.follow(record, &mut self.kept, &mut self.ready);
+        } else {
+            self.last_access = Some(record);
+        }
     }
 
     /// Reads on in the current chunk; a file that is shorter than the chunk ends it.
