@@ -5,12 +5,12 @@
 //! accesses back. Nothing is lost by that: every access is in the trace, in the order of its thread.
 //!
 //! **Why that is right.** A *chain* is code that is done from its beginning to its end once it is begun: it has no jump, nobody jumps into it, and nothing is called in it but the runtime, for accesses. In a chain,
-//! an access is *joined* if its address differs from that of an earlier one by a constant, which the [`state`](super::state) of registers shows: it is done whenever the earlier one is, and the reader knows all its
+//! an access is *joined* if its address differs from that of an earlier one by a constant, which the state of registers shows (`state`): it is done whenever the earlier one is, and the reader knows all its
 //! words. It comes back behind the recorded access that was done last before it, so the thread's order is kept. Between those two a thread does nothing that orders it with others (such instructions end a chain),
 //! so whatever another thread did in the meantime, it may have done before or after both.
 //!
 //! Nobody jumps into a chain: targets of jumps in the function are known, and of jumps from elsewhere; where exceptions are caught is known, and calls for accesses throw none. A function that jumps to
-//! computed addresses is left out, and one of which an address inside stands in the program's data. What is in a stack frame stays there until it is stored to; if the function computes the address of anything in its frame, any store may be to that ([`Frame`]).
+//! computed addresses is left out, and one of which an address inside stands in the program's data. What is in a stack frame stays there until it is stored to; if the function computes the address of anything in its frame, any store may be to that (`Frame`).
 //!
 //! **What can come into a chain.** A signal handler: it may run accesses of its own in the middle, synchronise, or not come back; and cancellation of a thread at any moment. Programs that call the functions for that are left out altogether,
 //! and so are those with code that nobody looks at here: other libraries than the system's (the runtime knows them), code that can be written, jumps through thunks. Of a thread that was killed in a chain, what would have come after its last record is not put back.
