@@ -10,14 +10,13 @@
 //! are in each other's way: the lock is held for most of a round, and with it go the cache lines of what is accessed under it. Programs that do little but that vary by a factor of two or more, with and without monitors, and with what else the machine does. Time is that of the processor, for all threads together, as others share the machine.
 
 use std::hint::black_box;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Barrier, Mutex, PoisonError};
 
 use foresee::Shared;
 
 use crate::corpus::Failed;
-use crate::record::succeed;
+use crate::record::built;
 use crate::sdk_programs::{SdkBank, Work as _, nanoseconds, seconds};
 
 /// Of so many runs the least counts.
@@ -84,28 +83,17 @@ fn of_child(program: &str, rounds: u64, journal: &str) -> Option<f64> {
     printed(Command::new(std::env::current_exe().ok()?).args(args))
 }
 
-/// The program that has no property, built as this one is.
-fn unmonitored() -> Result<PathBuf, Failed> {
-    let mut build = Command::new("cargo");
-    build.args(["build", "--quiet", "-p", "foresee-bench", "--bin", "unmonitored"]);
-    if !cfg!(debug_assertions) {
-        build.arg("--release");
-    }
-    succeed(build.current_dir(env!("CARGO_MANIFEST_DIR")))?;
-    Ok(std::env::current_exe()?.with_file_name("unmonitored"))
-}
-
 pub(crate) fn run(sizes: &[u64], events: u64) {
-    match programs(sizes) {
-        Ok(()) => {}
-        Err(why) => eprintln!("programs: {why}"),
+    if let Err(why) = programs(sizes) {
+        eprintln!("programs: {why}");
     }
     rest(sizes, events);
 }
 
 /// Prints what the programs take.
 fn programs(sizes: &[u64]) -> Result<(), Failed> {
-    let unmonitored = unmonitored()?;
+    // The program that has no property.
+    let unmonitored = built(&["-p", "foresee-bench", "--bin", "unmonitored"], "unmonitored")?;
     println!(
         "{:<40} {:>12} {:>12} {:>12} {:>8} {:>8}   target",
         "two threads, one round", "std's types", "unmonitored", "monitored", "to std", "ratio"

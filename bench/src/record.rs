@@ -232,14 +232,19 @@ pub(crate) fn remove_raw(raw: &Path) -> Result<(), Failed> {
 
 /// `cargo-foresee` itself, built as this program is, with the runtime beside it.
 pub(crate) fn tool() -> Result<PathBuf, Failed> {
+    built(&["-p", "cargo-foresee", "-p", "foresee-rt"], "cargo-foresee")
+}
+
+/// A program of this workspace, built as this one is, which is beside it then.
+pub(crate) fn built(what: &[&str], name: &str) -> Result<PathBuf, Failed> {
     let us = std::env::current_exe()?;
-    let mut tool = Command::new("cargo");
-    tool.args(["build", "--quiet", "-p", "cargo-foresee", "-p", "foresee-rt"]);
+    let mut build = Command::new("cargo");
+    build.args(["build", "--quiet"]).args(what);
     if !cfg!(debug_assertions) {
-        tool.arg("--release");
+        build.arg("--release");
     }
-    succeed(tool.current_dir(env!("CARGO_MANIFEST_DIR")))?;
-    Ok(us.with_file_name("cargo-foresee"))
+    succeed(build.current_dir(env!("CARGO_MANIFEST_DIR")))?;
+    Ok(us.with_file_name(name))
 }
 
 pub(crate) fn succeed(command: &mut Command) -> Result<(), Failed> {

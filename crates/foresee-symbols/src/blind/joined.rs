@@ -308,18 +308,13 @@ impl Chains<'_, '_> {
         let flow = Flow::of(instructions, code, returns);
         let interpreter = Interpreter::new(code);
         let mut chains = Chains { flow: &flow, frame, interpreter, runtime, found: Vec::new() };
-        let mut is_done = vec![false; flow.blocks.len()];
-        for block in 0..flow.blocks.len() {
-            // Of a chain that is begun in its middle, the second half would be found twice.
-            if !is_done[block] && chains.before(block).is_none() {
-                let blocks: Vec<usize> =
-                    std::iter::successors(Some(block), |&block| chains.after(block)).collect();
-                blocks.iter().for_each(|&block| is_done[block] = true);
-                let is_worth_it =
-                    blocks.iter().filter(|&&block| accesses[flow.blocks[block].to - 1]).count() > 1;
-                if is_worth_it {
-                    chains.go_through(&blocks);
-                }
+        // A block is in one chain, which begins where no other block leads on.
+        for block in (0..flow.blocks.len()).filter(|&block| chains.is_first(block)).collect::<Vec<_>>() {
+            let blocks: Vec<usize> =
+                std::iter::successors(Some(block), |&block| chains.after(block)).collect();
+            let accesses = blocks.iter().filter(|&&block| accesses[flow.blocks[block].to - 1]);
+            if accesses.count() > 1 {
+                chains.go_through(&blocks);
             }
         }
         chains.found
@@ -333,10 +328,11 @@ impl Chains<'_, '_> {
         }
     }
 
-    fn before(&self, block: usize) -> Option<usize> {
+    /// Whether it is done after no other block alone.
+    fn is_first(&self, block: usize) -> bool {
         match self.flow.blocks[block].previous[..] {
-            [before] if block != 0 => self.after(before).map(|_| before),
-            _ => None,
+            [before] => self.after(before) != Some(block),
+            _ => true,
         }
     }
 
