@@ -99,11 +99,13 @@ void foresee_happens_after(const volatile void *token) __attribute__((weak));
 #define FORESEE_WATCH_AS(name, place) \
     FORESEE_CALL_(foresee_watch, &(place), sizeof(place), name, __builtin_strlen(name))
 
+/* Values are signed 64-bit numbers: an unsigned one from 2^63 on is negative. */
 #define FORESEE_LOCAL(name, value) \
     FORESEE_CALL_(foresee_local, #name, sizeof(#name) - 1, (uint64_t)(int64_t)(value))
 
 /* On the thread that has found the violation, before it goes on: it may release what it holds, roll back, or end the thread or the
- * program. It should not leave by a jump. */
+ * program. It may be left by a jump. An exception passes where the compiler expects one: at calls such as FORESEE_LOCAL and those of locks, and, without
+ * optimisation, at accesses to memory. */
 #define FORESEE_ON_VIOLATION(name, recover, argument) \
     FORESEE_CALL_(foresee_on_violation, name, __builtin_strlen(name), recover, argument)
 

@@ -6,17 +6,17 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use foresee_trace::raw::{LockTable, RawReader};
-use foresee_trace::{EventSource as _, ThreadId};
+use foresee_trace::{EventBatch, EventSource as _, ThreadId, TraceError};
 
 use crate::error::CliError;
 use crate::holes::Holes;
 use crate::program_file;
-use crate::recording::unreadable;
+use crate::recording::{Ending, unreadable};
 use crate::running_threads::RunningThreads;
 
 /// When to give the disk back what was read of a raw trace.
@@ -36,6 +36,7 @@ pub(crate) struct Follower {
     give_back: GiveBack,
     /// Set when the program has ended; whoever sets it unparks the thread that reads.
     has_ended: Arc<AtomicBool>,
+    ending: Arc<OnceLock<Ending>>,
     reader: Option<RawReader>,
     last_look: Instant,
     /// The program's threads just after the last look.
@@ -51,7 +52,7 @@ pub(crate) struct Follower {
 /// What came of going on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reached {
-    /// The next event.
+    /// The next event, or several.
     Event,
     /// All that is there for now; the next call waits for more.
     Now,
@@ -66,6 +67,7 @@ impl Follower {
         between_looks: Duration,
         give_back: GiveBack,
         has_ended: Arc<AtomicBool>,
+        ending: Arc<OnceLock<Ending>>,
     ) -> Follower {
         Follower {
             raw,
@@ -73,6 +75,7 @@ impl Follower {
             between_looks,
             give_back,
             has_ended,
+            ending,
             reader: None,
             last_look: Instant::now(),
             threads: None,
@@ -105,9 +108,26 @@ impl Follower {
 
     /// Goes on: to the next event or, where all is delivered, says so once and then waits for more.
     pub(crate) fn advance(&mut self) -> Result<Reached, CliError> {
+        self.go_on(RawReader::advance)
+    }
+
+    /// The same with the next events, which are appended to a batch.
+    pub(crate) fn take_many(&mut self, batch: &mut EventBatch, most: usize) -> Result<Reached, CliError> {
+        self.go_on(|reader| {
+            let before = batch.len();
+            reader.take_many(batch, most)?;
+            Ok(batch.len() > before)
+        })
+    }
+
+    /// Goes on as `step` does, which says whether there was an event.
+    fn go_on(
+        &mut self,
+        mut step: impl FnMut(&mut RawReader) -> Result<bool, TraceError>,
+    ) -> Result<Reached, CliError> {
         loop {
             if let Some(reader) = &mut self.reader
-                && reader.advance().map_err(|why| unreadable(&self.raw, why))?
+                && step(reader).map_err(|why| unreadable(&self.raw, why))?
             {
                 return Ok(Reached::Event);
             }
@@ -166,13 +186,19 @@ impl Follower {
     fn complete(&mut self) -> Result<(), CliError> {
         self.is_complete = true;
         let failed = |why| unreadable(&self.raw, why);
-        match &mut self.reader {
-            Some(reader) => reader.end_following().map_err(failed),
+        let reader = match &mut self.reader {
+            Some(reader) => {
+                reader.end_following().map_err(failed)?;
+                reader
+            }
             None => {
                 let reader = RawReader::open(&self.raw, program_file::symbols()?, self.table.clone());
-                self.reader = Some(reader.map_err(failed)?);
-                Ok(())
+                self.reader.insert(reader.map_err(failed)?)
             }
+        };
+        if !Ending::may_be_a_fault(self.ending.get().copied()) {
+            reader.complete_last_accesses();
         }
+        Ok(())
     }
 }

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use foresee_trace::{Event, EventSource, Names};
+use foresee_trace::{Event, EventBatch, EventSource, Names};
 
 use crate::config;
 use crate::error::{self, CliError, Severity, display_name};
 use crate::program_file;
 use crate::progress::Progress;
+
+/// How many events are taken at once.
+pub(crate) const AT_ONCE: usize = 1 << 11;
 
 /// A trace being read.
 pub(crate) struct Input<'a> {
@@ -39,17 +42,38 @@ impl<'a> Input<'a> {
     /// Goes to the next event; `false` at the end.
     pub(crate) fn advance(&mut self) -> Result<bool, CliError> {
         let more = self.source.advance().map_err(|why| CliError::input(self.path, why))?;
-        if more && self.progress.is_due() {
-            let (done, total) = self.source.progress();
-            self.progress.show(done, total);
+        if more {
+            self.count(1);
         }
         Ok(more)
     }
 
-    /// The event that was reached, and the names it uses.
     #[inline]
-    pub(crate) fn event(&self) -> (&Names, Event<'_>) {
-        (self.source.names(), self.source.event())
+    fn count(&mut self, events: u64) {
+        if self.progress.is_due(events) {
+            let (done, total) = self.source.progress();
+            self.progress.show(done, total);
+        }
+    }
+
+    /// Goes past the next events, and has them in a batch alone; `false` at the end.
+    pub(crate) fn take_many(&mut self, batch: &mut EventBatch) -> Result<bool, CliError> {
+        batch.clear();
+        let more = self.source.take_many(batch, AT_ONCE).map_err(|why| CliError::input(self.path, why))?;
+        self.count(batch.len() as u64);
+        Ok(more)
+    }
+
+    /// The event that was reached.
+    #[inline]
+    pub(crate) fn event(&self) -> Event<'_> {
+        self.source.event()
+    }
+
+    /// The names it uses.
+    #[inline]
+    pub(crate) fn names(&self) -> &Names {
+        self.source.names()
     }
 
     /// Passes over so many events.

@@ -1,4 +1,4 @@
-//! A program that is checked while it runs.
+//! A program that is checked, or only packed, while it runs.
 //!
 //! The program writes its raw trace; this process, beside it, reads what is there ([`Follower`]), packs it, and hands
 //! each event to whoever checks. So a race that was observed is told at once, and little is left to do when the program
@@ -21,14 +21,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use foresee_trace::{Damage, Event, EventSource, Facts, LocId, Names, Op, ThreadId, TraceError, Trust};
+use foresee_trace::{
+    Damage, Event, EventBatch, EventSource, Facts, LocId, Names, Op, ThreadId, TraceError, Trust,
+};
 
 use crate::error::CliError;
 use crate::follower::{Follower, GiveBack, Reached};
+use crate::input::AT_ONCE;
 use crate::interrupt;
 use crate::observer::teller::Teller;
 use crate::output::Target;
-use crate::recording::{Packing, Reading, Recording};
+use crate::recording::{Ending, Packing, Reading, Recording};
 use crate::uncovered::ENDED_BY;
 
 /// The time between two looks at the raw trace: far longer than a running thread needs to write a record.
@@ -89,8 +92,10 @@ pub(crate) struct Live<'m> {
     /// When reading stops.
     deadline: Option<Instant>,
     fate: Rc<Fate>,
-    /// Knows the signal that has ended the program, once one has.
-    ended_by: Arc<OnceLock<i32>>,
+    /// Room for the events that are taken next.
+    batch: EventBatch,
+    /// Knows how the program has ended, once it has.
+    ending: Arc<OnceLock<Ending>>,
     /// What is known of the run when all was read.
     facts: Option<Facts>,
     no_names: Names,
@@ -108,7 +113,14 @@ impl<'m> Live<'m> {
     ) -> Live<'m> {
         let (raw, table) = (recording.raw(), recording.lock_table());
         Live {
-            follower: Follower::new(raw, table, BETWEEN_LOOKS, GiveBack::From(LARGE), has_ended),
+            follower: Follower::new(
+                raw,
+                table,
+                BETWEEN_LOOKS,
+                GiveBack::From(LARGE),
+                has_ended,
+                recording.ending(),
+            ),
             target: Some(target),
             packing: None,
             teller,
@@ -116,7 +128,8 @@ impl<'m> Live<'m> {
             ended: Rc::default(),
             deadline: None,
             fate,
-            ended_by: recording.ended_by(),
+            batch: EventBatch::default(),
+            ending: recording.ending(),
             facts: None,
             no_names: Names::new(),
             no_facts: Facts::new(),
@@ -128,12 +141,26 @@ impl<'m> Live<'m> {
         Rc::clone(&self.ended)
     }
 
-    /// Goes to the next event; `false` at the end.
-    fn next(&mut self) -> Result<bool, CliError> {
+    /// Goes through all events: they are packed, and that is all.
+    pub(crate) fn read_all(mut self) -> Result<(), CliError> {
+        let mut batch = EventBatch::default();
+        while self.next(Some((&mut batch, AT_ONCE)))? {
+            batch.clear();
+        }
+        Ok(())
+    }
+
+    /// Goes past the next events, so many at most, and has them in a batch alone, or goes to the next event; `false` at the end.
+    fn next(&mut self, mut many: Option<(&mut EventBatch, usize)>) -> Result<bool, CliError> {
         loop {
             let deadline = self.deadline;
             let is_cut = self.packing.as_mut().is_some_and(|packing| packing.must_end(deadline));
-            let reached = if is_cut { Reached::End } else { self.follower.advance()? };
+            let reached = match &mut many {
+                _ if is_cut => Reached::End,
+                // Who speaks to an observer does so event by event.
+                Some((batch, most)) if self.teller.is_none() => self.follower.take_many(batch, *most)?,
+                _ => self.follower.advance()?,
+            };
             if self.follower.is_complete() && self.ended.get().is_none() {
                 // Ctrl-C was the program's, and is ours from now on.
                 interrupt::finish_on_interrupt();
@@ -148,9 +175,13 @@ impl<'m> Live<'m> {
             let Some(packing) = &mut self.packing else { continue };
             match reached {
                 Reached::Event => {
-                    packing.event(reader)?;
-                    if let Some(teller) = &mut self.teller {
-                        teller.event(reader);
+                    match (&mut many, &mut self.teller) {
+                        (Some((batch, _)), None) => packing.events(reader, batch)?,
+                        (many, teller) => {
+                            packing.event(reader)?;
+                            teller.iter_mut().for_each(|teller| teller.event(reader));
+                            many.iter_mut().for_each(|(batch, _)| batch.push(&reader.event()));
+                        }
                     }
                     return Ok(true);
                 }
@@ -164,9 +195,12 @@ impl<'m> Live<'m> {
                     if let Some(teller) = &mut self.teller {
                         teller.end(reader);
                     }
-                    let ended_by = self.ended_by.get().copied();
-                    packing.finish(reader, ended_by)?;
-                    let ended_by = ended_by.map(|signal| (ENDED_BY.to_owned(), signal.to_string()));
+                    let ending = self.ending.get().copied();
+                    packing.finish(reader, ending)?;
+                    let ended_by = match ending {
+                        Some(Ending::Signal(signal)) => Some((ENDED_BY.to_owned(), signal.to_string())),
+                        Some(Ending::Exit) | None => None,
+                    };
                     self.facts = Some(reader.facts().iter().cloned().chain(ended_by).collect());
                     return Ok(false);
                 }
@@ -175,13 +209,26 @@ impl<'m> Live<'m> {
     }
 }
 
+impl Live<'_> {
+    /// Told by [`beside`], which knows what it means.
+    fn fail(&self, why: CliError) -> TraceError {
+        self.fate.failure.replace(Some(why));
+        TraceError::Io(io::Error::other("the recording cannot be read"))
+    }
+}
+
 impl EventSource for Live<'_> {
     fn advance(&mut self) -> Result<bool, TraceError> {
-        self.next().map_err(|why| {
-            // Told by `beside`, which knows what it means.
-            self.fate.failure.replace(Some(why));
-            TraceError::Io(io::Error::other("the recording cannot be read"))
-        })
+        self.next(None).map_err(|why| self.fail(why))
+    }
+
+    fn take_many(&mut self, batch: &mut EventBatch, most: usize) -> Result<bool, TraceError> {
+        let mut next = std::mem::take(&mut self.batch);
+        next.clear();
+        let more = self.next(Some((&mut next, most))).map_err(|why| self.fail(why));
+        batch.append(&next);
+        self.batch = next;
+        more
     }
 
     fn event(&self) -> Event<'_> {

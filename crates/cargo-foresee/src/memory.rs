@@ -12,9 +12,6 @@ const SPARED: u64 = 200 << 20;
 /// In what the kernel counts on x86_64.
 const PAGE: u64 = 4096;
 
-/// How many events are between two looks.
-const BETWEEN_LOOKS: u64 = 1024;
-
 /// How many bytes the machine can give.
 pub(crate) fn available() -> u64 {
     let known = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -35,9 +32,9 @@ impl Meter {
         Meter { statistics: File::open("/proc/self/statm").ok(), most: most.saturating_add(SPARED) }
     }
 
-    /// Whether the process has more than it may have; looks only at some events.
-    pub(crate) fn is_exceeded(&self, event: u64) -> bool {
-        event.is_multiple_of(BETWEEN_LOOKS) && self.used().is_some_and(|used| used > self.most)
+    /// Whether the process has more than it may have. Asks the system: not for each event.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.used().is_some_and(|used| used > self.most)
     }
 
     /// Bytes that are no file's.
@@ -61,8 +58,8 @@ mod tests {
         let before = meter.used().unwrap();
         let much = vec![1_u8; 300 << 20];
         assert!(meter.used().unwrap() >= before + (100 << 20), "{}", much.len());
-        assert!(meter.is_exceeded(0) && !meter.is_exceeded(1));
-        assert!(!Meter::new(u64::MAX).is_exceeded(0));
+        assert!(meter.is_exceeded());
+        assert!(!Meter::new(u64::MAX).is_exceeded());
         assert!(available() > 0);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use foresee_trace::file::TraceWriter;
 use foresee_trace::text::TextWriter;
-use foresee_trace::{Event, EventSink, Facts, Format, Names, TraceError, Trust};
+use foresee_trace::{Event, EventBatch, EventSink, Facts, Format, Names, TraceError, Trust};
 
 use crate::error::{CliError, without_code};
 use crate::whole_file::{Readers, WholeFile};
@@ -64,6 +64,11 @@ impl Output {
         self.sink.push(names, event).map_err(|why| failed(&self.target, why))
     }
 
+    /// Writes all events of a batch.
+    pub(crate) fn push_all(&mut self, names: &Names, batch: &EventBatch) -> Result<(), CliError> {
+        self.sink.push_all(names, batch).map_err(|why| failed(&self.target, why))
+    }
+
     /// Adds a fact about the run that became known only now.
     pub(crate) fn fact(&mut self, key: &str, value: &str) -> Result<(), CliError> {
         self.sink.fact(key, value).map_err(|why| failed(&self.target, why))
@@ -83,7 +88,7 @@ impl Output {
 fn file_sink(format: Format, file: &WholeFile, facts: &Facts) -> Result<Box<dyn EventSink>, TraceError> {
     let file: File = file.file().try_clone()?;
     Ok(match format {
-        Format::Binary => Box::new(TraceWriter::new(BufWriter::new(file), facts)?),
+        Format::Binary => Box::new(TraceWriter::beside(BufWriter::new(file), facts)?),
         Format::Text => Box::new(TextWriter::new(file, facts)),
     })
 }

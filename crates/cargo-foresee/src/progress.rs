@@ -29,11 +29,12 @@ impl Progress {
         self.wanted = false;
     }
 
-    /// Counts an event; whether it is time to [`show`](Progress::show).
+    /// Counts events; whether it is time to [`show`](Progress::show).
     #[inline]
-    pub(crate) fn is_due(&mut self) -> bool {
-        self.events += 1;
-        self.events.is_multiple_of(EVENTS_BETWEEN) && self.wanted
+    pub(crate) fn is_due(&mut self, events: u64) -> bool {
+        let before = self.events;
+        self.events += events;
+        before / EVENTS_BETWEEN != self.events / EVENTS_BETWEEN && self.wanted
     }
 
     /// Shows that `done` of `total` is done, in whatever unit.

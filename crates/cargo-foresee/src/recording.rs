@@ -1,7 +1,7 @@
 //! Runs an instrumented program and packs what its runtime recorded into a trace.
 //!
 //! The runtime inside the program writes a raw trace, made to be cheap to write and to survive any death of the program.
-//! It goes to a folder of its own beside the trace, and is read, symbolised and packed when the program has ended. Other
+//! It goes to a folder of its own beside the trace, and is read, symbolised and packed while the program runs (`live`) or when it has ended. Other
 //! processes of the program (forks, programs that it runs) write files of their own there, which become traces of their own; of
 //! a process that outlives the program, what it has done until then. One that was killed before it began to record is passed over.
 //!
@@ -20,13 +20,14 @@ use std::time::{Duration, Instant};
 use foresee_symbols::calls::{self, CallTable, WantedCall};
 use foresee_symbols::{joined, recorded_code, watched_statics};
 use foresee_trace::raw::{LockTable, RawReader, has_begun, is_side_file, join};
-use foresee_trace::{EventSource as _, Gap, NoEnd, TraceError, Trust};
+use foresee_trace::{EventBatch, EventSource as _, Gap, NoEnd, TraceError, Trust};
 use rustix::process::Signal;
 
 use crate::cli::Extent;
 use crate::config;
 use crate::error::{self, CliError, Severity};
 use crate::exit;
+use crate::input::AT_ONCE;
 use crate::interrupt::{self, PassOn};
 use crate::output::{Output, Target};
 use crate::processes;
@@ -99,6 +100,8 @@ pub(crate) struct Program<'a> {
     pub(crate) calls: &'a [WantedCall],
     /// Files of properties that are also monitored in the process, as they have something done there.
     pub(crate) inside: &'a [PathBuf],
+    /// Whether it is asked what threads know of each other, which also follows from the order of accesses that race.
+    pub(crate) asks_who_knows: bool,
     /// How much is recorded.
     pub(crate) extent: Extent,
     /// Where everything that it prints goes, instead of to the user; how it ends is not told either.
@@ -157,7 +160,7 @@ pub(crate) struct Recording<'a> {
     /// Where the raw traces go.
     folder: Scratch,
     /// The signal that has ended the program, once one has.
-    ended_by: Arc<OnceLock<i32>>,
+    ending: Arc<OnceLock<Ending>>,
 }
 
 impl<'a> Recording<'a> {
@@ -168,7 +171,7 @@ impl<'a> Recording<'a> {
         // The program may go to another folder before it opens its trace.
         let folder = folder.canonicalize().map_err(failed)?;
         let folder = Scratch::new_in(&folder).map_err(failed)?;
-        Ok(Recording { program, trace, table, folder, ended_by: Arc::default() })
+        Ok(Recording { program, trace, table, folder, ending: Arc::default() })
     }
 
     /// Where the program itself writes its raw trace.
@@ -179,18 +182,16 @@ impl<'a> Recording<'a> {
     /// Runs the program to its end; its exit code.
     pub(crate) fn run(&self, reading: Reading) -> Result<u8, CliError> {
         let status = run(self.program, &self.raw(), reading)?;
-        if let Some(signal) = status.signal() {
-            // It runs once.
-            let _ = self.ended_by.set(signal);
-        }
+        // It runs once.
+        let _ = self.ending.set(status.signal().map_or(Ending::Exit, Ending::Signal));
         interrupt::was_for_the_program();
         let name = program_name(self.program.line);
         Ok(if self.program.printed.is_some() { exit::of_process(status) } else { told(&name, status) })
     }
 
-    /// Knows the signal that has ended the program, once one has.
-    pub(crate) fn ended_by(&self) -> Arc<OnceLock<i32>> {
-        Arc::clone(&self.ended_by)
+    /// Knows how the program has ended, once it has.
+    pub(crate) fn ending(&self) -> Arc<OnceLock<Ending>> {
+        Arc::clone(&self.ending)
     }
 
     /// Fails if the program has recorded nothing.
@@ -216,7 +217,7 @@ impl<'a> Recording<'a> {
         time: Option<Duration>,
     ) -> Result<Duration, CliError> {
         self.is_there()?;
-        pack_and_keep(&self.raw(), target, &self.table, keep, time, self.ended_by.get().copied())
+        pack_and_keep(&self.raw(), target, &self.table, keep, time, self.ending.get().copied())
     }
 
     /// Packs what other processes recorded.
@@ -262,17 +263,37 @@ fn raw_of_others(folder: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
+/// How a program has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Exit,
+    Signal(i32),
+}
+
+impl Ending {
+    /// Whether a thread may have been ended by what it did itself, in the middle of something.
+    pub(crate) fn may_be_a_fault(ending: Option<Ending>) -> bool {
+        // SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
+        const FAULTS: [i32; 6] = [4, 5, 7, 8, 11, 31];
+        match ending {
+            Some(Ending::Exit) => false,
+            Some(Ending::Signal(signal)) => FAULTS.contains(&signal),
+            None => true,
+        }
+    }
+}
+
 fn pack_and_keep(
     raw: &Path,
     target: Target,
     table: &LockTable,
     keep: Option<&Path>,
     time: Option<Duration>,
-    ended_by: Option<i32>,
+    ending: Option<Ending>,
 ) -> Result<Duration, CliError> {
     let started = Instant::now();
     let deadline = time.and_then(|time| started.checked_add(time / 2));
-    let packed = pack(raw, target, table.clone(), deadline, ended_by);
+    let packed = pack(raw, target, table.clone(), deadline, ending);
     if let Some(kept) = keep {
         join(raw)
             .and_then(|()| std::fs::rename(raw, kept))
@@ -309,7 +330,7 @@ impl Program<'_> {
 }
 
 fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus, CliError> {
-    let mut command = prepared(program)?;
+    let (mut command, _) = prepared(program)?;
     match reading {
         Reading::Along => command.env(FOLLOWED_VARIABLE, "1"),
         Reading::Afterwards => command.env_remove(FOLLOWED_VARIABLE),
@@ -328,8 +349,12 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus
         command.env(VALUES_VARIABLE, "1");
     }
     let needs_counter = program.extent.keep_last.is_some() || program.extent.values;
-    if std::env::var_os(CLOCK_VARIABLE).is_none() && !needs_counter && is_better_by_time(&command) {
-        command.env(CLOCK_VARIABLE, "time");
+    if std::env::var_os(CLOCK_VARIABLE).is_none() && !needs_counter {
+        match program.asks_who_knows {
+            true => _ = command.env(CLOCK_VARIABLE, "moments"),
+            false if is_better_by_time(&command) => _ = command.env(CLOCK_VARIABLE, "time"),
+            false => {}
+        }
     }
     if program.extent.leaves_out() {
         let table = program_file::code_table(command.get_program(), &program.extent.selection())?;
@@ -337,9 +362,7 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus
         std::fs::write(&path, table).map_err(|why| CliError::output(path.display(), why))?;
         command.env(recorded_code::VARIABLE, path);
     }
-    if let Some(table) = call_table(program, &command)? {
-        note_calls(&mut command, &table, raw)?;
-    }
+    hook(&mut command, program.calls, raw)?;
     if records_plainly(program) && std::env::var_os(joined::VARIABLE).is_none() {
         note_joined(&mut command, raw);
     }
@@ -376,17 +399,35 @@ pub(crate) fn lines(paths: &[PathBuf]) -> OsString {
     paths.join(OsStr::new("\n"))
 }
 
-/// The program with what does not depend on whether it is recorded or monitored.
-pub(crate) fn prepared(program: &Program<'_>) -> Result<Command, CliError> {
+/// The program with what does not depend on whether it is recorded or monitored; and those of the variables that it does not have.
+pub(crate) fn prepared(program: &Program<'_>) -> Result<(Command, Vec<String>), CliError> {
     let mut command = program.command()?;
+    let mut missing = Vec::new();
     if !program.watch.is_empty() || !program.variables.is_empty() {
-        let watched = program_file::watched(command.get_program(), program.watch, program.variables)?;
-        command.env(watched_statics::VARIABLE, watched.addresses());
-        command.env(watched_statics::NAMES_VARIABLE, watched.named_addresses());
+        let watched = watch(&mut command, program.watch, program.variables)?;
+        for name in watched.untyped() {
+            let message = format!(
+                "variable `{name}` of the spec: the program does not say what type it is, so its values are taken for signed numbers; build with `-g` (Rust: `debug = \"full\"`)"
+            );
+            error::print(Severity::Warning, &message);
+        }
+        missing.extend(program.variables.iter().filter(|name| !watched.has_variable(name)).cloned());
     }
     let exit_wait = program.extent.exit_wait.unwrap_or(USUAL_EXIT_WAIT);
     command.env(EXIT_WAIT_VARIABLE, exit_wait.as_millis().to_string());
-    Ok(command)
+    Ok((command, missing))
+}
+
+/// Has the runtime watch the statics of these names, and these variables of specs.
+pub(crate) fn watch(
+    command: &mut Command,
+    names: &[String],
+    variables: &[String],
+) -> Result<watched_statics::Watched, CliError> {
+    let watched = program_file::watched(command.get_program(), names, variables)?;
+    command.env(watched_statics::VARIABLE, watched.addresses());
+    command.env(watched_statics::NAMES_VARIABLE, watched.named_addresses());
+    Ok(watched)
 }
 
 /// The hooks for the calls that are asked for.
@@ -397,11 +438,48 @@ pub(crate) fn call_table(program: &Program<'_>, command: &Command) -> Result<Opt
     }
 }
 
+/// Has the runtime record these calls. Those without values that cannot be hooked (a function that was inlined) are left to what instrumented code tells by itself: the trace says that some may be missing.
+pub(crate) fn hook(command: &mut Command, calls: &[WantedCall], beside: &Path) -> Result<(), CliError> {
+    if calls.is_empty() {
+        return Ok(());
+    }
+    let executable = command.get_program().to_owned();
+    let table = |calls: &[WantedCall]| program_file::call_table(&executable, calls);
+    let mut some = String::new();
+    let (table, hooked) = match table(calls) {
+        Ok(whole) => (whole, calls.to_vec()),
+        Err(_) => {
+            let mut hooked = Vec::new();
+            for call in calls {
+                match table(std::slice::from_ref(call)) {
+                    Err(why) if !call.has_values() => {
+                        let why = why.to_string().replace(['\n', '\t'], " ");
+                        some.extend(call.functions.iter().map(|function| format!("{why}\t{function}\n")));
+                    }
+                    _ => hooked.push(call.clone()),
+                }
+            }
+            let whole = if hooked.is_empty() { None } else { table(&hooked)? };
+            (whole, hooked)
+        }
+    };
+    if !some.is_empty() {
+        command.env(calls::SOME_VARIABLE, some);
+    }
+    table.map_or(Ok(()), |table| note_calls(command, &table, &hooked, beside))
+}
+
 /// Has the runtime put these hooks in place.
-pub(crate) fn note_calls(command: &mut Command, table: &CallTable, beside: &Path) -> Result<(), CliError> {
+pub(crate) fn note_calls(
+    command: &mut Command,
+    table: &CallTable,
+    wanted: &[WantedCall],
+    beside: &Path,
+) -> Result<(), CliError> {
     let path = beside.with_file_name(CALLS_NAME);
     std::fs::write(&path, &table.bytes).map_err(|why| CliError::output(path.display(), why))?;
-    command.env(calls::VARIABLE, path);
+    let wanted: String = wanted.iter().flat_map(WantedCall::lines).collect();
+    command.env(calls::VARIABLE, path).env(calls::RECORDED_VARIABLE, wanted);
     Ok(())
 }
 
@@ -461,16 +539,23 @@ fn pack(
     target: Target,
     table: LockTable,
     deadline: Option<Instant>,
-    ended_by: Option<i32>,
+    ending: Option<Ending>,
 ) -> Result<(), CliError> {
     interrupt::finish_on_interrupt();
     let failed = |why| unreadable(raw, why);
     let mut reader = RawReader::open(raw, program_file::symbols()?, table).map_err(failed)?;
-    let mut packing = Packing::begin(&reader, target)?;
-    while !packing.must_end(deadline) && reader.advance().map_err(failed)? {
-        packing.event(&reader)?;
+    if !Ending::may_be_a_fault(ending) {
+        reader.complete_last_accesses();
     }
-    packing.finish(&reader, ended_by)
+    let mut packing = Packing::begin(&reader, target)?;
+    let mut batch = EventBatch::default();
+    let mut more = true;
+    while more && !packing.must_end(deadline) {
+        batch.clear();
+        more = reader.take_many(&mut batch, AT_ONCE).map_err(failed)?;
+        packing.events(&reader, &batch)?;
+    }
+    packing.finish(&reader, ending)
 }
 
 /// Why a raw trace cannot be read.
@@ -488,6 +573,8 @@ pub(crate) fn unreadable(raw: &Path, why: TraceError) -> CliError {
 pub(crate) struct Packing {
     output: Option<Output>,
     packed: u64,
+    /// From how many events on the clock is looked at again.
+    next_look: u64,
     /// How many facts are written.
     facts: usize,
     /// Why it did not come to the end of the raw trace.
@@ -497,20 +584,25 @@ pub(crate) struct Packing {
 impl Packing {
     pub(crate) fn begin(reader: &RawReader, target: Target) -> Result<Packing, CliError> {
         let output = Some(Output::new(target, reader.facts())?);
-        Ok(Packing { output, packed: 0, facts: reader.facts().len(), cut: None })
+        Ok(Packing { output, packed: 0, next_look: LOOK_AT_CLOCK, facts: reader.facts().len(), cut: None })
     }
 
     /// Whether Ctrl-C or the deadline ends it: then nothing more is packed.
     pub(crate) fn must_end(&mut self, deadline: Option<Instant>) -> bool {
         if interrupt::interrupted().load(Ordering::Relaxed) {
             self.cut = Some(NoEnd::Interrupted);
-        } else if self.packed.is_multiple_of(LOOK_AT_CLOCK)
-            && self.packed > 0
-            && deadline.is_some_and(|deadline| Instant::now() >= deadline)
-        {
-            self.cut = Some(NoEnd::OutOfTime);
+        } else if self.packed >= self.next_look {
+            self.next_look = self.packed + LOOK_AT_CLOCK;
+            self.cut = deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| NoEnd::OutOfTime);
         }
         self.cut.is_some()
+    }
+
+    /// Packs all events of a batch that the reader has given.
+    pub(crate) fn events(&mut self, reader: &RawReader, batch: &EventBatch) -> Result<(), CliError> {
+        let Some(output) = &mut self.output else { return Ok(()) };
+        self.packed += batch.len() as u64;
+        output.push_all(reader.names(), batch)
     }
 
     /// Packs the event that the reader has reached.
@@ -521,7 +613,7 @@ impl Packing {
     }
 
     /// Completes the trace of a program that perhaps a signal has ended, and reports what is wrong with it.
-    pub(crate) fn finish(&mut self, reader: &RawReader, ended_by: Option<i32>) -> Result<(), CliError> {
+    pub(crate) fn finish(&mut self, reader: &RawReader, ending: Option<Ending>) -> Result<(), CliError> {
         let Some(mut output) = self.output.take() else { return Ok(()) };
         if let Some(cut) = self.cut {
             let why = if cut == NoEnd::OutOfTime { "out of time" } else { "interrupted" };
@@ -538,7 +630,7 @@ impl Packing {
         for (key, value) in reader.facts().get(self.facts..).unwrap_or_default() {
             output.fact(key, value)?;
         }
-        if let Some(signal) = ended_by {
+        if let Some(Ending::Signal(signal)) = ending {
             output.fact(ENDED_BY, &signal.to_string())?;
         }
         output.finish(reader.names(), &self.trust(reader))

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use foresee_lattice::knowledge::{self, MOST_FORMULAS_INSIDE};
 use foresee_monitor::Compiled;
 use foresee_monitor::operator::{Binary, Unary};
 use foresee_monitor::predicate::{self, Expr, text_number};
@@ -52,26 +53,25 @@ pub(crate) fn without_mttl(path: &Path, compiled: &Compiled) -> Result<(), CliEr
     Ok(())
 }
 
-/// The calls that properties want the values of; and those of functions of libraries that they ask nothing of.
-pub(crate) fn calls(properties: &[Property]) -> Vec<WantedCall> {
-    let mut all = all_calls(properties);
-    for call in &mut all {
-        if call.values == NO_ARGUMENTS || call.values == NO_RESULT {
-            call.values = Values::Nothing;
-        }
+/// Refuses formulas about what threads know that cannot be monitored together in a running program.
+pub(crate) fn together_inside(properties: &[Property]) -> Result<(), CliError> {
+    knowledge::program(properties).map_err(|why| CliError::Usage(why.to_string()))?;
+    let formulas = knowledge::bodies(properties).count();
+    if formulas <= MOST_FORMULAS_INSIDE {
+        return Ok(());
     }
-    // Of those without values, functions of libraries alone are of interest.
-    let of_library = |name: &String| calls::library_functions().any(|known| known == name);
-    all.retain(|call| call.values != Values::Nothing || call.functions.iter().any(of_library));
-    all
+    let message = format!(
+        "{formulas} `mttl` bodies; at most {MOST_FORMULAS_INSIDE} can be monitored in a running program"
+    );
+    Err(CliError::Usage(message))
 }
 
 /// What is asked of calls of which nothing is asked but that they happen.
 const NO_ARGUMENTS: Values = Values::Arguments(Vec::new());
 const NO_RESULT: Values = Values::Returned(Vec::new());
 
-/// All calls that are events of properties.
-pub(crate) fn all_calls(properties: &[Property]) -> Vec<WantedCall> {
+/// The calls that are events of properties.
+pub(crate) fn calls(properties: &[Property]) -> Vec<WantedCall> {
     let of_event = |property: &Property, event: &Event| {
         let (functions, values) = match &event.source {
             Source::Enter(functions) => (functions, NO_ARGUMENTS),
@@ -96,6 +96,11 @@ pub(crate) fn all_calls(properties: &[Property]) -> Vec<WantedCall> {
 fn uses(event: &Event) -> Vec<Use> {
     let mut uses = vec![Use::Any; event.arity];
     event.guard.iter().chain(&event.own_guard).for_each(|guard| note_uses(guard, &mut uses));
+    for change in &event.actions {
+        note_uses(&change.value, &mut uses);
+        // A variable may keep an object, but is never a text.
+        note_use(&change.value, Use::Equal, &mut uses);
+    }
     uses
 }
 
@@ -154,13 +159,14 @@ fn parameter(parameter: &property::Parameter) -> calls::Parameter {
     }
 }
 
-/// Refuses properties about the values of calls, which are not recorded here.
-pub(crate) fn without_calls(path: &Path, compiled: &Compiled) -> Result<(), CliError> {
-    match calls(&compiled.properties).first() {
+/// Refuses properties about fields of objects, of which nothing can be said but of the observed run.
+pub(crate) fn without_fields(path: &Path, compiled: &Compiled) -> Result<(), CliError> {
+    match compiled.properties.iter().find(|property| property.asks_for_fields()) {
         None => Ok(()),
-        Some(WantedCall { by, .. }) => Err(CliError::Usage(format!(
-            "{}: {by} needs the arguments or the result of a call, which observed programs do not tell; use `foresee run --spec {0}`",
-            path.display()
+        Some(property) => Err(CliError::Usage(format!(
+            "{}: `{}` asks for fields of objects, which observers do not follow; use `foresee run --spec {0}`",
+            path.display(),
+            property.name
         ))),
     }
 }

@@ -49,7 +49,7 @@ impl Uncovered {
         }
         let known = self.last[thread].unwrap_or(LocId::UNKNOWN);
         let loc = if event.loc == LocId::UNKNOWN { known } else { event.loc };
-        self.last[thread] = (event.op != Op::ThreadEnd).then_some(loc);
+        self.last[thread] = (!matches!(event.op, Op::ThreadEnd)).then_some(loc);
         if let Op::Load { mem, .. } | Op::Store { mem, .. } | Op::Rmw { mem, .. } = event.op
             && self.atomics.get(&mem.addr) != Some(&mem.size)
         {

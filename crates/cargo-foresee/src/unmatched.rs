@@ -12,6 +12,7 @@ use foresee_monitor::mttl::Who;
 use foresee_monitor::property::{self, Builtin, Property, Source};
 use foresee_monitor::recorded_values::has_values;
 use foresee_symbols::calls::library_functions;
+use foresee_trace::raw::CALLS_OF;
 use foresee_trace::{Arg, Event, Facts, FunctionPattern, Names, Op, StrId, function_path, nearest, perhaps};
 
 use crate::error::{self, CliError, Severity};
@@ -19,6 +20,8 @@ use crate::report::model::Unmatched;
 
 /// The kind of a property that saw none of its events, which are calls of functions that are known.
 pub(crate) const UNUSED: &str = "unused";
+/// What is said of a property of which nothing happened.
+const NO_EVENTS: &str = "the run has none of its events: it says nothing about this run";
 
 /// What happened, as far as names go.
 #[derive(Default)]
@@ -135,7 +138,7 @@ impl Seen {
                 }
                 Source::Arguments(functions, _) | Source::Result(functions, _) => {
                     for function in functions {
-                        let new = self.values(by, function, &event.source, names);
+                        let new = self.values(by, function, &event.source, names, facts);
                         all.extend(new.filter(|new| !all[before..].contains(new)));
                     }
                 }
@@ -167,10 +170,13 @@ impl Seen {
             && !saw_variable
             && !property.events.iter().any(|event| self.happened(names, &event.source))
         {
-            let message = "the run has none of its events: it says nothing about this run";
             let is_known = |event: &property::Event| self.is_known(names, &event.source);
             let is_unused = all.len() == before && property.events.iter().all(is_known);
-            all.push(unmatched(by, if is_unused { UNUSED } else { "property" }, by, message, Vec::new()));
+            all.push(if is_unused {
+                unused(by)
+            } else {
+                unmatched(by, "property", by, NO_EVENTS, Vec::new())
+            });
         }
         self.threads_and_locals(property, names, all);
     }
@@ -197,16 +203,12 @@ impl Seen {
     fn threads_and_locals(&self, property: &Property, names: &Names, all: &mut Vec<Unmatched>) {
         let by = property.name.as_str();
         let is_known = |text: &str| (0..names.string_count()).any(|id| names.str(StrId(id as u32)) == text);
-        for local in property.locals.iter().filter(|local| !is_known(&local.name)) {
-            let local = &local.name;
-            let message = format!("no thread of the run assigns `{local}` (`foresee::local!({local} = …)`)");
-            all.push(unmatched(by, "local", local, &message, Vec::new()));
-        }
-        let is_there = |who: &Who| names.threads().iter().any(|name| who.includes(names.str(*name)));
+        let missing = property.locals.iter().filter(|local| !is_known(&local.name));
+        all.extend(missing.map(|local| missing_local(by, &local.name)));
+        let threads = || names.threads().iter().map(|name| names.str(*name));
+        let is_there = |who: &Who| threads().any(|name| who.includes(name));
         for thread in property.threads.iter().filter(|thread| !is_there(&thread.who)) {
-            let near = nearest(&thread.name, names.threads().iter().map(|name| names.str(*name)));
-            let message = format!("the run has no thread `{}`", thread.name);
-            all.push(unmatched(by, "thread", &thread.name, &message, near));
+            all.push(missing_thread(by, &thread.name, nearest(&thread.name, threads())));
         }
     }
 
@@ -222,7 +224,14 @@ impl Seen {
     }
 
     /// What to say of a function whose values are not there although it is called.
-    fn values(&self, by: &str, function: &str, source: &Source, names: &Names) -> Option<Unmatched> {
+    fn values(
+        &self,
+        by: &str,
+        function: &str,
+        source: &Source,
+        names: &Names,
+        facts: &Facts,
+    ) -> Option<Unmatched> {
         // The name of a function of a library is no end of a longer path.
         let is_library = library_functions().any(|known| known == function);
         let is_called = match is_library {
@@ -232,10 +241,20 @@ impl Seen {
         if self.has_values(names, function, source) || !is_called {
             return None;
         }
-        let what = if let Source::Arguments(..) = source { "arguments" } else { "results" };
-        let message = format!(
-            "the {what} of `{function}` that it asks for are not in the trace: record the run with `foresee run --spec`"
-        );
+        let (what, how) = match source {
+            Source::Arguments(..) => ("arguments", "enter"),
+            _ => ("results", "exit"),
+        };
+        let is_it =
+            |(name, value): &(String, String)| value == how && name.strip_prefix(CALLS_OF) == Some(function);
+        let message = match facts.iter().any(is_it) {
+            true => format!(
+                "the run calls `{function}`, but not the code of it in which the {what} are recorded: what is asked of it is not known"
+            ),
+            false => format!(
+                "the {what} of `{function}` that it asks for are not in the trace: record the run with `foresee run --spec`"
+            ),
+        };
         Some(unmatched(by, "function", function, &message, Vec::new()))
     }
 
@@ -280,6 +299,17 @@ pub(crate) fn missing_variable(
     Unmatched { by, kind, name, message, nearest }
 }
 
+/// What to say of a variable of each thread that nobody assigns.
+pub(crate) fn missing_local(by: &str, local: &str) -> Unmatched {
+    let message = format!("no thread of the run assigns `{local}` (`foresee::local!({local} = …)`)");
+    unmatched(by, "local", local, &message, Vec::new())
+}
+
+/// What to say of a thread that is not there.
+pub(crate) fn missing_thread(by: &str, thread: &str, nearest: Vec<&str>) -> Unmatched {
+    unmatched(by, "thread", thread, &format!("the run has no thread `{thread}`"), nearest)
+}
+
 /// The properties that say nothing certain, as the recorded program does not have one of their variables: whether each is one.
 pub(crate) fn left_out(properties: &[Property], names: &Names, facts: &Facts) -> Vec<bool> {
     let is_left_out = |property: &Property| {
@@ -308,6 +338,11 @@ pub(crate) fn tell(unmatched: &[Unmatched], mistakes: Severity) {
 /// Whether something is named that is not there, and not just did not happen.
 pub(crate) fn has_mistake(unmatched: &[Unmatched]) -> bool {
     unmatched.iter().any(|one| one.kind != UNUSED)
+}
+
+/// A property of which nothing happened, which is no mistake.
+pub(crate) fn unused(by: &str) -> Unmatched {
+    unmatched(by, UNUSED, by, NO_EVENTS, Vec::new())
 }
 
 fn unmatched(by: &str, kind: &str, name: &str, message: &str, nearest: Vec<&str>) -> Unmatched {

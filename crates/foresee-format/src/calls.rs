@@ -20,9 +20,14 @@
 //!
 //! A function of the program itself is not called by its hooks. If arguments are asked for at its return, the hook at its entry keeps them: the last so many of its values are not for
 //! its own record, and the hooks of the function's returns, which come next in the table, have them as values at [`ValueWord::KEPT`].
+//!
+//! Where objects are among these, the entry is recorded as well, and both records say of which call they are: [`ValueWord::CALL`]. What was at an address when a call began may be gone when it returns, and
+//! another there.
+
+use crate::number::number;
 
 /// The first word of the table. It changes with what the table says: a program may have another version of the runtime.
-pub const CALLS_MAGIC: u64 = u64::from_le_bytes(*b"FORcall2");
+pub const CALLS_MAGIC: u64 = u64::from_le_bytes(*b"FORcall3");
 /// How many words the header has.
 pub const CALLS_HEADER_WORDS: usize = 4;
 /// How many words a hook has before its lists.
@@ -176,6 +181,8 @@ impl ValueWord {
     pub const NOTHING: u8 = 0xfe;
     /// The hook at the function's entry has kept it.
     pub const KEPT: u8 = 0xfd;
+    /// Which call it is: where its return address is, which no other call has there until it is left.
+    pub const CALL: u8 = 0xfc;
 
     /// As a word of the table.
     pub const fn word(self) -> u64 {
@@ -204,11 +211,11 @@ impl ValueWord {
         }
     }
 
-    /// The value of these bits: the lowest bytes, with a sign if it has one.
+    /// The value of these bits: an address as it is, or a number of properties.
     #[inline]
-    pub const fn value(self, bits: u64) -> u64 {
-        let unused = 64 - 8 * (if self.size == 0 || self.size > 8 { 8 } else { self.size as u32 });
-        if self.signed { ((bits << unused) as i64 >> unused) as u64 } else { bits << unused >> unused }
+    pub fn value(self, bits: u64) -> u64 {
+        let is_address = self.object || self.text != TextForm::None;
+        if is_address { bits } else { number(bits, self.size.into(), !self.signed) as u64 }
     }
 }
 
@@ -222,7 +229,9 @@ mod tests {
         assert_eq!(of(4, true).value(0x1_ffff_fffe), u64::MAX - 1);
         assert_eq!(of(4, false).value(0x1_ffff_fffe), 0xffff_fffe);
         assert_eq!(of(1, false).value(0xab01), 1);
-        assert_eq!(of(8, false).value(u64::MAX), u64::MAX);
+        assert_eq!(of(8, false).value(u64::MAX), i64::MAX as u64, "no number of a property is larger");
+        assert_eq!(of(8, true).value(u64::MAX), u64::MAX);
+        assert_eq!(ValueWord { object: true, ..of(8, false) }.value(u64::MAX), u64::MAX, "an address");
     }
 
     #[test]

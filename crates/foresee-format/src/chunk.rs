@@ -30,6 +30,10 @@ pub const INITIAL_VALUE_OF: &str = "initial value of ";
 pub const UNSIGNED: &str = " (unsigned)";
 /// How the name of a fact begins that says where a part of a variable is, as `address:size`; what the part is called follows.
 pub const PLACE_OF: &str = "place of ";
+/// How the name of a fact begins that says which calls of functions have a record of their own, `enter`, `exit` or both; the functions follow as properties name them.
+pub const CALLS_OF: &str = "recorded calls of ";
+/// How it begins for functions of which only those calls are known that instrumented code tells by itself; its value is why.
+pub const SOME_CALLS_OF: &str = "some calls of ";
 /// A text that is a copy of `/proc/self/maps`. Where it contradicts an earlier one, a library has taken the place of another.
 pub const TEXT_MAPS: u64 = 2;
 /// A text that has what the program's data is before anything is recorded: address and length, and each piece of it that is not zero,

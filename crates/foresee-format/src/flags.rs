@@ -26,6 +26,9 @@ impl RunFlags {
     /// The process is the child of a fork: what its parent did before is not in the trace.
     pub const AFTER_FORK: RunFlags = RunFlags(1 << 6);
 
+    /// The header says whether the process has ended by itself ([`END_WORD`](crate::END_WORD)).
+    pub const TELLS_END: RunFlags = RunFlags(1 << 7);
+
     /// The flags in a word of the header.
     pub const fn from_word(word: u64) -> RunFlags {
         RunFlags(word)

@@ -6,8 +6,9 @@ pub const MAGIC: [u8; 8] = *b"\x89FORraw\n";
 /// since 4 the flags (facts before), since 5 failed attempts on locks and operations of structures, since 6 side files,
 /// since 7 keys may be times, since 9 compact records, and calls with their arguments, since 10 compact loads, and loads that
 /// have the key of near records, what threads wait for, and semaphores, since 11 which threads are detached,
-/// since 12 accesses that are recorded along with others, and calls with their values in one record.
-pub const VERSION: u64 = 12;
+/// since 12 accesses that are recorded along with others, and calls with their values in one record, since 13 distances between accesses are counted in
+/// their sizes.
+pub const VERSION: u64 = 13;
 /// Where chunks begin.
 pub const HEADER_LEN: u64 = 1 << 16;
 /// The file grows by multiples of this, unless it is read while it is written.
@@ -45,6 +46,10 @@ pub const FLAGS_WORD: usize = 6;
 
 /// The header's word that a reader changes to have all threads take fresh keys, if keys are times and the trace is read while it is written.
 pub const REQUEST_WORD: usize = 7;
+
+/// The header's word that is 1 once the process has ended by itself, behind all that it does then: no signal, `exec` or `_exit` has ended it. Nothing follows from 0 without
+/// [`TELLS_END`](crate::RunFlags::TELLS_END).
+pub const END_WORD: usize = 8;
 
 /// How many side files a trace can have.
 pub const SIDE_FILES: usize = 15;

@@ -1,6 +1,7 @@
 //! What bits of memory are as a number.
 
 /// The bits of a value of `size` bytes as a number: one that is never negative, or the way people write it. What is beyond all numbers of properties is the largest of them.
+#[inline]
 pub fn number(bits: u64, size: u64, is_unsigned: bool) -> i64 {
     let unused = 64 - 8 * size.clamp(1, 8);
     let bits = bits << unused;

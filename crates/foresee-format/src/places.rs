@@ -17,7 +17,8 @@
 //! NEAREST + distance + HALF      the expected place
 //! ```
 //!
-//! (Lengths in bits, the first lowest. Distances have a sign.) All have the key of near records (`near_key`), but for atomics, whose key
+//! (Lengths in bits, the first lowest. Distances have a sign. That of the expected place is counted in [units](unit): elements of arrays are whole ones apart, and sorting or
+//! looking up goes to any of the nearest hundred instead of the nearest few.) All have the key of near records (`near_key`), but for atomics, whose key
 //! is larger by one and twice the steps, and `NOW`, after which it is larger by twice the steps.
 //!
 //! **Atomics** have places, too. Each record in full of one, or near one, tells its place, which is always the first of the two that it may have. A load that has the key of near records, and
@@ -61,13 +62,27 @@ pub const ATOMIC: u8 = 0x85;
 pub const NOW: u8 = 0x86;
 const LOAD: u8 = 0x87;
 const NEAREST: u8 = 0x88;
-/// One byte is enough for distances from `-HALF` on, and below `HALF`.
+/// One byte is enough for so many units, from `-HALF` on, and below `HALF`.
 const HALF: u64 = 60;
 
 /// What is done somewhere in the code, as the first word of a full record says it: its detail is how many bytes.
 #[inline(always)]
 pub const fn what(tag: Tag, detail: u8, pc: u64) -> u64 {
     tag as u64 | (detail as u64) << 8 | pc << 16
+}
+
+/// In what distances of the expected place are counted, as a power of two: of accesses, how many bytes they have.
+#[inline(always)]
+const fn unit(what: u64) -> u32 {
+    let (tag, size) = (what as u8, (what >> 8) as u8);
+    let is_access = tag == Tag::ReadAt as u8 || tag == Tag::WriteAt as u8;
+    if is_access && size.is_power_of_two() { size.trailing_zeros() } else { 0 }
+}
+
+/// Whether this is an access or a call: no atomic, and something at all.
+#[inline(always)]
+const fn is_usual(what: u64) -> bool {
+    (what as u8).wrapping_sub(Tag::ReadAt as u8) <= Tag::EnterAt as u8 - Tag::ReadAt as u8
 }
 
 /// A place that a thread knows; of one that it does not know `what` is 0.
@@ -112,6 +127,8 @@ pub struct Places<T> {
     is_used: Cell<bool>,
     /// Which of two places was given up last: 0 or 1.
     victim: Cell<usize>,
+    /// Whoever reads what was written before version 13: distances are counted in bytes.
+    in_bytes: bool,
 }
 
 /// The places that a thread knows that records.
@@ -212,6 +229,7 @@ impl WrittenPlaces {
             expected: Cell::new(0),
             is_used: Cell::new(false),
             victim: Cell::new(0),
+            in_bytes: false,
         }
     }
 
@@ -229,6 +247,19 @@ impl WrittenPlaces {
     }
 }
 
+impl<T: Table + Default> Places<T> {
+    /// No places, of what was written in this [version](crate::VERSION).
+    pub fn of_version(version: u64) -> Places<T> {
+        Places { in_bytes: version < 13, ..Places::default() }
+    }
+
+    /// Those of a new chunk of the same file: none.
+    #[must_use]
+    pub fn anew(&self) -> Places<T> {
+        Places { in_bytes: self.in_bytes, ..Places::default() }
+    }
+}
+
 impl<T: Table> Places<T> {
     #[inline(always)]
     fn place(&self, index: usize) -> &Place {
@@ -242,19 +273,21 @@ impl<T: Table> Places<T> {
     #[inline(always)]
     pub fn usual(&self, what: u64, addr: u64) -> Option<Compact> {
         let index = index(what);
-        if self.place(index).what.get() == what { self.at(index, addr) } else { None }
+        if self.place(index).what.get() == what { self.at(index, what, addr) } else { None }
     }
 
     /// The record of what is done, if the place is known. [`note`](Places::note) it once it is written.
     #[inline]
     pub fn known(&self, what: u64, addr: u64) -> Option<Compact> {
-        self.at(self.index_of(what)?, addr)
+        self.at(self.index_of(what)?, what, addr)
     }
 
     #[inline(always)]
-    fn at(&self, index: usize, addr: u64) -> Option<Compact> {
+    fn at(&self, index: usize, what: u64, addr: u64) -> Option<Compact> {
         let distance = addr.wrapping_sub(self.place(index).addr.get());
-        let from_half = distance.wrapping_add(HALF);
+        let unit = unit(what);
+        // What is no whole number of units has its highest bits set then, and is no small number.
+        let from_half = distance.wrapping_add(HALF << unit).rotate_right(unit);
         if from_half < 2 * HALF && self.expected.get() == index {
             return Some(Compact { word: NEAREST as u64 + from_half, len: 1, place: index });
         }
@@ -318,7 +351,7 @@ impl<T: Table> Places<T> {
             return None;
         }
         if place.value.get() == value {
-            return self.at(index, addr);
+            return self.at(index, what, addr);
         }
         let distance = addr.wrapping_sub(place.addr.get());
         if value >> VALUE_BITS != 0 || !fits::<LOAD_BITS>(distance) {
@@ -378,25 +411,60 @@ impl<T: Table> Places<T> {
         self.expected.set(self.place(index).next.get());
     }
 
+    /// What is done where, as the record at the beginning of these bytes says, and how long it is, if it is one of an access or a call. Otherwise nothing changes.
+    #[inline(always)]
+    pub fn read_usual(&self, word: u64) -> Option<(u64, u64, usize)> {
+        let (index, distance, len) = self.read_place(word)?;
+        let place = self.place(index);
+        let what = place.what.get();
+        if !is_usual(what) || !is_whole(word) {
+            return None;
+        }
+        let addr = place.addr.get().wrapping_add(distance);
+        place.addr.set(addr);
+        // What was expected is what comes next already.
+        if len > 1 {
+            self.place(self.current.get()).next.set(index);
+        }
+        self.current.set(index);
+        self.expected.set(place.next.get());
+        Some((what, addr, len))
+    }
+
+    /// The place of a record that says no more than how far from it something is done, how far, and its length.
+    #[inline(always)]
+    fn read_place(&self, word: u64) -> Option<(usize, u64, usize)> {
+        let named = (word >> 8) as usize % PLACES;
+        match word as u8 {
+            KNOWN => Some((named, signed::<KNOWN_BITS>(word >> (8 + INDEX_BITS)), 4)),
+            FAR => Some((named, signed::<FAR_BITS>(word >> (8 + INDEX_BITS)), 6)),
+            code @ NEAREST.. => {
+                let expected = self.expected.get();
+                let unit = if self.in_bytes { 0 } else { unit(self.place(expected).what.get()) };
+                Some((expected, u64::from(code - NEAREST).wrapping_sub(HALF) << unit, 1))
+            }
+            _ => None,
+        }
+    }
+
     /// What the compact record at the beginning of these bytes says, and how long it is; `None` if there is none.
     #[inline]
     pub fn read(&self, word: u64) -> Option<(Said, usize)> {
-        let expected = self.expected.get();
+        if let Some((what, addr, len)) = self.read_usual(word) {
+            return Some((Said::At(what, addr), len));
+        }
         let named = (word >> 8) as usize % PLACES;
         let (index, distance, len) = match word as u8 {
             FILLER => return Some((Said::Nothing, 1)),
             EXIT => return Some((Said::Exit, 1)),
             BRANCH => return Some((Said::Branch, 1)),
-            KNOWN => (named, signed::<KNOWN_BITS>(word >> (8 + INDEX_BITS)), 4),
-            FAR => (named, signed::<FAR_BITS>(word >> (8 + INDEX_BITS)), 6),
             ATOMIC => (named, signed::<ATOMIC_BITS>(word >> (63 - ATOMIC_BITS)), 8),
             LOAD => (named, signed::<LOAD_BITS>(word >> (8 + INDEX_BITS + VALUE_BITS)), 6),
             NOW => {
                 let steps = word >> 8 & ((1 << NOW_BITS) - 1);
                 return if is_whole(word) { Some((Said::Now(steps), 3)) } else { None };
             }
-            code @ NEAREST.. => (expected, u64::from(code - NEAREST).wrapping_sub(HALF), 1),
-            _ => return None,
+            _ => self.read_place(word)?,
         };
         let place = self.place(index);
         let what = place.what.get();
@@ -477,6 +545,39 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn one_byte_is_enough_for_the_nearest_elements() {
+        let array = 0x7fff_0000_0000_u64;
+        for size in [1, 2, 4, 8, 16] {
+            let (writer, reader) = (WrittenPlaces::none(), WrittenPlaces::none());
+            let place = what(Tag::ReadAt, size as u8, 0x40_1000);
+            // The place comes after itself from the second record on.
+            let mut addr = array + 200 * size;
+            for _ in 0..3 {
+                record(&writer, &reader, place, addr);
+            }
+            for (by, len) in [(59, 1), (-60, 1), (60, 4), (-61, 4), (0, 1)] {
+                addr = addr.wrapping_add_signed(by * size as i64);
+                assert_eq!(record(&writer, &reader, place, addr), len, "{by} elements of {size} bytes");
+            }
+            // Between elements.
+            let len = record(&writer, &reader, place, addr + 1);
+            assert_eq!(len, if size == 1 { 1 } else { 4 });
+        }
+    }
+
+    #[test]
+    fn earlier_versions_count_bytes() {
+        let reader: WrittenPlaces = Places { in_bytes: true, ..WrittenPlaces::none() };
+        let place = what(Tag::ReadAt, 8, 0x40_1000);
+        let at = |addr| Some((Said::At(place, addr), 1));
+        for _ in 0..2 {
+            reader.note_full(place, 1000);
+        }
+        assert_eq!(reader.read(NEAREST as u64 + HALF + 8), at(1008));
+        assert_eq!(reader.read(NEAREST as u64 + HALF - 1), at(1007));
     }
 
     #[test]

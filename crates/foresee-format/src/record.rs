@@ -315,6 +315,15 @@ pub const ON_BEHALF: u8 = 1;
 /// In the detail of an atomic operation: its values are not known. An uninstrumented library did it, before or after the record.
 pub const UNKNOWN_VALUE: u8 = 0x80;
 
+/// Memory orders, as the ABI of ThreadSanitizer and records of atomics count them.
+pub const ORDER_RELAXED: i32 = 0;
+/// As above.
+pub const ORDER_ACQUIRE: i32 = 2;
+/// As above.
+pub const ORDER_RELEASE: i32 = 3;
+/// As above; the next is sequentially consistent.
+pub const ORDER_ACQ_REL: i32 = 4;
+
 /// The lock is held by one.
 pub const EXCLUSIVE: u8 = 0;
 /// The lock is held by any number.

@@ -17,6 +17,7 @@ use super::by_binding::{Act, Happening};
 use super::causality::{Causality, SILENT};
 use super::end::{END, end, last_events};
 use super::explorer::Report;
+use super::lives::Lives;
 use super::machine::Machine;
 use super::model::{Edges, Model};
 use foresee_witness::judge::{PredictedRun, RunEvent};
@@ -42,6 +43,7 @@ pub(super) struct BodyMachine<'a> {
     happenings: Vec<(usize, usize)>,
     /// The last event of each thread, if the end of the run is looked at.
     last: FxHashSet<EventId>,
+    pub(super) lives: Lives,
     /// Whether the body rewrites strings, and gave up doing so in some run.
     rewrites: bool,
     gave_up: AtomicBool,
@@ -59,7 +61,8 @@ impl<'a> BodyMachine<'a> {
         let looks_at_end = letters.contains_key(&END);
         let last = if looks_at_end { last_events(execution) } else { FxHashSet::default() };
         let rewrites = matches!(bound.property.bodies[bound.body].machine, property::Machine::Srs(_));
-        BodyMachine { bound, letters, happenings, last, rewrites, gave_up: AtomicBool::new(false) }
+        let lives = Lives::of(bound.property, &bound.slice);
+        BodyMachine { bound, letters, happenings, last, lives, rewrites, gave_up: AtomicBool::new(false) }
     }
 
     /// Whether something was given up, so that verdicts may be missing.
@@ -81,7 +84,8 @@ impl<'a> BodyMachine<'a> {
     ) -> (Causality, Option<Edges>) {
         let silent = |id: &EventId| self.last.contains(id).then_some(SILENT);
         let letter = |id: EventId| self.letters.get(&id).copied().or_else(|| silent(&id));
-        let (mut causality, edges) = model.read(execution, &letter, edges);
+        let (mut causality, mut edges) = model.read(execution, &letter, edges);
+        self.lives.keep(execution, &mut causality, edges.as_mut());
         if let Some(&letter) = self.letters.get(&END) {
             end(&mut causality, letter);
         }

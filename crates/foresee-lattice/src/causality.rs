@@ -136,6 +136,17 @@ impl Causality {
         number
     }
 
+    /// The step of this event needs that of another: each by its thread and its event. Nothing happens if one of them is no step.
+    pub(super) fn require(&mut self, of: (u32, u32), by: (u32, u32)) {
+        let place = |threads: &[Thread], (thread, event): (u32, u32)| {
+            threads[thread as usize].steps.binary_search_by_key(&event, |step| step.event).ok()
+        };
+        if let (Some(step), Some(needed)) = (place(&self.threads, of), place(&self.threads, by)) {
+            let count = self.threads[by.0 as usize].forgotten + needed as u32 + 1;
+            self.threads[of.0 as usize].steps[step].needs.push(Need { thread: by.0, count });
+        }
+    }
+
     /// The next step of a thread, which is not known yet, will need at least this.
     pub fn expect(&mut self, thread: u32, needs: Needs) {
         self.threads[thread as usize].next = needs;

@@ -16,6 +16,7 @@
 //! | [`machine`] | what runs along the ways |
 //! | `binding`, `by_binding` | properties with parameters: values of parameters, and the events of each binding |
 //! | `bound_body`, [`predict`] | a property's body and a binding as a machine, and the engine |
+//! | `lives` | the order of calls that return what was free |
 //! | `variables` | which memory the variables of a property are |
 //! | [`end`] | the end of a run, as a step of its own |
 //! | [`property`] | what properties say of the observed run (streaming); traces in properties' terms |
@@ -39,6 +40,7 @@ mod guide;
 pub mod hb;
 pub mod knowledge;
 mod level;
+mod lives;
 pub mod machine;
 pub mod model;
 pub mod model_name;

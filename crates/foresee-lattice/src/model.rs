@@ -41,6 +41,12 @@ impl Edges {
         self.after.push((event.0, earlier.0));
     }
 
+    /// The same for many, at any time.
+    pub(super) fn add_all(&mut self, order: &[(EventId, EventId)]) {
+        self.after.extend(order.iter().map(|(event, earlier)| (event.0, earlier.0)));
+        self.after.sort_by_key(|(event, _)| *event);
+    }
+
     /// The event is part of the turn of an object that began with another event.
     pub(super) fn add_member(&mut self, object: u32, beginning: u32, member: EventId) {
         self.members.entry((object, beginning)).or_default().push(member.0);

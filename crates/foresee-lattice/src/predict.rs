@@ -23,6 +23,7 @@ use super::bound_body::{BodyMachine, BoundBody, place};
 use super::by_binding::EventsByBinding;
 use super::end::END;
 use super::explorer::{Breadth, Options, explore};
+use super::lives::Lives;
 use super::model_name::ModelName;
 use super::run_count;
 use super::schedule::Scheduler;
@@ -181,7 +182,7 @@ impl PredictedVerdicts<'_> {
                 continue;
             };
             for handler in violation.categories.indices() {
-                let reported = Told { bound, handler, event };
+                let reported = Told { bound, lives: &machine.lives, handler, event };
                 let places = reported.places(execution);
                 let is_known = job.proven.contains(FindingKind::Property, &places)
                     || findings.iter().any(|finding| finding.places == places);
@@ -216,6 +217,7 @@ impl PredictedVerdicts<'_> {
 /// A verdict of a handler at an event.
 struct Told<'a> {
     bound: &'a BoundBody<'a>,
+    lives: &'a Lives,
     handler: usize,
     event: EventId,
 }
@@ -229,8 +231,11 @@ impl Told<'_> {
         places
     }
 
-    /// Whether the property, watching the schedule from its beginning, has this verdict at its last event, or at the end after all events.
+    /// Whether the property, watching the schedule from its beginning, has this verdict at its last event, or at the end after all events; and its calls can return what they did.
     fn is_told(&self, execution: &Execution, schedule: &[EventId]) -> bool {
+        if !self.lives.are_kept(schedule) {
+            return false;
+        }
         let mut feed = Feed::new(self.bound.property);
         feed.learn(execution.names());
         let tells = |verdict: Verdict<'_>| {

@@ -3,13 +3,37 @@
 //! A `var` is one variable of the program: the one of that whole name, or else the only one whose name ends so
 //! ([`VariablePattern`]). A name that means several means none of them; it is for the user to say which ([`Variables::ambiguous`]).
 
-use foresee_trace::{Mem, Names, VariablePattern, signed, unsigned};
+use foresee_trace::{LocId, Mem, Names, ThreadId, VariablePattern, signed, unsigned};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// What is written to a variable, as a number.
 pub(crate) fn number(bits: u64, mem: Mem, is_unsigned: bool) -> i64 {
     if is_unsigned { unsigned(bits, mem.size) } else { signed(bits, mem.size) }
+}
+
+/// A variable of a property that was written, nobody knows with what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnknownValue {
+    pub(crate) var: u32,
+    /// Whether the variable is all that was written.
+    pub(crate) is_all: bool,
+    /// By whom, and where.
+    pub(crate) by: (ThreadId, LocId),
+}
+
+impl UnknownValue {
+    /// What there is to say of it, and to do about it.
+    pub(crate) fn why(&self, variable: &str) -> String {
+        match self.is_all {
+            true => format!(
+                "the trace does not say which value `{variable}` got: those of whole numbers are recorded with `--spec` or `--watch {variable}`, unless threads race for it"
+            ),
+            false => format!(
+                "`{variable}` was written together with other memory, or by code that does not tell what: its value is not known"
+            ),
+        }
+    }
 }
 
 /// The variables of a property, as far as names are known; see the [module](self).

@@ -1,5 +1,6 @@
 //! The text of a handler's reports, with values in place of `{name}`.
 
+use crate::mttl::{ThreadName, Who};
 use crate::property::{Action, Handler};
 
 /// What a handler says, with what stands for each `{name}`; a name that stands for nothing stays.
@@ -10,6 +11,36 @@ pub fn says_with(handler: &Handler, stands_for: impl Fn(&str) -> Option<String>)
     });
     let said: Vec<String> = reports.map(|text| filled(text, &stands_for)).collect();
     if said.is_empty() { handler.category.clone() } else { said.join("; ") }
+}
+
+/// The threads that a formula about what threads know is violated by.
+#[derive(Clone, Copy, Debug)]
+pub struct MeantThreads<'t> {
+    /// Those that its property mentions.
+    pub threads: &'t [ThreadName],
+    /// The one that the formula is of, by position.
+    pub owner: u32,
+    /// What the thread is called that violates it.
+    pub own: &'t str,
+    /// What those are called that it knew something of which counts.
+    pub others: &'t [String],
+}
+
+impl MeantThreads<'_> {
+    /// What stands for the name of a thread in a handler's text.
+    pub fn text(&self, wanted: &str) -> Option<String> {
+        let position = self.threads.iter().position(|thread| thread.name == wanted)?;
+        Some(match &self.threads[position].who {
+            _ if position == self.owner as usize => self.own.to_owned(),
+            Who::Named(name) => name.clone(),
+            Who::Any | Who::Like(_) if self.others.is_empty() => "?".to_owned(),
+            Who::Any | Who::Like(_) => {
+                let mut others = self.others.to_vec();
+                others.dedup();
+                others.join(", ")
+            }
+        })
+    }
 }
 
 /// The text with what stands for each `{name}`; a name that stands for nothing stays.

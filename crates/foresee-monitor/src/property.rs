@@ -298,6 +298,11 @@ impl Property {
         self.bodies.iter().any(|body| matches!(body.machine, Machine::Timed(_)))
     }
 
+    /// Whether it asks for the end of the program.
+    pub fn asks_for_end(&self) -> bool {
+        self.events.iter().any(|event| event.source == Source::Builtin(Builtin::EndProgram))
+    }
+
     /// Whether its events carry what fields of objects hold. In another order of events they may hold something else.
     pub fn asks_for_fields(&self) -> bool {
         let is_field = |parameter: &Parameter| matches!(parameter, Parameter::Field { .. });

@@ -1,12 +1,14 @@
 //! Which values of a recorded call are those that a property asks for.
 //!
 //! What is recorded of a call says which of the function's parameters it has the values of, as a text: `log _ n` for the first and the third of three. Properties name
-//! parameters by position or by name. Fields of objects come behind all parameters: `log _ n log.level`.
+//! parameters by position or by name. The number of the call, if it has one, comes behind all parameters, and then fields of objects: `log _ n #call log.level`.
 
 use crate::property::{Parameter, RECEIVER};
 
 /// What stands for a parameter whose value is not recorded.
 const NOT_RECORDED: &str = "_";
+/// What stands for the number of the call, which its beginning and its return have.
+const CALL_NUMBER: &str = "#call";
 /// What stands before a parameter of which the value is that where it points.
 const STORED: char = '*';
 /// What stands for the result where its fields are named: no parameter is called so.
@@ -31,8 +33,9 @@ pub fn pick(recorded: &str, parameters: &[Parameter]) -> Picked {
     let mut picked: Vec<Option<u32>> = vec![None; parameters.len()];
     for name in recorded.split(' ') {
         let has_value = name != NOT_RECORDED;
+        let is_parameter = has_value && name != CALL_NUMBER;
         let is_receiver = name == RECEIVER;
-        for (parameter, place) in parameters.iter().zip(&mut picked).filter(|_| has_value) {
+        for (parameter, place) in parameters.iter().zip(&mut picked).filter(|_| is_parameter) {
             let is_it = match parameter {
                 Parameter::Position(position) => {
                     !is_receiver && *position == declared && !name.starts_with(STORED)
@@ -53,6 +56,17 @@ pub fn pick(recorded: &str, parameters: &[Parameter]) -> Picked {
         values += u32::from(has_value);
     }
     picked.into_iter().collect()
+}
+
+/// Where the number of the call is among the values of one whose parameters are this text.
+pub fn call_number(recorded: &str) -> Option<u32> {
+    let mut values = (0..).zip(recorded.split(' ').filter(|name| *name != NOT_RECORDED));
+    values.find(|(_, name)| *name == CALL_NUMBER).map(|(at, _)| at)
+}
+
+/// Whether a value at a return is what the call was given: an object among these is the one that it was when the call began.
+pub fn is_given(parameter: &Parameter) -> bool {
+    matches!(parameter, Parameter::Position(_) | Parameter::Named(_))
 }
 
 /// Whether an object that fields are of, as a call names it, is this one.
@@ -98,6 +112,9 @@ mod tests {
         assert_eq!(picks(recorded, &[named("this"), field(named("this"), "n")]), Some(vec![0, 2]));
         assert_eq!(picks(recorded, &[field(position(0), "m.n"), field(position(0), "n")]), Some(vec![4, 3]));
         assert_eq!(picks(recorded, &[field(position(1), "n")]), None);
+        assert_eq!(picks("a #call a.n", &[field(position(0), "n"), position(0)]), Some(vec![2, 0]));
+        assert_eq!(picks("a #call", &[position(1)]), None);
+        assert_eq!((call_number("this _ a #call a.n"), call_number("a b")), (Some(2), None));
         assert_eq!(picks("return.n", &[Parameter::Result, field(Parameter::Result, "n")]), Some(vec![0]));
     }
 }

@@ -170,7 +170,7 @@ fn mistakes_are_reported_with_place_expectation_and_suggestion() {
             "4:20 warning: the verdict `match` can never be reached (no sequence of events leads to this verdict)",
         ]),
         (body("ere: push+ @match { count; }"), &[
-            "3:9 warning: no body uses the event `pop` (never used) [it still counts as a step of every body; remove it if that is not intended]",
+            "3:9 warning: no body uses the event `pop` (never used) [it still counts as a step of every body that has begun; remove it if that is not intended]",
         ]),
         (body("ere: push pop"), &[
             "4:3 warning: this `ere` body has no handler (its verdicts are ignored) [add one of `@match`, `@fail`, `@?`]",

@@ -70,7 +70,7 @@ fn what_is_not_robust_or_not_knowable_is_refused() {
         ("@i(c -> !@j(c))", "`j` is bound by no quantifier", "j"),
         ("@i(<> c)", "only the past", "c"),
         ("c -> @t1(c)", "belongs to no thread", "c"),
-        ("@t9(c)", "neither a declared thread nor bound", "t9"),
+        ("@t9(c)", "no thread: declare it", "t9"),
         ("@i(a + (*) a > 0)", "temporal operators make formulas", "("),
         ("@i(exists j: @j(a))", "`a` is a number", "@j(a"),
         ("@i(exists t1: c)", "nothing to quantify over", "t1"),

@@ -58,7 +58,7 @@ pub mod waiters;
 
 pub use knowledge::Knowledge;
 pub use memory::{Bytes, Memory, Place};
-pub use program::{Program, ProgramError};
+pub use program::{MOST_FORMULAS_INSIDE, Program, ProgramError};
 pub use thread::ThreadMonitor;
 pub use threads::{Slot, Threads};
 pub use trail::{NoTrail, Trail, Way};

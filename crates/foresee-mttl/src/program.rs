@@ -20,6 +20,9 @@ const MOST_FREE: usize = 3;
 /// Accesses are noted as bits, one for each variable.
 const MOST_VARIABLES: usize = 64;
 
+/// So many formulas are monitored in a recorded program while it runs: what has ceased to hold there are bits of a word.
+pub const MOST_FORMULAS_INSIDE: usize = 64;
+
 /// Why formulas cannot be monitored together.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProgramError {
@@ -140,6 +143,11 @@ impl Program {
     /// Whether formulas speak of the values of shared variables, and not only of accesses to them.
     pub fn asks_for_values(&self) -> bool {
         self.nodes.iter().any(|node| matches!(node, Node::Variable(_)))
+    }
+
+    /// Whether formulas speak of the value of this shared variable, by its number among [`variables`](Program::variables).
+    pub fn asks_for_value_of(&self, variable: u32) -> bool {
+        self.nodes.iter().any(|node| matches!(node, Node::Variable(asked) if *asked == variable))
     }
 
     fn whose(&mut self, who: &Who) -> Whose {

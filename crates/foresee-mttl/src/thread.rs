@@ -253,9 +253,15 @@ impl<V: Vector> ThreadMonitor<V> {
 
     /// Learns all that a thread knew at its last event, if it has done any: it is joined.
     pub fn join(&mut self, child: &ThreadMonitor<V>, event: u64) {
-        if child.present.knowledge.get().thread(child.present.me).is_some() {
-            self.learn(&child.present.knowledge, event, event);
+        if let Some(known) = child.left() {
+            self.learn(known, event, event);
         }
+    }
+
+    /// What whoever joins this thread learns, if it has done anything.
+    pub fn left(&self) -> Option<&V> {
+        let known = &self.present.knowledge;
+        known.get().thread(self.present.me).map(|_| known)
     }
 
     /// Learns what somebody knew at an event.

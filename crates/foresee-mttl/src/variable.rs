@@ -42,6 +42,11 @@ impl Accessed {
     pub fn writing(self, variable: u32) -> Accessed {
         Accessed { writes: self.writes | 1 << variable, ..self }
     }
+
+    /// The variables of the program that it writes, as bits.
+    pub fn written(self) -> u64 {
+        self.writes
+    }
 }
 
 impl<V: Vector> Variable<V> {

@@ -4,6 +4,10 @@
 //! point is a stub of two instructions that passes it as one more argument and jumps on. The stub leaves the stack as it
 //! is, so unwinding passes through as if it were not there.
 
+use std::ffi::{CStr, c_char, c_void};
+
+use crate::linked;
+
 /// Defines exported entry points: `name => function, "register of the argument after its own"`.
 ///
 /// SAFETY of each use: the register is that of the System V argument position after the last one of the C signature, and
@@ -45,6 +49,49 @@ macro_rules! entries_if_recording {
 }
 pub(crate) use entries_if_recording;
 
+/// Puts the entry point at the label before it on the list that [`of_name`] looks at.
+macro_rules! listed {
+    ($name:expr) => {
+        concat!(
+            ".pushsection foresee_entries, \"awR\", @progbits\n",
+            ".balign 8\n",
+            ".quad 70b, 71f\n",
+            ".popsection\n",
+            ".pushsection .rodata\n",
+            "71: .asciz \"",
+            $name,
+            "\"\n",
+            ".popsection"
+        )
+    };
+}
+pub(crate) use listed;
+
+unsafe extern "C" {
+    /// All that [`listed!`] lists, from the first to behind the last; the linker defines these names.
+    #[link_name = "__start_foresee_entries"]
+    static FIRST: u8;
+    #[link_name = "__stop_foresee_entries"]
+    static LAST: u8;
+}
+
+/// One of them: the code, and its name.
+#[repr(C)]
+struct Listed {
+    entry: usize,
+    name: usize,
+}
+
+/// The weak entry point of this name, even if the program has a function of its own instead.
+pub(crate) fn of_name(name: &CStr) -> Option<*const c_void> {
+    // SAFETY: that is what `listed!` lists; names end in a zero byte.
+    let is_it = |one: &&Listed| unsafe { CStr::from_ptr(one.name as *const c_char) } == name;
+    // SAFETY: as above.
+    unsafe { linked::list::<Listed>(&raw const FIRST, &raw const LAST) }
+        .find(is_it)
+        .map(|one| one.entry as *const c_void)
+}
+
 /// As [`entries!`], for functions that a program may define itself, such as those of the C library.
 macro_rules! weak_entries {
     ($($name:expr => $function:path, $register:expr;)*) => {
@@ -53,9 +100,11 @@ macro_rules! weak_entries {
             concat!(".weak ", $name),
             concat!(".type ", $name, ", @function"),
             concat!($name, ":"),
+            "70:",
             concat!("mov ", $register, ", [rsp]"),
             "jmp {}",
             ".popsection",
+            $crate::entry_points::listed!($name),
             sym $function
         );)*
     };
@@ -72,6 +121,7 @@ macro_rules! weak_entries_of_six {
             concat!(".weak ", $name),
             concat!(".type ", $name, ", @function"),
             concat!($name, ":"),
+            "70:",
             ".cfi_startproc",
             // Room for the jump of a hook (`calls`).
             ".byte 0x0f, 0x1f, 0x44, 0, 0",
@@ -83,6 +133,7 @@ macro_rules! weak_entries_of_six {
             "ret",
             ".cfi_endproc",
             ".popsection",
+            $crate::entry_points::listed!($name),
             sym $function
         );)*
     };
@@ -101,6 +152,7 @@ macro_rules! variadic_entries {
             concat!(".weak ", $name),
             concat!(".type ", $name, ", @function"),
             concat!($name, ":"),
+            "70:",
             ".cfi_startproc",
             "push rbp",
             ".cfi_def_cfa_offset 16",
@@ -141,6 +193,7 @@ macro_rules! variadic_entries {
             "ret",
             ".cfi_endproc",
             ".popsection",
+            $crate::entry_points::listed!($name),
             sym $function
         );)*
     };

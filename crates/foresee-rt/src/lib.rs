@@ -34,7 +34,7 @@
 //! all threads: what synchronises writes to the cache lines of its object (an atomic's spin lock), everything else to the thread's own.
 //!
 //! **The counter** counts in twos. The key of what synchronises is `counter + 1`, and counts; that of everything else, relaxed loads of atomics included, is the counter. All threads
-//! share its cache line. It is used unless time is asked for (`FORESEE_CLOCK`), which the driver does on many processors, and always where code of unknown libraries may order threads, and where the moment of each access is needed.
+//! share its cache line. It is used unless time is asked for (`FORESEE_CLOCK`), which the driver does on many processors, and always where code of unknown libraries may order threads, and where the moment of each access is needed. With `FORESEE_CLOCK=moments`, every record takes the time anew: then accesses that race are in the order in which they happened, too, as far as anybody can tell.
 //!
 //! With either, the order by keys is one in which
 //!
@@ -85,6 +85,7 @@ mod compiler;
 mod cxx_library;
 mod entry_points;
 mod environment;
+mod linked;
 mod message;
 mod monitors;
 mod observer;

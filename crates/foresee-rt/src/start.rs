@@ -5,14 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use crate::c_library::{ending, process, threads};
 use crate::entry_points::entries;
-use crate::recorder::{branches, code_filter, joined, limits, ring, seen_values, session, thread, watched};
+use crate::recorder::{
+    branches, code_filter, joined, limits, ring, seen_values, session, status, thread, watched,
+};
 use crate::{calls, observer, program, real_functions, variables};
 
 /// Starts recording if it is asked for. Runs before the program's own constructors where the linker allows it, and at
 /// the latest when the first instrumented object is initialised.
 extern "C" fn start(_count: c_int, args: *const *const c_char) {
-    // SAFETY: the C library passes the program's arguments to functions of `.init_array`, as it passes them to `main`.
-    unsafe { observer::start(args) };
+    // What is recorded already, as an object of the program was initialised before, does not make way any more; and what is done for that would be taken for the program's doing.
+    if !status::recording() {
+        // SAFETY: the C library passes the program's arguments to functions of `.init_array`, as it passes them to `main`.
+        unsafe { observer::start(args) };
+    }
     record();
 }
 

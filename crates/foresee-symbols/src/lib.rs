@@ -18,6 +18,7 @@
 //! | [`open`](open()) | any trace from a path, raw ones with symbols |
 
 mod blind;
+mod by_address;
 pub mod calls;
 mod debug_info;
 pub mod demangle;

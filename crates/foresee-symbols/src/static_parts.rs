@@ -109,8 +109,10 @@ fn steps(part: &str) -> Option<Vec<(Step<'_>, usize)>> {
 /// What a static, or a part of one, is as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberKind {
-    /// It may be negative; also if nothing is known of it.
+    /// It may be negative.
     Signed,
+    /// Nothing is known of it: it is taken for one that may be negative.
+    Unknown,
     Unsigned,
     /// It is a number, and no whole one.
     FloatingPoint,
@@ -126,7 +128,7 @@ pub(crate) fn kinds(image: &Image, statics: &[u64]) -> Result<Vec<NumberKind>, P
     let units = debug_info::units(&dwarf)?;
     let types = Types(Debug { dwarf: &dwarf, units: &units });
     let found = types.of_statics(statics)?;
-    Ok(found.into_iter().map(|of| of.map_or(NumberKind::Signed, |of| types.kind(of))).collect())
+    Ok(found.into_iter().map(|of| of.map_or(NumberKind::Unknown, |of| types.kind(of))).collect())
 }
 
 /// Whether a variable of this name, outside of functions, has a value and no memory.

@@ -10,6 +10,7 @@ use gimli::{
     DW_TAG_unspecified_type, DW_TAG_variant_part, DW_TAG_volatile_type,
 };
 
+use crate::by_address;
 use crate::debug_info::{Debug, Die};
 use crate::texts::{self, Text};
 
@@ -30,6 +31,17 @@ pub(crate) const FLOATING_POINT: &str = "a floating-point number";
 
 /// How often a type may be another's: no program needs more.
 const INDIRECTIONS: usize = 32;
+
+/// What kind of type classes are that are not passed as their member is.
+const BY_ADDRESS: &str = "an object of a class, passed by its address";
+
+/// How arguments and results of a type are read; otherwise what kind of type it is, for people.
+pub(crate) fn passed(debug: &Debug<'_, '_>, of: Die) -> Result<Scalar, String> {
+    match by_address::is_passed_so(debug, of) {
+        true => Err(BY_ADDRESS.to_owned()),
+        false => scalar(debug, of),
+    }
+}
 
 /// How values of a type are read; otherwise what kind of type it is, for people.
 pub(crate) fn scalar(debug: &Debug<'_, '_>, of: Die) -> Result<Scalar, String> {
@@ -71,7 +83,7 @@ fn within(debug: &Debug<'_, '_>, of: Die, left: usize) -> Result<Scalar, String>
         DW_TAG_structure_type | DW_TAG_class_type => {
             let convention = entry.attr_value(DW_AT_calling_convention);
             if let Some(AttributeValue::CallingConvention(DW_CC_pass_by_reference)) = convention {
-                return Err("an object of a class, passed by its address".to_owned());
+                return Err(BY_ADDRESS.to_owned());
             }
             match (texts::own(debug, of), size.and_then(|size| u8::try_from(size).ok())) {
                 (text @ Some(_), Some(size)) => Ok(Scalar { size, signed: false, object: false, text }),

@@ -148,6 +148,17 @@ impl Found {
 }
 
 impl Watched {
+    /// The variables of specs of which nothing says whether they are ever negative.
+    pub fn untyped(&self) -> impl Iterator<Item = &str> {
+        let of_spec = self.found.iter().filter(|(_, found)| found.kind == NumberKind::Unknown);
+        of_spec.filter_map(|(name, _)| name.as_deref())
+    }
+
+    /// Whether the variable of a spec is there.
+    pub fn has_variable(&self, name: &str) -> bool {
+        self.found.iter().any(|(variable, _)| variable.as_deref() == Some(name))
+    }
+
     /// The value of [`VARIABLE`]. What properties speak of as a number, and is none, has no values: compilers say when such a thing is copied before they read what is copied.
     pub fn addresses(&self) -> String {
         let watched =
@@ -164,7 +175,7 @@ impl Watched {
             let DataSymbol { name: own, addr, size } = symbol;
             let part = if *is_part { format!(":{own}") } else { String::new() };
             let kind = match kind {
-                NumberKind::Signed => "",
+                NumberKind::Signed | NumberKind::Unknown => "",
                 NumberKind::Unsigned => "u",
                 NumberKind::FloatingPoint | NumberKind::Several => "n",
             };

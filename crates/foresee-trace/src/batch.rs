@@ -53,6 +53,27 @@ impl EventBatch {
         self.events.push(Kept { thread: event.thread, loc: event.loc, flat, payload });
     }
 
+    /// Appends an event without a payload.
+    #[inline]
+    pub(crate) fn push_flat(&mut self, thread: ThreadId, loc: LocId, flat: Flat) {
+        self.events.push(Kept { thread, loc, flat, payload: KeptPayload::Nothing });
+    }
+
+    /// Appends all events of another batch.
+    pub fn append(&mut self, other: &EventBatch) {
+        let before = self.args.len();
+        self.args.extend_from_slice(&other.args);
+        if before == 0 {
+            return self.events.extend_from_slice(&other.events);
+        }
+        self.events.extend(other.events.iter().map(|&kept| match kept.payload {
+            KeptPayload::Args(from, count) => {
+                Kept { payload: KeptPayload::Args(before + from, count), ..kept }
+            }
+            _ => kept,
+        }));
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.events.len()
@@ -71,6 +92,11 @@ impl EventBatch {
 
     /// The events.
     pub fn iter(&self) -> impl Iterator<Item = Event<'_>> {
+        self.flat().map(|(thread, loc, flat, payload)| Event { thread, loc, op: flat.op(payload) })
+    }
+
+    /// The same, with their operations as integers.
+    pub(crate) fn flat(&self) -> impl Iterator<Item = (ThreadId, LocId, Flat, Payload<'_>)> {
         self.events.iter().map(|&Kept { thread, loc, flat, payload }| {
             let payload = match payload {
                 KeptPayload::Nothing => Payload::Nothing,
@@ -78,7 +104,7 @@ impl EventBatch {
                 KeptPayload::Two(read, written) => Payload::Two(read, written),
                 KeptPayload::Args(from, count) => Payload::Args(&self.args[from..from + count]),
             };
-            Event { thread, loc, op: flat.op(payload) }
+            (thread, loc, flat, payload)
         })
     }
 }
@@ -101,5 +127,10 @@ mod tests {
             events.iter().for_each(|event| batch.push(event));
             assert_eq!((batch.iter().collect::<Vec<_>>(), batch.len()), (events.to_vec(), 3));
         }
+        let mut twice = EventBatch::default();
+        for _ in 0..2 {
+            twice.append(&batch);
+        }
+        assert_eq!(twice.iter().collect::<Vec<_>>(), [events, events].concat());
     }
 }

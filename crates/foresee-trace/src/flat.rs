@@ -187,8 +187,25 @@ impl Flat {
         modifier < kind.modifier().count() && (kind.target() == Target::Memory) == (size != 0)
     }
 
+    /// Entering or leaving a function.
     #[inline]
+    pub(crate) fn of_function(kind: OpKind, function: StrId) -> Flat {
+        Flat { kind, modifier: 0, size: 0, target: u64::from(function.0) }
+    }
+
+    /// The operation in this form. Most are accesses, which need no jump that may be mispredicted; and where all of it stays in registers, nobody waits for what was just stored.
+    #[inline(always)]
     pub(crate) fn of<'a>(op: &Op<'a>) -> (Flat, Payload<'a>) {
+        let (kind, mem, value) = match *op {
+            Op::Read { mem, value } => (OpKind::Read, mem, value),
+            Op::Write { mem, value } => (OpKind::Write, mem, value),
+            _ => return Flat::of_any(op),
+        };
+        let flat = Flat { kind, modifier: 0, size: mem.size, target: mem.addr };
+        (flat, value.map_or(Payload::Nothing, Payload::One))
+    }
+
+    fn of_any<'a>(op: &Op<'a>) -> (Flat, Payload<'a>) {
         use OpKind as K;
         let memory = |kind, mem: Mem, modifier| Flat { kind, modifier, size: mem.size, target: mem.addr };
         let other = |kind, target: u32, modifier| Flat { kind, modifier, size: 0, target: u64::from(target) };

@@ -1,5 +1,6 @@
 //! Where events come from and where they go: what every reader and every writer of traces offers.
 
+use crate::batch::EventBatch;
 use crate::error::{Damage, TraceError};
 use crate::event::Event;
 use crate::names::Names;
@@ -26,6 +27,24 @@ pub trait EventSource {
 
     /// The event that the last [`advance`](EventSource::advance) reached. Call it only after that returned `true`.
     fn event(&self) -> Event<'_>;
+
+    /// Goes past the next events, `most` at most, and appends them to a batch: fewer if others would have to be waited for, and at the end, of which `false` tells.
+    fn take_many(&mut self, batch: &mut EventBatch, most: usize) -> Result<bool, TraceError> {
+        let full = batch.len() + most;
+        loop {
+            self.take_run(batch, full - batch.len());
+            if batch.len() == full {
+                return Ok(true);
+            }
+            if !self.advance()? {
+                return Ok(false);
+            }
+            batch.push(&self.event());
+        }
+    }
+
+    /// Goes past the next events as long as that can be done for many of them in less time than one by one, `most` at most, and appends them to a batch.
+    fn take_run(&mut self, _batch: &mut EventBatch, _most: usize) {}
 
     /// The names known so far; complete at the end.
     fn names(&self) -> &Names;
@@ -94,6 +113,11 @@ pub struct FileInfo {
 pub trait EventSink {
     /// Appends an event whose ids are in `names`. Names may only grow from one call to the next.
     fn push(&mut self, names: &Names, event: &Event<'_>) -> Result<(), TraceError>;
+
+    /// Appends all events of a batch.
+    fn push_all(&mut self, names: &Names, batch: &EventBatch) -> Result<(), TraceError> {
+        batch.iter().try_for_each(|event| self.push(names, &event))
+    }
 
     /// Adds a fact about the run that became known only now.
     fn fact(&mut self, key: &str, value: &str) -> Result<(), TraceError>;

@@ -190,6 +190,8 @@ pub enum NoEnd {
     OutOfTime,
     /// The memory for looking at it was used up.
     OutOfMemory,
+    /// The program did not come to its end: something else ended it.
+    Ended,
 }
 
 impl Gap {
@@ -286,7 +288,7 @@ impl Gap {
 }
 
 impl NoEnd {
-    const ALL: [NoEnd; 13] = [
+    const ALL: [NoEnd; 14] = [
         NoEnd::Stopped(Stop::NoRoom),
         NoEnd::Stopped(Stop::MaxSize),
         NoEnd::Stopped(Stop::LittleRoom),
@@ -300,6 +302,7 @@ impl NoEnd {
         NoEnd::Interrupted,
         NoEnd::OutOfTime,
         NoEnd::OutOfMemory,
+        NoEnd::Ended,
     ];
 
     fn word(self) -> &'static str {
@@ -317,6 +320,7 @@ impl NoEnd {
             NoEnd::Interrupted => "interrupted",
             NoEnd::OutOfTime => "out-of-time",
             NoEnd::OutOfMemory => "out-of-memory",
+            NoEnd::Ended => "ended",
         }
     }
 }
@@ -329,6 +333,9 @@ impl fmt::Display for NoEnd {
             NoEnd::Interrupted => "foresee was interrupted while it read the recording",
             NoEnd::OutOfTime => "there was no time to read all of the recording",
             NoEnd::OutOfMemory => "there was not enough memory to look at all of the recording (--memory)",
+            NoEnd::Ended => {
+                "the program did not end by itself (a signal, `exec`, `_exit` or `quick_exit` ended it)"
+            }
         })
     }
 }

@@ -5,11 +5,13 @@
 mod support;
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::Write;
 
 use foresee_oracle::Random;
 use foresee_trace::file::{TraceReader, TraceWriter};
-use foresee_trace::{Event, EventSink as _, EventSource as _, Execution, Facts, Names, Trust};
+use foresee_trace::{
+    Event, EventSink as _, EventSource as _, Execution, Facts, Location, Names, TraceError, Trust,
+};
 use support::{names, random_event};
 
 fn facts() -> Facts {
@@ -97,6 +99,75 @@ fn an_empty_trace_is_a_trace() {
     let mut reader = open(&write(&Names::new(), &[], 10)).unwrap();
     assert!(!reader.advance().unwrap());
     assert_eq!(reader.damage(), None);
+}
+
+/// Writes events on another thread, with names that come up as they do: a thread, a string and a location for each thousand.
+fn write_beside(
+    out: impl Write + Send + 'static,
+    count: usize,
+    finishes: bool,
+) -> (Names, Vec<Event<'static>>, Result<(), TraceError>) {
+    let (mut names, mut events) = (names(2), Vec::new());
+    let mut random = Random::new(8);
+    let mut writer = TraceWriter::beside(out, &facts()).unwrap().segment_events(5000);
+    let mut result = Ok(());
+    for at in 0..count {
+        if at.is_multiple_of(1000) {
+            let name = names.intern(&format!("name {at}"));
+            names.new_thread(name);
+            names.location(Location { file: name, line: at as u32, column: 0, function: name });
+        }
+        events.push(random_event(&mut random, &names));
+        if result.is_ok() {
+            result = writer.push(&names, &events[at]);
+        }
+    }
+    if finishes && result.is_ok() {
+        result = writer.fact("later", "known").and_then(|()| writer.finish(&names, &Trust::whole()));
+        assert!(result.is_err() || writer.push(&names, &events[0]).is_err(), "the end is the end");
+    }
+    (names, events, result)
+}
+
+#[test]
+fn what_another_thread_writes_is_what_was_handed_in() {
+    for finishes in [true, false] {
+        let file = tempfile::tempfile().unwrap();
+        let (names, events, result) = write_beside(file.try_clone().unwrap(), 200_000, finishes);
+        result.unwrap();
+        let mut reader = TraceReader::new(file).unwrap();
+        let count = check_prefix(&mut reader, &events);
+        // Without its end, it ends at a checkpoint.
+        assert_eq!(count, if finishes { 200_000 } else { 195_000 });
+        assert_eq!(reader.damage().is_none(), finishes);
+        assert!(names.threads().starts_with(reader.names().threads()));
+        assert_eq!(reader.facts().len(), facts().len() + usize::from(finishes));
+    }
+}
+
+/// A disk that is full after so many bytes.
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_whoever_writes() {
+    for room in [1 << 12, 1 << 16, 1 << 20] {
+        let (.., result) = write_beside(Full(room), 200_000, true);
+        assert!(
+            matches!(&result, Err(TraceError::Io(why)) if why.kind() == std::io::ErrorKind::StorageFull),
+            "{room}: {result:?}"
+        );
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use foresee_trace::validate::Validator;
-use foresee_trace::{Event, Execution, ExecutionBuilder, Gap, Names, Op, Trust};
+use foresee_trace::{Event, EventBatch, Execution, ExecutionBuilder, Gap, Names, Op, Trust};
 use rustc_hash::FxHashMap;
 
 use crate::apart::{Apart, Work};
@@ -74,7 +74,7 @@ pub struct Analysis<'o> {
     validator: Validator,
     blind: BlindCount,
     events: u64,
-    names_seen: [usize; 4],
+    names_seen: usize,
 }
 
 /// The part of an engine that looks at whole executions.
@@ -132,18 +132,39 @@ impl<'o> Analysis<'o> {
             validator: Validator::new(),
             blind: BlindCount::default(),
             events: 0,
-            names_seen: [0; 4],
+            names_seen: 0,
         }
     }
 
     /// The next event of the observed run, and the names its ids refer to.
     #[inline]
     pub fn event(&mut self, names: &Names, event: &Event<'_>) {
-        let known = [names.string_count(), names.locks().len(), names.symbols().len(), names.threads().len()];
+        self.learn(names);
+        let is_kept = self.look_at(names, event);
+        self.apart.event(event, is_kept);
+    }
+
+    /// The next events.
+    pub fn events(&mut self, names: &Names, batch: &EventBatch) {
+        self.learn(names);
+        // What is kept is a beginning.
+        let kept = batch.iter().filter(|event| self.look_at(names, event)).count();
+        self.apart.events(batch, kept);
+    }
+
+    fn learn(&mut self, names: &Names) {
+        // They only grow.
+        let known =
+            names.string_count() + names.locks().len() + names.symbols().len() + names.threads().len();
         if known != self.names_seen {
             self.names_seen = known;
             self.streams.iter_mut().for_each(|(_, engine)| engine.names(names));
         }
+    }
+
+    /// Looks at the next event, as far as that is done here; whether it is part of the execution.
+    #[inline]
+    fn look_at(&mut self, names: &Names, event: &Event<'_>) -> bool {
         self.validator.event(names, self.events, event);
         self.blind.event(event);
         for (_, engine) in &mut self.streams {
@@ -156,8 +177,8 @@ impl<'o> Analysis<'o> {
         if newest.index() as u64 >= self.limits.trace_threads {
             self.limits.events = self.limits.events.min(self.events);
         }
-        self.apart.event(event, self.events < self.limits.events);
         self.events += 1;
+        self.events <= self.limits.events
     }
 
     /// The places of what was observed since the last call: it is in the result, too.
@@ -274,7 +295,12 @@ impl Together {
         time: Option<Duration>,
         engines: &mut Vec<EngineStats>,
     ) {
-        self.unknown.extend(outcome.unknown);
+        // Two engines may follow the same property.
+        for why in outcome.unknown {
+            if !self.unknown.contains(&why) {
+                self.unknown.push(why);
+            }
+        }
         let mut new = 0;
         for finding in outcome.findings {
             // A race that may not be real after an earlier one is observed, but not yet shown: others may show it.

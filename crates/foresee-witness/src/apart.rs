@@ -44,6 +44,17 @@ impl Work {
         }
     }
 
+    /// The next events, of which the first so many are part of the execution.
+    fn events(&mut self, batch: &EventBatch, kept: usize) {
+        for (_, engine) in &mut self.engines {
+            engine.events(self.events, batch);
+        }
+        self.events += batch.len() as u64;
+        if let Some(builder) = self.builder.as_mut().filter(|_| !self.is_full) {
+            self.is_full = batch.iter().take(kept).any(|event| builder.push(&event).is_err());
+        }
+    }
+
     fn news(&mut self) -> Vec<Vec<Place>> {
         self.engines.iter_mut().flat_map(|(_, engine)| engine.news()).collect()
     }
@@ -95,6 +106,16 @@ impl Apart {
         }
     }
 
+    /// The next events, of which the first so many are part of the execution.
+    pub(crate) fn events(&mut self, batch: &EventBatch, kept: usize) {
+        match self {
+            Apart::There(there) => there.events(batch, kept),
+            Apart::Here(..) => {
+                batch.iter().enumerate().for_each(|(nth, event)| self.event(&event, nth < kept));
+            }
+        }
+    }
+
     /// Has the work done on a thread of its own from now on, if the system gives one.
     fn go(&mut self) {
         let (messages, incoming) = sync_channel(WAITING);
@@ -136,7 +157,15 @@ impl There {
         self.batch.push(event);
         // What is kept is a beginning.
         self.kept += usize::from(is_kept);
-        if self.batch.len() == BATCH {
+        if self.batch.len() >= BATCH {
+            self.hand_over();
+        }
+    }
+
+    fn events(&mut self, batch: &EventBatch, kept: usize) {
+        self.batch.append(batch);
+        self.kept += kept;
+        if self.batch.len() >= BATCH {
             self.hand_over();
         }
     }
@@ -169,9 +198,7 @@ fn follow(messages: &Receiver<Message>, give_back: &SyncSender<EventBatch>) -> W
         match message {
             Message::Work(begun) => work = *begun,
             Message::Events(mut batch, kept) => {
-                for (nth, event) in batch.iter().enumerate() {
-                    work.event(&event, nth < kept);
-                }
+                work.events(&batch, kept);
                 batch.clear();
                 // If there are enough of them, it is not needed.
                 let _ = give_back.try_send(batch);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use foresee_trace::{Event, Execution, Names};
+use foresee_trace::{Event, EventBatch, Execution, Names};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::atomic::AtomicFunctions;
@@ -53,6 +53,13 @@ pub trait StreamEngine {
 
     /// The next event of the observed run and its index.
     fn event(&mut self, index: u64, event: &Event<'_>);
+
+    /// The next events, and the index of the first: as one by one.
+    fn events(&mut self, first: u64, batch: &EventBatch) {
+        for (index, event) in (first..).zip(batch.iter()) {
+            self.event(index, &event);
+        }
+    }
 
     /// The places of what was found since the last call, for those who cannot wait for the end.
     fn news(&mut self) -> Vec<Vec<Place>> {

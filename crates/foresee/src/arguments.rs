@@ -37,7 +37,7 @@ pub trait IntoArg<'a> {
 
 /// What can be the value of a local: numbers and `bool`.
 pub trait IntoLocal {
-    /// Its bits; signed numbers are extended.
+    /// Its bits as a signed number.
     fn into_local(self) -> u64;
 }
 
@@ -54,7 +54,8 @@ macro_rules! numbers {
             impl IntoLocal for $number {
                 #[inline]
                 fn into_local(self) -> u64 {
-                    self as i64 as u64
+                    // What is larger than any number of a property counts as the largest.
+                    i64::try_from(self).unwrap_or(i64::MAX) as u64
                 }
             }
         )*

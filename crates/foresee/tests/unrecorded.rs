@@ -102,7 +102,8 @@ fn arguments_are_numbers_texts_and_objects() {
         ("a".into_arg(), (-1_i8).into_arg(), 'a'.into_arg()),
         (Arg::Str("a"), Arg::Int(-1), Arg::Int(97))
     );
-    assert_eq!((true.into_local(), (-1_i32).into_local(), u64::MAX.into_local()), (1, u64::MAX, u64::MAX));
+    let largest = i64::MAX as u64;
+    assert_eq!((true.into_local(), (-1_i32).into_local(), u64::MAX.into_local()), (1, u64::MAX, largest));
 }
 
 #[test]

@@ -19,6 +19,27 @@ static void files(void) {
     fclose(fdopen(fd, "r"));
 }
 
+/* Who closes all numbers that there may be does not own them. */
+static void close_all(void) {
+    close(open("/dev/null", O_RDWR));
+    for (int fd = 3; fd < 64; fd++) close(fd);
+    close(open("/dev/null", O_RDWR));
+}
+
+/* A descriptor that was given to a stream is closed with it, and its number is another's. */
+static void serve(int server, struct sockaddr_in *here) {
+    char byte;
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    check(client >= 0 && connect(client, (struct sockaddr *)here, sizeof *here) == 0);
+    int peer = accept(server, NULL, NULL);
+    check(peer >= 0 && send(peer, "x", 1, MSG_NOSIGNAL) == 1);
+    FILE *stream = fdopen(peer, "r");
+    shutdown(peer, SHUT_WR);
+    check(recv(client, &byte, 1, 0) == 1);
+    close(client);
+    fclose(stream);
+}
+
 static void sockets(void) {
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof here;
@@ -36,7 +57,17 @@ static void sockets(void) {
         close(peer);
     }
     close(client);
+    for (int round = 0; round < 2 && !breaks("AcceptWithoutListen"); round++) serve(server, &here);
     close(server);
+}
+
+/* Two sockets that nobody has seen before, with numbers of others. */
+static void pair(void) {
+    int ends[2];
+    check(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 && send(ends[0], "x", 1, 0) == 1);
+    check(send(ends[1], "x", 1, 0) == 1);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void addresses(void) {
@@ -53,11 +84,19 @@ static void libraries(void) {
     if (breaks("SymbolAfterClose")) dlsym(library, "sin");
 }
 
+/* The program itself, and what is to stay. */
+static void libraries_that_stay(void) {
+    check(dlopen(NULL, RTLD_NOW) != NULL && dlopen("libm.so.6", RTLD_NOW | RTLD_NODELETE) != NULL);
+}
+
 int main(int count, char **words) {
     if (count > 1) told = words[1];
+    close_all();
     files();
     sockets();
+    pair();
     addresses();
     libraries();
+    libraries_that_stay();
     return 0;
 }

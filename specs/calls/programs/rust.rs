@@ -21,9 +21,18 @@ fn main() {
     meeting.send("text".to_owned()).unwrap();
     receiver.join().unwrap();
     if breaks("SentAfterClose") {
-        let lost = (growing.send(2), bounded.send('b'), meeting.send("more".to_owned()));
-        println!("{lost:?}");
+        for _ in 0..2 {
+            let lost = (growing.send(2), bounded.send('b'), meeting.send("more".to_owned()));
+            println!("{lost:?}");
+        }
     }
+    // Told that nobody receives any more, it stops.
+    assert!(growing.send(3).is_err() && bounded.send('c').is_err() && meeting.send(String::new()).is_err());
+    // A scope waits for its threads.
+    thread::scope(|scope| {
+        scope.spawn(|| ());
+        scope.spawn(|| ()).join().unwrap();
+    });
     let other = thread::spawn(|| ());
     if breaks("HandleDropped") {
         drop(other);

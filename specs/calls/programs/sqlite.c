@@ -16,10 +16,19 @@ int main(int count, char **words) {
         if (breaks("BoundWithoutReset")) sqlite3_bind_int(statement, 1, 7);
         sqlite3_reset(statement);
     }
-    if (breaks("ClosedWithStatements")) check(sqlite3_close(db) == SQLITE_BUSY);
+    check(sqlite3_close(db) == SQLITE_BUSY);
     if (breaks("StatementLeftOpen")) return 0;
     sqlite3_finalize(statement);
-    if (breaks("StatementUsedAfterFinalize")) sqlite3_reset(statement);
+    /* Those that are nothing may be finalized and closed, as often as one likes. */
+    sqlite3_stmt *ended = statement;
+    check(sqlite3_prepare_v2(db, "-- nothing", -1, &statement, NULL) == SQLITE_OK && statement == NULL);
+    for (int round = 0; round < 2; round++) {
+        sqlite3_finalize(NULL);
+        sqlite3_reset(NULL);
+        sqlite3_close(NULL);
+    }
+    if (breaks("ClosedWithStatements")) return 0;
+    if (breaks("StatementUsedAfterFinalize")) sqlite3_reset(ended);
     if (breaks("ConnectionLeftOpen")) return 0;
     sqlite3_close(db);
     if (breaks("ConnectionUsedAfterClose")) (void)sqlite3_changes(db);

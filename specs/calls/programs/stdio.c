@@ -1,5 +1,8 @@
+#define _GNU_SOURCE
 #include "breaks.h"
 #include <dirent.h>
+#include <mntent.h>
+#include <wchar.h>
 
 static void files(void) {
     char line[16];
@@ -31,15 +34,42 @@ static void pipes(void) {
 static void directories(void) {
     DIR *directory = opendir("/");
     check(directory != NULL && readdir(directory) != NULL);
-    if (breaks("DirectoryLeftOpen")) return;
     closedir(directory);
     if (breaks("DirectoryUsedAfterClose")) readdir(directory);
+}
+
+/* Streams that get the place of one that was closed. */
+static void others(void) {
+    char line[256];
+    wchar_t *text;
+    size_t len;
+    FILE *file = fopen("/dev/null", "r");
+    fclose(file);
+    FILE *mounts = setmntent("/proc/mounts", "r");
+    check(mounts != NULL && fgets(line, sizeof line, mounts) != NULL);
+    endmntent(mounts);
+    FILE *memory = open_wmemstream(&text, &len);
+    check(memory != NULL);
+    fputws(L"text", memory);
+    fflush(memory);
+    fclose(memory);
+    free(text);
+    FILE *both = tmpfile();
+    fputs("text", both);
+    fflush_unlocked(both);
+    (void)!fgets(line, sizeof line, both);
+    fclose(both);
 }
 
 int main(int count, char **words) {
     if (count > 1) told = words[1];
     pipes();
     directories();
+    others();
     files();
+    /* Standard streams are closed by nobody, and all may be flushed. */
+    check(freopen("/dev/null", "w", stdout) != NULL);
+    puts("text");
+    fflush(NULL);
     return 0;
 }

@@ -41,6 +41,9 @@ const BRANCHES: &[&str] = &[
 /// Calls are recorded with their values: parameters have types and places, and functions are called, not copied into their callers.
 const CALLS: &[&str] = &["-Cdebuginfo=2", "-Zinline-mir=no", "-Cllvm-args=-inline-threshold=-1000000"];
 
+/// Variables have types: whether they are ever negative.
+const VARIABLES: &[&str] = &["-Cdebuginfo=2"];
+
 /// Whatever a profile or the user says: without symbols statics have no names; and link-time optimisation would take the
 /// standard library apart, of which our runtime has a copy, so that the two could not be linked together.
 const LAST: &[&str] = &["-Cstrip=none", "-Clto=off"];
@@ -52,6 +55,8 @@ pub(crate) struct Build {
     pub(crate) branches: bool,
     /// Recording arguments and results of calls.
     pub(crate) calls: bool,
+    /// Recording values of variables.
+    pub(crate) variables: bool,
 }
 
 /// All flags, with what to link. The runtime's file is part of them by its size and age: cargo does not look into it, and
@@ -65,8 +70,9 @@ pub(crate) fn all(
     check(users)?;
     let branches = if build.branches { BRANCHES } else { &[] };
     let calls = if build.calls { CALLS } else { &[] };
+    let variables = if build.variables { VARIABLES } else { &[] };
     let mut flags: Vec<String> =
-        OURS.iter().chain(branches).chain(calls).map(|&flag| flag.to_owned()).collect();
+        OURS.iter().chain(branches).chain(calls).chain(variables).map(|&flag| flag.to_owned()).collect();
     for argument in link {
         let text = argument.to_str().ok_or_else(|| {
             CliError::Usage(format!("{}: rustc only accepts paths that are UTF-8", argument.display()))

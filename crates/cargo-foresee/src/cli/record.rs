@@ -50,8 +50,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "TRACE")]
     pub trace: Option<PathBuf>,
     /// Monitor these properties in the running program, and record nothing: a verdict at the very event, handlers are called at once
-    /// (`call "f"` and `recover "f"`: functions of the program, `void f(const char *property, const char *message)`). May be
-    /// given more than once
+    /// (`call "f"`: the program's function `void f(const char *property, const char *message)`; of properties about what threads know, and
+    /// `recover "f"`: what the program has registered under this name). May be given more than once
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["trace", "spec", "engine", "keep_last", "max_size", "values"])]
     pub monitor: Vec<PathBuf>,
     /// How to check it.

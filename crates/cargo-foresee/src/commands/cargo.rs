@@ -70,7 +70,8 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     command.args(subcommand).arg("--target").arg(TARGET).arg("--target-dir").arg(&project.target_dir);
     command.args(&arguments.cargo).args(&arguments.program);
     let extent = config::extent(&options.extent)?;
-    let build = Build { branches: extent.branches, calls: wants_calls(&check, &project, &options.monitor)? };
+    let (calls, variables) = wanted(&check, &project, &options.monitor)?;
+    let build = Build { branches: extent.branches, calls, variables };
     instrument(&mut command, &project, build)?;
     if let Some(mode) = mode {
         set_runner(&mut command, mode, &options, &settings, extent, &project, results.path())?;
@@ -152,16 +153,15 @@ fn warn_of_lost_flags(arguments: &Arguments) {
     }
 }
 
-/// Whether properties want the values of calls: those that are given, or those of one of the project's programs. In a program that is monitored, all calls that are events are like these.
-fn wants_calls(check: &Check, project: &Project, monitored: &[PathBuf]) -> Result<bool, CliError> {
-    let mut wants = !check.calls().is_empty();
-    for path in monitored {
-        wants |= !specs::all_calls(&specs::load(path, Warnings::Known)?.properties).is_empty();
+/// Whether calls are events of properties, and whether these speak of variables: those that are given, or those of one of the project's programs.
+fn wanted(check: &Check, project: &Project, monitored: &[PathBuf]) -> Result<(bool, bool), CliError> {
+    let (mut calls, mut variables) = (!check.calls().is_empty(), !check.variables().is_empty());
+    for path in monitored.iter().chain(project.specs.iter().map(|(_, path)| path)) {
+        let properties = specs::load(path, Warnings::Known)?.properties;
+        calls |= !specs::calls(&properties).is_empty();
+        variables |= properties.iter().any(|property| !property.vars.is_empty());
     }
-    for (_, path) in &project.specs {
-        wants |= !specs::calls(&specs::load(path, Warnings::Known)?.properties).is_empty();
-    }
-    Ok(wants)
+    Ok((calls, variables))
 }
 
 /// Sets the flags of rustc and rustdoc.

@@ -14,11 +14,11 @@ use foresee_lattice::explorer::Breadth;
 use foresee_lattice::knowledge;
 use foresee_lattice::model_name::ModelName;
 use foresee_lattice::predict::Prediction;
-use foresee_lattice::property::with_first_values;
-use foresee_monitor::property::{Action, Property};
+use foresee_lattice::property::as_recorded;
+use foresee_monitor::property::{Action, Property, Source};
 use foresee_symbols::calls::WantedCall;
-use foresee_trace::raw::VALUES_COMPARED;
-use foresee_trace::{Facts, Gap, LocId, Names, NoEnd, Spoils, Trust};
+use foresee_trace::raw::{SOME_CALLS_OF, VALUES_COMPARED};
+use foresee_trace::{EventBatch, Facts, Gap, LocId, Names, NoEnd, Spoils, Trust};
 use foresee_witness::analysis::{Analysed, Analysis, Limits};
 use foresee_witness::atomic::AtomicFunctions;
 use foresee_witness::blind::BlindSections;
@@ -50,9 +50,6 @@ fn does_something_inside(property: &Property) -> bool {
         .flat_map(|handler| &handler.actions)
         .any(|action| matches!(action, Action::Recover(_) | Action::Call(_) | Action::Abort))
 }
-
-/// How many events are read between two looks at the clock.
-const LOOK_AT_CLOCK: u64 = 1 << 16;
 
 /// How long the search for what the fast engines cannot decide may take, unless `--time` says otherwise.
 const REST: Duration = Duration::from_secs(10);
@@ -124,6 +121,12 @@ impl Check {
         all.map(|var| var.name.clone()).collect()
     }
 
+    /// Whether properties ask what threads know of each other.
+    pub(crate) fn asks_who_knows(&self) -> bool {
+        self.engines.iter().any(|engine| engine.name == MTTL)
+            && self.properties.iter().any(|property| !property.mttl.is_empty())
+    }
+
     /// The calls that properties want the values of.
     pub(crate) fn calls(&self) -> Vec<WantedCall> {
         specs::calls(&self.properties)
@@ -131,13 +134,15 @@ impl Check {
 
     /// The files whose properties about what threads know have something done in the process: they are monitored there, too.
     pub(crate) fn inside(&self) -> Result<Vec<PathBuf>, CliError> {
-        let mut paths = Vec::new();
+        let (mut paths, mut inside) = (Vec::new(), Vec::new());
         for path in &self.settings.spec {
             let properties = specs::load(path, specs::Warnings::Known)?.properties;
             if properties.iter().any(does_something_inside) {
                 paths.push(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+                inside.extend(properties);
             }
         }
+        specs::together_inside(&inside)?;
         Ok(paths)
     }
 
@@ -151,6 +156,11 @@ impl Check {
     /// How long it may take.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.settings.time.or(self.settings.bound)
+    }
+
+    /// How mistakes in specs are told of.
+    pub(crate) fn mistakes(&self) -> Severity {
+        self.settings.mistakes()
     }
 
     /// The exit code that says what is in a report.
@@ -232,16 +242,14 @@ fn check(
     if !shows_progress {
         input.hide_progress();
     }
-    let goes_further = |input: &mut Input<'_>| {
-        Ok::<_, CliError>((goes_on || !interrupt::interrupted().load(Ordering::Relaxed)) && input.advance()?)
-    };
-    // What is known of the run is known when its first event is there.
-    let mut is_event = goes_further(&mut input)?;
+    // What is known of the run is known when its first events are there.
+    let mut batch = EventBatch::default();
+    let mut more = input.take_many(&mut batch)?;
     // What cannot be read twice is kept, for the details of what is found.
     let keep = !goes_on && !path.is_file();
     let options = Options {
         atomic: AtomicFunctions::new(&settings.atomic),
-        properties: with_first_values(properties, input.source().facts()),
+        properties: as_recorded(properties, input.source().facts()),
         trace: name.to_owned(),
         prediction: prediction(settings),
     };
@@ -254,27 +262,31 @@ fn check(
     let mut index = 0;
     let (mut out_of_time, mut out_of_memory) = (false, false);
     let meter = Meter::new(memory(settings));
-    while is_event {
+    while !batch.is_empty() {
         // What was read until then is the beginning of the run, and can be checked like any other.
-        out_of_time = !goes_on
-            && index % LOOK_AT_CLOCK == 0
-            && limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        out_of_memory = !goes_on && meter.is_exceeded(index);
+        out_of_time = !goes_on && limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        out_of_memory = !goes_on && meter.is_exceeded();
         if out_of_time || out_of_memory {
             break;
         }
-        let (names, event) = input.event();
-        index += 1;
-        if names_something {
-            seen.event(&event);
+        let names = input.names();
+        index += batch.len() as u64;
+        for event in batch.iter() {
+            if names_something {
+                seen.event(&event);
+            }
+            uncovered.event(&event);
         }
-        uncovered.event(&event);
-        analysis.event(names, &event);
+        analysis.events(names, &batch);
         if goes_on && input.source().may_wait() {
             let names = input.source().names();
             analysis.news().for_each(|places| announce(&places, names, suppressions));
         }
-        is_event = goes_further(&mut input)?;
+        more = more && (goes_on || !interrupt::interrupted().load(Ordering::Relaxed));
+        if !more {
+            break;
+        }
+        more = input.take_many(&mut batch)?;
     }
     if let Some(ended) = ended {
         started = ended.get().unwrap_or_else(Instant::now);
@@ -302,8 +314,10 @@ fn check(
     let facts = input.source().facts();
     refuse_ambiguous(properties, names)?;
     leave_out(&mut analysed, properties, &left_out(properties, names, facts));
-    let unmatched = seen.unmatched(properties, &settings.atomic, names, facts);
-    if *shows_progress {
+    doubt_some_calls(&mut analysed, properties, facts);
+    let unmatched = seen.unmatched(&options.properties, &settings.atomic, names, facts);
+    // What a forked process does not do, its parent may have done.
+    if *shows_progress && !analysed.trust.gaps().contains(&Gap::AfterFork) {
         unmatched::tell(&unmatched, settings.mistakes());
     }
     if let Some(why) = analysed.trust.spoiled_by(Spoils::Everything) {
@@ -329,6 +343,26 @@ fn check(
     report.stats.seconds = started.elapsed().as_secs_f64();
     let code = exit_code(&report, settings);
     Ok((report, code))
+}
+
+/// What properties say of functions of which calls may be missing is not proven.
+fn doubt_some_calls(analysed: &mut Analysed, properties: &[Property], facts: &Facts) {
+    for property in properties {
+        let functions = property.events.iter().flat_map(|event| match &event.source {
+            Source::Enter(functions) | Source::Exit(functions) => functions.as_slice(),
+            _ => &[],
+        });
+        let why = |function: &String| {
+            let fact = facts.iter().find(|(name, _)| name.strip_prefix(SOME_CALLS_OF) == Some(function));
+            fact.map(|(_, why)| format!("{why}; calls of it may be missing"))
+        };
+        let Some(why) = functions.into_iter().find_map(why) else { continue };
+        analysed.unknown.push(format!("{}: {why}", property.name));
+        let of_property = analysed.findings.iter_mut().filter(|finding| {
+            finding.statement.as_ref().is_some_and(|statement| statement.property == property.name)
+        });
+        of_property.for_each(|finding| finding.doubt_because(why.clone()));
+    }
 }
 
 /// Takes out what was found of properties that are left out.
@@ -413,6 +447,7 @@ fn missing(trust: &Trust, properties: &[Property]) -> Vec<String> {
             && !matches!(gap, Gap::UnseenWrite(_))
             // Nothing but properties speaks of what was before.
             && (**gap != Gap::AfterFork || !properties.is_empty())
+            && (**gap != Gap::NoEnd(NoEnd::Ended) || properties.iter().any(Property::asks_for_end))
             && !matches!(gap, Gap::NoEnd(NoEnd::Damaged | NoEnd::Interrupted | NoEnd::OutOfTime))
     };
     trust.gaps().iter().filter(is_new).map(Gap::to_string).collect()
@@ -549,7 +584,8 @@ fn details(path: &Path, analysed: &Analysed, names: &Names) -> Result<Collected,
         _ => {
             let mut again = Input::open(path)?;
             while !collector.is_done() && again.advance()? {
-                let (names, event) = again.event();
+                let event = again.event();
+                let names = again.names();
                 collector.event(names, &event);
             }
             again.end_progress();

@@ -7,12 +7,12 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use foresee_symbols::watched_statics;
 use foresee_trace::raw::LockTable;
 
 use crate::config;
@@ -23,8 +23,7 @@ use crate::interrupt::PassOn;
 use crate::observer::teller::{Meeting, Teller};
 use crate::observer::{OBSERVER_VARIABLE, secret};
 use crate::processes;
-use crate::program_file;
-use crate::recording::{FOLLOWED_VARIABLE, RAW_VARIABLE, wait};
+use crate::recording::{self, FOLLOWED_VARIABLE, RAW_VARIABLE, wait};
 use crate::scratch::Scratch;
 use crate::unrecorded;
 
@@ -69,7 +68,7 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
             return Err(unrecorded::cannot_run(command.get_program(), &why));
         }
     };
-    let raw = folder.path().join("raw");
+    let raw = raw(&folder);
     let pass_on = PassOn::new();
     let spawned = command.env(RAW_VARIABLE, &raw).env(FOLLOWED_VARIABLE, "1").spawn();
     let mut child = spawned.map_err(|why| unrecorded::cannot_run(command.get_program(), &why))?;
@@ -83,7 +82,8 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
             status
         });
         let mut teller = meeting.teller();
-        let mut follower = Follower::new(raw, table, BETWEEN_LOOKS, GiveBack::Always, Arc::clone(has_ended));
+        let mut follower =
+            Follower::new(raw, table, BETWEEN_LOOKS, GiveBack::Always, Arc::clone(has_ended), Arc::default());
         if let Err(why) = forward(&mut follower, &mut teller) {
             teller.give_up(&why.to_string());
         }
@@ -93,15 +93,20 @@ fn observed(mut command: Command, meeting: &Meeting) -> Result<u8, CliError> {
     Ok(exit::of_process(status.map_err(|why| CliError::output(meeting.program(), why))?))
 }
 
-/// What observing takes: a folder for the raw trace, and the table of locks. The command is told which variables are watched.
+/// The raw trace in a folder.
+fn raw(folder: &Scratch) -> PathBuf {
+    folder.path().join("raw")
+}
+
+/// What observing takes: a folder for the raw trace, and the table of locks. The command is told which variables are watched, and of which calls the values are recorded.
 fn prepare(command: &mut Command, meeting: &Meeting) -> Result<(Scratch, LockTable), CliError> {
     let variables = meeting.variables();
     if !variables.is_empty() {
-        let watched = program_file::watched(command.get_program(), &[], &variables)?;
-        command.env(watched_statics::VARIABLE, watched.addresses());
-        command.env(watched_statics::NAMES_VARIABLE, watched.named_addresses());
+        recording::watch(command, &[], &variables)?;
     }
-    Ok((Scratch::new()?, config::lock_table()?))
+    let folder = Scratch::new()?;
+    recording::hook(command, &meeting.calls(), &raw(&folder))?;
+    Ok((folder, config::lock_table()?))
 }
 
 /// Sends the observer all that the program does, to its end.

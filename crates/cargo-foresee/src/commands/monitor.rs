@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use foresee_lattice::property::{Feed, Occasion, says, unknown_value, with_first_values};
-use foresee_monitor::property::{Action, Source};
+use foresee_lattice::property::{Feed, Occasion, as_recorded, says, unknown_value};
+use foresee_monitor::property::{Action, Property, Source};
 use foresee_monitor::slice::params::ParamSet;
 use foresee_monitor::spec::diagnostic::closest;
 use foresee_monitor::watch::{FeedError, Verdict};
@@ -26,6 +26,9 @@ use crate::{exit, modules, specs, stdout};
 
 /// What findings of this command name as their engine.
 const ENGINE: &str = "monitor";
+
+/// How many events are between two looks at the memory that is used.
+const BETWEEN_LOOKS: u64 = 1024;
 
 /// A verdict of a handler, kept until the event has been handled.
 struct Heard {
@@ -81,7 +84,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     let mut input = Input::open(&args.events)?;
     // What is known of the run is known when its first event is there.
     let mut is_event = input.advance()?;
-    let properties = with_first_values(&compiled.properties, input.source().facts());
+    let properties = as_recorded(&compiled.properties, input.source().facts());
     let mut feeds: Vec<Feed<'_>> = properties.iter().map(Feed::new).collect();
     let trace = display_name(&args.events);
     let mut counts = Counts { verdicts: vec![0; feeds.len()], ..Counts::default() };
@@ -89,7 +92,8 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
     let meter = Meter::new(args.memory.unwrap_or_else(|| memory::available() / 2));
     let (mut aborted, mut out_of_memory) = (false, false);
     while is_event {
-        let (names, event) = input.event();
+        let event = input.event();
+        let names = input.names();
         seen.event(&event);
         let time = input.source().time();
         if let (None, Some(timed)) = (time, &timed) {
@@ -125,7 +129,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
             })?;
         }
         counts.events += 1;
-        out_of_memory = meter.is_exceeded(counts.events);
+        out_of_memory = counts.events.is_multiple_of(BETWEEN_LOOKS) && meter.is_exceeded();
         if out_of_memory {
             break;
         }
@@ -164,8 +168,13 @@ pub(crate) fn run(args: &MonitorArgs) -> Result<ExitCode, CliError> {
         );
         trust.add(Gap::NoEnd(why));
     }
+    let ended = Gap::NoEnd(NoEnd::Ended);
     for gap in trust.gaps() {
         let message = match gap.spoils() {
+            Spoils::EndOfRun if *gap == ended && properties.iter().any(Property::asks_for_end) => {
+                error::print(Severity::Warning, &format!("{trace}: {gap}"));
+                continue;
+            }
             // What was observed was observed.
             Spoils::EndOfRun | Spoils::SomeMemory => continue,
             Spoils::WholeRun => {

@@ -9,25 +9,28 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use foresee_monitor::mttl::Who;
 use foresee_monitor::property::{Action, Builtin, Event, Machine, Parameter, Property, Source};
-use foresee_monitor::recorded_values::pick;
+use foresee_monitor::recorded_values::{call_number, is_given, pick};
 use foresee_symbols::FileSymbols;
 use foresee_symbols::calls::{CallTable, HookedCall};
 use foresee_trace::FunctionPattern;
 use foresee_trace::raw::SourceLocation;
 
 use super::check::Check;
-use crate::error::{self, CliError, Severity};
+use crate::error::CliError;
 use crate::recording::{self, Program};
 use crate::report::model::{
-    Certainty, EngineStats, Event as ReportEvent, Finding, Location, Named, Report, Stats,
+    Certainty, EngineStats, Event as ReportEvent, Finding, Location, Named, Report, Stats, Unmatched,
 };
 use crate::report::results::Results;
 use crate::scratch::Scratch;
-use crate::{exit, interrupt, program_file, specs, unrecorded};
+use crate::{exit, interrupt, program_file, specs, unmatched, unrecorded};
 
 /// What findings name as their engine.
 const ENGINE: &str = "monitor";
+/// Why not all is monitored.
+const TOO_MANY_THREADS: &str = "the program had more threads than can be monitored while it runs: what some did was not seen; use `--spec`";
 /// The variables by which the runtime finds the plan, and the file for verdicts.
 const PLAN_VARIABLE: &str = "FORESEE_MONITOR";
 const VERDICTS_VARIABLE: &str = "FORESEE_VERDICTS";
@@ -42,21 +45,24 @@ pub(crate) fn run(
     let started = Instant::now();
     let mut properties = Vec::new();
     for path in specs {
-        properties.extend(specs::load(path, specs::Warnings::Printed)?.properties);
+        let of_file = specs::load(path, specs::Warnings::Printed)?.properties;
+        specs::without_times(path, &of_file)?;
+        properties.extend(of_file);
     }
     properties.iter().try_for_each(refuse)?;
+    specs::together_inside(&properties)?;
     let specs: Vec<PathBuf> =
         specs.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect();
     let variables: Vec<String> =
         properties.iter().flat_map(|property| &property.vars).map(|var| var.name.clone()).collect();
-    let calls = specs::all_calls(&properties);
+    let calls = specs::calls(&properties);
     let program = &Program { variables: &variables, calls: &calls, ..program.clone() };
     let folder = Scratch::new()?;
     let (plan, verdicts) = (folder.path().join("plan"), folder.path().join("verdicts"));
-    let mut command = recording::prepared(program)?;
+    let (mut command, missing) = recording::prepared(program)?;
     let table = recording::call_table(program, &command)?;
     if let Some(table) = &table {
-        recording::note_calls(&mut command, table, &plan)?;
+        recording::note_calls(&mut command, table, &calls, &plan)?;
     }
     let text = plan_text(command.get_program(), &specs, &properties, table.as_ref())?;
     let written = std::fs::write(&plan, text).and_then(|()| std::fs::write(&verdicts, ""));
@@ -68,14 +74,30 @@ pub(crate) fn run(
     let code = recording::told(name, recording::run_to_end(program, &mut command)?);
     interrupt::was_for_the_program();
     let told = std::fs::read(&verdicts).map_err(|why| CliError::input(&verdicts, why.into()))?;
-    let heard = Heard::read(&String::from_utf8_lossy(&told), command.get_program());
+    let mut heard = Heard::read(&String::from_utf8_lossy(&told), command.get_program(), name);
+    if heard.findings.iter().any(|finding| is_knowledge(finding, &properties))
+        && program_file::may_order_unseen(command.get_program())
+    {
+        let why =
+            "the program has code that is not recorded and may order threads: `--spec` says where it ran";
+        heard.doubt_knowledge(&properties, why);
+    }
+    let is_crowd = heard.is_crowd;
+    if is_crowd {
+        heard.doubt_knowledge(&properties, TOO_MANY_THREADS);
+    }
     if !heard.has_begun {
         return Err(unrecorded::recorded_nothing(program.line.first().map_or(OsStr::new(""), |name| name)));
     }
-    let report = heard.report(name, &properties, started);
+    let unmatched = heard.unmatched(&properties, &missing);
+    unmatched::tell(&unmatched, check.mistakes());
+    let report = heard.report(name, &properties, unmatched, started);
     check.show(Results::Run(std::slice::from_ref(&report)))?;
-    let verdict = check.verdict_of(&report);
-    Ok(if verdict == exit::NOTHING_FOUND && code != 0 { code } else { verdict })
+    Ok(match check.verdict_of(&report) {
+        exit::NOTHING_FOUND if code != 0 => code,
+        exit::NOTHING_FOUND if is_crowd => exit::UNDECIDED,
+        verdict => verdict,
+    })
 }
 
 /// Refuses what cannot be monitored in the process.
@@ -111,9 +133,12 @@ fn plan_text(
         for (property, of) in properties.iter().enumerate() {
             for (at, event) in of.events.iter().enumerate() {
                 if let Some(positions) = positions(hook, event) {
-                    let positions: Vec<String> = positions.iter().map(usize::to_string).collect();
                     let _ = writeln!(text, "call\t{number}\t{property}\t{at}\t{}", positions.join(","));
                 }
+            }
+            if let Some(position) = numbered(hook, of) {
+                let what = if hook.returns { "end" } else { "begin" };
+                let _ = writeln!(text, "{what}\t{number}\t{property}\t{position}");
             }
         }
     }
@@ -128,8 +153,26 @@ fn plan_text(
     Ok(text)
 }
 
-/// Which of the values at a hook an event carries, if the hook is one of that event.
-fn positions(hook: &HookedCall, event: &Event) -> Option<Vec<usize>> {
+/// Where the number of the call is among the values of a hook, if the property has events for the returns of its function, with objects that it was given.
+fn numbered(hook: &HookedCall, property: &Property) -> Option<usize> {
+    let is_asked = |event: &Event| match &event.source {
+        Source::Result(functions, parameters) => {
+            parameters.iter().any(is_given)
+                && functions.iter().any(|name| FunctionPattern::new(name).matches(&hook.function))
+        }
+        _ => false,
+    };
+    let number = call_number(&hook.parameters).filter(|_| property.events.iter().any(is_asked))?;
+    Some(first_argument(hook) + number as usize)
+}
+
+/// Where a function returns, the result comes first.
+fn first_argument(hook: &HookedCall) -> usize {
+    usize::from(hook.returns)
+}
+
+/// Which of the values at a hook an event carries, as the plan has them, if the hook is one of that event.
+fn positions(hook: &HookedCall, event: &Event) -> Option<Vec<String>> {
     let (functions, parameters, returns): (_, &[Parameter], _) = match &event.source {
         Source::Enter(functions) => (functions, &[], false),
         Source::Exit(functions) => (functions, &[], true),
@@ -143,13 +186,21 @@ fn positions(hook: &HookedCall, event: &Event) -> Option<Vec<usize>> {
     }
     let picked = pick(&hook.parameters, parameters)?;
     let mut picked = picked.iter();
-    // Where it returns, the result comes first.
-    let first = usize::from(returns);
+    let first = first_argument(hook);
     let position = |parameter: &Parameter| match parameter {
-        Parameter::Result => Some(0),
-        _ => picked.next().map(|position| first + *position as usize),
+        Parameter::Result => Some("0".to_owned()),
+        _ => {
+            let when = if returns && is_given(parameter) { "b" } else { "" };
+            picked.next().map(|position| format!("{}{when}", first + *position as usize))
+        }
     };
     parameters.iter().map(position).collect()
+}
+
+/// Whether it is about what threads know.
+fn is_knowledge(finding: &Finding, properties: &[Property]) -> bool {
+    let about = |property: &&Property| finding.property.as_deref() == Some(&property.name);
+    properties.iter().find(about).is_some_and(|property| !property.mttl.is_empty())
 }
 
 /// What the runtime told.
@@ -159,10 +210,19 @@ struct Heard {
     findings: Vec<Finding>,
     /// Events, misfits and instances that were given up, by property.
     seen: HashMap<String, [u64; 3]>,
+    /// What properties about what threads know mention, and the program has.
+    threads: Vec<String>,
+    locals: Vec<String>,
+    /// Whether there were children of forks, which are not monitored.
+    has_children: bool,
+    /// Whether there were more threads than can be monitored.
+    is_crowd: bool,
+    /// How many events were steps of their formulas, and a variable whose value was not known; none if the program did not end by itself.
+    knowledge: Option<(u64, String)>,
 }
 
 impl Heard {
-    fn read(text: &str, program: &OsStr) -> Heard {
+    fn read(text: &str, program: &OsStr, name: &str) -> Heard {
         let mut heard = Heard::default();
         let mut symbols = FileSymbols::default();
         let path = unrecorded::find(program);
@@ -179,7 +239,7 @@ impl Heard {
                         event(thread, property, index, stack)
                     });
                     let loc = event.as_ref().map_or("the end of the run", |event| &event.place);
-                    let message = message.replace("{loc}", loc);
+                    let message = message.replace("{loc}", loc).replace("{trace}", name);
                     let mut finding = Finding::of_property(ENGINE, property, category, message, event);
                     if certainty != "sure" {
                         finding.certainty = Certainty::Candidate;
@@ -192,43 +252,109 @@ impl Heard {
                     let seen = [number(events), number(misfits), number(given_up)];
                     heard.seen.insert(property.to_owned(), seen);
                 }
+                ["thread", name] => heard.threads.push(name.to_owned()),
+                ["local", name] => heard.locals.push(name.to_owned()),
+                ["child"] => heard.has_children = true,
+                ["crowd"] => heard.is_crowd = true,
+                ["knowledge", events, unknown] => {
+                    heard.knowledge = Some((events.parse().unwrap_or(0), unknown.to_owned()));
+                }
                 _ => {}
             }
         }
         heard
     }
 
-    fn report(self, name: &str, properties: &[Property], started: Instant) -> Report {
-        let Heard { findings, seen, .. } = self;
+    /// Threads may have told each other more than the runtime has seen, for this reason.
+    fn doubt_knowledge(&mut self, properties: &[Property], why: &str) {
+        for finding in self.findings.iter_mut().filter(|finding| is_knowledge(finding, properties)) {
+            finding.certainty = Certainty::Candidate;
+            finding.reason.get_or_insert_with(|| why.to_owned());
+        }
+    }
+
+    /// What properties name, and the program does not have. What nobody did is known only if it ended by itself.
+    fn unmatched(&self, properties: &[Property], missing: &[String]) -> Vec<Unmatched> {
+        let mut all = Vec::new();
+        for property in properties {
+            let by = property.name.as_str();
+            let variables = property.vars.iter().filter(|var| missing.contains(&var.name));
+            all.extend(variables.map(|var| unmatched::missing_variable(by, &var.name, Vec::new(), true)));
+            let saw_nothing = self.seen.get(by).is_some_and(|[events, ..]| *events == 0);
+            if saw_nothing && !property.events.is_empty() {
+                all.push(unmatched::unused(by));
+            }
+            if self.knowledge.is_none() || property.mttl.is_empty() {
+                continue;
+            }
+            let locals = property.locals.iter().filter(|local| !self.locals.contains(&local.name));
+            all.extend(locals.map(|local| unmatched::missing_local(by, &local.name)));
+            let is_there = |who: &Who| self.threads.iter().any(|name| who.includes(name));
+            let threads = property.threads.iter().filter(|thread| !is_there(&thread.who));
+            all.extend(threads.map(|thread| unmatched::missing_thread(by, &thread.name, Vec::new())));
+        }
+        all
+    }
+
+    fn report(
+        self,
+        name: &str,
+        properties: &[Property],
+        unmatched: Vec<Unmatched>,
+        started: Instant,
+    ) -> Report {
+        let Heard { mut findings, seen, knowledge, has_children, is_crowd, .. } = self;
+        // What is said of a variable that is not there is not proven.
+        let is_left_out = |property: &str| {
+            unmatched.iter().any(|unmatched| unmatched.kind == "variable" && unmatched.by == property)
+        };
+        findings.retain(|finding| !finding.property.as_deref().is_some_and(is_left_out));
         let sum = |which: usize| seen.values().map(|seen| seen[which]).sum::<u64>();
+        let events = sum(0) + knowledge.as_ref().map_or(0, |(events, _)| *events);
         let monitored = properties.iter().filter(|property| !property.bodies.is_empty());
         let mut missing = Vec::new();
         for property in monitored {
             match seen.get(&property.name) {
-                None => missing.push(format!(
+                None if property.asks_for_end() => missing.push(format!(
                     "`{}`: the program did not end by itself: what the property says of the end is not known",
                     property.name
                 )),
-                Some([0, ..]) => {
-                    let message = format!("the property {} saw none of its events", property.name);
-                    error::print(Severity::Note, &message);
-                }
                 Some([_, misfits, given_up]) if misfits + given_up > 0 => missing.push(format!(
                     "`{}`: {misfits} events did not fit, {given_up} instances were given up",
                     property.name
                 )),
-                Some(_) => {}
+                None | Some(_) => {}
             }
+        }
+        let is_uncounted = |property: &Property| match property.mttl.is_empty() {
+            true => !seen.contains_key(&property.name),
+            false => knowledge.is_none(),
+        };
+        if properties.iter().any(is_uncounted) {
+            missing.push("the program did not end by itself: events are not counted then".to_owned());
+        }
+        match knowledge {
+            Some((_, variable)) if !variable.is_empty() => missing.push(format!(
+                "the value of `{variable}` was not known all the time: what formulas say of it is not proven"
+            )),
+            _ => {}
+        }
+        if is_crowd {
+            missing.push(TOO_MANY_THREADS.to_owned());
+        }
+        if has_children {
+            missing.push("children of forks were not monitored: `--spec` records each of them".to_owned());
         }
         let engine = EngineStats { findings: findings.len() as u64, ..EngineStats::default() };
         let stats = Stats {
             trace: Some(name.to_owned()),
-            events: sum(0),
-            analysed: sum(0),
+            events,
+            analysed: events,
             engines: Named(vec![(ENGINE.to_owned(), engine)]),
             verdicts: Some(findings.len() as u64),
             misfits: Some(sum(1)),
             missing,
+            unmatched,
             seconds: started.elapsed().as_secs_f64(),
             ..Stats::default()
         };
@@ -250,7 +376,9 @@ fn stack(symbols: &mut FileSymbols, path: &Path, place: u64) -> Vec<Location> {
         column: number(frame.column),
         function: known(&frame.function),
     };
-    frames.iter().map(location).collect()
+    // As in what is recorded, it is at the user's own place that led there.
+    let first = frames.iter().position(SourceLocation::is_users).unwrap_or(0);
+    frames[first..].iter().map(location).collect()
 }
 
 /// The event of a verdict.

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<ExitCode, CliError> {
     modules::load(&args.raw_monitors)?;
     let compiled = specs::load(&args.spec, specs::Warnings::Printed)?;
     specs::without_mttl(&args.spec, &compiled)?;
-    specs::without_calls(&args.spec, &compiled)?;
+    specs::without_fields(&args.spec, &compiled)?;
     specs::without_times(&args.spec, &compiled.properties)?;
     let properties = compiled.properties;
     let refused = |why| CliError::Usage(format!("{}: {why}", args.spec.display()));

@@ -60,7 +60,8 @@ pub(super) fn check(
     let mut analysis = Analysis::new(vec![engine], AtomicFunctions::default(), own, true);
     let mut out_of_time = false;
     while !out_of_time && input.advance()? {
-        let (names, event) = input.event();
+        let event = input.event();
+        let names = input.names();
         analysis.event(names, &event);
         out_of_time = limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
     }

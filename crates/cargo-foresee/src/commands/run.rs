@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use foresee_symbols::calls::WantedCall;
+
 use crate::cli::{RecordOptions, RunArgs};
 use crate::commands::check::Check;
 use crate::commands::monitored;
@@ -26,8 +28,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let variables = &check.variables();
     let calls = &check.calls();
     let inside = &check.inside()?;
-    let program =
-        Program { line, timeout: *timeout, watch, variables, calls, inside, extent, ..Program::default() };
+    let (timeout, asks_who_knows) = (*timeout, check.asks_who_knows());
+    let rest = Program::default();
+    let program = Program { line, timeout, watch, variables, calls, inside, asks_who_knows, extent, ..rest };
     let name = program_name(program.line);
     if !args.monitor.is_empty() {
         return monitored::run(&program, &args.monitor, &name, &check).map(ExitCode::from);
@@ -56,7 +59,9 @@ pub(crate) fn record_and_check(
     variables.extend(observer.iter().flat_map(Meeting::variables));
     variables.sort_unstable();
     variables.dedup();
-    let program = &Program { variables: &variables, ..program.clone() };
+    let calls: Vec<WantedCall> =
+        program.calls.iter().cloned().chain(observer.iter().flat_map(Meeting::calls)).collect();
+    let program = &Program { variables: &variables, calls: &calls, ..program.clone() };
     let recording = Recording::prepare(program, &trace)?;
     let (code, checked) = if program.extent.keep_last.is_some() {
         // What is kept is known at the end.

@@ -283,8 +283,18 @@ impl Runner<'_> {
     fn to_record<'b>(&'b self, line: &'b [OsString], printed: Option<&'b File>) -> Program<'b> {
         let RunnerSettings { timeout, watch, extent, environment, .. } = self.settings;
         let (variables, calls, inside) = (&self.variables, &self.calls, &self.inside);
-        let extent = extent.clone();
-        Program { line, timeout: *timeout, watch, variables, calls, inside, extent, printed, environment }
+        Program {
+            line,
+            timeout: *timeout,
+            watch,
+            variables,
+            calls,
+            inside,
+            asks_who_knows: self.check.asks_who_knows(),
+            extent: extent.clone(),
+            printed,
+            environment,
+        }
     }
 
     /// Where the trace is to be kept: for tests, in a file named after the test.

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use foresee_trace::EventBatch;
+
 use crate::cli::ConvertArgs;
 use crate::error::CliError;
 use crate::input::Input;
@@ -23,13 +25,14 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<(), CliError> {
 
 fn copy(input: &mut Input<'_>, target: Target) -> Result<(), CliError> {
     // The facts of a text trace are known when its first event is.
-    let mut more = input.advance()?;
+    let mut batch = EventBatch::default();
+    let mut more = input.take_many(&mut batch)?;
     let mut output = Output::new(target, input.source().facts())?;
     let known = input.source().facts().len();
+    output.push_all(input.names(), &batch)?;
     while more {
-        let (names, event) = input.event();
-        output.push(names, &event)?;
-        more = input.advance()?;
+        more = input.take_many(&mut batch)?;
+        output.push_all(input.names(), &batch)?;
     }
     let facts = input.source().facts();
     facts[known..].iter().try_for_each(|(key, value)| output.fact(key, value))?;

@@ -12,7 +12,8 @@ pub(crate) fn run(args: &DumpArgs) -> Result<(), CliError> {
     let mut more = left > 0 && input.advance()?;
     let mut output = Output::new(Target::Stdout, input.source().facts())?;
     while more {
-        let (names, event) = input.event();
+        let event = input.event();
+        let names = input.names();
         if args.thread.as_ref().is_none_or(|thread| names.thread_name(event.thread) == thread) {
             output.push(names, &event)?;
         }

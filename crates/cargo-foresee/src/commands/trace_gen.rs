@@ -18,7 +18,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<(), CliError> {
     let mut progress = Progress::new();
     while source.advance().map_err(|why| CliError::Usage(why.to_string()))? {
         output.push(source.names(), &source.event())?;
-        if progress.is_due() {
+        if progress.is_due(1) {
             let (done, total) = source.progress();
             progress.show(done, total);
         }

@@ -19,7 +19,8 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), CliError> {
     let mut validator = Validator::new();
     let mut index = 0;
     while input.advance()? {
-        let (names, event) = input.event();
+        let event = input.event();
+        let names = input.names();
         summary.event(names, &event);
         validator.event(names, index, &event);
         index += 1;

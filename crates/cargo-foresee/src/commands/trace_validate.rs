@@ -18,7 +18,8 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode, CliError> {
     let mut validator = Validator::new();
     let mut events = 0;
     while input.advance()? {
-        let (names, event) = input.event();
+        let event = input.event();
+        let names = input.names();
         validator.event(names, events, &event);
         events += 1;
     }

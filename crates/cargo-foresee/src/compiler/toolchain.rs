@@ -24,12 +24,28 @@ const AT_THE_END: &[&str] = &["-fno-lto"];
 /// intermediate code in it. (Nothing that we have compiled has any.)
 const WHEN_CLANG_LINKS: &[&str] = &["-fno-lto"];
 
-/// gcc warns that ThreadSanitizer does not know fences; we do. And it copies and compares memory by instructions that it does
-/// not instrument, where calls of `memcpy` or `strcmp` would be seen.
+/// Also after the user's flags, for gcc: with `_FORTIFY_SOURCE`, headers have it copy by those instructions again. (What goes to the preprocessor by itself comes behind all else.)
+const AT_THE_END_FOR_GCC: &[&str] = &["-U_FORTIFY_SOURCE", "-Wp,-U_FORTIFY_SOURCE"];
+
+/// gcc warns that ThreadSanitizer does not know fences; we do. And it copies, fills and compares memory by instructions that it does
+/// not instrument, where calls of `memcpy` or `strcmp` would be seen. The strategies are for sizes that it does not know; of known ones, all are by instructions.
 const GCC_ONLY: &[&str] = &[
     "-Wno-tsan",
     "-mmemcpy-strategy=libcall:-1:noalign",
     "-mmemset-strategy=libcall:-1:noalign",
+    "-fno-builtin-memcpy",
+    "-fno-builtin-mempcpy",
+    "-fno-builtin-memmove",
+    "-fno-builtin-memset",
+    "-fno-builtin-bcopy",
+    "-fno-builtin-bzero",
+    "-fno-builtin-strcpy",
+    "-fno-builtin-stpcpy",
+    "-fno-builtin-strncpy",
+    "-fno-builtin-stpncpy",
+    "-fno-builtin-strcat",
+    "-fno-builtin-strncat",
+    "-fno-builtin-bcmp",
     "-fno-builtin-memcmp",
     "-fno-builtin-strcmp",
     "-fno-builtin-strncmp",
@@ -103,6 +119,9 @@ impl Toolchain {
     pub(crate) fn instrument(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = self.command();
         command.args(&self.flags).args(header_arguments()).args(args).args(AT_THE_END);
+        if !self.is_clang {
+            command.args(AT_THE_END_FOR_GCC);
+        }
         command
     }
 }

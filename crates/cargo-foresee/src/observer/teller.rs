@@ -14,12 +14,14 @@ use foresee_lattice::online::{Ended, Hello, LONGEST_LINE, Message, Reply, Speake
 use foresee_monitor::Compiled;
 use foresee_monitor::spec::limits;
 use foresee_monitor::spec::raw_monitors::RawMonitors;
+use foresee_symbols::calls::WantedCall;
 use foresee_trace::raw::RawReader;
 use foresee_trace::{EventSource as _, Spoils, ThreadId};
 
 use super::OBSERVER_VARIABLE;
 use super::address::{Address, Connection};
 use crate::error::{self, Severity};
+use crate::specs;
 
 /// The observer must have answered within: looking up its address, connecting, and its whole answer.
 const ANSWERS: Duration = Duration::from_secs(5);
@@ -51,6 +53,13 @@ impl Meeting {
                 None
             }
         }
+    }
+
+    /// The calls that properties want the values of. (Of others, instrumented code tells.)
+    pub(crate) fn calls(&self) -> Vec<WantedCall> {
+        let mut calls = specs::calls(&self.spec.properties);
+        calls.retain(WantedCall::has_values);
+        calls
     }
 
     /// The variables of the program that properties speak of.

@@ -215,3 +215,67 @@ fn blind_sections_are_counted_and_settings_open_eyes() {
     assert_eq!(report["stats"]["blind"]["blind"], 0, "{report:#}");
     assert_eq!(report["findings"][0]["certainty"], "predicted", "{report:#}");
 }
+
+/// Two threads race outside of sections that have nothing in common but the lock, whose life is recorded; some code in the loop around them is not recorded.
+const ONE_CALL: &str = r#"#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <unistd.h>
+static OBJECT lock;
+static long own[2][8];
+static int polls;
+int y;
+static void *work(void *p) {
+    long id = (long)p;
+    if (id == 0) y = 1; else usleep(100000);
+    for (int i = 0; i < 3; i++) {
+        if (polls == 1) { poll(0, 0, 0); own[id][1]++; }
+        LOCK(&lock);
+        if (polls == 2) { poll(0, 0, 0); own[id][2]++; }
+        own[id][0]++;
+        UNLOCK(&lock);
+    }
+    if (id == 1) y = 2;
+    return 0;
+}
+int main(int count, char **words) {
+    polls = atoi(words[1]);
+    INIT;
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, (void *)i);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+
+/// A call that uses a lock makes several records, and nothing that its caller does comes between them.
+#[test]
+fn nothing_runs_unseen_within_the_call_of_a_lock() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("prog.c", ONE_CALL);
+    let locks = [
+        ("pthread_mutex_t", "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_mutex_init(&lock, 0)"),
+        (
+            "pthread_rwlock_t",
+            "pthread_rwlock_wrlock",
+            "pthread_rwlock_unlock",
+            "pthread_rwlock_init(&lock, 0)",
+        ),
+        ("pthread_spinlock_t", "pthread_spin_lock", "pthread_spin_unlock", "pthread_spin_init(&lock, 0)"),
+        ("sem_t", "sem_wait", "sem_post", "sem_init(&lock, 0, 1)"),
+    ];
+    for (compiler, _) in compilers() {
+        for (object, lock, unlock, init) in locks {
+            let defines = [("OBJECT", object), ("LOCK", lock), ("UNLOCK", unlock), ("INIT", init)];
+            let defines = defines.map(|(name, value)| format!("-D{name}={value}"));
+            let mut compile = folder.command(&["cc", "-O1", "prog.c", "-o", "prog", "-pthread"]);
+            assert!(compile.args(defines).env("FORESEE_CC", compiler).status().unwrap().success());
+            for (polls, code) in [("0", 66), ("1", 66), ("2", 0)] {
+                let outcome = folder.foresee(&["run", "--", "./prog", polls]);
+                assert_eq!(outcome.code, Some(code), "{compiler} {object} {polls}: {}", outcome.stdout);
+            }
+        }
+    }
+}

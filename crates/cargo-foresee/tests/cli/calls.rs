@@ -212,12 +212,6 @@ fn what_the_program_does_not_have_is_refused() {
             assert!(said.stderr.contains(part), "{event}: `{part}` expected in {}", said.stderr);
         }
     }
-    // Without values there is nothing to see of functions of libraries.
-    let spec = r#"property P { event e = enter("malloc"); ere: e @match { report "called"; } }"#;
-    folder.write("p.rv", spec);
-    let said = folder.foresee(&["run", "--spec", "p.rv", "--", "./prog"]);
-    assert_eq!(said.code, Some(2), "{}", said.stdout);
-    assert!(said.stderr.contains("ask for one, `enter(\"malloc\", size as x)`"), "{}", said.stderr);
     // Functions of libraries that the program does not call.
     let said = refused(&folder, "enter(\"closedir\", x)");
     assert_eq!(said.code, Some(0), "{}", said.stderr);
@@ -316,7 +310,10 @@ fn checks_of_the_c_library_in_place_of_its_functions_are_refused() {
     let _ = folder.runtime();
     folder.write(
         "prog.c",
-        r#"#include <fcntl.h>
+        r#"#ifdef CHECKED
+        #define _FORTIFY_SOURCE 2
+        #endif
+        #include <fcntl.h>
         #include <unistd.h>
         int main(int count, char **words) {
             int file = open(words[0], count == 1 ? O_RDONLY : O_RDWR);
@@ -325,10 +322,14 @@ fn checks_of_the_c_library_in_place_of_its_functions_are_refused() {
     );
     for (c, _) in compilers().filter(|(c, _)| c.contains("gcc")) {
         for (flag, code, part) in [
-            ("-D_FORTIFY_SOURCE=2", 2, "`open` was inlined into `main`, as headers of the C library have it"),
-            ("-U_FORTIFY_SOURCE", 66, "violation of `P`"),
+            ("-DCHECKED", 2, "`open` was inlined into `main`, as headers of the C library have it"),
+            // What is asked for on the command line is taken back.
+            ("-D_FORTIFY_SOURCE=2", 66, "violation of `P`"),
+            ("-Wp,-D_FORTIFY_SOURCE=2", 66, "violation of `P`"),
+            ("-Xpreprocessor -D_FORTIFY_SOURCE=2", 66, "violation of `P`"),
         ] {
-            let mut compile = folder.command(&["cc", "-g", "-O2", flag, "prog.c", "-o", "prog"]);
+            let mut compile = folder.command(&["cc", "-g", "-O2", "prog.c", "-o", "prog"]);
+            compile.args(flag.split(' '));
             assert!(compile.env("FORESEE_CC", c).status().unwrap().success());
             let said = refused(&folder, "exit(\"open\") returning x when x > 0");
             assert_eq!(said.code, Some(code), "{c} {flag}: {}", said.stderr);
@@ -391,8 +392,16 @@ fn functions_of_libraries_are_recorded() {
         // What the test prints is written, too; and the library calls the runtime.
         let of_program = |line: &&str| line.contains("library_main.cpp") && !line.contains("result(write, 1");
         let lines: Vec<&str> = text.lines().filter(of_program).collect();
-        let recorded: Vec<String> =
-            recorded(&lines.join("\n")).iter().map(|line| values_only(line)).collect();
+        // Where a return asks for an object, the beginning of the call is there as well, and both have the number of the call, behind all else.
+        let recorded: Vec<String> = recorded(&lines.join("\n"))
+            .iter()
+            .map(|line| values_only(line))
+            .filter(|line| !line.starts_with("call sqlite3_exec "))
+            .map(|line| match line.rsplit_once(' ') {
+                Some((rest, _)) if line.starts_with("back sqlite3_exec ") => rest.to_owned(),
+                _ => line,
+            })
+            .collect();
         assert_eq!(recorded, said(&ran.stdout), "{cxx} {level}");
     });
 }

@@ -330,6 +330,68 @@ fn functions_that_are_entered_in_the_middle_are_left_as_they_are() {
 }
 
 #[test]
+fn what_asks_the_system_itself_is_looked_at() {
+    let folder = Folder::new();
+    let program = |call: &str| {
+        format!(
+            "#define _GNU_SOURCE\n#include <unistd.h>\n#include <sys/syscall.h>\nstruct s {{ long a, b, c; }} s;\n__attribute__((noinline)) void f(struct s *p, int k) {{ p->a = k; p->b = 2; p->c = 3; }}\nint main(int n, char **w) {{ {call}; f(&s, n - 1); return 0; }}\n"
+        )
+    };
+    let raw = |number: u32| {
+        format!(
+            "long r; asm volatile(\"syscall\" : \"=a\"(r) : \"a\"({number}L) : \"rcx\", \"r11\", \"memory\")"
+        )
+    };
+    for (call, is_joined) in [
+        ("syscall(SYS_gettid)", true),
+        ("syscall(SYS_rt_sigaction, 8, 0, 0, 8)", false),
+        ("syscall(n)", false),
+        (&raw(186), true),
+        (&raw(13), false),
+    ] {
+        assert_eq!(joinable(&folder, &program(call), &[]) > 0, is_joined, "{call}");
+    }
+    // The middle of a function may be entered where its code computes an address in it.
+    let jumped = "struct s { long a, b, c; } s; void *to[5];\n__attribute__((noinline)) void f(struct s *p) { p->a = 1; __builtin_setjmp(to); p->b = 2; p->c = 3; }\nint main(void) { f(&s); return 0; }\n";
+    assert_eq!(joinable(&folder, jumped, &["-Os"]), 0);
+    // What can fail comes between accesses.
+    let divides = "struct s { long a, b; } s;\n__attribute__((noinline)) void f(struct s *p, long k) { p->a = 1; asm volatile(\"\" : \"+r\"(k)); long q = 10 / k; asm volatile(\"\" : \"+r\"(q) : : \"memory\"); p->b = q; }\nint main(int n, char **w) { f(&s, n); return 0; }\n";
+    assert_eq!(joinable(&folder, divides, &[]), 0);
+}
+
+#[test]
+fn what_a_thread_did_last_is_there() {
+    let folder = Folder::new();
+    folder.write(
+        "prog.c",
+        "#define _GNU_SOURCE\n#include <stdlib.h>\n#include <unistd.h>\n#include <pthread.h>\nstruct s { long a, b; } s;\n\
+         __attribute__((noinline)) void f(struct s *p) {\n p->a = 1;\n p->b = 2;\n END; }\n\
+         static void *hangs(void *p) { for (;;) pause(); return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, hangs, 0); f(&s); return 0; }\n",
+    );
+    let sources = [
+        "exit(3)",
+        "_exit(3)",
+        "quick_exit(3)",
+        "abort()",
+        "execl(\"/bin/true\", \"true\", (char *)0)",
+        "sleep(1); kill(getpid(), 9)",
+    ];
+    for end in sources {
+        let end = format!("-DEND={end}");
+        folder
+            .compile(&[
+                "cc", "-g", "-O1", "-w", "-include", "signal.h", &end, "prog.c", "-o", "prog", "-pthread",
+            ])
+            .success();
+        folder.foresee(&["record", "-o", "run.ft", "--exit-wait", "0s", "--", "./prog"]);
+        folder.foresee(&["trace", "convert", "run.ft", "-o", "run.std"]).success();
+        let text = String::from_utf8(folder.read("run.std")).unwrap();
+        assert!(text.contains("prog.c:7") && text.contains("prog.c:8"), "{end}: {text}");
+    }
+}
+
+#[test]
 fn what_a_program_did_not_live_to_do_is_not_put_back() {
     let folder = Folder::new();
     folder.write(

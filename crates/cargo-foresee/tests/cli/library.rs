@@ -110,8 +110,10 @@ fn calls_of_libraries_are_held_against_their_properties() {
         assert_eq!(kept.code, Some(0), "{theme}: {}", kept.stderr);
         for (_, name) in properties.iter().filter(|(file, _)| *file == spec) {
             let broken = run(name);
-            let expected = format!("violation of `{name}`");
-            assert!(broken.stderr.contains(&expected), "{theme}: {name} is kept: {}", broken.stderr);
+            // What no lock allows makes a run doubtful, and the finding a candidate.
+            let expected = ["violation", "violation (not proven)"].map(|what| format!("{what} of `{name}`"));
+            let is_found = expected.iter().any(|expected| broken.stderr.contains(expected));
+            assert!(is_found, "{theme}: {name} is kept: {}", broken.stderr);
             assert!(readme.contains(&format!("| `{name}` |")), "{name} is missing in specs/calls/README.md");
         }
     }
@@ -149,4 +151,107 @@ fn calls_of_rust_programs_are_held_against_their_properties() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_not_seen_keeps_properties_silent_also_if_it_comes_first() {
+    const SOURCE: &str = r#"
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static ssize_t put(void *c, const char *b, size_t n) { (void)c; (void)b; return n; }
+static void unseen(void) {
+    int pair[2];
+    cookie_io_functions_t with = {.write = put};
+    if (open("/", O_DIRECTORY) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return;
+    fputs("x", fopencookie(NULL, "w", with));
+}
+int main(int count, char **words) {
+    alarm(20);
+    if (count > 1 && words[1][0] == 'u') unseen();
+    int s = socket(AF_UNIX, SOCK_DGRAM, 0);
+    FILE *file = fopen("/dev/null", "r");
+    shutdown(s, SHUT_WR);
+    send(s, "x", 1, MSG_NOSIGNAL);
+    fclose(file);
+    fgetc(file);
+    /* The last block of the heap, which stays as it is when it is freed: nobody has its lock. */
+    DIR *directory = opendir("/");
+    closedir(directory);
+    readdir(directory);
+    return 0;
+}
+"#;
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("prog.c", SOURCE);
+    folder.foresee(&["cc", "-g", "-w", "prog.c", "-o", "prog"]).success();
+    let specs = ["stdio.rv", "descriptors.rv"].map(|file| calls().join(file).to_str().unwrap().to_owned());
+    for how in ["--spec", "--monitor"] {
+        for when in ["seen", "unseen"] {
+            let ran = folder.foresee(&["run", how, &specs[0], how, &specs[1], "--", "./prog", when]);
+            for name in ["DirectoryUsedAfterClose", "SentAfterShutdown", "StreamUsedAfterClose"] {
+                let is_found = ran.stderr.contains(&format!("violation of `{name}`"));
+                assert_eq!(is_found, when == "seen", "{how} {when} {name}: {}", ran.stderr);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_that_the_system_gives_again_are_of_something_else() {
+    // Two threads, one after the other by chance, get the same stream, descriptor and thread.
+    let again = r#"
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *child(void *p) { return p; }
+static void *work(void *late) {
+    if (late) usleep(30000);
+    FILE *stream = fopen("/dev/null", "w"); fprintf(stream, "x"); fclose(stream);
+    int fd = open("/dev/null", O_WRONLY); if (write(fd, "x", 1) < 0) return late; close(fd);
+    pthread_t t; pthread_create(&t, 0, child, 0); pthread_join(t, 0);
+    return 0;
+}
+int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); pthread_create(&b, 0, work, &b); pthread_join(a, 0); pthread_join(b, 0); return 0; }
+"#;
+    // One closes what the other uses: that it came later is chance.
+    let shared = r#"
+#include <pthread.h>
+#include <unistd.h>
+static long box;
+__attribute__((noinline)) long box_open(long n) { asm volatile("" : "+r"(n)); return n; }
+__attribute__((noinline)) void box_write(long n) { asm volatile("" : : "r"(n)); }
+__attribute__((noinline)) void box_close(long n) { asm volatile("" : : "r"(n)); }
+static void *writes(void *p) { box_write(box); return p; }
+static void *closes(void *p) { usleep(30000); box_close(box); return p; }
+int main(void) { box = box_open(7); pthread_t a, b; pthread_create(&a, 0, writes, 0); pthread_create(&b, 0, closes, 0); pthread_join(a, 0); pthread_join(b, 0); return 0; }
+"#;
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    let spec = |open: &str, write: &str, close: &str| {
+        format!(
+            "property WrittenAfterClose(d) {{\n    event opened(d) = exit(\"{open}\") returning d when d >= 0;\n    event written(d) = enter(\"{write}\", d);\n    event closed(d) = enter(\"{close}\", d);\n    ere: (opened | written)* closed written @match {{ report \"{{d}} was closed\"; }}\n}}\n"
+        )
+    };
+    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs/calls");
+    let library = ["stdio.rv", "descriptors.rv", "pthreads.rv"].map(|file| specs.join(file));
+    let run = |name: &str, source: &str, spec: String| {
+        folder.write("fd.rv", spec);
+        folder.write(&format!("{name}.c"), source);
+        folder.foresee(&["cc", "-g", &format!("{name}.c"), "-o", name, "-pthread"]).success();
+        let mut args = vec!["run", "--spec", "fd.rv"];
+        library.iter().for_each(|file| args.extend(["--spec", file.to_str().unwrap()]));
+        let program = format!("./{name}");
+        folder.foresee(&[&args[..], &["--", &program]].concat())
+    };
+    let said = run("again", again, spec("open", "write", "close"));
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let said = run("shared", shared, spec("box_open", "box_write", "box_close"));
+    assert_eq!(said.code, Some(66), "{}{}", said.stdout, said.stderr);
+    assert!((said.stdout + &said.stderr).contains("predicted property violation of `WrittenAfterClose`"));
 }

@@ -1,8 +1,11 @@
 //! Properties that are monitored in the running program (`foresee run --monitor`): what they say, and what their handlers have done.
 
+use std::process::Command;
+
 use crate::cargo::cargo_foresee;
+use crate::programs::compilers;
 use crate::schema::validate_reports;
-use crate::support::{Folder, Outcome};
+use crate::support::{Folder, Outcome, outcome};
 
 /// Monitors a program of C with a spec.
 fn monitor(folder: &Folder, source: &str, spec: &str, args: &[&str]) -> Outcome {
@@ -131,13 +134,119 @@ int main(int count, char **words) {
 }
 "#;
     let spec = "property MutualExclusion {\n    thread i, j;\n    local critical: bool = false;\n    \
-                mttl: @i(critical -> !exists j != i: @j critical)\n    @violation { report \"two at once in {thread}\"; recover \"late\"; }\n}\n";
+                mttl: @i(critical -> !exists j != i: @j critical)\n    @violation { report \"two at once in {thread}: {i} and {j}\"; recover \"late\"; }\n}\n";
     let folder = Folder::new();
     // Flags are lowered after the unlock: the other thread may know of one that is still up.
     let said = monitor(&folder, source, spec, &["stays"]);
     assert_eq!(said.code, Some(66), "{}{}", said.stdout, said.stderr);
     assert!(said.stdout.contains("MutualExclusion is violated"), "{}", said.stdout);
-    assert!(said.stdout.contains("two at once in T"), "{}", said.stdout);
+    let either = ["two at once in T1: T1 and T2", "two at once in T2: T2 and T1"];
+    assert!(either.iter().any(|told| said.stdout.contains(told)), "{}", said.stdout);
+    assert!(!said.stderr.contains("none of its events"), "{}", said.stderr);
+    assert!(!said.stdout.contains(" 0 events"), "{}", said.stdout);
+    // What is registered under no name is told of, and so is what is not there.
+    folder.write("p.rv", spec.replace("\"late\"", "\"later\""));
+    let said = run(&folder, &["stays"]);
+    assert!(said.stdout.contains("MutualExclusion: nothing is registered as `later`"), "{}", said.stdout);
+    folder.write(
+        "p.rv",
+        "property P { thread i; thread nobody: \"nobody\"; local nothing: bool; var nowhere: int;\n    mttl: @i(@nobody(nothing) -> nowhere == 0) @violation { report \"\"; } }\n",
+    );
+    let said = folder.foresee(&["run", "--strict", "--monitor", "p.rv", "--", "./prog"]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    for missing in ["no variable `nowhere`", "no thread of the run assigns `nothing`", "no thread `nobody`"] {
+        assert!(said.stderr.contains(missing), "{missing}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn that_children_of_forks_are_not_monitored_is_said() {
+    let folder = Folder::new();
+    let source = "#include <sys/wait.h>\n#include <unistd.h>\n__attribute__((noinline)) void touch(int n) { __asm__ volatile(\"\" : : \"r\"(n)); }\n\
+                  int main(int count, char **words) { touch(count); if (count > 1 && fork() == 0) { touch(-1); return 0; } while (wait(0) > 0) { } return words[0] == 0; }\n";
+    let spec =
+        "property P(n) { event e(n) = enter(\"touch\", n) when n < 0; ere: e @match { report \"v\"; } }\n";
+    let alone = monitor(&folder, source, spec, &[]);
+    let part = "children of forks were not monitored";
+    assert!(alone.code == Some(0) && !alone.stdout.contains(part), "{}", alone.stdout);
+    let forked = run(&folder, &["fork"]);
+    assert!(forked.code == Some(0) && forked.stdout.contains(part), "{}", forked.stdout);
+}
+
+/// A program that loads the library it has anyway, looks functions up in it, and in the program as a whole, and calls them.
+const LOOKED_UP: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+int puts(const char *line) { int (*next)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "puts"); return next(line); }
+int main(int count, char **words) {
+    void *c = dlopen("libc.so.6", RTLD_LAZY), *z = dlopen("libz.so.1", RTLD_LAZY);
+    int (*closes)(int) = (int (*)(int))dlsym(c, "close");
+    int (*ends)(gzFile) = (int (*)(gzFile))dlsym(z, "gzclose");
+    int (*says)(const char *) = (int (*)(const char *))dlsym(c, "puts");
+    void *(*own)(void *, const char *) = (void *(*)(void *, const char *))dlsym(c, "dlsym");
+    if (!closes || !ends || !says || own(RTLD_DEFAULT, "puts") != (void *)puts) return 1;
+    if (dlsym(c, "nobody_has_this") || !dlerror() || dlerror()) return 2;
+    int one = open("/dev/null", O_RDONLY);
+    gzFile two = gzopen("/dev/null", "r"), three = gzopen("/dev/null", "r");
+    if (count < 2) closes(one), ends(two), gzclose(three);
+    says("closed by their addresses");
+    puts("and this by its name");
+    return words[0] == 0;
+}
+"#;
+
+#[test]
+fn functions_that_are_looked_up_in_a_library_are_those_that_properties_name() {
+    let spec = r#"property Closed(d) {
+    event opened(d) = exit("open") returning d;
+    event closes(d) = enter("close", d);
+    event end_program;
+    ere: (opened | closes)* opened end_program
+    @match { report "{d} is left open"; }
+}
+property Ended(z) {
+    event opened(z) = exit("gzopen") returning z;
+    event ends(z) = enter("gzclose", z);
+    event end_program;
+    ere: (opened | ends)* opened end_program
+    @match { report "a stream is left open"; }
+}
+property LookedUp(n) { event finds(n) = enter("dlsym", _, n) when n == "nobody_has_this"; ere: finds @match { report "looked up"; } }
+"#;
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("prog.c", LOOKED_UP);
+    folder.write("p.rv", spec);
+    for (compiler, _) in compilers() {
+        let mut compile = folder.command(&["cc", "-g", "-O1", "prog.c", "-o", "prog", "-ldl", "-lz"]);
+        outcome(compile.env("FORESEE_CC", compiler).output().unwrap()).success();
+        assert!(Command::new(folder.path("prog")).output().unwrap().status.success());
+        for how in ["--spec", "--monitor"] {
+            for (word, findings) in [(None, 1), (Some("leave"), 3)] {
+                let words = ["run", how, "p.rv", "--engine", "property", "--", "./prog"];
+                let words =
+                    words.iter().filter(|word| how == "--spec" || !["--engine", "property"].contains(word));
+                let words: Vec<&str> = words.copied().chain(word).collect();
+                let said = folder.foresee(&words);
+                let all = said.stdout + &said.stderr;
+                assert!(
+                    all.contains("closed by their addresses\nand this by its name\n"),
+                    "{words:?}: {all}"
+                );
+                assert_eq!(
+                    all.matches("property violation").count(),
+                    findings,
+                    "{compiler} {words:?}: {all}"
+                );
+                assert_eq!(said.code, Some(66), "{compiler} {words:?}: {all}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -172,6 +281,17 @@ fn what_cannot_be_monitored_in_the_program_is_refused() {
     monitor(&folder, LOG, memory, &[]);
     let said = folder.foresee(&["run", "--monitor", "p.rv", "--", "./prog"]);
     said.one_message(2, &["`P` asks for accesses to memory", "--spec"]);
+    let timed = r#"property P { event a = enter("log_open"); event b = enter("log_close"); ptltl: b -> a within 1s @violation { report "late"; } }"#;
+    folder.write("p.rv", timed);
+    let said = folder.foresee(&["run", "--monitor", "p.rv", "--", "./prog"]);
+    said.one_message(2, &["`P` asks when events happen, which is not recorded"]);
+    let idle = |name: &str| {
+        format!(
+            "property {name}(l) {{ event e(l) = enter(\"log_close\", l); ere: e @match {{ report \"x\"; }} }}\n"
+        )
+    };
+    let said = monitor(&folder, LOG, &(idle("First") + &idle("Second")), &[]);
+    assert!(said.stderr.contains("2 properties saw none of their events: First, Second"), "{}", said.stderr);
     let nothing =
         "property P(x) { event e(x) = enter(\"log_wrote\", x); ere: e @match { report \"never\"; } }";
     let said = monitor(&folder, LOG, nothing, &[]);

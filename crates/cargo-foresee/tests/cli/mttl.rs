@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::annotations::compile_rust;
+use crate::cargo::cargo_foresee;
 use crate::programs::compilers;
 use crate::support::{Folder, Outcome, outcome};
 
@@ -403,6 +404,203 @@ fn what_is_looked_at_is_said() {
 }
 
 #[test]
+fn values_that_nobody_saw_are_doubted() {
+    let folder = Folder::new();
+    folder.runtime();
+    folder.write(
+        "v.c",
+        "#include <pthread.h>\n#include <string.h>\nstruct { int a, b; } pair;\nint x, copied, source = 3;\n\
+         static void *work(void *p) { pair.a = 5; x = 3; memcpy(&copied, p, sizeof copied); return 0; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, work, &source); pthread_join(t, 0); return x + pair.a + copied - 11; }\n",
+    );
+    folder.foresee(&["cc", "-g", "v.c", "-o", "v", "-pthread"]).success();
+    folder.foresee(&["record", "-o", "plain.ft", "--", "./v"]).success();
+    let spec = |name: &str, formula: &str| {
+        folder.write(
+            "p.rv",
+            format!("property P {{ thread i; var {name}: int; mttl: @i({formula}) @violation {{ report \"in {{i}}\"; }} }}\n"),
+        );
+        let run = folder.foresee(&["run", "--engine", "mttl", "--spec", "p.rv", "--", "./v"]);
+        let monitored = folder.foresee(&["run", "--monitor", "p.rv", "--", "./v"]);
+        let plain = folder.foresee(&["check", "plain.ft", "--engine", "mttl", "--spec", "p.rv"]);
+        [run, monitored, plain].map(|outcome| (outcome.code, outcome.stdout + &outcome.stderr))
+    };
+    // Its values are recorded if they are asked for.
+    for name in ["x", "copied"] {
+        let [run, monitored, plain] = spec(name, &format!("{name} < 3"));
+        for (code, said) in [run, monitored] {
+            assert!(
+                code == Some(66) && said.contains("in T1") && !said.contains("candidate"),
+                "{name}: {said}"
+            );
+        }
+        assert_eq!(plain.0, Some(0), "{name}: {}", plain.1);
+        assert!(plain.1.contains("not known") || plain.1.contains("does not say which value"), "{}", plain.1);
+        // A verdict that relies on a value of before is no finding.
+        let [_, _, plain] = spec(name, &format!("!({name} == 0 && <*> write({name}))"));
+        assert_eq!(plain.0, Some(0), "{name}: {}", plain.1);
+        assert!(plain.1.contains("candidate"), "{}", plain.1);
+    }
+    // A structure has none.
+    for (code, said) in spec("pair", "pair < 3") {
+        assert!(code == Some(0) && said.contains("not known"), "{said}");
+    }
+    // Accesses to it have.
+    for (code, said) in spec("pair", "!write(pair)") {
+        assert!(code == Some(66) && !said.contains("not known"), "{said}");
+    }
+}
+
+#[test]
+fn what_compilers_copy_and_fill_has_values() {
+    let folder = Folder::new();
+    folder.runtime();
+    folder.write(
+        "filled.c",
+        "#include <foresee.h>\n#include <pthread.h>\n#include <string.h>\n\
+         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\
+         static int filled[4] = {1, 1, 1, 1}, copied[6]; const int from[6] = {0, 0, 0, 7};\n\
+         static void *work(void *p) {\n\
+             pthread_mutex_lock(&lock);\n\
+             memset(filled, 0, sizeof filled); memcpy(copied, from, sizeof copied);\n\
+             FORESEE_LOCAL(done, 1);\n\
+             pthread_mutex_unlock(&lock);\n\
+             return p;\n\
+         }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); return filled[1] + copied[2]; }\n",
+    );
+    let right = "filled[1] == 0 && copied[3] == 7";
+    for (c, _) in compilers() {
+        for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
+            let mut compile = folder.command(&["cc", "-g", level, "filled.c", "-o", "filled", "-pthread"]);
+            assert!(compile.env("FORESEE_CC", c).status().unwrap().success());
+            for (formula, code) in [(right.to_owned(), 0), (format!("!({right})"), 66)] {
+                folder.write(
+                    "p.rv",
+                    format!(
+                        "property P {{ thread i; local done: bool; var filled[1], copied[3]: int;\n\
+                         mttl: @i(done -> {formula}) @violation {{ report \"v\"; }} }}\n"
+                    ),
+                );
+                for how in [&["--engine", "mttl", "--spec"][..], &["--monitor"]] {
+                    let said = folder.foresee(&[&["run"], how, &["p.rv", "--", "./filled"]].concat());
+                    assert_eq!(said.code, Some(code), "{c} {level} {how:?}: {}", said.stderr);
+                    assert!(!said.stderr.contains("not known"), "{c} {level} {how:?}: {}", said.stderr);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn who_knew_what_in_a_race_for_a_value_is_not_proven_in_the_process() {
+    let folder = Folder::new();
+    folder.runtime();
+    // The write is a step of its thread only when its value is known, which is after the other thread's last read. (A read may be told of just before the write, and see it: hence one more.)
+    folder.write(
+        "race.c",
+        "#include <foresee.h>\n#include <pthread.h>\nvolatile int Y;\n\
+         static void *first(void *p) {\n\
+             FORESEE_LOCAL(p, 1); Y = 1; for (volatile long i = 0; i < 300000000; i++) { }\n\
+             FORESEE_LOCAL(q, 1); return p;\n\
+         }\n\
+         static void *second(void *p) { while (!Y) { } (void)Y; FORESEE_LOCAL(saw, 1); return p; }\n\
+         int main(void) {\n\
+             pthread_t a, b; pthread_create(&a, 0, first, 0); pthread_create(&b, 0, second, 0);\n\
+             pthread_join(a, 0); pthread_join(b, 0); return 0;\n\
+         }\n",
+    );
+    folder.write(
+        "p.rv",
+        "property P { thread i; local saw: bool; var Y: int; mttl: @i(saw -> Y == 1) @violation { report \"v\"; } }\n",
+    );
+    folder.foresee(&["cc", "-g", "-O2", "race.c", "-o", "race", "-pthread"]).success();
+    let said = folder.foresee(&["run", "--monitor", "p.rv", "--", "./race"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.contains("not known"), "{}", said.stderr);
+}
+
+#[test]
+fn the_runtime_does_nothing_before_the_program() {
+    let folder = Folder::new();
+    folder.runtime();
+    folder.write(
+        "f.c",
+        "#include <foresee.h>\nint main(void) { FORESEE_LOCAL(f, 1); FORESEE_LOCAL(g, 1); return 0; }\n",
+    );
+    folder.foresee(&["cc", "-g", "f.c", "-o", "f"]).success();
+    folder.write(
+        "f.rv",
+        "property P { thread main: \"main\"; local f: bool; mttl: @main(f) @violation { report \"v\"; } }\n",
+    );
+    for how in [&["--engine", "mttl", "--spec"][..], &["--monitor"]] {
+        let said = folder.foresee(&[&["run"], how, &["f.rv", "--", "./f"]].concat());
+        assert_eq!(said.code, Some(0), "{how:?}: {}{}", said.stdout, said.stderr);
+    }
+}
+
+#[test]
+fn what_the_runtime_does_about_a_violation_is_no_step_of_the_program() {
+    let folder = Folder::new();
+    folder.runtime();
+    folder.write(
+        "own.c",
+        "#include <foresee.h>\n#include <pthread.h>\nint A, B;\nstruct pair { int x, y; } P, Q;\n\
+         static void *work(void *p) { for (int k = 0; k < 4; k++) { A = k; B = k; } return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); struct pair p = {2, 3}; P = p; Q = p; FORESEE_LOCAL(done, 1); return P.x + Q.x - 4; }\n",
+    );
+    folder.foresee(&["cc", "-g", "own.c", "-o", "own", "-pthread"]).success();
+    folder.write(
+        "own.rv",
+        "property All { thread i; var A: int; mttl: @i(write(A)) @violation { report \"{i}\"; } }\n\
+         property Alternating { thread i; var A, B: int; mttl: @i((*) write(A) -> write(B)) @violation { report \"{i}\"; } }\n",
+    );
+    for how in [&["--engine", "mttl", "--spec"][..], &["--monitor"]] {
+        let said = folder.foresee(&[&["run"], how, &["own.rv", "--", "./own"]].concat());
+        let said = said.stdout + &said.stderr;
+        assert!(
+            said.contains("violation of `All`") && !said.contains("violation of `Alternating`"),
+            "{said}"
+        );
+    }
+    // Each of several variables whose values nobody saw is doubted.
+    let of = |name: &str| {
+        format!(
+            "property Of{name} {{ thread i; var {name}.x: int; local done: bool; mttl: @i(done -> {name}.x == 2) @violation {{ report \"{{i}}\"; }} }}\n"
+        )
+    };
+    folder.write("both.rv", of("P") + &of("Q"));
+    let said = folder.foresee(&["run", "--monitor", "both.rv", "--", "./own"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.matches("candidate property violation").count() == 2, "{}", said.stderr);
+}
+
+#[test]
+fn unsigned_statics_of_rust_are_never_negative() {
+    let folder = Folder::new();
+    folder.package_with_sdk("");
+    folder.write(
+        "src/main.rs",
+        "use std::sync::atomic::{AtomicU8, AtomicI8, Ordering::SeqCst};\nstatic BYTE: AtomicU8 = AtomicU8::new(0);\nstatic SIGNED: AtomicI8 = AtomicI8::new(0);\n\
+         fn main() { BYTE.store(200, SeqCst); SIGNED.store(-5, SeqCst); foresee::local!(large = u64::MAX); println!(\"{}\", BYTE.load(SeqCst)); }\n",
+    );
+    folder.write(
+        "u.rv",
+        "property Never { thread i; local large: int; var BYTE, SIGNED: int; mttl: @i(BYTE >= 0 && SIGNED > -6 && large >= 0) @violation { report \"\"; } }\n\
+         property Once { thread i; var BYTE, SIGNED: int; mttl: @i(BYTE < 200 || SIGNED >= 0) @violation { report \"\"; } }\n",
+    );
+    for how in ["--spec", "--monitor"] {
+        let said = cargo_foresee(&folder, &["run", how, "u.rv"]);
+        assert!(
+            said.code == Some(66) && said.stderr.contains("violation of `Once`"),
+            "{how}: {}",
+            said.stderr
+        );
+        assert!(!said.stderr.contains("violation of `Never`"), "{how}: {}", said.stderr);
+    }
+}
+
+#[test]
 fn the_library_is_right_and_formatted() {
     let folder = Folder::new();
     for file in ["sections.rv", "races.rv", "atomicity.rv", "ownership.rv", "readers.rv", "recovery.rv"] {
@@ -429,12 +627,31 @@ fn cases_of_the_conformance_suite_are_checked() {
     assert!(all["refused"].as_array().unwrap().iter().all(|refused| refused["why"].is_string()), "{all:#}");
     let one = r#"{"name":"one","threads":["t1","t2"],"locals":{"a":0},"formula":"(at t1 (== (at t2 (local a)) 1))",
         "events":[{"thread":"t2","op":"local","target":"a","value":1},{"thread":"t2","op":"acquire","target":"m"},
-        {"thread":"t1","op":"end"},{"thread":"t1","op":"acquire","target":"m"}]}"#;
+        {"thread":"t1","op":"notify"},{"thread":"t1","op":"acquire","target":"m"}]}"#;
     folder.write("one.json", one);
     let text = check("one.json", &[]);
     assert_eq!((text.code, text.stdout.as_str()), (Some(66), "one 2 t1 false\none 3 t1 true\n"));
-    folder.write("kept.json", one.replace("\"t1\",\"op\":\"end\"", "\"t2\",\"op\":\"end\""));
+    folder.write("kept.json", one.replace("\"t1\",\"op\":\"notify\"", "\"t2\",\"op\":\"notify\""));
     assert_eq!(check("kept.json", &[]).code, Some(0));
+    // What cannot have happened is refused for its case alone.
+    let impossible = one.replace("\"one\"", "\"two\"").replace("acquire", "read");
+    folder.write("both.json", format!("[{impossible},{one}]"));
+    let both = check("both.json", &[]);
+    assert_eq!((both.code, both.stdout.as_str()), (Some(2), "one 2 t1 false\none 3 t1 true\n"));
+    assert!(both.stderr.contains("two: event 1: `variables` has no `m`"), "{}", both.stderr);
+    let out_of_time = check("one.json", &["--time", "0s"]);
+    assert_eq!(out_of_time.code, Some(3), "{}{}", out_of_time.stdout, out_of_time.stderr);
+    assert!(out_of_time.stderr.contains("one: out of time at event 0"), "{}", out_of_time.stderr);
+    folder.write("none.json", "[]");
+    check("none.json", &[]).one_message(2, &["none.json", "there are no cases in it"]);
+    folder.write("nobody.json", one.replace("(at t1 ", "(at t2 ").replace("\"t2\",\"op\"", "\"t1\",\"op\""));
+    let nobody = check("nobody.json", &[]);
+    assert!(
+        nobody.code == Some(0)
+            && nobody.stderr.contains("one: no thread that its formula is of does anything"),
+        "{}",
+        nobody.stderr
+    );
     folder.write("bad.json", "{\"cases\": 3}");
     check("bad.json", &[]).one_message(2, &["bad.json", "not a case or a suite of cases"]);
 }

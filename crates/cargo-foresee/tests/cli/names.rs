@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::support::Folder;
+use crate::programs::compilers;
+use crate::support::{Folder, outcome};
 
 /// A file of C with a channel of its own: it is always opened before it is used.
 const CHANNEL: &str = r"
@@ -335,4 +336,115 @@ fn events_that_did_not_happen_are_one_note_and_no_mistake() {
         "{}",
         wrong.stderr
     );
+}
+
+/// Functions of one name that differ in types alone.
+const OF_TYPES: &str = r#"
+#include <vector>
+template <class T> __attribute__((noinline)) long sum(T a, T b) { return a + b; }
+template <class T> struct Box { T v; __attribute__((noinline)) void put(T x) { v = x; } };
+static __attribute__((noinline)) int over(int a) { return a; }
+static __attribute__((noinline)) int over(double, int b) { return b; }
+static __attribute__((noinline)) int over(const char *s) { return s[0]; }
+struct S { int v; int operator()(int m) { return m + v; } };
+static int user(int n) { auto add = [n](int m) { return n + m; }; return add(5); }
+int main() {
+    sum<int>(1, 2); sum<long>(3, 4);
+    Box<int> a; a.put(5); Box<long> b; b.put(6);
+    std::vector<int> all; all.push_back(8);
+    over(6); over(1.5, 7); over("t");
+    S s{1};
+    return s(2) + user(8) == 16 ? 0 : 1;
+}
+"#;
+
+#[test]
+fn types_in_a_name_say_which_function_is_meant() {
+    for (_, cxx) in compilers() {
+        let folder = Folder::new();
+        let _ = folder.runtime();
+        folder.write("types.cpp", OF_TYPES);
+        let mut compile = folder.command(&["c++", "-g", "-O0", "types.cpp", "-o", "types"]);
+        outcome(compile.env("FORESEE_CXX", cxx).output().unwrap()).success();
+        let run = |how: &str, name: &str, what: &str| {
+            folder.write(
+                "p.rv",
+                format!(
+                    "property P {{ event e(a) = enter(\"{name}\", {what}); ere: e @match {{ report \"got {{thread}}\"; }} }}"
+                ),
+            );
+            folder.foresee(&["run", how, "p.rv", "--", "./types"])
+        };
+        for how in ["--spec", "--monitor"] {
+            let values = |name: &str, what: &str, values: &[i64]| {
+                let wrong: Vec<String> = values.iter().map(|value| format!("a != {value}")).collect();
+                let wrong = wrong.join(" && ");
+                folder.write(
+                    "p.rv",
+                    format!(
+                        "property P {{ event e(a) = enter(\"{name}\", {what}); ere: e @match {{ report \"met\"; }} }}
+                         property Q {{ event wrong(a) = enter(\"{name}\", {what}) when {wrong}; ere: wrong @match {{ report \"another\"; }} }}"
+                    ),
+                );
+                let ran = folder.foresee(&["run", how, "p.rv", "--", "./types"]);
+                let all = format!("{cxx} {how} {name}: {}", ran.stderr);
+                assert!(ran.stderr.contains("met") && !ran.stderr.contains("another"), "{all}");
+            };
+            values("sum<int>", "a", &[1]);
+            values("sum", "a", &[1, 3]);
+            values("Box<long>::put", "x as a", &[6]);
+            values("Box<int>::*", "x as a", &[5]);
+            values("over(int)", "a", &[6]);
+            values("over(double,int)", "_, a", &[7]);
+            values("S::operator()", "m as a", &[2]);
+            values("user::*::operator()", "m as a", &[5]);
+            let texts = run(how, "over(const char*)", "a");
+            assert!(texts.stderr.contains("got main"), "{cxx} {how}: {}", texts.stderr);
+            let refused = |name: &str, says: &[&str]| {
+                let ran = run(how, name, "a");
+                ran.one_message(2, &[&[name], says].concat());
+            };
+            refused(
+                "Box<char>::put",
+                &["the program has no function", "`Box<int>::put(int)`", "`Box<long>::put(long)`"],
+            );
+            refused("std::vector<char>::push_back", &["the program has no function", "std::vector<int"]);
+            refused("sum<int, int>", &["`long sum<int>(int, int)`"]);
+            refused("over(char)", &["`over(int)`"]);
+            refused("over", &["is a text of `over(char const*)`"]);
+            refused("operator()", &["is ambiguous", "`S::operator()`", "`user::"]);
+            let nameless = run(how, "", "a");
+            assert_eq!(nameless.code, Some(2), "{}", nameless.stderr);
+            assert!(nameless.stderr.contains("a function has a name"), "{}", nameless.stderr);
+        }
+    }
+}
+
+#[test]
+fn type_arguments_of_rust_say_which_function_is_meant() {
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.package("types", "");
+    folder.write(
+        "src/main.rs",
+        "#[inline(never)]\nfn generic<T: Into<u64>>(x: T) -> u64 { x.into() }\nfn main() { std::process::exit((generic(7u8) + generic(8u32)) as i32 - 15); }\n",
+    );
+    let run = |name: &str| {
+        folder.write(
+            "p.rv",
+            format!("property P {{ event e(a) = enter(\"{name}\", a) when a == 7; ere: e @match {{ report \"seven\"; }} }}\nproperty Q {{ event e(a) = enter(\"{name}\", a) when a == 8; ere: e @match {{ report \"eight\"; }} }}"),
+        );
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-foresee"));
+        command.args(["foresee", "run", "--spec", "p.rv"]);
+        outcome(command.current_dir(folder.path("")).env_remove("RUSTFLAGS").output().unwrap())
+    };
+    for (name, seven, eight) in
+        [("generic", true, true), ("generic::<u8>", true, false), ("types::generic<u32>", false, true)]
+    {
+        let said = run(name).stderr;
+        assert_eq!((said.contains("seven"), said.contains("eight")), (seven, eight), "{name}: {said}");
+    }
+    let refused = run("generic<nonsense>");
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("`types::generic::<u8>`"), "{}", refused.stderr);
 }

@@ -714,3 +714,50 @@ fn properties_with_parameters_are_observed() {
     let ended = "prog has ended: 1 finding in 5 relevant events";
     assert!(code == Some(66) && rest.contains(ended) && rest.contains("all runs that hb allows"), "{rest}");
 }
+
+#[test]
+fn calls_are_observed_with_their_values() {
+    let source = r#"
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static long box;
+__attribute__((noinline)) long box_open(long n, const char *name) { asm volatile("" : "+r"(n) : "r"(name)); return n; }
+__attribute__((noinline)) void box_write(long n) { asm volatile("" : : "r"(n)); }
+__attribute__((noinline)) void box_close(long n) { asm volatile("" : : "r"(n)); }
+static void *writes(void *p) { box_write(box); return p; }
+static void *closes(void *p) { usleep(30000); box_close(box); return p; }
+static void *own(void *late) { if (late) usleep(60000); int fd = open("/dev/null", O_WRONLY); if (write(fd, "x", 1) < 0) return late; close(fd); return 0; }
+int main(void) {
+    box = box_open(7, "first");
+    pthread_t t[4];
+    pthread_create(&t[0], 0, writes, 0); pthread_create(&t[1], 0, closes, 0); pthread_create(&t[2], 0, own, 0); pthread_create(&t[3], 0, own, t);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    return 7;
+}
+"#;
+    let spec = |name: &str, [open, write, close]: [&str; 3]| {
+        format!(
+            "property {name}(d) {{\n    event opened(d) = exit(\"{open}\") returning d when d >= 0;\n    event written(d) = enter(\"{write}\", d);\n    event closed(d) = enter(\"{close}\", d);\n    ere: (opened | written)* closed written\n    @match {{ report \"{{d}} was closed\"; }}\n}}\n"
+        )
+    };
+    let specs =
+        spec("Box", ["box_open", "box_write", "box_close"]) + &spec("Descriptor", ["open", "write", "close"]);
+    let folder = Folder::new();
+    let _ = folder.runtime();
+    folder.write("calls.c", source);
+    folder.foresee(&["cc", "-g", "calls.c", "-o", "prog", "-pthread"]).success();
+    let mut observer = Observer::of(&specs, &folder, &["--exit-after", "1"]);
+    let program = fly(&folder);
+    let told = observer.until("7 was closed");
+    assert!(told.contains("predicted match of Box"), "{told}");
+    assert_eq!(land(program).0, Some(7));
+    // Both threads get the same descriptor, one after the other.
+    let (code, _, rest) = observer.end();
+    assert!(code == Some(66) && !rest.contains("match of Descriptor"), "{rest}");
+    folder.write("field.rv", "property P(a) {\n    var b(a): Account.balance;\n    event e(a) = enter(\"f\", a) when b > 3;\n    ere: e\n    @match { report \"x\"; }\n}\n");
+    folder
+        .foresee(&["observe", "--listen", "unix:socket", "--spec", "field.rv"])
+        .one_message(2, &["`P` asks for fields of objects"]);
+}

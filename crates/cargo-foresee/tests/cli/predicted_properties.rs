@@ -168,3 +168,62 @@ fn memory_limits_what_is_explored() {
         assert_eq!(human.stderr.contains(says), !exhaustive, "{}", human.stderr);
     }
 }
+
+/// An account on the heap that two threads change, with the lock or without it, some time apart.
+const ACCOUNT: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct account { long balance, other; };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct account *account;
+static int is_wrong;
+static void *early(void *u) {
+    if (is_wrong) account->balance += 1;
+    pthread_mutex_lock(&lock);
+    account->other += 1;
+    if (!is_wrong) account->balance += 1;
+    pthread_mutex_unlock(&lock);
+    return u;
+}
+static void *late(void *u) {
+    usleep(200000);
+    pthread_mutex_lock(&lock);
+    if (!is_wrong) account->balance += 1;
+    pthread_mutex_unlock(&lock);
+    if (is_wrong) account->balance += 1;
+    return u;
+}
+int main(int count, char **words) {
+    is_wrong = count > 1;
+    account = calloc(1, sizeof *account);
+    pthread_t one, two;
+    pthread_create(&one, 0, early, 0);
+    pthread_create(&two, 0, late, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    free(account);
+    return words[0] == 0;
+}
+"#;
+
+#[test]
+fn a_race_for_an_object_is_a_formula() {
+    let folder = Folder::new();
+    folder.build("prog.c", ACCOUNT);
+    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/../../specs/memory.rv");
+    let run = |words: &[&str]| {
+        let args = ["run", "--format", "json", "--engine", "property", "--spec", spec, "--", "./prog"];
+        folder.foresee(&[&args, words].concat())
+    };
+    let kept = run(&[]);
+    assert_eq!(kept.code, Some(0), "{}{}", kept.stdout, kept.stderr);
+    let broken = run(&["wrong"]);
+    assert_eq!(broken.code, Some(66), "{}{}", broken.stdout, broken.stderr);
+    let report: Value = serde_json::from_str(&broken.stdout).unwrap();
+    let [finding] = report["findings"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    assert_eq!(
+        (finding["certainty"].as_str(), &finding["witness"]["checked"]),
+        (Some("predicted"), &Value::Bool(true))
+    );
+}

@@ -1,9 +1,10 @@
 //! Cases of the conformance suite for MTTL: a formula, a run in a few lines of JSON, and verdicts to compare with.
 //!
 //! A case has `threads`, `variables` and `locals` with initial values, a `formula` as S-expression (or as a property, `spec`), and `events` in the observed
-//! order. A suite has `cases`, and formulas that are to be `refused`. Locks and shared variables have names of their own.
+//! order. A suite has `cases`, and formulas that are to be `refused`. Locks and shared variables have names of their own. Events that cannot have happened are refused, each case for itself.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use foresee_monitor::property::Property;
 use foresee_monitor::spec::diagnostic::{Diagnostic, Severity};
@@ -13,6 +14,8 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::expression::{self, Declared};
+use super::possible::Possible;
+pub use super::possible::{CaseEvent, Impossible};
 use super::run::{Access, Run, Shared};
 
 /// Why a case cannot be run.
@@ -37,7 +40,7 @@ pub enum CaseError {
         /// Why.
         why: ProgramError,
     },
-    /// An event that makes no sense.
+    /// An event that cannot have happened.
     #[error("{case}: event {event}: {why}")]
     Event {
         /// The case's name.
@@ -45,9 +48,23 @@ pub enum CaseError {
         /// Which event, from 0.
         event: usize,
         /// What is wrong with it.
-        why: &'static str,
+        why: Impossible,
+    },
+    /// A form that is not known.
+    #[error("version {0} of the form is not known; this is version {VERSION}")]
+    Version(Value),
+    /// There was no time for it.
+    #[error("{case}: out of time at event {event}")]
+    OutOfTime {
+        /// The case's name.
+        case: String,
+        /// Which event, from 0.
+        event: usize,
     },
 }
+
+/// The version of the form that is read.
+const VERSION: u64 = 1;
 
 /// A file of cases.
 #[derive(Debug, Default, Deserialize)]
@@ -93,21 +110,6 @@ pub struct Case {
     pub reordering: Option<Vec<usize>>,
 }
 
-/// One event of a case.
-#[derive(Clone, Debug, Deserialize)]
-pub struct CaseEvent {
-    /// Who does it.
-    pub thread: String,
-    /// `read`, `write`, `local`, `acquire`, `release`, `wait`, `notify`, `fork`, `join` or `end`.
-    pub op: String,
-    /// The variable, lock or thread.
-    #[serde(default)]
-    pub target: String,
-    /// The value that is written or assigned.
-    #[serde(default)]
-    pub value: Value,
-}
-
 /// Whether the formula holds at an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseVerdict {
@@ -124,6 +126,9 @@ pub fn read(json: &str) -> Result<Suite, CaseError> {
     let value: Value = serde_json::from_str(json)?;
     if value.is_array() {
         return Ok(Suite { refused: Vec::new(), cases: serde_json::from_value(value)? });
+    }
+    if let Some(version) = value.get("version").filter(|version| version.as_u64() != Some(VERSION)) {
+        return Err(CaseError::Version(version.clone()));
     }
     if value.get("cases").is_some() {
         return Ok(serde_json::from_value(value)?);
@@ -152,23 +157,31 @@ fn said(problems: &[Diagnostic]) -> String {
 }
 
 impl Case {
-    /// The verdict at each event of each thread that the formula is of, in the observed order.
-    pub fn run(&self) -> Result<Vec<CaseVerdict>, CaseError> {
-        self.run_in(0..self.events.len())
+    /// The verdict at each event of each thread that the formula is of, in the observed order. Ends at the deadline, if there is one.
+    pub fn run(&self, deadline: Option<Instant>) -> Result<Vec<CaseVerdict>, CaseError> {
+        self.run_in(0..self.events.len(), deadline)
     }
 
     /// The same when the events come in this order; verdicts are in this order, too.
-    pub fn run_in(&self, order: impl IntoIterator<Item = usize>) -> Result<Vec<CaseVerdict>, CaseError> {
+    pub fn run_in(
+        &self,
+        order: impl IntoIterator<Item = usize>,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<CaseVerdict>, CaseError> {
         let property = self.property()?;
         let program = Program::new(property.mttl.iter().map(|body| (&property, body)))
             .map_err(|why| CaseError::Program { case: self.name.clone(), why })?;
         let mut driver = Driver::new(self, program);
+        let mut possible = Possible::new(self.declared(), &self.events);
         let mut verdicts = Vec::new();
         for event in order {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(CaseError::OutOfTime { case: self.name.clone(), event });
+            }
             let refused = |why| CaseError::Event { case: self.name.clone(), event, why };
-            let Some(what) = self.events.get(event) else { return Err(refused("there is no such event")) };
-            let verdict = driver.event(event, what).map_err(refused)?;
-            verdicts.extend(verdict.map(|value| CaseVerdict {
+            let Some(what) = self.events.get(event) else { return Err(refused(Impossible::NoEvent)) };
+            possible.event(what).map_err(refused)?;
+            verdicts.extend(driver.event(event, what).map(|value| CaseVerdict {
                 thread: what.thread.clone(),
                 event_index: event,
                 value,
@@ -177,13 +190,15 @@ impl Case {
         Ok(verdicts)
     }
 
+    fn declared(&self) -> Declared<'_> {
+        Declared { threads: &self.threads, variables: &self.variables, locals: &self.locals }
+    }
+
     fn property(&self) -> Result<Property, CaseError> {
         let refused = |why: String| CaseError::Formula { case: self.name.clone(), why };
         let spec = match (&self.formula, &self.spec) {
             (Some(formula), _) => {
-                let declared =
-                    Declared { threads: &self.threads, variables: &self.variables, locals: &self.locals };
-                expression::property(formula, &declared).map_err(|why| refused(why.to_string()))?
+                expression::property(formula, &self.declared()).map_err(|why| refused(why.to_string()))?
             }
             (None, Some(spec)) => spec.clone(),
             (None, None) => return Err(refused("it has no `formula`".to_owned())),
@@ -229,23 +244,21 @@ impl<'c> Driver<'c> {
         self.case.threads.iter().position(|thread| thread == name)
     }
 
-    /// The event; whether the formula holds at it, if it is of this thread.
-    fn event(&mut self, index: usize, event: &'c CaseEvent) -> Result<Option<bool>, &'static str> {
+    /// An event that can happen; whether the formula holds at it, if it is of this thread.
+    fn event(&mut self, index: usize, event: &'c CaseEvent) -> Option<bool> {
         let CaseEvent { thread: name, op, target, value } = event;
-        let thread = self.thread(name).ok_or("there is no such thread")?;
-        let other = self.thread(target);
+        let thread = self.thread(name)?;
+        let value = number(value);
         let at = index as u64;
         let program = &self.run.program;
         let shared = program.variables().iter().position(|known| known.name == *target).map(|at| at as u32);
         let local = program.locals().iter().position(|known| known.name == *target).map(|at| at as u32);
         match op.as_str() {
-            "fork" => self.run.fork(thread, name, (other.ok_or("whom?")?, target), at),
-            "join" => self.run.join(thread, name, other.ok_or("whom?")?, at),
-            "end" | "notify" => self.run.monitor(thread, name).internal(at),
+            "fork" => self.run.fork(thread, name, (self.thread(target)?, target), at),
+            "join" => self.run.join(thread, name, self.thread(target)?, at),
             "local" => {
-                let value = number(value).ok_or("which value?")?;
                 let mut acting = self.run.monitor(thread, name);
-                local.into_iter().for_each(|local| acting.monitor.assign(local, value));
+                local.zip(value).into_iter().for_each(|(local, value)| acting.monitor.assign(local, value));
                 acting.internal(at);
             }
             "acquire" | "release" | "wait" => {
@@ -260,17 +273,16 @@ impl<'c> Driver<'c> {
                 variable.is_read(acting.monitor.knowledge(), at);
             }
             "write" => {
-                let value = number(value).ok_or("which value?")?;
                 let variable = self.variables.entry(target).or_default();
                 let mut acting = self.run.monitor(thread, name);
                 acting.monitor.learn_all(variable, at);
-                shared.into_iter().for_each(|shared| acting.monitor.set(shared, value));
+                shared.zip(value).into_iter().for_each(|(shared, value)| acting.monitor.set(shared, value));
                 acting.step(shared.map_or(Accessed::default(), |x| Accessed::default().writing(x)), at);
                 variable.is_written(acting.monitor.knowledge(), at);
             }
-            _ => return Err("there is no such operation"),
+            _ => self.run.monitor(thread, name).internal(at),
         }
         let Run { program, threads, .. } = &self.run;
-        Ok(self.run.known(thread).and_then(|monitor| monitor.verdict(program, threads, 0)))
+        self.run.known(thread)?.verdict(program, threads, 0)
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 /// What names mean.
+#[derive(Clone, Copy)]
 pub(super) struct Declared<'a> {
     pub(super) threads: &'a [String],
     pub(super) variables: &'a Map<String, Value>,

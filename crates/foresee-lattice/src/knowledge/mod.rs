@@ -4,13 +4,15 @@
 //! |---|---|
 //! | `run` | the monitors of all threads, one event after the other |
 //! | `report` | findings, with what the thread knew and how |
-//! | [`case`] | the cases of the conformance suite; `expression`: their formulas |
+//! | `unknown` | variables whose values the trace does not tell |
+//! | [`case`] | the cases of the conformance suite; `expression`: their formulas; `possible`: whether their events can have happened |
 //!
 //! **States.** Each of these is an event of its thread, and makes a state: accesses to memory (a read-modify-write is one event that reads and
 //! writes), assignments of locals, taking and giving locks, waits, notifies, forks, joins, a thread's end. What a trace has beside them (calls, branches, what
 //! properties name) is no event here: formulas cannot see it.
 //!
-//! **Causality.** All accesses to the same bytes order threads, racing ones and atomics of whatever order included: it is what happened in this run. A
+//! **Causality.** All accesses to the same bytes order threads, racing ones and atomics of whatever order included: it is what happened in this run. What orders threads and is no memory of the
+//! program (semaphores, barriers, pipes, signals) tells those who acquire what those knew who released. A
 //! lock is written when it is taken and given back (by shared holders: read); re-entry is internal. A wait gives its lock up; what follows it knows what was
 //! known at the notifies meanwhile. A child knows what its parent knew at the fork; who joins knows what the child knew at its last event. Blind code may have
 //! ordered threads in ways that are not in the trace: where it ran both in the violating thread and in others, a violation is a candidate.
@@ -22,21 +24,26 @@
 
 pub mod case;
 mod expression;
+mod possible;
 mod report;
 mod run;
+mod unknown;
 
 use std::rc::Rc;
 
 use foresee_monitor::property::{MttlBody, Property};
+pub use foresee_mttl::MOST_FORMULAS_INSIDE;
 use foresee_mttl::{Accessed, Bytes, Memory, Program, ProgramError};
+use foresee_trace::raw::{SYNC_SPACE, is_lock_state};
 use foresee_trace::synchronisation::{After, Handover, ThreadWalk};
-use foresee_trace::{Event, LockId, Mem, Mode, Names, Op, StrId};
+use foresee_trace::{Event, LockId, Mem, Mode, Names, Op, Order, StrId};
 use foresee_witness::engine::{Outcome, StreamEngine};
 use rustc_hash::FxHashMap;
 
 use crate::variables::{Variables, number};
-use report::Reports;
+use report::{Doubts, Reports};
 use run::{Access, Run, Shared, Vector};
+use unknown::{Touched, UnknownValues};
 
 /// What somebody knew at an event, for those who come after it.
 type Note = (Vector, u64);
@@ -51,6 +58,7 @@ pub struct KnownVerdicts<'o> {
     locals: Vec<Vec<u32>>,
     /// The variables of the program.
     variables: Variables,
+    unknown: UnknownValues,
     /// The code that each thread has run that may have synchronised without being seen.
     blind: FxHashMap<usize, StrId>,
     /// The names of the threads, as far as they were learned.
@@ -60,6 +68,11 @@ pub struct KnownVerdicts<'o> {
 
 fn bytes(mem: Mem) -> Bytes {
     Bytes { addr: mem.addr, size: mem.size.into() }
+}
+
+/// Whether this stands for something that orders threads and is no memory of the program. (Variables of which a text says nothing but names are elsewhere.)
+fn is_object(mem: Mem) -> bool {
+    (SYNC_SPACE..2 * SYNC_SPACE).contains(&mem.addr)
 }
 
 /// All bodies about what threads know, with the property they are of.
@@ -77,7 +90,9 @@ impl<'o> KnownVerdicts<'o> {
     pub fn new(properties: &'o [Property], trace: &'o str) -> KnownVerdicts<'o> {
         let program = program(properties).unwrap_or_default();
         let variables = Variables::new(program.variables().iter().map(|variable| variable.name.as_str()));
+        let unknown = UnknownValues::new(&program);
         KnownVerdicts {
+            unknown,
             run: Run::new(program),
             memory: Memory::default(),
             locks: FxHashMap::default(),
@@ -126,6 +141,19 @@ impl<'o> KnownVerdicts<'o> {
         memory.all(bytes(mem), |variable| _ = variable.is_written(acting.monitor.knowledge(), event));
     }
 
+    /// Something that the runtime knows to order threads as an atomic would, which is no memory of the program: who acquires learns from those who have released, and these learn nothing from each other.
+    fn synchronise(&mut self, thread: usize, mem: Mem, order: Order, event: u64) {
+        let KnownVerdicts { run, memory, names, .. } = self;
+        let mut acting = run.monitor(thread, Self::name(names, thread));
+        if order.acquires() {
+            memory.known(bytes(mem), |variable| acting.monitor.learn_all(variable, event));
+        }
+        acting.step(Accessed::default(), event);
+        if order.releases() {
+            memory.all(bytes(mem), |variable| _ = variable.is_read(acting.monitor.knowledge(), event));
+        }
+    }
+
     fn lock(&mut self, thread: usize, handover: Handover, event: u64) {
         let section = handover.section();
         let access = match section.mode {
@@ -151,6 +179,13 @@ impl<'o> KnownVerdicts<'o> {
     /// Does the event; whether it made a state.
     fn step(&mut self, thread: usize, index: u64, event: &Event<'_>, handover: Option<Handover>) -> bool {
         match event.op {
+            // It is there for those who reorder the run, and nothing that the program did.
+            Op::Load { mem, .. } | Op::Store { mem, .. } if is_lock_state(mem) => return false,
+            Op::Load { mem, order, .. } | Op::Store { mem, order, .. } | Op::Rmw { mem, order, .. }
+                if is_object(mem) =>
+            {
+                self.synchronise(thread, mem, order, index);
+            }
             Op::Read { mem, .. } | Op::Load { mem, .. } => self.read(thread, mem, index),
             Op::Write { mem, value } | Op::Store { mem, value, .. } => {
                 self.write(thread, mem, value, false, index);
@@ -160,6 +195,8 @@ impl<'o> KnownVerdicts<'o> {
             }
             Op::Alloc { mem } | Op::Free { mem } => {
                 self.memory.forget(bytes(mem));
+                // Semaphores, barriers and their like in that memory.
+                self.memory.forget(bytes(Mem { addr: mem.addr | SYNC_SPACE, ..mem }));
                 return false;
             }
             Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. } if handover.is_some() => {
@@ -191,6 +228,18 @@ impl<'o> KnownVerdicts<'o> {
     }
 }
 
+/// The memory that an event accesses.
+fn touched(op: &Op<'_>) -> Option<Touched> {
+    Some(match *op {
+        Op::Read { mem, .. } | Op::Load { mem, .. } => Touched { mem, writes: false, has_value: false },
+        Op::Write { mem, value } | Op::Store { mem, value, .. } => {
+            Touched { mem, writes: true, has_value: value.is_some() }
+        }
+        Op::Rmw { mem, values, .. } => Touched { mem, writes: true, has_value: values.is_some() },
+        _ => return None,
+    })
+}
+
 impl StreamEngine for KnownVerdicts<'_> {
     fn names(&mut self, names: &Names) {
         for number in self.names.len()..names.threads().len() {
@@ -215,7 +264,9 @@ impl StreamEngine for KnownVerdicts<'_> {
             let knowledge = monitor.knowledge();
             self.walk.end(event.thread, Some(&event.op), || (Rc::clone(knowledge), index));
             if is_state {
-                self.reports.state(&self.run, monitor, (index, event), &self.blind);
+                self.unknown.state(&self.variables, (event.thread, event.loc), touched(&event.op));
+                let doubts = Doubts { blind: &self.blind, unknown: &self.unknown };
+                self.reports.state(&self.run, monitor, (index, event), doubts);
             }
         } else {
             self.walk.end(event.thread, Some(&event.op), || (Vector::default(), index));
@@ -223,7 +274,8 @@ impl StreamEngine for KnownVerdicts<'_> {
     }
 
     fn finish(self: Box<Self>, names: &Names) -> Outcome {
-        Outcome { findings: self.reports.findings(names), ..Outcome::default() }
+        let unknown = self.reports.unknown(&self.run.program, &self.unknown);
+        Outcome { findings: self.reports.findings(names), unknown, ..Outcome::default() }
     }
 }
 

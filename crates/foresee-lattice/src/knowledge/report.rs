@@ -2,17 +2,18 @@
 //!
 //! A formula that does not hold mostly does not hold for a while. What is reported is where that begins, in each thread.
 
-use foresee_monitor::handler_text::says_with;
-use foresee_monitor::mttl::Who;
+use foresee_monitor::handler_text::{MeantThreads, says_with};
 use foresee_monitor::property::{Action, Property};
 use foresee_monitor::questions::{Question, questions};
 use foresee_mttl::reason::Known;
-use foresee_mttl::{ThreadMonitor, Way};
+use foresee_mttl::{Program, ThreadMonitor, Way};
 use foresee_trace::{Event, LocId, Names, StrId, ThreadId};
 use foresee_witness::judge::{self, Finding, FindingKind, Place, Statement};
 use rustc_hash::FxHashMap;
 
 use super::run::{Run, Vector};
+use super::unknown::UnknownValues;
+use crate::variables::UnknownValue;
 
 /// What the engine is called.
 const ENGINE: &str = "mttl";
@@ -30,7 +31,17 @@ struct First {
     known: Vec<(usize, Known<Way>)>,
     /// Code that may have synchronised unseen, here and in another thread.
     blind: Option<StrId>,
+    /// A variable whose value was not known.
+    unknown: Option<String>,
     instances: u64,
+}
+
+/// What may make a verdict wrong.
+#[derive(Clone, Copy)]
+pub(super) struct Doubts<'d> {
+    /// The code that each thread has run that may have synchronised without being seen.
+    pub(super) blind: &'d FxHashMap<usize, StrId>,
+    pub(super) unknown: &'d UnknownValues,
 }
 
 /// All that was found.
@@ -44,6 +55,15 @@ pub(super) struct Reports<'o> {
     ended: Vec<bool>,
     /// What did not hold in the last state of each thread.
     going_on: Vec<Vec<u32>>,
+}
+
+/// Why what the property says is not proven, if the value of one of its variables is not known.
+fn unknown_value(property: &Property, program: &Program, unknown: &UnknownValues) -> Option<String> {
+    let why = |unknown: &UnknownValue| {
+        let name = &program.variables()[unknown.var as usize].name;
+        property.vars.iter().any(|var| var.name == *name).then(|| unknown.why(name))
+    };
+    unknown.all().find_map(why)
 }
 
 impl<'o> Reports<'o> {
@@ -74,12 +94,12 @@ impl<'o> Reports<'o> {
         run: &Run,
         monitor: &ThreadMonitor<Vector>,
         at: (u64, &Event<'_>),
-        blind: &FxHashMap<usize, StrId>,
+        doubts: Doubts<'_>,
     ) {
         let thread = at.1.thread.index();
         let before = self.going_on.get(thread).map_or(&[][..], Vec::as_slice);
         if before != monitor.violated() {
-            self.violated(run, monitor, at, blind);
+            self.violated(run, monitor, at, doubts);
             if self.going_on.len() <= thread {
                 self.going_on.resize(thread + 1, Vec::new());
             }
@@ -93,7 +113,7 @@ impl<'o> Reports<'o> {
         run: &Run,
         monitor: &ThreadMonitor<Vector>,
         (index, event): (u64, &Event<'_>),
-        blind: &FxHashMap<usize, StrId>,
+        Doubts { blind, unknown }: Doubts<'_>,
     ) {
         for &formula in monitor.violated() {
             let before = self.going_on.get(event.thread.index());
@@ -104,7 +124,8 @@ impl<'o> Reports<'o> {
             else {
                 continue;
             };
-            let handlers = &self.properties[body.property].mttl[body.body].handlers;
+            let property = &self.properties[body.property];
+            let handlers = &property.mttl[body.body].handlers;
             for (number, handler) in handlers.iter().enumerate() {
                 self.ended[formula as usize] |= handler.actions.contains(&Action::Abort);
                 if !handler.is_finding() {
@@ -120,6 +141,7 @@ impl<'o> Reports<'o> {
                         thread: event.thread,
                         known: known.into_iter().filter_map(named).collect(),
                         blind: here.filter(|_| elsewhere),
+                        unknown: unknown_value(property, &run.program, unknown),
                         instances: 0,
                     }
                 };
@@ -127,6 +149,15 @@ impl<'o> Reports<'o> {
                 self.found.entry(key).or_insert_with(first).instances += 1;
             }
         }
+    }
+
+    /// What is to be said of properties that may say something wrong, or too little, as values of their variables were not seen.
+    pub(super) fn unknown(&self, program: &Program, unknown: &UnknownValues) -> Vec<String> {
+        let about = self.properties.iter().filter(|property| !property.mttl.is_empty());
+        let said = |property: &Property| {
+            Some(format!("{}: {}", property.name, unknown_value(property, program, unknown)?))
+        };
+        about.filter_map(said).collect()
     }
 
     /// What there is to report, in the order in which it was found.
@@ -152,24 +183,16 @@ impl<'o> Reports<'o> {
         let mut finding = Finding::observed(FindingKind::Property, ENGINE, vec![first.at], places);
         finding.instances = first.instances;
         let name = |thread: usize| names.thread_name(ThreadId(thread as u32)).to_owned();
-        let others = || {
-            let mut others: Vec<String> = first.known.iter().map(|(thread, _)| name(*thread)).collect();
-            others.dedup();
-            if others.is_empty() { "?".to_owned() } else { others.join(", ") }
-        };
+        let own = name(first.thread.index());
+        let others: Vec<String> = first.known.iter().map(|(thread, _)| name(*thread)).collect();
+        let meant =
+            MeantThreads { threads: &property.threads, owner: mttl.mttl.owner, own: &own, others: &others };
         let stands_for = |wanted: &str| match wanted {
-            "thread" => Some(name(first.thread.index())),
+            "thread" => Some(own.clone()),
             "trace" => Some(self.trace.to_owned()),
             "loc" if loc == LocId::UNKNOWN => Some("an unknown place".to_owned()),
             "loc" => Some(names.location_text(loc)),
-            _ => {
-                let position = property.threads.iter().position(|thread| thread.name == wanted)?;
-                Some(match &property.threads[position].who {
-                    _ if position == mttl.mttl.owner as usize => name(first.thread.index()),
-                    Who::Named(name) => name.clone(),
-                    Who::Any | Who::Like(_) => others(),
-                })
-            }
+            _ => meant.text(wanted),
         };
         let handler = &mttl.handlers[handler];
         finding.statement = Some(Statement {
@@ -183,6 +206,9 @@ impl<'o> Reports<'o> {
             finding.doubt_because(format!(
                 "`{code}`, whose order among threads is not recorded, may have told the thread more"
             ));
+        }
+        if let Some(unknown) = &first.unknown {
+            finding.doubt_because(unknown.clone());
         }
         finding
     }

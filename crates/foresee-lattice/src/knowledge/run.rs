@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use foresee_mttl::{Accessed, Knowledge, Program, Slot, ThreadMonitor, Threads, Variable, Way};
+use rustc_hash::FxHashMap;
 
 /// Vectors are shared until they differ: most variables have that of their last writer.
 pub(super) type Vector = Rc<Knowledge<Way>>;
@@ -16,6 +17,8 @@ pub(super) struct Run {
     pub(super) threads: Threads,
     slots: Vec<Option<Slot>>,
     monitors: Vec<Option<ThreadMonitor<Vector>>>,
+    /// What threads that were joined have left for others that join them.
+    left: FxHashMap<usize, Vector>,
     /// The number that the run has for each slot.
     numbers: Vec<usize>,
 }
@@ -30,7 +33,8 @@ pub(super) enum Access {
 impl Run {
     pub(super) fn new(program: Program) -> Run {
         let threads = Threads::new(&program);
-        Run { program, threads, slots: Vec::new(), monitors: Vec::new(), numbers: Vec::new() }
+        let (slots, monitors, numbers) = (Vec::new(), Vec::new(), Vec::new());
+        Run { program, threads, slots, monitors, left: FxHashMap::default(), numbers }
     }
 
     /// Notes that a thread exists, or will.
@@ -86,16 +90,17 @@ impl Run {
 
     /// A thread joins another, at this event.
     pub(super) fn join(&mut self, parent: usize, name: &str, child: usize, event: u64) {
-        let other = self.monitors.get_mut(child).filter(|_| child != parent);
-        let child = other.and_then(Option::take).map(|monitor| (child, monitor));
+        // It does nothing any more, so its monitor, which has much besides, is not needed again.
+        let ended = self.monitors.get_mut(child).filter(|_| child != parent).and_then(Option::take);
+        if let Some(known) = ended.as_ref().and_then(ThreadMonitor::left) {
+            self.left.insert(child, Rc::clone(known));
+        }
+        let left = self.left.get(&child).map(Rc::clone);
         let mut acting = self.monitor(parent, name);
-        if let Some((_, child)) = &child {
-            acting.monitor.join(child, event);
+        if let Some(left) = left {
+            acting.monitor.learn(&left, event, event);
         }
         acting.internal(event);
-        if let Some((number, monitor)) = child {
-            self.monitors[number] = Some(monitor);
-        }
     }
 }
 

@@ -18,6 +18,7 @@ use foresee_trace::{Event, LockId, Mode, Op, ThreadId, ThreadSlots};
 use rustc_hash::FxHashMap;
 
 use super::byte_map::ByteMap;
+use super::handles::Handle;
 
 /// Counts by place in the clock; those beyond the end are 0.
 type Clock = Rc<Vec<u32>>;
@@ -36,6 +37,7 @@ pub struct Clocks {
     newcomers: Vec<ThreadId>,
     memory: ByteMap<Variable>,
     locks: FxHashMap<LockId, Variable>,
+    handles: Handles,
     /// Knows threads by their slots. Locks are variables here, so that all sections are in order.
     walk: ThreadWalk<Clock>,
 }
@@ -51,6 +53,7 @@ impl Default for Clocks {
             newcomers: Vec::new(),
             memory: ByteMap::default(),
             locks: FxHashMap::default(),
+            handles: Handles::default(),
             walk: ThreadWalk::with_locks_in_order(),
         }
     }
@@ -160,6 +163,34 @@ impl Variable {
     }
 }
 
+/// From so many values on, all others count as one, which only adds order.
+const MOST_HANDLES: usize = 1 << 16;
+
+/// The values that calls return, and events carry: as if the call wrote a variable, and the others read it.
+#[derive(Default)]
+struct Handles {
+    known: FxHashMap<(u8, u64), Variable>,
+    others: Variable,
+}
+
+impl Handles {
+    fn variable(&mut self, handle: &Handle) -> &mut Variable {
+        let key = (handle.param, handle.value);
+        match self.known.len() < MOST_HANDLES || self.known.contains_key(&key) {
+            true => self.known.entry(key).or_default(),
+            false => &mut self.others,
+        }
+    }
+
+    fn before(&mut self, carried: &[Handle], thread: &mut Thread) {
+        carried.iter().for_each(|handle| self.variable(handle).before(thread, handle.is_returned));
+    }
+
+    fn after(&mut self, carried: &[Handle], thread: &mut Thread) {
+        carried.iter().for_each(|handle| self.variable(handle).after(thread, handle.is_returned));
+    }
+}
+
 impl Clocks {
     /// No events yet.
     pub fn new() -> Clocks {
@@ -168,6 +199,16 @@ impl Clocks {
 
     /// The next event; its clock if it is relevant.
     pub fn event(&mut self, event: &Event<'_>, relevant: bool) -> Option<Stamp> {
+        self.event_with(event, relevant, &[])
+    }
+
+    /// The same for an event that carries what calls return.
+    pub(super) fn event_with(
+        &mut self,
+        event: &Event<'_>,
+        relevant: bool,
+        carried: &[Handle],
+    ) -> Option<Stamp> {
         let by = self.know(event.thread);
         let op = self.of_slots(event.op);
         let section = self.begin(by, &op).map(Handover::section);
@@ -179,6 +220,7 @@ impl Clocks {
         if let Some(Section { lock, mode, .. }) = section {
             self.locks.entry(lock).or_default().before(thread, mode == Mode::Exclusive);
         }
+        self.handles.before(carried, thread);
         let stamp = relevant.then(|| {
             let others = self.others(event.thread);
             let clock = std::mem::take(&mut self.threads[by].clock);
@@ -206,6 +248,7 @@ impl Clocks {
         if let Some(Section { lock, mode, .. }) = section {
             self.locks.entry(lock).or_default().after(thread, mode == Mode::Exclusive);
         }
+        self.handles.after(carried, thread);
         self.end(by, &op);
         if let Op::Fork { child } = event.op {
             self.know(child);

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `message` | the protocol: one JSON object per line |
 //! | `byte_map` | a value for each byte of memory |
+//! | `handles` | values that calls return, which events carry |
 //! | `clocks`, `speaker` | the program's side: from events to clocks, and to messages |
 //! | `session`, `observation` | the observer's side: a program; a program and a property |
 //! | `intake` | messages in order again, and what in them cannot be true |
@@ -37,6 +38,7 @@ mod clocks;
 mod exploration;
 mod explorations;
 mod finding;
+mod handles;
 mod intake;
 mod limits;
 mod message;

@@ -4,6 +4,7 @@ use foresee_monitor::property::{Carried, Property};
 use foresee_trace::{Event, Facts, Names, ThreadId, nearest};
 
 use super::clocks::{Clocks, Idle, Stamp};
+use super::handles;
 use super::message::{Act, Message, MissingVariable, Relevant, Silent, Variables};
 use crate::property::{PropertyEvent, Translator, unknown_value};
 
@@ -12,6 +13,8 @@ pub struct Speaker<'p> {
     /// Its position in the spec.
     property: u32,
     translator: Translator<'p>,
+    /// The parameters whose values calls return.
+    returned: Vec<u8>,
     clocks: Clocks,
     said: u32,
     /// Whether it was said that what follows rests on a value that nobody saw.
@@ -29,6 +32,7 @@ impl<'p> Speaker<'p> {
         Speaker {
             property: position,
             translator,
+            returned: handles::returned(property),
             clocks,
             said: 0,
             in_doubt: false,
@@ -83,7 +87,12 @@ impl<'p> Speaker<'p> {
             PropertyEvent::Assign(var, value) => acts.push(Act::Assign(var as u32, value)),
             PropertyEvent::Gone(_) => {}
         });
-        let Some(Stamp { others, place, clock }) = self.clocks.event(event, !acts.is_empty()) else { return };
+        let carried = match self.returned.is_empty() {
+            true => Vec::new(),
+            false => handles::carried(self.translator.property(), &self.returned, &acts),
+        };
+        let stamp = self.clocks.event_with(event, !acts.is_empty(), &carried);
+        let Some(Stamp { others, place, clock }) = stamp else { return };
         self.doubt(say);
         self.promise(others, say);
         let values = self.called(names, event.thread, &acts);

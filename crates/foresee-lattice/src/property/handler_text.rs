@@ -64,7 +64,8 @@ impl Translator<'_> {
                 "" => "?".to_owned(),
                 name => name.to_owned(),
             },
-            Sort::Number => number_text(value),
+            Sort::Number => (value as i64).to_string(),
+            Sort::NumberOrLife => number_text(value),
             sort @ (Sort::Lock | Sort::Object) => match self.objects.what(value) {
                 Object::Lock(lock) => names.lock_name(LockId(lock)).to_owned(),
                 Object::String(text) => names.str(StrId(text)).to_owned(),

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `translate` | from the events of a trace to those of a property: for everything that holds properties against traces |
 //! | `calls` | which values of a call an event of a property asks for |
-//! | `first_values` | what a recording says of the variables of its program |
+//! | `as_recorded` | what a recording says of the variables of its program, and of calls |
 //! | `feed` | a property that watches a trace as it comes |
 //! | `handler_text` | messages with the values in place of `{name}` |
 //!
@@ -13,14 +13,14 @@
 //!
 //! Cost: that of the monitors. Memory: that of the monitors, and a little for each finding.
 
+mod as_recorded;
 mod calls;
 mod feed;
-mod first_values;
 mod handler_text;
 mod translate;
 
+pub use as_recorded::as_recorded;
 pub use feed::Feed;
-pub use first_values::with_first_values;
 pub use handler_text::{Occasion, says};
 pub use translate::{PropertyEvent, Translator, is_recorded};
 

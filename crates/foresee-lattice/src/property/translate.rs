@@ -17,9 +17,9 @@ use foresee_trace::{
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::as_recorded::FirstValues;
 use super::calls::Calls;
-use super::first_values::FirstValues;
-use crate::variables::{Variables, number};
+use crate::variables::{UnknownValue, Variables, number};
 
 /// What happens, in the property's terms; by the thread of the trace's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub enum PropertyEvent<'a> {
 pub(super) enum Sort {
     Thread,
     Number,
+    /// What an event of the program's own carries as a number.
+    NumberOrLife,
     Lock,
     #[default]
     Object,
@@ -361,6 +363,42 @@ impl<'p> Translator<'p> {
         args: &[Arg],
         visit: &mut impl FnMut(PropertyEvent<'_>),
     ) -> Result<(), FeedError> {
+        match which {
+            Called::Enters => {
+                if !self.returned.events(function).is_empty()
+                    && let Some(call) = self.calls.number(args)
+                {
+                    let given = args.iter().filter_map(|arg| match arg {
+                        Arg::Object(addr) => Some(*addr),
+                        Arg::Int(_) | Arg::Str(_) => None,
+                    });
+                    self.objects.call_begins(call, given, |gone| visit(PropertyEvent::Gone(gone)));
+                }
+                self.call_events(which, function, args, None, visit)
+            }
+            Called::Returns => {
+                if self.returned.events(function).is_empty() {
+                    return Ok(());
+                }
+                let call = self.calls.number(args);
+                let told = self.call_events(which, function, args, call, visit);
+                if let Some(call) = call {
+                    self.objects.call_ends(call, |gone| visit(PropertyEvent::Gone(gone)));
+                }
+                told
+            }
+        }
+    }
+
+    /// The events of a call; of a return, with the number of the call.
+    fn call_events(
+        &mut self,
+        which: Called,
+        function: StrId,
+        args: &[Arg],
+        call: Option<u64>,
+        visit: &mut impl FnMut(PropertyEvent<'_>),
+    ) -> Result<(), FeedError> {
         let events = match which {
             Called::Enters => &self.called,
             Called::Returns => &self.returned,
@@ -370,8 +408,14 @@ impl<'p> Translator<'p> {
                 let event = self.property.events[event as usize].name.clone();
                 return Err(FeedError::NotRecorded { event });
             };
-            let values: SmallVec<[u64; 4]> =
-                found.iter().map(|arg| value(&mut self.objects, &self.texts, *arg)).collect();
+            let (objects, calls) = (&mut self.objects, &self.calls);
+            let value = |(position, arg): (usize, &Arg)| match (call, *arg) {
+                (Some(call), Arg::Object(addr)) if calls.is_given(event, position) => {
+                    objects.given(call, addr)
+                }
+                (_, arg) => value(objects, &self.texts, arg),
+            };
+            let values: SmallVec<[u64; 4]> = found.iter().enumerate().map(value).collect();
             deliver(self.property, &mut self.sorts, event, &found, &values, visit)?;
         }
         Ok(())
@@ -392,8 +436,9 @@ impl<'p> Translator<'p> {
         }
         for object in self.objects.in_block(mem.addr, mem.size.into()) {
             self.builtin(Builtin::EndObject, &[object], visit);
-            visit(PropertyEvent::Gone(object));
-            self.objects.end(object);
+            if self.objects.end(object) {
+                visit(PropertyEvent::Gone(object));
+            }
         }
     }
 
@@ -439,27 +484,9 @@ impl<'p> Translator<'p> {
 
     /// Why it is so, if the value of a variable was not known when another was assigned, or is not known now.
     pub fn unknown_value(&self) -> Option<String> {
-        let UnknownValue { var, is_all, .. } = self.relied_on.or(self.unknown.first().copied())?;
-        let variable = &self.property.vars[var as usize].name;
-        Some(match is_all {
-            true => format!(
-                "the trace does not say which value `{variable}` got: those of whole numbers are recorded with `--spec` or `--watch {variable}`"
-            ),
-            false => format!(
-                "`{variable}` was written together with other memory, or by code that does not tell what: its value is not known"
-            ),
-        })
+        let unknown = self.relied_on.or(self.unknown.first().copied())?;
+        Some(unknown.why(&self.property.vars[unknown.var as usize].name))
     }
-}
-
-/// A variable of the property that was written, nobody knows with what.
-#[derive(Clone, Copy, Debug)]
-struct UnknownValue {
-    var: u32,
-    /// Whether the variable is all that was written.
-    is_all: bool,
-    /// By whom, and where.
-    by: (ThreadId, LocId),
 }
 
 /// Whether a trace with these facts was recorded from a program.
@@ -497,7 +524,8 @@ fn deliver(
         if let Carried::Arg(position) = carried
             && let Some(Arg::Int(_)) = args.get(*position as usize)
         {
-            sorts[*param as usize] = Sort::Number;
+            let is_named = matches!(declared.source, Source::Named(_));
+            sorts[*param as usize] = if is_named { Sort::NumberOrLife } else { Sort::Number };
         }
     }
     visit(PropertyEvent::Event(event, values));

@@ -12,6 +12,10 @@ use crate::property::{Parameter, Source};
 /// What the event `name(args)` is, `name` being `enter` or `exit`.
 pub(super) fn source(name: &Name, args: &[Arg]) -> Result<Source, Diagnostic> {
     let (functions, values) = split(name, args)?;
+    if functions.iter().any(|function| function.trim().is_empty()) {
+        let problem = Diagnostic::error(name.span.clone(), "a function has a name", "this one is empty");
+        return Err(problem.with_help(format!("write `{}(\"NAME\", …)`", name.text)));
+    }
     let values: Vec<&Arg> = values.into_iter().filter(|arg| !is_thread(arg)).collect();
     if name.text == "exit" {
         return of_exit(functions, &values);

@@ -176,10 +176,20 @@ impl BodyCompiler<'_> {
             if !known.contains(&name) {
                 let message = format!("`{{{name}}}` is not a known name");
                 let label = format!("known names: {}", known.join(", "));
-                problems.push(
-                    Diagnostic::error(span.clone(), message, label)
-                        .with_suggestion(name, known.iter().copied()),
-                );
+                let problem = Diagnostic::error(span.clone(), message, label);
+                let mut args = self.property.events.iter().flat_map(|event| &event.args);
+                let is_carried = args.any(|arg| matches!(arg, ast::Arg::Name(own) if own.text == name));
+                problems.push(if is_carried {
+                    let params = self.property.params.iter().map(|param| param.text.as_str());
+                    let params: Vec<&str> = params.chain([name]).collect();
+                    problem.with_help(format!(
+                        "what an event carries is known to handlers if it is a parameter: `property {}({})`",
+                        self.property.name.text,
+                        params.join(", ")
+                    ))
+                } else {
+                    problem.with_suggestion(name, known.iter().copied())
+                });
             }
         }
     }

@@ -137,7 +137,10 @@ impl Scope<'_> {
         let known = vars.map(|name| name.text.as_str()).chain(self.carried.iter().copied());
         let message = format!("`{}` is neither a variable nor a value of the event", name.text);
         let problem = Diagnostic::error(name.span.clone(), message, "unknown name");
-        problem.with_suggestion(&name.text, known)
+        match name.text.as_str() {
+            "null" | "NULL" | "nullptr" | "None" => problem.with_help("a pointer to nothing is `0`"),
+            written => problem.with_suggestion(written, known),
+        }
     }
 }
 

@@ -49,7 +49,7 @@ pub enum Refusal {
     #[error("`{0}` may be several threads")]
     Group(String),
     /// Nobody said who this is.
-    #[error("`{0}` is neither a declared thread nor bound by a quantifier")]
+    #[error("`{0}` is no thread: declare it, `thread {0};`")]
     Undeclared(String),
     /// A single thread after `exists` or `forall`.
     #[error("`{0}` is one thread: there is nothing to quantify over")]

@@ -332,6 +332,8 @@ impl Parser {
             let mut args = self.args()?;
             if self.takes_word("returning") {
                 args.push(Arg::Returned(self.name("a name for the result")?));
+            } else if self.is_word(0, "returns") {
+                return Err(self.unexpected("`;`").with_help("what a function returns is `returning NAME`"));
             }
             Some((name, args))
         } else {

@@ -1,5 +1,5 @@
 //! What is allowed but probably not intended: events nobody uses, parameters that no event binds, names that are nearly or by chance
-//! those of built-in events, grammars of nothing, unreachable verdicts, machines with two transitions for one event.
+//! those of built-in events, grammars of nothing, handlers that do nothing, unreachable verdicts, machines with two transitions for one event.
 
 use rustc_hash::FxHashSet;
 
@@ -26,7 +26,8 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
     let all_read = ast.bodies.iter().any(reads_all);
     for event in ast.events.iter().filter(|event| !all_read && !used.contains(&event.name.text.as_str())) {
         let message = format!("no body uses the event `{}`", event.name.text);
-        let help = "it still counts as a step of every body; remove it if that is not intended";
+        let help =
+            "it still counts as a step of every body that has begun; remove it if that is not intended";
         problems.push(Diagnostic::warning(event.name.span.clone(), message, "never used").with_help(help));
     }
     unbound_parameters(ast, property, problems);
@@ -57,6 +58,12 @@ pub(super) fn look(ast: &ast::Property, property: &Property, problems: &mut Vec<
         }
     }
     for handler in &ast.handlers {
+        if handler.actions.is_empty() {
+            let message = format!("this handler of `@{}` does nothing", handler.category.text);
+            let problem =
+                Diagnostic::warning(handler.category.span.clone(), message, "its verdicts are ignored");
+            problems.push(problem.with_help("add an action, as in `report \"…\";`"));
+        }
         let of_bodies = || property.bodies.iter().filter_map(|body| Some((body, position(body, handler)?)));
         let comes = |(body, wanted): (&Body, Categories)| match &body.machine {
             Machine::Automaton(automaton) => {

@@ -86,8 +86,47 @@ impl Shadow {
         }
     }
 
-    #[cold]
     fn access_many(&mut self, mem: Mem, key: Key, time: u64, thread: &mut Thread, races: &mut Races) {
+        if !self.access_whole_words(mem, key, time, thread) {
+            self.access_parts(mem, key, time, thread, races);
+        }
+    }
+
+    /// The usual access of several words: of two that are always accessed as a whole, and without a race. Whether it is one; then it is done.
+    fn access_whole_words(&mut self, mem: Mem, key: Key, time: u64, thread: &mut Thread) -> bool {
+        const WORDS: usize = 2;
+        let first = mem.addr / 8;
+        let is_of_words = mem.addr.is_multiple_of(8) && mem.size as usize == 8 * WORDS;
+        if !is_of_words || first % PAGE > PAGE - WORDS as u64 {
+            return false;
+        }
+        let Some(head) = self.pages.cached(first) else { return false };
+        let access = WordAccess { key, time, mask: u8::MAX };
+        let ids: [CellId; WORDS] = std::array::from_fn(|nth| self.pages.cells(head + nth as u32));
+        let mut is_usual = true;
+        let are_after_all = ids.map(|id| {
+            let cell = &self.cells[id as usize];
+            is_usual &= cell.mask == u8::MAX && cell.next == 0;
+            is_usual && cell.races(&self.tables, &access, thread, |_| is_usual = false)
+        });
+        if !is_usual {
+            return false;
+        }
+        if key.manner().reads() {
+            ids.iter().for_each(|&id| self.cells[id as usize].last_write.read_by(thread, &self.snapshots));
+        }
+        for (id, is_after_all) in ids.into_iter().zip(are_after_all) {
+            let cell = &mut self.cells[id as usize];
+            cell.note(&mut self.tables, &access, is_after_all);
+            if key.manner().writes() {
+                cell.wrote(thread, time, &mut self.snapshots);
+            }
+        }
+        true
+    }
+
+    #[cold]
+    fn access_parts(&mut self, mem: Mem, key: Key, time: u64, thread: &mut Thread, races: &mut Races) {
         let (mut parts, mut are_after_all) =
             (std::mem::take(&mut self.parts), std::mem::take(&mut self.are_after_all));
         self.add_parts(mem, &mut parts);

@@ -16,6 +16,7 @@ use crate::clock;
 use crate::entry_points::weak_entries;
 use crate::environment;
 use crate::real_functions::{Real, call_real};
+use crate::recorder::session;
 use crate::recorder::thread::{always, are_many};
 
 /// How long threads are left alone between two looks at them, in milliseconds.
@@ -121,6 +122,7 @@ extern "C-unwind" fn start_program(
 ) -> c_int {
     static REAL: Real = Real::new(c"__libc_start_main");
     MAIN.store(main, SeqCst);
+    session::await_end();
     // SAFETY: forwards what the program's own start code passes, with a function of the same type in the place of `main`.
     unsafe {
         call_real!(

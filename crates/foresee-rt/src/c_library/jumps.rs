@@ -10,6 +10,7 @@ use std::cell::Cell;
 use libc::{c_int, c_void};
 
 use crate::entry_points::weak_entries;
+use crate::monitors;
 use crate::real_functions::{Real, call_real, listed};
 use crate::recorder::thread::{abandon, depth, leave_to};
 use crate::recorder::{atomics, branches};
@@ -70,6 +71,7 @@ fn jumps(buffer: u64) {
     NOTED.with(|noted| {
         if let Some(slot) = noted.iter().find(|slot| slot.get().0 == buffer) {
             leave_to(slot.get().1);
+            monitors::jumped_to(slot.get().1);
         }
     });
     branches::jumped();

@@ -6,7 +6,7 @@
 //!
 //! | modules | hold |
 //! |---|---|
-//! | `threads`, `cancellation`, `process` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded |
+//! | `threads`, `cancellation`, `process`, `lookup` | threads that begin, end and are joined; `fork`, `wait`, libraries that are loaded, and what is looked up in them |
 //! | `ending`, `other_threads` | the end of the process, which waits a little for its threads |
 //! | `locks`, `conditions`, `semaphores`, `once`, `lives` | what programs synchronise by, and how it begins and ends |
 //! | `channels`, `room`, `descriptors`, `descriptor_lives`, `streams`, `aio`, `io_uring` | what threads hand over through descriptors: pipes, sockets, files |
@@ -36,6 +36,7 @@ mod ipc;
 mod jumps;
 mod lives;
 mod locks;
+mod lookup;
 mod mappings;
 mod names;
 mod new_delete;

@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use foresee_format::Tag;
-use libc::{c_char, c_int, c_void, pthread_t, timespec};
+use libc::{c_char, c_int, c_void, pthread_key_t, pthread_t, timespec};
 
 use super::blocked_signals::{ALL_THAT_CAN_WAIT, block, blocked_now, is_inherited};
 use super::cancellation;
@@ -32,9 +32,14 @@ pub(crate) fn start() {
     if !status::recording() {
         return;
     }
-    let mut key = 0;
+    // Not as the program calls it: properties may name it, and this would be a call of the program's, before its first thread has begun.
+    static CREATE_KEY: Real = Real::new(c"pthread_key_create");
+    let mut key: pthread_key_t = 0;
     // SAFETY: `key` is a variable for the answer; `ending` has the signature of a key's destructor.
-    if unsafe { libc::pthread_key_create(&mut key, Some(ending)) } == 0 {
+    let created = unsafe {
+        call_real!(CREATE_KEY, (*mut pthread_key_t, unsafe extern "C" fn(*mut c_void)) -> c_int, &raw mut key, ending)
+    };
+    if created == 0 {
         END.store(key, SeqCst);
     }
     begin_first();
@@ -191,9 +196,7 @@ fn begin<F>(start: *mut c_void) -> (F, *mut c_void) {
     // SAFETY: it came from `real_malloc`, was read just now, and nobody else has it.
     unsafe { real_free(start) };
     thread_handles::note_own(thread);
-    // SAFETY: a key that does not exist is refused. The value is no pointer to anything, only not null, so that the key's
-    // destructor runs.
-    unsafe { libc::pthread_setspecific(END.load(SeqCst), ROUNDS as *const c_void) };
+    ends_in(ROUNDS);
     always(|local| {
         local.set_thread(thread);
         local.stamped(Tag::Begin, 0, []);
@@ -234,6 +237,15 @@ fn stack() -> Option<(u64, u64)> {
     }
 }
 
+/// Has the destructor of our key run in so many rounds from now. Not as the program calls it, like [`start`].
+fn ends_in(rounds: usize) {
+    static SET: Real = Real::new(c"pthread_setspecific");
+    // SAFETY: a key that does not exist is refused. The value is no pointer to anything, only not null, so that the key's destructor runs.
+    unsafe {
+        call_real!(SET, (pthread_key_t, *const c_void) -> c_int, END.load(SeqCst), rounds as *const c_void)
+    };
+}
+
 /// The destructor of our key, which is the first of all: runs when the thread ends, and puts itself off to the last round.
 unsafe extern "C" fn ending(rounds: *mut c_void) {
     let rounds = rounds as usize;
@@ -241,9 +253,7 @@ unsafe extern "C" fn ending(rounds: *mut c_void) {
         cancellation::acts();
     }
     if rounds > 1 {
-        // SAFETY: the key exists as long as the process; the value is only a number, not a pointer to anything.
-        unsafe { libc::pthread_setspecific(END.load(SeqCst), (rounds - 1) as *const c_void) };
-        return;
+        return ends_in(rounds - 1);
     }
     // A handler that ran later could not be recorded. The thread ends: signals for the process are handled by another.
     block(ALL_THAT_CAN_WAIT);

@@ -55,6 +55,12 @@ pub(super) fn put_in_place(hooks: &[Hook]) -> bool {
         let begin = begins[number];
         (begin..begin + room_of(&hooks[number]) as u64, hook.saved.words())
     }));
+    let imports = hooks.iter().zip(&begins).filter(|(hook, _)| hook.kind == HookKind::Import);
+    // One that nobody can come to has no piece.
+    let imports = imports.filter(|(hook, _)| imports::filled_in(hook, bias).next().is_some());
+    imports::keep(
+        imports.filter_map(|(hook, begin)| Some((imports::address(hook, bias)?, *begin))).collect(),
+    );
     let Some(protections) = Protections::now() else { return false };
     protect(pieces, len, libc::PROT_READ | libc::PROT_EXEC)
         && hooks.iter().zip(begins).all(|(hook, begin)| match hook.kind {

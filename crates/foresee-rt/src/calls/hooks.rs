@@ -35,9 +35,14 @@ pub(super) extern "C" fn reached(registers: *const [u64; SAVED_REGISTERS], frame
     // of the return address, or of the words that the hook has saved below it.
     let (hook, registers) = unsafe { (&*HOOKS.load(Acquire).add(number), &*registers) };
     // SAFETY: as before.
-    let pc = unsafe { frame.add(hook.saved.words()).read() };
-    let bits = |value: ValueWord| bits(value, registers, frame);
-    let place = frame as u64;
+    let (place, pc) = unsafe {
+        let place = frame.add(hook.saved.words());
+        (place as u64, place.read())
+    };
+    let bits = |value: ValueWord| match value.register {
+        ValueWord::CALL => place,
+        _ => bits(value, registers, frame),
+    };
     if !hook.kept.is_empty() {
         let mut arguments: Arguments = Default::default();
         for (argument, word) in arguments.iter_mut().zip(hook.kept) {

@@ -4,6 +4,7 @@
 //! through them.
 
 use std::ffi::CString;
+use std::sync::OnceLock;
 
 use super::table::Hook;
 use crate::program;
@@ -26,6 +27,18 @@ pub(super) fn address(hook: &Hook, bias: u64) -> Option<u64> {
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as u64;
         (found != 0).then_some(found)
     })
+}
+
+/// The functions that hooks are for, each with the piece that leads to it.
+static PIECES: OnceLock<Vec<(u64, u64)>> = OnceLock::new();
+
+pub(super) fn keep(pieces: Vec<(u64, u64)>) {
+    PIECES.get_or_init(|| pieces);
+}
+
+/// The piece that leads to this function, if there is one.
+pub(super) fn piece_of(function: u64) -> Option<u64> {
+    PIECES.get()?.iter().find(|(of, _)| *of == function).map(|(_, piece)| *piece)
 }
 
 /// What may be done with the memory of this process.

@@ -40,9 +40,16 @@ mod table;
 mod trampoline;
 mod unwinding;
 
+use std::ffi::c_void;
+
 use crate::environment;
 use crate::message::fail;
 use crate::recorder::session;
+
+/// What a program that looks this function up has to call instead, so that its hook sees it.
+pub(crate) fn in_front_of(function: *const c_void) -> Option<*const c_void> {
+    imports::piece_of(function as u64).map(|piece| piece as *const c_void)
+}
 
 /// Puts the hooks in place, if there are any for this program.
 pub(crate) fn start() {

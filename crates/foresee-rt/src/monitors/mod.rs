@@ -38,6 +38,11 @@ pub(crate) fn start_in_child() -> bool {
     knowledge::start_in_child()
 }
 
+/// The child of a fork has no trace, and so is not monitored: what its parent has done is not its own.
+pub(crate) fn leave_child_alone() {
+    verdicts::tell_child();
+}
+
 /// A thread is about to read or write memory.
 #[inline]
 pub(crate) fn access(thread: u32, is_write: bool, addr: u64, size: u64, pc: u64) {
@@ -50,6 +55,11 @@ pub(crate) fn access(thread: u32, is_write: bool, addr: u64, size: u64, pc: u64)
 /// Whether an access of a watched variable is a step only when its value is known, which is when the thread enters the runtime next.
 pub(crate) fn waits_for_value(is_write: bool) -> bool {
     knowledge::waits_for_value(is_write) || is_write && properties::ask_for_values()
+}
+
+/// A thread accesses memory while another one writes it, in an order that nobody knows: its write becomes a step only later.
+pub(crate) fn raced(addr: u64, size: u64) {
+    knowledge::raced(addr, size);
 }
 
 /// A thread has written a watched variable, with this value if it is known.
@@ -90,12 +100,23 @@ pub(crate) fn register(name: &[u8], function: usize, argument: usize) {
 
 /// The process ends by itself, which this thread sees.
 pub(crate) fn end(thread: u32) {
+    knowledge::end();
     properties::end(thread);
 }
 
-/// Does what is to be done about what this thread has found, if anything.
+/// The thread jumps to where it was so deep in functions of the program.
+pub(crate) fn jumped_to(depth: u32) {
+    functions::jumped_to(depth);
+}
+
+/// Whether there is something to do about what this thread has found.
 #[inline]
-pub(crate) fn recover() {
-    knowledge::recover();
-    properties::recover();
+pub(crate) fn has_to_recover() -> bool {
+    knowledge::has_to_recover() || properties::has_to_recover()
+}
+
+/// Does it; the thread is so deep in functions of the program.
+pub(crate) fn recover(depth: u32) {
+    knowledge::recover(depth);
+    properties::recover(depth);
 }

@@ -4,6 +4,10 @@
 //! begin                                                       before the program's own code
 //! verdict PROPERTY CATEGORY THREAD PLACE CERTAINTY MESSAGE    at the event
 //! end PROPERTY EVENTS MISFITS GIVEN_UP                        when the process has ended by itself
+//! thread NAME, local NAME                                     what formulas about what threads know mention, and is there
+//! knowledge EVENTS VARIABLES                                  when the process has ended by itself
+//! child                                                       of a fork: it is not monitored
+//! crowd                                                       there are more threads than can be monitored
 //! ```
 //!
 //! PLACE is the address of the code as the program's file has it, in hexadecimal, 0 if that is not known, or `end`; CERTAINTY is `sure`, or the name of a variable whose value was not known. Line ends, tabs and backslashes
@@ -95,6 +99,31 @@ pub(in crate::monitors) fn tell(found: &Found<'_>) {
 /// The process ends, and a property has seen this.
 pub(in crate::monitors) fn tell_end(property: &str, [events, misfits, given_up]: [u64; 3]) {
     line(&["end", property, &events.to_string(), &misfits.to_string(), &given_up.to_string()]);
+}
+
+/// A thread is called this, which a property mentions.
+pub(in crate::monitors) fn tell_thread(name: &str) {
+    line(&["thread", name]);
+}
+
+/// A thread assigns this variable of its own.
+pub(in crate::monitors) fn tell_local(name: &str) {
+    line(&["local", name]);
+}
+
+/// The process ends, and so many events were steps of formulas about what threads know; the values of some variables were perhaps not known.
+pub(in crate::monitors) fn tell_end_of_knowledge(events: u64, unknown: &str) {
+    line(&["knowledge", &events.to_string(), unknown]);
+}
+
+/// Not all threads are monitored.
+pub(in crate::monitors) fn tell_crowd() {
+    line(&["crowd"]);
+}
+
+/// This is the child of a fork, which is not monitored.
+pub(in crate::monitors) fn tell_child() {
+    line(&["child"]);
 }
 
 fn line(fields: &[&str]) {

@@ -10,11 +10,12 @@
 //! * [`std_functions!`]: functions of Rust's library, which is linked statically. The driver gives each a second name,
 //!   `foresee_real_…`; where it has not, as in a C program, that name is a stub that nobody calls.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use libc::c_void;
 
+use crate::linked;
 use crate::message::say;
 
 pub(crate) mod allocator;
@@ -52,7 +53,7 @@ impl Real {
         if found.is_null() { self.find() } else { found }
     }
 
-    /// The next function of the name among the program's libraries.
+    /// The next function of the name among the program's libraries. (`dlsym` itself is found by its version, as ours calls the real one.)
     fn next(&self) -> *mut c_void {
         // SAFETY: both calls take a handle that always exists and names that end in a zero byte.
         unsafe {
@@ -69,7 +70,7 @@ impl Real {
             // SAFETY: both calls take names that end in a zero byte. A null handle would stand for the program, and so for ours.
             Some(library) if found.is_null() => unsafe {
                 let handle = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
-                if handle.is_null() { found } else { libc::dlsym(handle, self.name.as_ptr()) }
+                if handle.is_null() { found } else { look_up_in(handle, self.name.as_ptr()).cast_mut() }
             },
             _ => found,
         }
@@ -99,15 +100,22 @@ unsafe extern "C" {
 /// Looks up all functions that a program may call through us. Libraries that lack one are no reason to end: nobody will call it. Some 500
 /// lookups take less than a millisecond.
 pub(crate) fn find_all() {
-    let (mut next, end) = ((&raw const FIRST).cast::<&Real>(), (&raw const LAST).cast::<&Real>());
-    while next < end {
-        // SAFETY: the linker puts what is listed one behind the other, and nothing else there.
-        let real = unsafe { *next };
+    for real in listed_reals() {
         if real.found.load(Relaxed).is_null() {
             real.found.store(real.next(), Relaxed);
         }
-        next = next.wrapping_add(1);
     }
+}
+
+/// Whether this is a function that ours stands in front of, by this name.
+pub(crate) fn is_real(function: *const c_void, name: &CStr) -> bool {
+    listed_reals().any(|real| real.found.load(Relaxed).cast_const() == function && real.name == name)
+}
+
+/// All that [`listed!`] lists.
+fn listed_reals() -> impl Iterator<Item = &'static &'static Real> {
+    // SAFETY: references to them are all that is there.
+    unsafe { linked::list(&raw const FIRST, &raw const LAST) }
 }
 
 /// Puts a static [`Real`] on the list of those that are looked up at the start; costs no instruction where it stands. A linker that
@@ -164,6 +172,17 @@ macro_rules! call_real {
     }};
 }
 pub(crate) use call_real;
+
+/// `dlsym`, in its first version: without one it would be looked up by itself.
+pub(crate) static REAL_LOOKUP: Real = Real::versioned(c"dlsym", c"GLIBC_2.2.5");
+
+/// What has this name in a library, itself: not ours, which stands in front of it.
+///
+/// SAFETY: `library` is a handle of the loader, and the name ends in a zero byte.
+pub(crate) unsafe fn look_up_in(library: *mut c_void, name: *const c_char) -> *const c_void {
+    // SAFETY: by the contract of this function, which is that of the C library's.
+    unsafe { call_real!(REAL_LOOKUP, (*mut c_void, *const c_char) -> *const c_void, library, name) }
+}
 
 /// Declares functions of Rust's library by the names that the driver connects, with stubs in case it does not.
 ///

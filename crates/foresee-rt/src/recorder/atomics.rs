@@ -19,15 +19,15 @@ use std::sync::atomic::{
     AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
 };
 
-use super::order::{Clock, clock};
-use super::thread::{AtomicEffect, Local, identity, inside, load_at_once};
-use crate::spinning::{make_way, spin_until};
+pub(crate) use foresee_format::{ORDER_ACQ_REL, ORDER_ACQUIRE, ORDER_RELAXED, ORDER_RELEASE};
 
-/// Memory orders, as the ABI of ThreadSanitizer and the trace count them.
-pub(crate) const ORDER_RELAXED: i32 = 0;
-pub(crate) const ORDER_ACQUIRE: i32 = 2;
-pub(crate) const ORDER_RELEASE: i32 = 3;
-pub(crate) const ORDER_ACQ_REL: i32 = 4;
+use foresee_format::Tag;
+
+use super::order::{Clock, clock};
+use super::status;
+use super::thread::{AtomicEffect, Local, identity, inside, load_at_once};
+use crate::monitors;
+use crate::spinning::{make_way, spin_until};
 
 const STRIPES: usize = 1 << 10;
 static STRIPES_OF_ATOMICS: [Stripe; STRIPES] = [const { Stripe::new() }; STRIPES];
@@ -171,6 +171,20 @@ fn atomic_inside<R>(
     stripe.last.store(key, Relaxed);
     stripe.unlock();
     result
+}
+
+/// Monitors in the process are told of an atomic operation that code has done which is not recorded, and which whoever reads a trace finds by other means. What it read
+/// may be of an operation that its thread has done and not told them of yet, with the stripe locked: so this comes after it.
+pub(crate) fn tell_monitors_of_update(addr: u64, size_log2: u8, pc: u64) {
+    if !status::monitored() {
+        return;
+    }
+    inside(|local| {
+        let stripe = Stripe::of(addr);
+        stripe.lock(local);
+        monitors::record(local.monitored_thread(), Tag::Rmw, size_log2 << 4, &[pc, addr]);
+        stripe.unlock();
+    });
 }
 
 /// Does and records an atomic load.

@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 use foresee_format::{
-    INITIAL_VALUE_OF, PLACE_OF, PROCESS, RunFlags, TEXT_CALLS, TEXT_FACTS, TEXT_JOINED, TEXT_MAPS, UNSIGNED,
+    CALLS_OF, INITIAL_VALUE_OF, PLACE_OF, PROCESS, RunFlags, SOME_CALLS_OF, TEXT_CALLS, TEXT_FACTS,
+    TEXT_JOINED, TEXT_MAPS, UNSIGNED,
 };
 
 use super::new_file::{self, Name};
@@ -40,6 +41,8 @@ pub(crate) fn start() {
         return say(&[b"foresee: the program has other rights than its user (setuid): it runs unrecorded\n"]);
     }
     let is_monitored = monitors::start();
+    // A program that is started by others than the C library's start code ends, too.
+    await_end();
     let Some(path) = environment::text(c"FORESEE_RAW") else {
         return if is_monitored {
             monitor_alone()
@@ -64,11 +67,11 @@ pub(crate) fn start_in_child() {
     for (byte, slot) in path.iter_mut().zip(&PATH) {
         *byte = slot.load(Relaxed);
     }
-    // Without a trace, the child is not monitored: what its parent has done is not its own.
-    if let Ok(path) = CStr::from_bytes_until_nul(&path)
-        && !path.is_empty()
-    {
-        begin(path, new_file::create_for_this_process(path), monitors::start_in_child());
+    match CStr::from_bytes_until_nul(&path) {
+        Ok(path) if !path.is_empty() => {
+            begin(path, new_file::create_for_this_process(path), monitors::start_in_child());
+        }
+        _ => monitors::leave_child_alone(),
     }
 }
 
@@ -76,8 +79,15 @@ pub(crate) fn start_in_child() {
 fn monitor_alone() {
     order::start(Clock::Time);
     status::turn_on_monitors();
-    // SAFETY: the function stays, and does not look at its argument. It runs after those that the program registers. (`atexit` is not in the C library itself, but linked to programs.)
-    unsafe { __cxa_atexit(end_monitors, std::ptr::null_mut(), std::ptr::null_mut()) };
+}
+
+/// Has the end of the process noted. To be called before the C library registers what runs destructors: then it comes behind them, and behind what the program registers. Only the first call counts.
+pub(crate) fn await_end() {
+    static IS_AWAITED: AtomicBool = AtomicBool::new(false);
+    if !IS_AWAITED.swap(true, Relaxed) {
+        // SAFETY: the function stays, and does not look at its argument. (`atexit` is not in the C library itself, but linked to programs.)
+        unsafe { __cxa_atexit(end, std::ptr::null_mut(), std::ptr::null_mut()) };
+    }
 }
 
 unsafe extern "C" {
@@ -88,15 +98,22 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-extern "C" fn end_monitors(_: *mut c_void) {
-    thread::always(|local| monitors::end(local.monitored_thread()));
+/// The process ends by itself, and has done all that it does then.
+extern "C" fn end(_: *mut c_void) {
+    if status::only_monitored() {
+        thread::always(|local| monitors::end(local.monitored_thread()));
+    }
+    // A copy of the process that nobody has seen has the trace of the original.
+    if status::recording() {
+        trace_file::note_end();
+    }
 }
 
 fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     if let Ok(name) = CStr::from_bytes_until_nul(&name) {
         side_files::start(name);
     }
-    let clock = order::start(wanted_clock());
+    let clock = start_clock();
     let problem: &[u8] = if fd < 0 {
         b"foresee: cannot create the trace "
     } else if !trace_file::open(fd, flags(clock)) {
@@ -118,11 +135,20 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
 }
 
 /// The counter, unless time is asked for (`FORESEE_CLOCK=time`: the driver does on many processors) and the moment of no record counts: it does where code may order threads unseen, where values are compared, and where the
-/// beginning of the run is given up at some moment.
-fn wanted_clock() -> Clock {
-    let is_asked = environment::text(c"FORESEE_CLOCK").is_some_and(|clock| clock.to_bytes() == b"time");
-    let needs_moments = || ring::is_on() || seen_values::are_recorded() || program::has_unknown_libraries();
-    if is_asked && !needs_moments() { Clock::Time } else { Clock::Counter }
+/// beginning of the run is given up at some moment. With `FORESEE_CLOCK=moments` every record has the time of its own moment, whatever that costs.
+fn start_clock() -> Clock {
+    let asked = environment::text(c"FORESEE_CLOCK").map_or(&b""[..], CStr::to_bytes);
+    let wanted = match asked {
+        _ if ring::is_on() || seen_values::are_recorded() => Clock::Counter,
+        b"moments" => Clock::Time,
+        b"time" if !program::has_unknown_libraries() => Clock::Time,
+        _ => Clock::Counter,
+    };
+    let clock = order::start(wanted);
+    if asked == b"moments" && clock == Clock::Time {
+        order::be_exact();
+    }
+    clock
 }
 
 /// Libraries were loaded: code of theirs may order threads unseen from now on.
@@ -142,6 +168,7 @@ fn flags(clock: Clock) -> RunFlags {
         .with_if(RunFlags::KEYS_ARE_TIMES, clock == Clock::Time)
         .with_if(RunFlags::CHUNKS_STAY, thread::chunks_stay())
         .with_if(RunFlags::AFTER_FORK, IS_CHILD.load(Relaxed))
+        .with_if(RunFlags::TELLS_END, true)
 }
 
 /// Writes facts about the process: they appear in `foresee trace info`, and properties have the first values of variables from them.
@@ -173,6 +200,15 @@ fn write_facts() {
             fact(&[PLACE_OF, part].concat(), place.as_bytes());
         }
     }
+    // The driver says what it has asked for.
+    let asked = |name: &'static CStr| {
+        let text = environment::text(name).and_then(|text| text.to_str().ok()).unwrap_or_default();
+        text.lines().filter_map(|line| line.split_once('\t'))
+    };
+    let exact = asked(c"FORESEE_CALLS_OF").filter(|_| CALLS.get().is_some());
+    exact.for_each(|(how, function)| fact(&[CALLS_OF, function].concat(), how.as_bytes()));
+    let some = asked(c"FORESEE_SOME_CALLS_OF");
+    some.for_each(|(why, function)| fact(&[SOME_CALLS_OF, function].concat(), why.as_bytes()));
     trace_file::write_text(TEXT_FACTS, 0, &facts);
 }
 

@@ -11,9 +11,9 @@
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use foresee_format::{
-    CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, FLAGS_WORD, HEADER_LEN, KEY_WORD, LEN_WORD, LENGTH_WORD,
-    MAGIC, NAME_LEN, NAMES, OWNER_WORD, REQUEST_WORD, RunFlags, SIDE_LENGTHS_WORD, STOP_WORD, Stop,
-    TEXT_OWNER, UNIT, VERSION, VERSION_WORD, WHY_WORD,
+    CHUNK_HEADER_WORDS, CHUNK_MAGIC, CUT_WORD, END_WORD, FLAGS_WORD, HEADER_LEN, KEY_WORD, LEN_WORD,
+    LENGTH_WORD, MAGIC, NAME_LEN, NAMES, OWNER_WORD, REQUEST_WORD, RunFlags, SIDE_LENGTHS_WORD, STOP_WORD,
+    Stop, TEXT_OWNER, UNIT, VERSION, VERSION_WORD, WHY_WORD,
 };
 
 use super::descriptor::{self, FILES};
@@ -79,6 +79,13 @@ fn header_word(word: usize) -> Option<&'static AtomicU64> {
     // SAFETY: the header is mapped for as long as the process lives, and longer than any of its words' numbers. After the start,
     // its words are only used as atomics.
     (!header.is_null()).then(|| unsafe { AtomicU64::from_ptr(header.add(word)) })
+}
+
+/// The process ends by itself.
+pub(crate) fn note_end() {
+    if let Some(word) = header_word(END_WORD) {
+        word.store(1, SeqCst);
+    }
 }
 
 /// The last request for fresh keys.
@@ -206,8 +213,11 @@ unsafe fn write_at(fd: i32, mut bytes: *const u8, mut len: u64, mut offset: u64)
     true
 }
 
-/// Writes a text, which holds from this key on, into a chunk of its own.
+/// Writes a text, which holds from this key on, into a chunk of its own; nothing where there is no trace, as where a program is only monitored.
 pub(crate) fn write_text(kind: u64, key: u64, text: &[u8]) {
+    if HEADER.load(SeqCst).is_null() {
+        return;
+    }
     let header = 8 * (CHUNK_HEADER_WORDS as u64 + 2);
     let len = (header + text.len() as u64).next_multiple_of(UNIT);
     let Some(at) = chunk(TEXT_OWNER, len, key, order::now()) else { return };

@@ -77,12 +77,18 @@ pub(crate) fn may_be(addr: u64) -> bool {
 #[inline(always)]
 pub(crate) fn disturb(addr: u64, size: u64) {
     if any() {
-        for watched in list() {
-            if addr < watched.end.load(Relaxed) && watched.start.load(Relaxed) < addr.saturating_add(size) {
-                watched.writes.fetch_add(BEGUN, SeqCst);
-            }
+        for watched in overlapping(addr, size) {
+            watched.writes.fetch_add(BEGUN, SeqCst);
         }
     }
+}
+
+/// The watched variables of which some bytes are among these.
+fn overlapping(addr: u64, size: u64) -> impl Iterator<Item = &'static Watched> {
+    let end = addr.saturating_add(size);
+    let overlaps =
+        move |watched: &&Watched| addr < watched.end.load(Relaxed) && watched.start.load(Relaxed) < end;
+    list().iter().filter(overlaps)
 }
 
 /// The watched variables that are all in these bytes, and are numbers: where they are, and their sizes.
@@ -94,6 +100,11 @@ pub(crate) fn within(addr: u64, size: u64) -> impl Iterator<Item = (u64, u8)> {
         (addr <= start && until <= end).then_some((start, size))
     };
     list().iter().filter_map(place)
+}
+
+/// Whether another thread may be writing one of these bytes: the value of its write is not known yet. Inside of the runtime: this thread's own writes are settled.
+pub(crate) fn is_being_written(addr: u64, size: u64) -> bool {
+    any() && overlapping(addr, size).any(|watched| !watched.writes.load(SeqCst).is_multiple_of(BEGUN))
 }
 
 fn list() -> &'static [Watched] {
@@ -165,12 +176,17 @@ impl Access {
         } else {
             (self.watched.writes.load(SeqCst), self.before)
         };
-        self.before.is_multiple_of(BEGUN) && after == expected
+        !self.is_raced() && after == expected
     }
 
     /// The access could not be recorded.
     pub(crate) fn abandon(self) {
         self.ends_alone();
+    }
+
+    /// Whether another thread was writing there when it began.
+    pub(crate) fn is_raced(self) -> bool {
+        !self.before.is_multiple_of(BEGUN)
     }
 
     /// Whether it is a write.
@@ -221,7 +237,7 @@ impl Unsettled {
 
     /// The same access, whose value will not be recorded.
     pub(crate) fn without_value(self) -> Unsettled {
-        Unsettled { has_value: false, ..self }
+        Unsettled { has_value: self.record.is_null(), ..self }
     }
 
     /// The access.

@@ -21,6 +21,7 @@ use super::parts::{is_part, within};
 use super::unseen_atomics::{ACQUIRE, Width, update};
 use crate::entry_points::entries;
 use crate::real_functions::{Real, call_real, is_connected, std_functions};
+use crate::recorder::atomics::tell_monitors_of_update;
 use crate::recorder::locks::Until;
 use crate::recorder::status;
 use crate::recorder::thread::{plain, silence};
@@ -61,6 +62,8 @@ fn parks(pc: u64, until: Until, real: impl FnOnce()) {
     let (word, _) = within(word);
     if let Some(word) = word {
         update(word | SYNC_SPACE, Width::U32, ACQUIRE, pc);
+        // Monitors know the exchange of `unpark` at the word itself.
+        tell_monitors_of_update(word, Width::U32 as u8, pc);
     }
 }
 

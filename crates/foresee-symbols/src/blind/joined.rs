@@ -10,10 +10,13 @@
 //! so whatever another thread did in the meantime, it may have done before or after both.
 //!
 //! Nobody jumps into a chain: targets of jumps in the function are known, and of jumps from elsewhere; where exceptions are caught is known, and calls for accesses throw none. A function that jumps to
-//! computed addresses is left out, and one of which an address inside stands in the program's data. What is in a stack frame stays there until it is stored to; if the function computes the address of anything in its frame, any store may be to that (`Frame`).
+//! computed addresses is left out, and one of which an address inside stands in the program's data, or is computed by its code (`__builtin_setjmp`). What is in a stack frame stays there until it is stored to; if the function computes the address of anything in its frame, any store may be to that (`Frame`).
 //!
 //! **What can come into a chain.** A signal handler: it may run accesses of its own in the middle, synchronise, or not come back; and cancellation of a thread at any moment. Programs that call the functions for that are left out altogether,
-//! and so are those with code that nobody looks at here: other libraries than the system's (the runtime knows them), code that can be written, jumps through thunks. Of a thread that was killed in a chain, what would have come after its last record is not put back.
+//! or that ask the system itself for a handler, or for nobody knows what. So are those with code that nobody looks at here: other libraries than the system's (the runtime knows them), code that can be written, jumps through thunks.
+//!
+//! **The end.** A thread that was ended in a chain had nothing else to do than the rest of it, which is put back: it would have come next, whatever others did. What may fail (a division) ends a chain, but for the accesses themselves: memory that is not there is
+//! nobody's.
 //!
 //! **Cost.** Functions that have accesses are decoded once, and chains with at least two accesses interpreted. [`table`] stops when its time is over; what it has found until then is as good.
 
@@ -46,6 +49,11 @@ const THUNKS: [&str; 4] =
     ["__x86_indirect_thunk", "__x86.indirect_thunk", "__llvm_retpoline", "__x86_return_thunk"];
 /// How those of Rust's library begin, which handles what it installs, and leaves nothing.
 const RUST_LIBRARY: &str = "std::";
+/// The function by which programs ask the system for anything, by number; and the numbers of what comes into chains: handlers of signals, and changes of code.
+const SYSTEM: &str = "syscall";
+const FORBIDDEN: [u64; 3] = [10, 13, 329];
+/// So many instructions before a call say with which number it is done.
+const NEAR: usize = 16;
 /// One of the runtime's, by which programs have values recorded: calls for accesses do more then.
 const WATCHES: &str = "foresee_watch";
 
@@ -104,10 +112,20 @@ fn joined(code: &FileCode, until: Instant) -> Vec<JoinedAccess> {
                 }
                 FlowControl::Call | FlowControl::IndirectCall => match runtime.called(&instructions, at) {
                     Called::Access(_) => accesses += 1,
-                    Called::Forbids if !may_do_anything(code, start) => return Vec::new(),
-                    Called::Forbids | Called::Other => {}
+                    _ if may_do_anything(code, start) => {}
+                    Called::Forbids => return Vec::new(),
+                    Called::System if asks_for_more(&instructions[..at], Register::RDI) => return Vec::new(),
+                    Called::System | Called::Other => {}
                 },
                 _ => {}
+            }
+            let is_asked = one.mnemonic() == Mnemonic::Syscall && !may_do_anything(code, start);
+            if is_asked && asks_for_more(&instructions[..at], Register::RAX) {
+                return Vec::new();
+            }
+            if one.mnemonic() == Mnemonic::Lea && one.is_ip_rel_memory_operand() {
+                let address = one.ip_rel_memory_address();
+                entered.extend(code.function_at(address).filter(|of| of.0 != address));
             }
         }
         let leaps = |one: &Instruction| leaps(code, start, one);
@@ -134,6 +152,23 @@ fn may_do_anything(code: &FileCode, start: FunctionStart) -> bool {
     code.is_runtime(start) || code.name(start).trim_start_matches('<').starts_with(RUST_LIBRARY)
 }
 
+/// Whether the system is asked for what comes into chains, or for nobody knows what: the number is in this register.
+fn asks_for_more(before: &[Instruction], register: Register) -> bool {
+    let sets = |one: &Instruction| {
+        one.op_count() > 0
+            && one.op0_kind() == OpKind::Register
+            && one.op0_register().full_register() == register
+    };
+    let near = before.iter().rev().take(NEAR).take_while(|one| one.flow_control() == FlowControl::Next);
+    let number =
+        near.into_iter().find(|one| sets(one)).and_then(|one| match (one.mnemonic(), one.op1_kind()) {
+            (Mnemonic::Mov, OpKind::Immediate32 | OpKind::Immediate32to64) => Some(one.immediate(1)),
+            (Mnemonic::Xor, OpKind::Register) if one.op1_register() == one.op0_register() => Some(0),
+            _ => None,
+        });
+    number.is_none_or(|number| FORBIDDEN.contains(&number))
+}
+
 /// Whether an instruction of a function jumps to a computed address, other than that of a function of a library; or somebody does so for it.
 fn leaps(code: &FileCode, start: FunctionStart, one: &Instruction) -> bool {
     match one.flow_control() {
@@ -158,6 +193,8 @@ enum Called {
     Access(Access),
     /// No access of a program that does this can be joined.
     Forbids,
+    /// The system is asked for something, by number.
+    System,
     Other,
 }
 
@@ -205,6 +242,9 @@ impl Runtime<'_> {
 fn called(symbol: &str) -> Called {
     if symbol == WATCHES || LEAVING.split_ascii_whitespace().any(|name| name == symbol) {
         return Called::Forbids;
+    }
+    if symbol == SYSTEM {
+        return Called::System;
     }
     let Some(rest) = symbol.strip_prefix("__tsan_") else { return Called::Other };
     let rest = rest.strip_prefix("unaligned_").unwrap_or(rest);
@@ -351,7 +391,7 @@ impl Chains<'_, '_> {
         if self.flow.calls(at) {
             match self.runtime.called(&self.flow.instructions, at) {
                 Called::Access(access) => self.access(chain, access, one),
-                Called::Forbids | Called::Other => {
+                Called::Forbids | Called::System | Called::Other => {
                     chain.bases.clear();
                     chain.state.forget_frame(None);
                 }
@@ -407,7 +447,7 @@ impl Chains<'_, '_> {
     }
 }
 
-/// Whether an instruction may order threads, or wait for another.
+/// Whether an instruction may order threads, wait for another, or fail.
 fn may_order(one: &Instruction) -> bool {
     let exchanges =
         one.mnemonic() == Mnemonic::Xchg && (0..one.op_count()).any(|nth| one.op_kind(nth) == OpKind::Memory);
@@ -419,6 +459,8 @@ fn may_order(one: &Instruction) -> bool {
             | Mnemonic::Cpuid
             | Mnemonic::Syscall
             | Mnemonic::Pause
+            | Mnemonic::Div
+            | Mnemonic::Idiv
     );
     exchanges
         || fences

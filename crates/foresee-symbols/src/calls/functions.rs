@@ -6,7 +6,7 @@ use foresee_trace::{FunctionPattern, function_path};
 use gimli::{
     AttributeValue, DW_AT_artificial, DW_AT_calling_convention, DW_AT_const_value, DW_AT_frame_base,
     DW_AT_linkage_name, DW_AT_location, DW_AT_name, DW_AT_producer, DW_AT_type, DW_CC_nocall,
-    DW_TAG_inlined_subroutine, DW_TAG_subprogram, Expression, Operation, Unit,
+    DW_TAG_base_type, DW_TAG_inlined_subroutine, DW_TAG_subprogram, Expression, Operation, Unit,
 };
 use iced_x86::Register;
 use rustc_hash::FxHashMap;
@@ -32,16 +32,22 @@ pub(super) struct Functions {
     pub(super) found: Vec<Function>,
     /// Functions of which there are copies in others, and one of those.
     pub(super) inlined: FxHashMap<String, String>,
+    /// Functions of a name that is asked for, with other arguments.
+    pub(super) otherwise: Vec<String>,
     /// All names, for those who have mistyped one.
     pub(super) all: Vec<String>,
 }
 
-/// In the names of the runtime's own units.
-const RUNTIME: [&str; 4] = [
+/// How the names of units begin that Rust's library is built of, and so the runtime is.
+const RUST_LIBRARY: &str = "/rust/deps/";
+/// In the names of the runtime's own units, and of the crates that it uses. (What a Rust program itself has of these crates is generic, and in its own units.)
+const RUNTIME: [&str; 6] = [
     "foresee-rt/src/lib.rs/@/",
     "foresee-mttl/src/lib.rs/@/",
     "foresee-monitor/src/lib.rs/@/",
     "foresee-format/src/lib.rs/@/",
+    "/smallvec-1.",
+    "/rustc-hash-2.",
 ];
 
 impl Functions {
@@ -58,8 +64,12 @@ impl Functions {
         self.inlined.iter().find(|(function, _)| !is_there && is_it(function)).map(|(_, into)| into)
     }
 
-    /// Finds the functions that one of the patterns means.
-    pub(super) fn find(debug: &Debug<'_, '_>, patterns: &[FunctionPattern]) -> gimli::Result<Functions> {
+    /// Finds the functions that one of the patterns means. `symbols` are mangled names by address.
+    pub(super) fn find(
+        debug: &Debug<'_, '_>,
+        symbols: &FxHashMap<u64, String>,
+        patterns: &[FunctionPattern],
+    ) -> gimli::Result<Functions> {
         let mut functions = Functions::default();
         let mut known: FxHashMap<String, Option<String>> = FxHashMap::default();
         for (number, unit) in debug.units.iter().enumerate() {
@@ -81,18 +91,6 @@ impl Functions {
                 if !is_inlined {
                     around.push((entry.depth(), die));
                 }
-                let Some(linkage) =
-                    debug.text(die, DW_AT_linkage_name).or_else(|| debug.text(die, DW_AT_name))
-                else {
-                    continue;
-                };
-                let name = known.entry(linkage).or_insert_with_key(|linkage| {
-                    let name = demangled(linkage);
-                    let path = function_path(&name);
-                    functions.all.push(path.clone());
-                    patterns.iter().any(|pattern| pattern.matches(&name)).then_some(name)
-                });
-                let Some(name) = name else { continue };
                 let mut ranges = Vec::new();
                 let mut of_entry = debug.dwarf.die_ranges(unit, entry)?;
                 while let Some(range) = of_entry.next()? {
@@ -101,11 +99,34 @@ impl Functions {
                         ranges.push(range.begin..range.end);
                     }
                 }
+                let symbol = || {
+                    let own = ranges.iter().filter(|_| !is_inlined);
+                    own.filter_map(|range| symbols.get(&range.start)).next().cloned()
+                };
+                let linkage = debug.text(die, DW_AT_linkage_name).or_else(symbol);
+                let Some(linkage) = linkage.or_else(|| debug.text(die, DW_AT_name)) else { continue };
+                let name = known.entry(linkage).or_insert_with_key(|linkage| {
+                    let name = demangled(linkage);
+                    let path = function_path(&name);
+                    let is_meant = patterns.iter().any(|pattern| pattern.matches(&name));
+                    let is_otherwise =
+                        |pattern: &FunctionPattern| pattern.matches_path(&path) && !pattern.matches(&name);
+                    if patterns.iter().any(is_otherwise) {
+                        functions.otherwise.push(name.clone());
+                    }
+                    functions.all.push(path);
+                    is_meant.then_some(name)
+                });
+                let Some(name) = name else { continue };
                 if ranges.is_empty() {
                     continue;
                 }
                 if is_inlined {
-                    let into = around.first().and_then(|(_, die)| debug.text(*die, DW_AT_name));
+                    // Thunks have a symbol alone.
+                    let name_of = |die: Die| {
+                        debug.text(die, DW_AT_name).or_else(|| debug.text(die, DW_AT_linkage_name))
+                    };
+                    let into = around.first().and_then(|(_, die)| name_of(*die));
                     functions.inlined.entry(name.clone()).or_insert(into.unwrap_or_default());
                 } else {
                     functions.found.push(Function { die, name: name.clone(), ranges });
@@ -118,7 +139,7 @@ impl Functions {
 
 fn is_runtime(unit: &Unit<Slice<'_>>) -> bool {
     let name = unit.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    RUNTIME.iter().any(|runtime| name.contains(runtime))
+    name.starts_with(RUST_LIBRARY) || RUNTIME.iter().any(|runtime| name.contains(runtime))
 }
 
 /// A parameter of a function.
@@ -176,9 +197,26 @@ impl Function {
         declared.into_iter().enumerate().map(parameter).collect()
     }
 
+    /// Whether it takes more arguments than it declares.
+    pub(super) fn is_variadic(&self, debug: &Debug<'_, '_>) -> bool {
+        let is_rest = |die: &Die| {
+            debug.entry(*die).is_some_and(|entry| entry.tag() == gimli::DW_TAG_unspecified_parameters)
+        };
+        debug.origins(self.die).any(|die| debug.children(die).iter().any(is_rest))
+    }
+
     /// The type of its result.
     pub(super) fn result(&self, debug: &Debug<'_, '_>) -> Option<Die> {
         debug.follow(self.die, DW_AT_type)
+    }
+
+    /// Whether nothing is said of its parameters and its result, nor of any type of numbers in its unit.
+    pub(super) fn tells_lines_alone(&self, debug: &Debug<'_, '_>) -> bool {
+        let root = Die { unit: self.die.unit, offset: debug.unit(self.die).header.root_offset() };
+        let is_number = |die: &Die| debug.entry(*die).is_some_and(|entry| entry.tag() == DW_TAG_base_type);
+        self.result(debug).is_none()
+            && self.parameters(debug).is_empty()
+            && !debug.children(root).iter().any(is_number)
     }
 
     /// What locations in its frame are relative to.

@@ -15,8 +15,8 @@ use super::hooks::{self, Hook, NoHook};
 use super::program::Program;
 use super::prototypes::{self, Passed, Prototype};
 use super::refusal::Refusal;
-use super::table::{NO_RESULT, TableHook, word};
-use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
+use super::table::{CALL, NO_RESULT, TableHook, word};
+use super::wanted::{CALL_NUMBER, NOT_RECORDED, Parameter, Values, WantedCall};
 use crate::types::Scalar;
 
 use crate::image::Elf;
@@ -52,10 +52,6 @@ enum AtReturn {
 /// Notes what is asked of a function of a library; false if this is none that is known.
 pub(super) fn ask(wanted: &WantedCall, name: &str, asked: &mut Vec<AskedLibrary>) -> Result<bool, Refusal> {
     let Some(prototype) = prototypes::find(name) else { return Ok(false) };
-    if wanted.values == Values::Nothing {
-        let parameter = prototype.parameters.first().map(|parameter| parameter.name);
-        return Err(Refusal::UnseenCall { function: name.to_owned(), parameter });
-    }
     let at = asked.iter().position(|one| one.prototype.name == name).unwrap_or_else(|| {
         let is_asked = vec![false; prototype.parameters.len()];
         let by = wanted.by.clone();
@@ -86,7 +82,6 @@ impl AskedLibrary {
 
     fn ask(&mut self, values: &Values) -> Result<(), Refusal> {
         match values {
-            Values::Nothing => {}
             Values::Arguments(parameters) => {
                 self.is_called = true;
                 for parameter in parameters {
@@ -148,7 +143,7 @@ impl AskedLibrary {
         file: &Elf<'_>,
         hooks: &mut Vec<TableHook>,
     ) -> Result<(), Refusal> {
-        let mut of_call = self.is_called.then(|| self.call()).transpose()?;
+        let mut of_call = self.has_entry().then(|| self.call()).transpose()?;
         let of_return = self.returned.as_deref().map(|asked| self.returns(asked)).transpose()?;
         for (kind, hook) in self.places(program, file)? {
             let Recorded { returns, parameters, values, saved } = match (of_call.take(), &of_return) {
@@ -178,25 +173,46 @@ impl AskedLibrary {
         Ok(())
     }
 
-    /// Whether nothing is passed in vector registers.
+    /// Which of the arguments that are asked for at its return are objects: who they are is known where the call begins.
+    fn objects(&self) -> Vec<bool> {
+        let is_object = |(at, parameter): (usize, &prototypes::Parameter)| {
+            let asked = self.returned.as_ref().and_then(|asked| asked.get(at));
+            asked == Some(&AtReturn::Argument) && parameter.scalar.is_some_and(|scalar| scalar.object)
+        };
+        self.prototype.parameters.iter().enumerate().map(is_object).collect()
+    }
+
+    /// Whether something is recorded where it is called.
+    fn has_entry(&self) -> bool {
+        self.is_called || self.objects().contains(&true)
+    }
+
+    /// Whether nothing is passed or returned in vector registers.
     fn is_plain(&self) -> bool {
         let is_scalar = |parameter: &prototypes::Parameter| parameter.scalar.is_some();
-        !self.prototype.is_variadic && self.prototype.parameters.iter().all(is_scalar)
+        let Prototype { parameters, result, is_variadic, .. } = &self.prototype;
+        !is_variadic && *result != Passed::Other && parameters.iter().all(is_scalar)
     }
 
     /// What is recorded where it is called.
     fn call(&self) -> Result<Recorded, Refusal> {
-        let asked = (0..).zip(&self.is_asked).filter(|(_, is_asked)| **is_asked);
+        let objects = self.objects();
+        let recorded: Vec<bool> =
+            self.is_asked.iter().zip(&objects).map(|(is_asked, is_object)| *is_asked || *is_object).collect();
+        let has_objects = objects.contains(&true);
+        let asked = (0..).zip(&recorded).filter(|(_, is_asked)| **is_asked);
         let value = |(at, _): (usize, _)| {
             let scalar = self.scalar(at, AtReturn::Argument)?;
             Ok(word(scalar, ARGUMENTS[at] as u8, 0))
         };
-        let values = asked.map(value).collect::<Result<_, _>>()?;
+        let mut values = asked.map(value).collect::<Result<Vec<_>, _>>()?;
+        values.extend(has_objects.then_some(CALL));
         let name = |(parameter, is_asked): (&prototypes::Parameter, &bool)| match is_asked {
             true => parameter.name,
             false => NOT_RECORDED,
         };
-        let names: Vec<&str> = self.prototype.parameters.iter().zip(&self.is_asked).map(name).collect();
+        let names = self.prototype.parameters.iter().zip(&recorded).map(name);
+        let names: Vec<&str> = names.chain(has_objects.then_some(CALL_NUMBER)).collect();
         let saved = SavedArguments::default();
         Ok(Recorded { returns: false, parameters: names.join(" "), values, saved })
     }
@@ -220,13 +236,16 @@ impl AskedLibrary {
             stored: what == AtReturn::Stored,
             ..word(scalar, ValueWord::ON_STACK, saved.offset(at))
         };
-        let values = std::iter::once(result).chain(kept.iter().map(value)).collect();
+        let has_objects = self.objects().contains(&true);
+        let call = has_objects.then_some(CALL);
+        let values = std::iter::once(result).chain(kept.iter().map(value)).chain(call).collect();
         let name = |(parameter, what): (&prototypes::Parameter, &AtReturn)| match what {
             AtReturn::Nothing => NOT_RECORDED.to_owned(),
             AtReturn::Argument => parameter.name.to_owned(),
             AtReturn::Stored => format!("*{}", parameter.name),
         };
-        let names: Vec<String> = self.prototype.parameters.iter().zip(asked).map(name).collect();
+        let names = self.prototype.parameters.iter().zip(asked).map(name);
+        let names: Vec<String> = names.chain(has_objects.then(|| CALL_NUMBER.to_owned())).collect();
         Ok(Recorded { returns: true, parameters: names.join(" "), values, saved })
     }
 
@@ -246,7 +265,7 @@ impl AskedLibrary {
     /// How the program reaches it, if it does: where it is called if arguments are asked for, and then where it returns if the result is.
     fn places(&self, program: &Program, file: &Elf<'_>) -> Result<Vec<(HookKind, Hook)>, Refusal> {
         let refused = |why: &str| Refusal::NoHook { function: self.name(), why: why.to_owned() };
-        let asks_for_both = self.returned.is_some() && self.is_called;
+        let asks_for_both = self.returned.is_some() && self.has_entry();
         let of_library = |kind, hook| {
             let behind = Hook { address: 0, len: 0, copied: Vec::new(), fields: Vec::new() };
             let behind = asks_for_both.then_some((HookKind::Code, behind));
@@ -278,7 +297,7 @@ impl AskedLibrary {
         let code = FunctionCode::new(&program.code, std::slice::from_ref(&range)).ok_or(NoHook::Beginning)?;
         let mut hooks = Vec::new();
         let mut free_from = start;
-        if self.is_called {
+        if self.has_entry() {
             let entry = hooks::entry(&code)?;
             free_from = entry.address + entry.len as u64;
             hooks.push((HookKind::Code, entry));

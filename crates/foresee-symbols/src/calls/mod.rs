@@ -13,6 +13,8 @@
 //! | `fields` | fields of the objects that arguments and results point to |
 //! | `places` | where arguments are at the first instruction |
 //! | `code`, `hooks` | where jumps can be put into machine code |
+//! | `variants` | constructors and destructors of C++, of which there are several |
+//! | `thunks` | code of virtual functions of C++ that is in their thunks |
 //! | `library`, `prototypes` | functions of libraries |
 //! | `table` | the table, as the runtime reads it |
 //!
@@ -31,6 +33,8 @@ mod program;
 mod prototypes;
 mod refusal;
 mod table;
+mod thunks;
+mod variants;
 mod wanted;
 
 use std::collections::BTreeSet;
@@ -51,6 +55,10 @@ use crate::image::{Image, dwarf_sections};
 
 /// The variable by which the runtime finds the table.
 pub const VARIABLE: &str = "FORESEE_CALLS";
+/// The variable by which the runtime knows what is recorded by the table, for the trace: [`WantedCall::lines`].
+pub const RECORDED_VARIABLE: &str = "FORESEE_CALLS_OF";
+/// The variable by which it knows, likewise, of which functions calls may be missing: a line for each with the reason, and its name behind a tab.
+pub const SOME_VARIABLE: &str = "FORESEE_SOME_CALLS_OF";
 
 /// The functions of libraries whose calls can be recorded with values.
 pub fn library_functions() -> impl Iterator<Item = &'static str> {
@@ -97,12 +105,12 @@ pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Option<CallTable>, 
     let debug = Debug { dwarf: &dwarf, units: &units };
     let patterns: Vec<FunctionPattern> =
         wanted.iter().flat_map(|one| &one.functions).map(|name| FunctionPattern::new(name)).collect();
-    let functions = Functions::find(&debug, &patterns)?;
+    let functions = Functions::find(&debug, &program::mangled(&file), &patterns)?;
     let mut asked: Vec<Asked<'_>> = Vec::new();
     let mut of_libraries: Vec<AskedLibrary> = Vec::new();
     for one in wanted {
         ask(one, &debug, &functions, &mut asked, &mut of_libraries)
-            .map_err(|why| CallError::Refused { by: one.by.clone(), why })?;
+            .map_err(|why| CallError::Refused { by: one.by.clone(), why: program.explained(why) })?;
     }
     let mut hooks = Vec::new();
     for one in &of_libraries {
@@ -111,7 +119,7 @@ pub fn table(image: &Image, wanted: &[WantedCall]) -> Result<Option<CallTable>, 
     }
     for one in &asked {
         program
-            .hooks(&debug, one, &mut hooks)
+            .hooks(&debug, one, &asked, &mut hooks)
             .map_err(|why| CallError::Refused { by: one.by.to_owned(), why })?;
     }
     let about = image.metadata();
@@ -134,9 +142,12 @@ pub fn missing(image: &Image, wanted: &[WantedCall]) -> Result<Vec<String>, Call
     let units = debug_info::units(&dwarf)?;
     let names: Vec<&String> = wanted.iter().flat_map(|one| &one.functions).collect();
     let patterns: Vec<FunctionPattern> = names.iter().map(|name| FunctionPattern::new(name)).collect();
-    let functions = Functions::find(&Debug { dwarf: &dwarf, units: &units }, &patterns)?;
+    let debug = Debug { dwarf: &dwarf, units: &units };
+    let functions = Functions::find(&debug, &program::mangled(&file), &patterns)?;
     let is_missing = |name: &&String| {
-        prototypes::find(name).is_none() && matches!(meant(name, &functions), Err(Refusal::NoFunction { .. }))
+        let is_none =
+            |refusal: &Refusal| matches!(refusal, Refusal::NoFunction { .. } | Refusal::Otherwise { .. });
+        prototypes::find(name).is_none() && meant(name, &functions).is_err_and(|why| is_none(&why))
     };
     let mut missing: Vec<String> = names.into_iter().filter(is_missing).cloned().collect();
     missing.sort_unstable();

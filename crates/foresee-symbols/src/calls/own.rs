@@ -12,12 +12,12 @@ use super::functions::{self, Function, Functions, Part};
 use super::hooks::{self, NoHook};
 use super::library::{self, AskedLibrary};
 use super::places::{self, NoPlace, Place};
-use super::program::Program;
+use super::program::{PART, Program};
 use super::prototypes;
 use super::refusal::Refusal;
-use super::table::{LENGTH, NO_RESULT, TableHook, field_words, word, words};
-use super::wanted::{NOT_RECORDED, Parameter, Values, WantedCall};
-use crate::debug_info::Debug;
+use super::table::{CALL, LENGTH, NO_RESULT, TableHook, field_words, word, words};
+use super::wanted::{CALL_NUMBER, NOT_RECORDED, Parameter, Values, WantedCall};
+use crate::debug_info::{Debug, Die};
 use crate::demangle::demangled;
 use crate::texts::Text;
 use crate::types::{self, Scalar};
@@ -33,8 +33,6 @@ const RETURNED: &str = "return";
 /// What a receiver is called.
 const RECEIVER: &str = "this";
 const RUST_RECEIVER: &str = "self";
-/// In the names of symbols: pieces of a function that are elsewhere.
-const PART: &str = ".cold";
 /// In the names of symbols: versions of a function that compilers make.
 const VERSIONS: [&str; 4] = [".constprop.", ".isra.", ".part.", ".argprom"];
 
@@ -79,11 +77,9 @@ pub(super) fn ask<'f>(
     asked: &mut Vec<Asked<'f>>,
     of_libraries: &mut Vec<AskedLibrary>,
 ) -> Result<(), Refusal> {
+    let mut forms: Vec<Form<'_>> = Vec::new();
     for name in &wanted.functions {
         if !functions.has(name) && library::ask(wanted, name, of_libraries)? {
-            continue;
-        }
-        if wanted.values == Values::Nothing {
             continue;
         }
         if let (Some(_), Some(into)) = (prototypes::find(name), functions.only_inlined(name)) {
@@ -109,6 +105,9 @@ pub(super) fn ask<'f>(
                 asked.len() - 1
             });
             let one = &mut asked[at];
+            if !wanted.values.all().is_empty() && function.tells_lines_alone(debug) {
+                return Err(Refusal::LinesAlone { function: one.name() });
+            }
             match &wanted.values {
                 Values::Returned(values) => {
                     one.returns = true;
@@ -122,7 +121,6 @@ pub(super) fn ask<'f>(
                         }
                     }
                 }
-                Values::Nothing => {}
                 Values::Arguments(parameters) => {
                     one.is_called = true;
                     for parameter in parameters {
@@ -135,11 +133,32 @@ pub(super) fn ask<'f>(
             for (parameter, how) in wanted.values.all().iter().zip(&wanted.uses) {
                 if let Some(scalar) = one.scalar(debug, parameter)? {
                     how.check(scalar, &one.name(), parameter)?;
+                    let new = Form { parameter, function: &function.name, is_text: scalar.text.is_some() };
+                    new.check(&forms)?;
+                    forms.push(new);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// What a value is that several functions have for one event.
+struct Form<'f> {
+    parameter: &'f Parameter,
+    function: &'f str,
+    is_text: bool,
+}
+
+impl Form<'_> {
+    /// Refuses a value that is a text of one function and something else of another: nobody could tell which it is.
+    fn check(&self, known: &[Form<'_>]) -> Result<(), Refusal> {
+        let differs = |known: &&Form<'_>| known.parameter == self.parameter && known.is_text != self.is_text;
+        let Some(other) = known.iter().find(differs) else { return Ok(()) };
+        let (text, number) = if self.is_text { (self, other) } else { (other, self) };
+        let (text, number) = (text.function.to_owned(), number.function.to_owned());
+        Err(Refusal::SometimesText { value: self.parameter.to_string(), text, number })
+    }
 }
 
 fn is_of_result(value: &Parameter) -> bool {
@@ -164,13 +183,21 @@ pub(super) fn meant<'f>(name: &str, functions: &'f Functions) -> Result<Vec<&'f 
         .collect();
     paths.sort_unstable();
     paths.dedup();
-    if paths.len() > 1 && !name.contains('*') {
+    if paths.len() > 1 && !function_path(name).contains('*') {
         return Err(Refusal::Ambiguous { name: name.to_owned(), candidates: paths });
     }
     if let Some((function, into)) =
         inlined.clone().next().and_then(|name| functions.inlined.get_key_value(name))
     {
         return Err(Refusal::Inlined { function: function_path(function), into: into.clone() });
+    }
+    let others = functions.otherwise.iter();
+    let others =
+        others.filter(|other| pattern.matches_path(&function_path(other)) && !pattern.matches(other));
+    let mut others: Vec<String> = others.cloned().collect();
+    if found.is_empty() && !others.is_empty() {
+        others.sort_unstable();
+        return Err(Refusal::Otherwise { name: name.to_owned(), has: others });
     }
     if found.is_empty() && name.starts_with(STANDARD) {
         return match mistyped(name, &functions.all) {
@@ -230,7 +257,7 @@ impl Asked<'_> {
             }
             _ => self.parameters[self.find(wanted)?].type_of,
         };
-        Ok(of.and_then(|of| types::scalar(debug, of).ok()))
+        Ok(of.and_then(|of| types::passed(debug, of).ok()))
     }
 
     /// Notes that a field is asked for, if it is one.
@@ -293,15 +320,16 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether no argument is in a vector register, and whoever calls it takes these for changed, as the calling convention says. (gcc looks into functions that it knows
+    /// Whether no argument and no result is in a vector register, and whoever calls it takes these for changed, as the calling convention says. (gcc looks into functions that it knows
     /// whether they change registers, unless it is told not to; other compilers do not.)
     fn is_plain(&self, debug: &Debug<'_, '_>) -> bool {
-        let is_scalar = |parameter: &functions::Parameter| {
-            parameter.type_of.is_some_and(|of| types::scalar(debug, of).is_ok())
-        };
+        let is_scalar = |of: Die| types::passed(debug, of).is_ok();
         let producer = self.function.producer(debug);
         let looks_into = producer.starts_with("GNU") && !producer.contains("-fno-ipa-ra");
-        self.parameters.iter().all(is_scalar) && !looks_into
+        self.parameters.iter().all(|parameter| parameter.type_of.is_some_and(is_scalar))
+            && self.function.result(debug).is_none_or(is_scalar)
+            && !self.function.is_variadic(debug)
+            && !looks_into
     }
 
     /// The arguments that are kept until it returns: where they are when it is called, and how they are read.
@@ -311,7 +339,7 @@ impl Asked<'_> {
         let mut kept = Vec::new();
         for (parameter, _) in self.parameters.iter().zip(&self.at_return).filter(|(_, is_asked)| **is_asked) {
             let words = argument(debug, code, base, parameter, &function)?;
-            let scalar = parameter.type_of.and_then(|of| types::scalar(debug, of).ok());
+            let scalar = parameter.type_of.and_then(|of| types::passed(debug, of).ok());
             match (&words[..], scalar) {
                 (&[word], Some(scalar)) if scalar.text.is_none() => kept.push((word, scalar)),
                 _ => return Err(Refusal::TextAtReturn { function, parameter: parameter.name.clone() }),
@@ -323,14 +351,23 @@ impl Asked<'_> {
         Ok(kept)
     }
 
-    /// What is recorded where it returns: its result, or nothing in its place, then what was kept, then fields of the object that it returns.
+    /// Which of the arguments that are asked for at its return are objects: who they are is known where the call begins.
+    fn objects(&self, debug: &Debug<'_, '_>) -> Vec<bool> {
+        let is_object = |parameter: &functions::Parameter| {
+            parameter.type_of.and_then(|of| types::passed(debug, of).ok()).is_some_and(|scalar| scalar.object)
+        };
+        let asked = self.parameters.iter().zip(&self.at_return);
+        asked.map(|(parameter, is_asked)| *is_asked && is_object(parameter)).collect()
+    }
+
+    /// What is recorded where it returns: its result, or nothing in its place, then what was kept, which call it is if objects were, then fields of the object that it returns.
     fn returned(&self, debug: &Debug<'_, '_>, kept: &[(u64, Scalar)]) -> Result<Vec<u64>, Refusal> {
         let function = self.name();
         let mut values = Vec::new();
         let mut fields = Vec::new();
         if self.result {
             let of = self.function.result(debug).ok_or(Refusal::NoResult { function: function.clone() })?;
-            let scalar = types::scalar(debug, of)
+            let scalar = types::passed(debug, of)
                 .map_err(|what| Refusal::ResultType { function: function.clone(), what })?;
             if scalar.size > WORD {
                 let what = "a text of several words, which is recorded as an argument only".to_owned();
@@ -342,15 +379,21 @@ impl Asked<'_> {
         } else if !kept.is_empty() {
             values.push(NO_RESULT.word());
         }
-        let kept = (0..).zip(kept).map(|(at, (_, scalar))| word(*scalar, ValueWord::KEPT, at).word());
-        values.extend(kept);
+        let kept_words = (0..).zip(kept).map(|(at, (_, scalar))| word(*scalar, ValueWord::KEPT, at).word());
+        values.extend(kept_words);
+        values.extend(kept.iter().any(|(_, scalar)| scalar.object).then_some(CALL.word()));
         values.extend(fields);
         Ok(values)
     }
 
+    /// Which arguments are recorded where it is called: those that are asked for there, and the objects that are asked for at its return.
+    fn recorded(&self, objects: &[bool]) -> Vec<bool> {
+        self.is_asked.iter().zip(objects).map(|(is_asked, is_object)| *is_asked || *is_object).collect()
+    }
+
     /// The names of its parameters as events of its calls have them, or else of its returns.
-    fn signature(&self, is_call: bool) -> String {
-        let asked = if is_call { &self.is_asked } else { &self.at_return };
+    fn signature(&self, is_call: bool, objects: &[bool]) -> String {
+        let asked = if is_call { self.recorded(objects) } else { self.at_return.clone() };
         let name = |(parameter, is_asked): (&functions::Parameter, &bool)| match (is_asked, &*parameter.name)
         {
             (false, _) => NOT_RECORDED.to_owned(),
@@ -361,38 +404,51 @@ impl Asked<'_> {
         // A receiver has no position: one that is not asked for is not there.
         let has_place =
             |(parameter, is_asked): &(&functions::Parameter, &bool)| **is_asked || !parameter.is_receiver;
-        let names = self.parameters.iter().zip(asked).filter(has_place).map(name);
-        names.chain(self.field_names(is_call)).collect::<Vec<_>>().join(" ")
+        let names = self.parameters.iter().zip(&asked).filter(has_place).map(name);
+        let call = objects.contains(&true).then(|| CALL_NUMBER.to_owned());
+        names.chain(call).chain(self.field_names(is_call)).collect::<Vec<_>>().join(" ")
     }
 }
 
 impl Program {
-    /// Adds the hooks for what is asked of a function.
+    /// Adds the hooks for what is asked of a function, one of all these.
     pub(super) fn hooks(
         &self,
         debug: &Debug<'_, '_>,
         asked: &Asked<'_>,
+        all: &[Asked<'_>],
         hooks: &mut Vec<TableHook>,
     ) -> Result<(), Refusal> {
         let function = asked.name();
         let ranges = self.entered_first(&asked.function.ranges);
         let start = ranges.first().map_or(0, |range| range.start);
-        let is_local = self.only_one(debug, asked, start)?;
         let refused = |why: NoHook| Refusal::NoHook { function: asked.name(), why: why.to_string() };
-        let unclear =
-            || Refusal::NoHook { function: asked.name(), why: "its code is not understood".to_owned() };
+        let refused_because = |why: String| Refusal::NoHook { function: asked.name(), why };
+        let unclear = || refused_because("its code is not understood".to_owned());
         let code = FunctionCode::new(&self.code, &ranges).ok_or_else(unclear)?;
+        if let Some((works, symbol)) = self.variant_that_works(&code) {
+            let is_it = |other: &Asked<'_>| other.function.ranges.iter().any(|range| range.start == works);
+            let why = || format!("its work is done in `{symbol}`, of which debug information tells nothing");
+            return all.iter().any(is_it).then_some(()).ok_or_else(|| refused_because(why()));
+        }
+        let is_local = self.only_one(debug, asked, start)?;
+        if let Some(thunk) = self.thunk_with_code(start) {
+            return Err(Refusal::Inlined { function, into: thunk.to_owned() });
+        }
         let is_known = !asked.result || !is_local && !asked.function.is_changed(debug);
         let mut free_from = start;
         let mut entry = None;
         let kept = asked.kept(debug, &code)?;
+        let objects = asked.objects(debug);
+        let has_objects = objects.contains(&true);
         if asked.is_called || !kept.is_empty() {
             let base = asked.function.frame_base(debug);
             let mut values = Vec::new();
-            let is_asked = asked.parameters.iter().zip(&asked.is_asked).filter(|(_, is_asked)| **is_asked);
-            for (parameter, _) in is_asked {
+            let recorded = asked.recorded(&objects);
+            for (parameter, _) in asked.parameters.iter().zip(recorded).filter(|(_, is_asked)| *is_asked) {
                 values.extend(argument(debug, &code, base, parameter, &function)?);
             }
+            values.extend(has_objects.then_some(CALL.word()));
             for AskedField { of, offset, scalar, .. } in asked.fields(true) {
                 let parameter = &asked.parameters[of.unwrap_or_default()];
                 let object = argument(debug, &code, base, parameter, &function)?;
@@ -423,12 +479,12 @@ impl Program {
             kind: HookKind::Code,
             name: asked.function.name.clone(),
             returns,
-            parameters: asked.signature(!returns),
+            parameters: asked.signature(!returns, &objects),
             values,
             saved: SavedArguments::default(),
             is_plain,
             kept: if returns { 0 } else { kept.len() },
-            only_keeps: !returns && !asked.is_called,
+            only_keeps: !returns && !asked.is_called && !has_objects,
         };
         if let Some((hook, values)) = entry {
             hooks.push(table_hook(hook, false, values));
@@ -489,24 +545,29 @@ fn argument(
     let name = || if parameter.name.is_empty() { NAMELESS.to_owned() } else { parameter.name.clone() };
     let of_type = |what: String| Refusal::Type { function: function.to_owned(), parameter: name(), what };
     let of = parameter.type_of.ok_or_else(|| of_type("of a type that is not known".to_owned()))?;
-    let scalar = types::scalar(debug, of).map_err(of_type)?;
+    let scalar = types::passed(debug, of).map_err(of_type)?;
     let refused = |why| Refusal::NoValue { function: function.to_owned(), parameter: name(), why };
     let is_text = scalar.size > WORD;
     let find = |part: Part| {
         let locations = parameter.locations(debug, part);
+        let unclear = || match locations {
+            // Only optimised code has lists.
+            places::Locations::List(_) => refused(UNCLEAR),
+            _ => Refusal::UnclearValue { function: function.to_owned(), parameter: name() },
+        };
         let place = places::place(&code.instructions, base, &locations, scalar.size.min(WORD));
         let place = place.map_err(|why| match why {
-            NoPlace::Constant if is_text => "is a text of which a part is always the same, and is not passed",
-            NoPlace::Removed if is_text => "is a text of which a part was removed by the optimiser",
-            NoPlace::Constant => "always has the same value, and is not passed",
-            NoPlace::Removed => "was removed by the optimiser",
-            NoPlace::Unclear => UNCLEAR,
-        });
-        match place.map_err(refused)? {
-            Place::Stack(offset) => Ok((ValueWord::ON_STACK, offset)),
-            Place::Register(register) => {
-                saved(register).map(|saved| (saved as u8, 0)).ok_or_else(|| refused(UNCLEAR))
+            NoPlace::Constant if is_text => {
+                refused("is a text of which a part is always the same, and is not passed")
             }
+            NoPlace::Removed if is_text => refused("is a text of which a part was removed by the optimiser"),
+            NoPlace::Constant => refused("always has the same value, and is not passed"),
+            NoPlace::Removed => refused("was removed by the optimiser"),
+            NoPlace::Unclear => unclear(),
+        });
+        match place? {
+            Place::Stack(offset) => Ok((ValueWord::ON_STACK, offset)),
+            Place::Register(register) => saved(register).map(|saved| (saved as u8, 0)).ok_or_else(unclear),
         }
     };
     Ok(match scalar.text {

@@ -139,7 +139,9 @@ fn in_frame(instructions: &[Instruction], base: FrameBase, offset: i64, size: u8
     };
     let slot = base + offset;
     if let Some(place) = on_stack(slot) {
-        return Ok(place);
+        // Callers with another convention (`ms_abi`) leave room there, into which the function itself puts what came in a register.
+        let is_filled = matches!(walk.first_stores.get(&slot), Some(Known { value: Value::Entry(_), .. }));
+        return if is_filled { Err(NoPlace::Unclear) } else { Ok(place) };
     }
     match walk.first_stores.get(&slot) {
         Some(Known { value: Value::Entry(register), bytes }) if *bytes >= size => {

@@ -41,6 +41,8 @@ pub enum Refusal {
         perhaps(nearest)
     )]
     NoFunction { name: String, nearest: Vec<String> },
+    #[error("the program has no function `{name}`, but {}{}", quoted(has), without_types(name, has))]
+    Otherwise { name: String, has: Vec<String> },
     #[error(
         "`{name}` is ambiguous: the program has {}; write more of the path of one of them",
         quoted(candidates)
@@ -64,6 +66,14 @@ pub enum Refusal {
     SharesCode { function: String, other: String },
     #[error("`{function}` has no parameter `{name}`; it has {}", listed(has))]
     NoParameter { function: String, name: String, has: Vec<String> },
+    #[error(
+        "debug information tells neither of parameters of `{function}` nor of a result; if it is for lines alone, build it with `-g` (`cargo foresee run --spec` does)"
+    )]
+    LinesAlone { function: String },
+    #[error(
+        "the program has a symbol `{name}`, but its debug information tells of no such function: only those can be seen, by the names that they have in the source"
+    )]
+    OnlySymbol { name: String },
     #[error("`{function}` has {}, not {asked}", counted(*has))]
     Arity { function: String, asked: u32, has: usize },
     #[error(
@@ -72,6 +82,10 @@ pub enum Refusal {
     Type { function: String, parameter: String, what: String },
     #[error("`{function}`: {value} is {what}")]
     Use { function: String, value: String, what: &'static str },
+    #[error(
+        "{value} is a text of `{text}` and none of `{number}`: name one of them, or give each an event of its own"
+    )]
+    SometimesText { value: String, text: String, number: String },
     #[error("`{function}` returns {what}; numbers, truth values, characters and pointers can be recorded")]
     ResultType { function: String, what: String },
     #[error("`{function}` returns nothing")]
@@ -94,11 +108,6 @@ pub enum Refusal {
         "`{function}`: the field `{field}` is {what}; of fields, numbers, truth values and characters can be recorded"
     )]
     FieldType { function: String, field: String, what: String },
-    #[error(
-        "`{function}` is a function of a library, whose calls are seen by their values only: ask for one, `{}`",
-        parameter.map_or_else(|| format!("exit(\"{function}\") returning r"), |parameter| format!("enter(\"{function}\", {parameter} as x)"))
-    )]
-    UnseenCall { function: String, parameter: Option<&'static str> },
     #[error("`{function}` is a function of a library: what its parameters point to is not known")]
     FieldOfLibrary { function: String },
     #[error("`{function}`: the parameter `{parameter}` does not point to a number or a pointer")]
@@ -111,6 +120,8 @@ pub enum Refusal {
         "`{function}`: the parameter `{parameter}` {why}; build without optimisation, or use it in a way that the compiler cannot foresee"
     )]
     NoValue { function: String, parameter: String, why: &'static str },
+    #[error("`{function}`: the parameter `{parameter}` is passed in a way that is not understood")]
+    UnclearValue { function: String, parameter: String },
     #[error("`{function}` cannot be recorded: {why}")]
     NoHook { function: String, why: String },
 }
@@ -125,9 +136,17 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
 }
 
+/// What to add if type arguments are written, and names have none.
+fn without_types(name: &str, has: &[String]) -> &'static str {
+    match name.contains('<') && has.iter().all(|has| !has.contains('<')) {
+        true => ": its name in the program has no type arguments; leave them out",
+        false => "",
+    }
+}
+
 fn listed(names: &[String]) -> String {
     match names.is_empty() {
-        true => "none that debug information tells of (if that is for lines alone, build with `-g`; `cargo foresee run --spec` does)".to_owned(),
+        true => "none that debug information tells of".to_owned(),
         false => quoted(names),
     }
 }

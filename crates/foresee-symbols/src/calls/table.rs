@@ -21,6 +21,9 @@ pub(super) const NO_RESULT: ValueWord = ValueWord {
     offset: 0,
 };
 
+/// Which call it is, for returns that have objects the call was given.
+pub(super) const CALL: ValueWord = ValueWord { register: ValueWord::CALL, ..NO_RESULT };
+
 /// Where a value is, and how it is read.
 pub(super) fn word(scalar: Scalar, register: u8, offset: u32) -> ValueWord {
     let Scalar { size, signed, object, text } = scalar;

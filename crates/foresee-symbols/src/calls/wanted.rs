@@ -7,6 +7,8 @@ use crate::types::Scalar;
 
 /// What stands for a parameter that is not recorded.
 pub(super) const NOT_RECORDED: &str = "_";
+/// What stands for the number of the call, behind all parameters.
+pub(super) const CALL_NUMBER: &str = "#call";
 
 /// Values of functions that a property asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +21,22 @@ pub struct WantedCall {
     pub values: Values,
     /// As what conditions take each of these values.
     pub uses: Vec<Use>,
+}
+
+impl WantedCall {
+    /// Whether more is asked than that it happens.
+    pub fn has_values(&self) -> bool {
+        !self.values.all().is_empty()
+    }
+
+    /// What is recorded, for the trace: whether calls or returns, and of what, in a line for each name.
+    pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
+        let how = match self.values {
+            Values::Arguments(_) => "enter",
+            Values::Returned(_) => "exit",
+        };
+        self.functions.iter().map(move |function| format!("{how}\t{function}\n"))
+    }
 }
 
 /// As what a condition takes a value.
@@ -40,7 +58,6 @@ impl Values {
     pub(super) fn all(&self) -> &[Parameter] {
         match self {
             Values::Arguments(all) | Values::Returned(all) => all,
-            Values::Nothing => &[],
         }
     }
 }
@@ -54,10 +71,10 @@ impl Use {
                 "an address of which it is not known that a text is there (`const char *`, `&str` and `&String` are known), and is compared with a text"
             }
             (Use::Number | Use::Equal, Scalar { text: Some(_), .. }) => {
-                "a text, and is compared with a number"
+                "a text, and is compared with a number or becomes one"
             }
             (Use::Number, Scalar { object: true, .. }) => {
-                "the address of an object, and is compared with a number"
+                "the address of an object, and is compared with a number or becomes one"
             }
             _ => return Ok(()),
         };
@@ -73,8 +90,6 @@ pub enum Values {
     Arguments(Vec<Parameter>),
     /// These, whenever it returns: its result, and arguments as they were when it was called.
     Returned(Vec<Parameter>),
-    /// Only that it is called or returns, which every recording has of the program's own functions, and none of others.
-    Nothing,
 }
 
 /// A parameter.

@@ -168,10 +168,16 @@ impl Encoder {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub(crate) stamp: u64,
-    flat: Flat,
+    pub(crate) flat: Flat,
     pub(crate) loc: LocId,
     /// Where the payload is in the decoder's values; `u32::MAX` for none.
     payload: u32,
+}
+
+impl Record {
+    pub(crate) fn has_payload(&self) -> bool {
+        self.payload != u32::MAX
+    }
 }
 
 /// An events block being read.
@@ -250,7 +256,7 @@ impl Decoder {
     /// The operation of a record of the last batch.
     #[inline]
     pub(crate) fn op(&self, record: &Record) -> Op<'_> {
-        let payload = if record.payload == u32::MAX { Payload::Nothing } else { self.payload(record) };
+        let payload = if record.has_payload() { self.payload(record) } else { Payload::Nothing };
         record.flat.op(payload)
     }
 

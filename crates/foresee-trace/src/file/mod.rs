@@ -48,6 +48,7 @@ pub(crate) mod model;
 pub(crate) mod pack;
 mod reader;
 mod scan;
+mod segments;
 pub(crate) mod sites;
 pub(crate) mod tables;
 pub(crate) mod varint;

@@ -12,6 +12,7 @@ use super::sites::SiteTable;
 use super::tables::{read_facts, read_names, read_trust};
 use super::varint::Cursor;
 use super::{Bad, MAGIC, MAX_OPEN_BYTES, MAX_STAMP, START_LEN, VERSION};
+use crate::batch::EventBatch;
 use crate::event::{Event, Op};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
@@ -330,6 +331,24 @@ impl EventSource for TraceReader {
             return Event { thread: ThreadId(0), loc: LocId::UNKNOWN, op: Op::Branch };
         };
         Event { thread: ThreadId(stream.thread), loc: record.loc, op: stream.decoder.op(record) }
+    }
+
+    /// Those that surely come next and are decoded.
+    fn take_run(&mut self, batch: &mut EventBatch, most: usize) {
+        let Some(stream) = self.current.and_then(|index| self.open.get_mut(index)) else { return };
+        let thread = ThreadId(stream.thread);
+        let before = batch.len();
+        let next = stream.records.iter().skip(stream.at + 1).take(most);
+        for record in next.take_while(|record| record.stamp < self.until) {
+            if record.has_payload() {
+                batch.push(&Event { thread, loc: record.loc, op: stream.decoder.op(record) });
+            } else {
+                batch.push_flat(thread, record.loc, record.flat);
+            }
+        }
+        let count = batch.len() - before;
+        stream.at += count;
+        self.delivered += count as u64;
     }
 
     fn names(&self) -> &Names {

@@ -2,14 +2,14 @@
 //! suppressions.
 //!
 //! - A name is the end of a function's path, at `::`: `File::write` is `files::File::write`, and not `MyFile::write`.
-//! - Type arguments and impl brackets do not count, on either side: `<files::File<u8> as Write>::write` is `files::File::write`.
+//! - Impl brackets do not count, on either side, and type arguments only where they are written: `File::write` is `<files::File<u8> as Write>::write`, and so is `File<u8>::write`, but not `File<u16>::write`.
 //! - The arguments of a C++ function may be given, and then count: `Log::put(int)`.
 //! - `*` stands for any text: `Bank::*` are all functions of `Bank`.
 
-use super::function_path::{function_path, signature};
+use super::function_path::{WithArguments, function_path, signature, types};
 use super::path_pattern::PathPattern;
 
-/// A name that means functions: the end of a path, with `*` for any text; type arguments, impl brackets and, if not given, arguments do not count.
+/// A name that means functions: the end of a path, with `*` for any text; impl brackets and, if not given, arguments and type arguments do not count.
 #[derive(Clone, Debug)]
 pub struct FunctionPattern {
     path: PathPattern,
@@ -20,20 +20,26 @@ pub struct FunctionPattern {
 impl FunctionPattern {
     /// The functions that people mean by this.
     pub fn new(name: &str) -> FunctionPattern {
-        let path = PathPattern::new(function_path(name.trim()).trim());
-        FunctionPattern { path, signature: signature(name).map(without_spaces) }
+        FunctionPattern {
+            path: PathPattern::with_arguments(name.trim()),
+            signature: signature(name).map(types),
+        }
     }
 
     /// Whether a function is meant, by its demangled name.
     pub fn matches(&self, function: &str) -> bool {
         let same_signature = |wanted: &String| {
             // What follows the arguments (`const`) need not be given.
-            signature(function).is_some_and(|found| without_spaces(found).starts_with(wanted.as_str()))
+            signature(function).is_some_and(|found| types(found).starts_with(wanted.as_str()))
         };
-        self.matches_path(&function_path(function)) && self.signature.as_ref().is_none_or(same_signature)
+        let same_path = match self.path.has_arguments() {
+            true => self.path.is_end_with_arguments(&WithArguments::of(function), is_start),
+            false => self.matches_path(&function_path(function)),
+        };
+        same_path && self.signature.as_ref().is_none_or(same_signature)
     }
 
-    /// Whether a function is meant, by its [`function_path`]; arguments do not count.
+    /// Whether a function is of this name, by its [`function_path`]; arguments and type arguments do not count.
     pub fn matches_path(&self, path: &str) -> bool {
         self.path.is_end_of(path.trim_end(), is_start)
     }
@@ -42,10 +48,6 @@ impl FunctionPattern {
 /// Whether a name may begin behind this: behind `::`, or behind a C++ function's type, or `&`, `dyn` and the like of a Rust type.
 fn is_start(before: &str) -> bool {
     before.is_empty() || before.ends_with("::") || before.ends_with([' ', '&', '*', '('])
-}
-
-fn without_spaces(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 #[cfg(test)]
@@ -60,7 +62,34 @@ mod tests {
             ("Bank::transfer", "<app::Bank>::transfer", true),
             ("Bank::transfer", "<app::Bank<u8> as app::Transfers>::transfer::<u8>", true),
             ("<app::Bank>::transfer", "<app::Bank>::transfer", true),
-            ("Bank<T>::transfer", "app::Bank<int>::transfer(int)", true),
+            ("Bank<T>::transfer", "app::Bank<int>::transfer(int)", false),
+            ("Bank<int>::transfer", "app::Bank<int>::transfer(int)", true),
+            ("Bank< int >::transfer", "app::Bank<int, std::less<int> >::transfer(int)", true),
+            ("Bank<int, long>::transfer", "app::Bank<int>::transfer(int)", false),
+            ("Bank<*, long>::transfer", "app::Bank<int, long>::transfer(int)", true),
+            ("Bank<const char*>::transfer", "app::Bank<char const*>::transfer(int)", true),
+            ("Bank<int>::transfer", "app::Bank::transfer(int)", false),
+            ("Bank<int>::*", "app::Bank<int>::transfer<long>(int)", true),
+            ("Bank<int>::*", "app::Bank<long>::transfer<int>(int)", false),
+            ("*Bank<int>*", "app::MyBank<int>::transfer(int)", true),
+            ("*<int>::*", "app::Bank<long>::Part<int>::transfer(int)", true),
+            ("*<char>::*", "app::Bank<long>::Part<int>::transfer(int)", false),
+            ("generic::<i32>", "app::generic::<i32>", true),
+            ("generic<i32>", "app::generic::<u8>", false),
+            ("generic<nonsense>", "app::generic::<u8>", false),
+            (
+                "<app::Bank<u8> as app::Transfers>::transfer",
+                "<app::Bank<u8> as app::Transfers>::transfer::<i8>",
+                true,
+            ),
+            ("<app::Bank<u8>>::transfer", "<app::Bank<u16>>::transfer", false),
+            ("transfer<int>", "int bank::transfer<int>(int, int)", true),
+            ("transfer<int>", "int bank::transfer<long>(int, int)", false),
+            ("operator()", "user(int)::{lambda(int)#1}::operator()(int) const", true),
+            ("user::{lambda#1}::operator()", "user(int)::{lambda(int)#1}::operator()(int) const", true),
+            ("user::{lambda#2}::operator()", "user(int)::{lambda(int)#1}::operator()(int) const", false),
+            ("user", "user(int)::{lambda(int)#1}::operator()(int) const", false),
+            ("Log::put(const char*)", "app::Log::put(char const*)", true),
             ("Bank::transfer", "app::MyBank::transfer", false),
             ("Bank::transfer", "Bank::transfer_all", false),
             ("Bank::transfer", "Bank::transfer::{closure#0}", false),

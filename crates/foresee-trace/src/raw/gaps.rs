@@ -38,6 +38,7 @@ pub(super) fn gaps(
         (unrecognised > 0).then_some(Gap::UnrecognisedLockOperations(unrecognised)),
         (unexplained > 0).then_some(Gap::UnexplainedAttempts(unexplained)),
         merger.why_stopped().map(|why| Gap::NoEnd(NoEnd::Stopped(why))),
+        merger.was_ended().then_some(Gap::NoEnd(NoEnd::Ended)),
         (merger.lost_before() > 0).then_some(Gap::NoBeginning),
         merger.flags().contains(RunFlags::AFTER_FORK).then_some(Gap::AfterFork),
         merger.flags().contains(RunFlags::ACCESSES_LEFT_OUT).then_some(Gap::AccessesLeftOut),

@@ -293,9 +293,9 @@ impl LockTable {
         WRITERS_FIRST.contains(&path)
     }
 
-    /// The role of a function, by its [`function_path`](crate::function_path).
-    pub(crate) fn role(&self, path: &str) -> Option<Role> {
-        let by_user = || self.added.iter().rev().find(|(pattern, _)| pattern.matches_path(path));
+    /// The role of a function, by its [`function_path`](crate::function_path) and its whole name.
+    pub(crate) fn role(&self, path: &str, function: &str) -> Option<Role> {
+        let by_user = || self.added.iter().rev().find(|(pattern, _)| pattern.matches(function));
         self.roles.get(path).copied().or_else(|| by_user().map(|&(_, role)| role))
     }
 }
@@ -309,10 +309,14 @@ mod tests {
     fn the_table_can_be_extended() {
         let mut table = LockTable::default();
         let lock = "<parking_lot::raw_mutex::RawMutex as lock_api::mutex::RawMutex>::lock";
-        assert_eq!(table.role(&function_path(lock)), Some(LOCK));
-        assert_eq!(table.role("mine::Spin::acquire"), None);
+        assert_eq!(table.role(&function_path(lock), lock), Some(LOCK));
+        let role = |table: &LockTable, function: &str| table.role(&function_path(function), function);
+        assert_eq!(role(&table, "mine::Spin::acquire"), None);
         table.add("Spin::acquire", LOCK);
-        assert_eq!(table.role("mine::Spin::acquire"), Some(LOCK));
-        assert_eq!(table.role("mine::MySpin::acquire"), None);
+        assert_eq!(role(&table, "mine::Spin::acquire"), Some(LOCK));
+        assert_eq!(role(&table, "mine::MySpin::acquire"), None);
+        table.add("Of<u8>::acquire", LOCK);
+        assert_eq!(role(&table, "<mine::Of<u8>>::acquire"), Some(LOCK));
+        assert_eq!(role(&table, "<mine::Of<u16>>::acquire"), None);
     }
 }

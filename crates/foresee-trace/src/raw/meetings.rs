@@ -40,17 +40,10 @@ struct Met {
 }
 
 impl Meetings {
-    /// Notes an atomic load, if nothing else has to be told of it. Whether that is so.
+    /// Whether nothing has to be told of an atomic load but that there was one.
     #[inline]
-    pub(super) fn passes(&mut self, event: &Event<'_>) -> bool {
-        if !is_atomic(&event.op) {
-            return true;
-        }
-        if self.runs > 0 {
-            return false;
-        }
-        self.uses(event.thread);
-        true
+    pub(super) fn pass_loads(&self) -> bool {
+        self.runs == 0
     }
 
     /// Adds what there is to tell to events that come next. `is_such` says whether code may use atomics, `end` is what to call those of a
@@ -98,7 +91,9 @@ impl Meetings {
         }
     }
 
-    fn uses(&mut self, thread: ThreadId) {
+    /// A thread uses an atomic.
+    #[inline]
+    pub(super) fn uses(&mut self, thread: ThreadId) {
         if !std::mem::replace(&mut self.threads.entry(thread).is_user, true) {
             self.users.push(thread);
         }

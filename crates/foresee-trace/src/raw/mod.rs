@@ -23,7 +23,8 @@ mod symbols;
 mod ties;
 mod unseen_writes;
 
-pub use foresee_format::{INITIAL_VALUE_OF, PROCESS, UNSIGNED};
+pub use foresee_format::{CALLS_OF, INITIAL_VALUE_OF, PROCESS, SOME_CALLS_OF, SYNC_SPACE, UNSIGNED};
+pub use interpreting::is_lock_state;
 pub use libraries::is_library_function;
 pub use lock_table::{Hold, LockTable, Role, Success};
 pub use merging::has_begun;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use foresee_format::near::near_key;
 use foresee_format::{NAMES, RunFlags, Tag};
@@ -9,7 +10,7 @@ use foresee_format::{NAMES, RunFlags, Tag};
 use super::continuation::Continuation;
 use super::following::Follower;
 use super::gaps::gaps;
-use super::interpreting::Interpreter;
+use super::interpreting::{Interpreter, Usual};
 use super::lock_table::LockTable;
 use super::meetings::Meetings;
 use super::merging::{Growth, Merger, Record, has_begun};
@@ -17,6 +18,7 @@ use super::raw_files::RawFiles;
 use super::symbols::Symbolizer;
 use super::ties::{Ties, is_shared, orders};
 use super::unseen_writes::UnseenWrites;
+use crate::batch::EventBatch;
 use crate::event::{Event, Mem, Op};
 use crate::ids::{LocId, ThreadId};
 use crate::names::Names;
@@ -78,7 +80,7 @@ impl RawReader {
         symbolizer: Box<dyn Symbolizer>,
         table: LockTable,
     ) -> Result<RawReader, TraceError> {
-        let mut reader = RawReader::of_nothing(files, symbolizer, table.clone());
+        let mut reader = RawReader::of_nothing(Arc::new(files), symbolizer, table.clone());
         reader.look_at_all()?;
         if reader.merger.lost_before() == 0 { Ok(reader) } else { reader.with_beginning(table) }
     }
@@ -92,14 +94,14 @@ impl RawReader {
         if file.metadata()?.len() <= NAMES || !has_begun(&file) {
             return Ok(None);
         }
-        let mut reader = RawReader::of_nothing(RawFiles::one(file), symbolizer, table);
+        let mut reader = RawReader::of_nothing(Arc::new(RawFiles::one(file)), symbolizer, table);
         reader.follower = Some(Follower::default());
         reader.look_again()?;
         Ok(Some(reader).filter(|reader| !reader.merger.streams().is_empty()))
     }
 
     /// A reader that has not looked at the file yet.
-    fn of_nothing(files: RawFiles, symbolizer: Box<dyn Symbolizer>, table: LockTable) -> RawReader {
+    fn of_nothing(files: Arc<RawFiles>, symbolizer: Box<dyn Symbolizer>, table: LockTable) -> RawReader {
         RawReader {
             merger: Merger::new(files),
             interpreter: Interpreter::new(symbolizer, table),
@@ -153,6 +155,11 @@ impl RawReader {
         if self.follower.take().is_some() { self.look_at_all() } else { Ok(()) }
     }
 
+    /// No thread was ended by what it did itself: accesses that were recorded along with each thread's last one count as done, as they would have come next.
+    pub fn complete_last_accesses(&self) {
+        self.merger.complete_last_accesses();
+    }
+
     fn learn_header(&mut self) {
         let flags = self.merger.flags();
         if flags.contains(RunFlags::HAS_SEEN_VALUES) && !flags.contains(RunFlags::ACCESSES_LEFT_OUT) {
@@ -204,6 +211,12 @@ impl RawReader {
         self.follower.as_ref().map_or_else(Vec::new, |follower| follower.take_read(&mut self.merger))
     }
 
+    /// From now on, nothing is taken for usual.
+    #[cfg(test)]
+    pub(super) fn take_the_long_way(&mut self) {
+        self.interpreter.take_the_long_way();
+    }
+
     /// Makes the next record the current event, if it is the usual thing. Whether it is.
     #[inline]
     fn take_plain(&mut self) -> bool {
@@ -211,10 +224,8 @@ impl RawReader {
             return false;
         }
         let Some((stream, thread, record)) = self.merger.certain() else { return false };
-        let Some(event) = self.interpreter.plain(thread, record) else { return false };
-        if !self.meetings.passes(&event) {
-            return false;
-        }
+        let Some(mut usual) = self.interpreter.usual(thread) else { return false };
+        let Some(event) = usual_event(&mut usual, record, &mut self.meetings) else { return false };
         if let Some(unseen) = &mut self.unseen_writes {
             unseen.record(thread, record, self.delivered, Some(event.loc));
         }
@@ -365,6 +376,20 @@ impl RawReader {
     }
 }
 
+/// The event of a thread's next record, if that is usual and nothing else has to be told of it.
+#[inline]
+fn usual_event(usual: &mut Usual<'_>, record: &Record, meetings: &mut Meetings) -> Option<Event<'static>> {
+    let is_load = record.tag == Tag::Load;
+    if is_load && !meetings.pass_loads() {
+        return None;
+    }
+    let event = usual.event(record)?;
+    if is_load {
+        meetings.uses(event.thread);
+    }
+    Some(event)
+}
+
 impl EventSource for RawReader {
     #[inline]
     fn advance(&mut self) -> Result<bool, TraceError> {
@@ -423,6 +448,29 @@ impl EventSource for RawReader {
             }
             _ => event,
         }
+    }
+
+    /// The events of records that are usual accesses, calls and loads.
+    fn take_run(&mut self, batch: &mut EventBatch, most: usize) {
+        if self.passed < self.pending.len() || !self.continuation.has_begun() || self.unseen_writes.is_some()
+        {
+            return;
+        }
+        let Some((stream, thread, records, until)) = self.merger.certain_run() else { return };
+        let Some(mut usual) = self.interpreter.usual(thread) else { return };
+        let before = batch.len();
+        for record in records.iter().take(most).take_while(|record| record.key < until) {
+            if let Some((thread, loc, flat)) = usual.flat(record) {
+                batch.push_flat(thread, loc, flat);
+            } else if let Some(event) = usual_event(&mut usual, record, &mut self.meetings) {
+                batch.push(&event);
+            } else {
+                break;
+            }
+        }
+        let count = batch.len() - before;
+        self.merger.take_many(stream, count);
+        self.delivered += count as u64;
     }
 
     fn names(&self) -> &Names {

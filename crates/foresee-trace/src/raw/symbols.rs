@@ -1,5 +1,6 @@
 //! What program files say about addresses, as whoever reads them answers: [`Symbolizer`].
 
+use super::libraries::is_library_function;
 use super::modules::Module;
 
 /// Where some code comes from. Empty and 0 are unknown.
@@ -16,11 +17,17 @@ pub struct SourceLocation {
 }
 
 impl SourceLocation {
-    /// Whether this is code of the standard library of Rust or C++, wherever it was compiled, or of the system's headers.
-    pub(crate) fn is_library(&self) -> bool {
+    /// Whether this is the user's own, and not of a library that stands between the user and what happens.
+    pub fn is_users(&self) -> bool {
+        !is_library_function(&self.function) && !self.is_library()
+    }
+
+    /// Whether this is code of the standard library of Rust or C++, wherever it was compiled, of the system's headers, or of foresee's runtime, which calls `main`.
+    fn is_library(&self) -> bool {
         let starts = ["/rustc/", "/usr/include/", "/usr/lib/"];
+        let parts = ["/lib/rustlib/src/rust/library/", "/foresee-rt/src/"];
         starts.iter().any(|start| self.file.starts_with(start))
-            || self.file.contains("/lib/rustlib/src/rust/library/")
+            || parts.iter().any(|part| self.file.contains(part))
     }
 }
 

@@ -21,6 +21,7 @@ mod ties;
 mod times;
 mod trust;
 mod unseen_writes;
+mod usual;
 
 fn header() -> Vec<u8> {
     let mut file = vec![0; HEADER_LEN as usize];

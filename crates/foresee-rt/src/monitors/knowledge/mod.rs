@@ -11,6 +11,8 @@
 //! | `world` | the monitors of all threads, memory, locks |
 //! | `steps` | what each record is for a monitor |
 //! | `news`, `recovery` | what has ceased to hold; functions of the program, and calling them |
+//! | `telling` | what the driver is told where there is no trace |
+//! | `unknown` | variables whose values are not known |
 //! | `own` | what is one thread's at a time |
 //!
 //! **Cost.** Nothing but a bit of the recorder's status while no spec is named. Otherwise accesses take the long way; each locks a 64th of memory by its address, and has its thread's monitor without a
@@ -33,8 +35,10 @@ mod own;
 mod recovery;
 mod spec;
 mod steps;
+mod telling;
+mod unknown;
 mod world;
 
-pub(super) use recovery::{recover, register};
-pub(super) use steps::{access, assign, atomic, name, record, waits_for_value, written};
-pub(super) use world::{start, start_in_child};
+pub(super) use recovery::{has_to_recover, recover, register};
+pub(super) use steps::{access, assign, atomic, name, raced, record, waits_for_value, written};
+pub(super) use world::{end, start, start_in_child};

@@ -2,23 +2,26 @@
 
 use std::ffi::CString;
 
+use foresee_monitor::mttl::{ThreadName, Who};
 use foresee_monitor::property::{Action, Handler, MttlBody, Property};
-use foresee_mttl::{Bytes, Program};
+use foresee_mttl::{Bytes, MOST_FORMULAS_INSIDE, Program};
 
 use crate::environment;
 use crate::message::say;
 use crate::monitors::functions::Function;
 use crate::variables::{self, Variable};
 
-/// News of formulas are bits.
-const MOST_FORMULAS: usize = 64;
-
 /// What to do when a formula ceases to hold.
 pub(super) struct Formula {
     pub(super) property: CString,
     pub(super) actions: Vec<Todo>,
-    /// The handlers that say something: their categories, and what they say.
+    /// The handlers that are findings: their categories, and what they say.
     pub(super) handlers: Vec<Handler>,
+    /// The threads that the property mentions, and which of them the formula is of.
+    pub(super) threads: Vec<ThreadName>,
+    pub(super) owner: u32,
+    /// The variables that the property mentions.
+    pub(super) variables: Vec<String>,
 }
 
 /// One thing to be done.
@@ -40,6 +43,10 @@ pub(super) struct Spec {
     pub(super) formulas: Vec<Formula>,
     /// The variables that formulas speak of, where they are.
     pub(super) variables: Vec<Place>,
+    /// All locals that properties declare, by name.
+    pub(super) locals: Vec<String>,
+    /// And all threads.
+    pub(super) threads: Vec<Who>,
 }
 
 /// The spec of this run, if there is one: `FORESEE_KNOWLEDGE` has the path of a file in each line. What cannot be monitored here is told.
@@ -49,15 +56,21 @@ pub(super) fn read() -> Option<Spec> {
     let bodies =
         properties.iter().flat_map(|property| property.mttl.iter().map(move |body| (property, body)));
     let all: Vec<(&Property, &MttlBody)> = bodies.collect();
-    if all.len() > MOST_FORMULAS {
+    if all.len() > MOST_FORMULAS_INSIDE {
         say(&[b"foresee: too many formulas: only the first 64 are monitored in the process\n"]);
     }
-    let meant = &all[..all.len().min(MOST_FORMULAS)];
+    let meant = &all[..all.len().min(MOST_FORMULAS_INSIDE)];
     let program =
         Program::with_late_names(meant.iter().copied()).ok().filter(|program| program.formulas() > 0)?;
     let formulas = meant.iter().map(|(property, body)| formula(property, body)).collect();
     let variables = places(&program);
-    Some(Spec { program, formulas, variables })
+    let of_all = || properties.iter().filter(|property| !property.mttl.is_empty());
+    let mut locals: Vec<String> =
+        of_all().flat_map(|property| &property.locals).map(|local| local.name.clone()).collect();
+    locals.sort_unstable();
+    locals.dedup();
+    let threads = of_all().flat_map(|property| &property.threads).map(|thread| thread.who.clone()).collect();
+    Some(Spec { program, formulas, variables, locals, threads })
 }
 
 impl Spec {
@@ -92,9 +105,15 @@ fn formula(property: &Property, body: &MttlBody) -> Formula {
         Action::Report(_) | Action::Reset | Action::Count => None,
     };
     let actions = body.handlers.iter().flat_map(|handler| &handler.actions).filter_map(todo).collect();
-    let says = |handler: &&Handler| handler.actions.iter().any(|action| matches!(action, Action::Report(_)));
-    let handlers = body.handlers.iter().filter(says).cloned().collect();
-    Formula { property: CString::new(property.name.as_str()).unwrap_or_default(), actions, handlers }
+    let handlers = body.handlers.iter().filter(|handler| handler.is_finding()).cloned().collect();
+    Formula {
+        property: CString::new(property.name.as_str()).unwrap_or_default(),
+        actions,
+        handlers,
+        threads: property.threads.clone(),
+        owner: body.mttl.owner,
+        variables: property.vars.iter().map(|var| var.name.clone()).collect(),
+    }
 }
 
 /// Where the variables of formulas are.

@@ -1,6 +1,6 @@
 //! What each record is for the monitor of its thread: the same as the event that the trace will have.
 
-use foresee_format::{AS_HELD, SHARED, SYNC_SPACE, SemaphoreStep, Tag, number};
+use foresee_format::{AS_HELD, ORDER_RELAXED, ORDER_RELEASE, SHARED, SYNC_SPACE, SemaphoreStep, Tag, number};
 use foresee_mttl::{Accessed, Bytes, Memory, ThreadMonitor, Threads, Variable};
 use smallvec::SmallVec;
 
@@ -11,6 +11,9 @@ use crate::monitors::spin::Held;
 
 /// Memory belongs to a part by lines of so many bytes.
 const LINE: u64 = 64;
+
+/// The lock at an address is a variable at this one.
+const LOCKS: u64 = SYNC_SPACE << 1;
 
 /// No more than this is looked up line by line when it is given back.
 const FEW_LINES: u64 = 64;
@@ -44,15 +47,36 @@ fn access_of<const IS_WRITE: bool>(thread: u32, addr: u64, size: u64, pc: u64) {
     let (does, bytes) = (const { if IS_WRITE { WRITE } else { READ } }, Bytes { addr, size });
     world.act(Doing { thread, pc }, |me| {
         came_back(world, thread, me);
+        if IS_WRITE && world.unknown.matters() {
+            note_value(world, thread, does, bytes);
+        }
         if !is_done_again(world, me, does, bytes) {
             touch_memory(world, me, does, bytes);
         }
     });
 }
 
+/// Notes which variables get a value that is not known, and which get one that is.
+#[inline(never)]
+fn note_value(world: &World, thread: u32, does: Does, bytes: Bytes) {
+    let at = world.events_of(thread);
+    let whole = |place: &&Place| does.value.is_some() && place.bytes == bytes;
+    match world.spec.variables.iter().find(whole) {
+        Some(place) => world.unknown.got(thread, at, place.variable),
+        None => world.unknown.written(thread, at, accessed(world, does, bytes)),
+    }
+}
+
 /// Whether an access of a watched variable is a step only when its value is known, which is when the thread enters the runtime next.
 pub(crate) fn waits_for_value(is_write: bool) -> bool {
     is_write && world().is_some_and(|world| world.program.asks_for_values())
+}
+
+/// Memory is accessed while somebody writes it whose step comes later: who knew what then is not known.
+pub(crate) fn raced(addr: u64, size: u64) {
+    if let Some(world) = world().filter(|world| world.unknown.matters()) {
+        world.unknown.raced(accessed(world, WRITE, Bytes { addr, size }));
+    }
 }
 
 /// A thread has written a watched variable, with this value if it is known.
@@ -78,8 +102,11 @@ pub(crate) fn atomic(thread: u32, reads: bool, value: Option<u64>, addr: u64, si
 pub(crate) fn assign(thread: u32, name: &[u8], value: u64, pc: u64) {
     let Some(world) = world() else { return };
     let program = &world.program;
-    let meant = world.locals.iter().find(|(local, _)| is_same(local.as_bytes(), name));
-    let numbers = meant.map_or(&[][..], |(_, numbers)| numbers);
+    let meant = world.locals.iter().find(|local| is_same(local.name.as_bytes(), name));
+    let numbers = meant.map_or(&[][..], |local| {
+        local.is_assigned();
+        &local.numbers
+    });
     world.act(Doing { thread, pc }, |me| {
         came_back(world, thread, me);
         if let [only] = *numbers {
@@ -117,14 +144,20 @@ pub(crate) fn record(thread: u32, tag: Tag, detail: u8, words: &[u64]) {
     let (addr, size) = (word(1), word(2));
     let width = 1 << (detail >> 4 & 7);
     match tag {
+        Tag::Load | Tag::Store | Tag::Rmw if addr >= SYNC_SPACE => {
+            let order = i32::from(detail & 0xf);
+            let acquires = order != ORDER_RELAXED && order != ORDER_RELEASE;
+            synchronise(world, doing, addr, acquires, order >= ORDER_RELEASE);
+        }
         Tag::ReadRange => touch(world, doing, READ, Bytes { addr, size }),
         Tag::WriteRange => touch(world, doing, WRITE, Bytes { addr, size }),
         Tag::Load => touch(world, doing, READ, Bytes { addr, size: width }),
         Tag::Store => touch(world, doing, WRITE, Bytes { addr, size: width }),
         Tag::Rmw => touch(world, doing, BOTH, Bytes { addr, size: width }),
         Tag::Semaphore => match SemaphoreStep::from_number(detail) {
-            Some(SemaphoreStep::Raised | SemaphoreStep::Lowered) => {
-                touch(world, doing, BOTH, Bytes { addr: addr | SYNC_SPACE, size: 1 });
+            Some(step @ (SemaphoreStep::Raised | SemaphoreStep::Lowered)) => {
+                let raised = step == SemaphoreStep::Raised;
+                synchronise(world, doing, addr | SYNC_SPACE, !raised, raised);
             }
             _ => world.act(doing, |me| came_back(world, thread, me)),
         },
@@ -138,6 +171,32 @@ pub(crate) fn record(thread: u32, tag: Tag, detail: u8, words: &[u64]) {
         Tag::Join => world.join(doing, addr as u32),
         Tag::End => internal(world, doing),
         _ => {}
+    }
+}
+
+/// Something that orders threads as an atomic would, which is no memory of the program: who acquires learns from those who have released, and these learn nothing from each other.
+fn synchronise(world: &World, doing: Doing, addr: u64, acquires: bool, releases: bool) {
+    note_object(world, addr);
+    let bytes = Bytes { addr, size: 1 };
+    world.act(doing, |me| {
+        came_back(world, doing.thread, me);
+        let part = &world.memory[part(addr / LINE)];
+        let mut memory = part.memory.lock();
+        if acquires {
+            memory.known(bytes, |variable| me.monitor.learn_all(variable, 0));
+        }
+        me.monitor.step(&world.program, &me.threads, Accessed::default(), 0);
+        if releases {
+            memory.all(bytes, |variable| _ = variable.is_read(me.monitor.knowledge(), 0));
+            part.is_changed();
+        }
+    });
+}
+
+/// Notes where objects are that threads synchronise by, if this is the address of one.
+fn note_object(world: &World, addr: u64) {
+    if addr >= SYNC_SPACE {
+        world.synchronising.note((addr & (SYNC_SPACE - 1)) / LINE);
     }
 }
 
@@ -168,6 +227,9 @@ fn lines(bytes: Bytes) -> impl Iterator<Item = (usize, Bytes)> + Clone {
 fn touch(world: &World, doing: Doing, does: Does, bytes: Bytes) {
     world.act(doing, |me| {
         came_back(world, doing.thread, me);
+        if does.writes && world.unknown.matters() {
+            note_value(world, doing.thread, does, bytes);
+        }
         let sets = does.value.is_some() && accessed(world, does, bytes) != Accessed::default();
         if sets || !is_done_again(world, me, does, bytes) {
             touch_memory(world, me, does, bytes);
@@ -177,6 +239,7 @@ fn touch(world: &World, doing: Doing, does: Does, bytes: Bytes) {
 
 #[inline(never)]
 fn touch_memory(world: &World, me: &mut Me, does: Does, bytes: Bytes) {
+    note_object(world, bytes.addr);
     let (accessed, line) = (accessed(world, does, bytes), bytes.addr / LINE);
     if (bytes.addr.saturating_add(bytes.size.max(1)) - 1) / LINE == line {
         touch_line(world, me, does, bytes, accessed);
@@ -313,8 +376,19 @@ fn accessed_of_any(world: &World, does: Does, bytes: Bytes) -> Accessed {
     })
 }
 
-/// Memory begins or ends its life.
+/// Memory begins or ends its life, and with it all that threads synchronise by there.
 fn forget(world: &World, bytes: Bytes) {
+    forget_vectors(world, bytes);
+    let are_many = bytes.size / LINE >= FEW_LINES;
+    let mut may_be = lines(bytes).map(|(_, bytes)| world.synchronising.may_be_in(bytes.addr / LINE));
+    if bytes.addr < SYNC_SPACE && (are_many || may_be.any(|may_be| may_be)) {
+        for space in [SYNC_SPACE, LOCKS] {
+            forget_vectors(world, Bytes { addr: bytes.addr | space, ..bytes });
+        }
+    }
+}
+
+fn forget_vectors(world: &World, bytes: Bytes) {
     if bytes.size / LINE < FEW_LINES {
         lines(bytes).for_each(|(part, bytes)| forget_in(&world.memory[part], bytes));
     } else {
@@ -330,18 +404,10 @@ fn forget_in(part: &Part, bytes: Bytes) {
 
 /// The lock counts as written, or as read by one of several holders.
 fn lock(world: &World, me: &mut Me, lock: u64, mode: u8) {
-    let mut objects = world.objects[part(lock)].lock();
-    let Me { monitor, threads, used_locks, .. } = me;
-    let variable = match used_locks.of(lock) {
-        (known, Some(place)) if *known == lock => objects.lock(*place),
-        used => {
-            let place = objects.place(lock);
-            *used = (lock, Some(place));
-            objects.lock(place)
-        }
-    };
-    let does = if mode == SHARED { READ } else { WRITE };
-    access_one(world, monitor, threads, does, variable, Accessed::default());
+    let (does, bytes) = (if mode == SHARED { READ } else { WRITE }, Bytes { addr: lock | LOCKS, size: 1 });
+    if !is_done_again(world, me, does, bytes) {
+        touch_memory(world, me, does, bytes);
+    }
 }
 
 fn acquire(world: &World, doing: Doing, addr: u64, mode: u8) {
@@ -384,8 +450,7 @@ fn wait(world: &World, doing: Doing, cond: u64) {
     world.act(doing, |me| {
         me.monitor.internal(&world.program, &me.threads, 0);
         me.waiting = Some(cond);
-        let mut objects = world.objects[part(cond)].lock();
-        objects.waiting.entry(cond).or_default().enlist(doing.thread.into());
+        world.waiting[part(cond)].lock().entry(cond).or_default().enlist(doing.thread.into());
     });
 }
 
@@ -394,8 +459,7 @@ fn notify(world: &World, doing: Doing, cond: u64) {
     world.act(doing, |me| {
         came_back(world, doing.thread, me);
         me.monitor.internal(&world.program, &me.threads, 0);
-        let mut objects = world.objects[part(cond)].lock();
-        if let Some(waiting) = objects.waiting.get_mut(&cond) {
+        if let Some(waiting) = world.waiting[part(cond)].lock().get_mut(&cond) {
             waiting.notify(me.monitor.knowledge());
         }
     });
@@ -411,7 +475,7 @@ fn came_back(world: &World, thread: u32, me: &mut Me) {
 
 #[cold]
 fn learn_of_notifies(world: &World, thread: u32, me: &mut Me, cond: u64) {
-    let mut objects = world.objects[part(cond)].lock();
-    let notified = objects.waiting.get_mut(&cond).and_then(|waiting| waiting.leave(thread.into()));
+    let mut all = world.waiting[part(cond)].lock();
+    let notified = all.get_mut(&cond).and_then(|waiting| waiting.leave(thread.into()));
     notified.iter().for_each(|known| me.monitor.learn(known, 0, 0));
 }

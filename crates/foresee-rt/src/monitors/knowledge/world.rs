@@ -1,20 +1,23 @@
-//! The monitors of all threads, and the vectors of memory, locks and conditions.
+//! The monitors of all threads, and the vectors of memory and conditions.
 
 use std::sync::Arc;
 use std::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use foresee_mttl::{Knowledge, Memory, NoTrail, Place, Program, ThreadMonitor, Threads, Variable, Waiters};
+use foresee_mttl::{Knowledge, Memory, NoTrail, Place, Program, ThreadMonitor, Threads, Waiters};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::news;
 use super::own::Own;
 use super::spec::{self, Spec};
+use super::telling::{self, LocalName, Met};
+use super::unknown::Unknown;
 use crate::message::say;
 use crate::monitors::doing::Doing;
 use crate::monitors::spin::Spin;
+use crate::monitors::verdicts;
 
 /// Vectors are shared until they differ.
 pub(super) type Vector = Arc<Knowledge<NoTrail>>;
@@ -22,14 +25,11 @@ pub(super) type Vector = Arc<Knowledge<NoTrail>>;
 /// So many threads are monitored.
 const MOST_THREADS: usize = 1 << 12;
 
-/// Memory and locks are kept in so many parts, by their addresses.
+/// Memory, with locks, is kept in so many parts, by its addresses.
 pub(super) const PARTS: usize = 64;
 
 /// A thread remembers so many of its last accesses.
 const REMEMBERED: usize = 1024;
-
-/// And so many locks.
-const USED_LOCKS: usize = 16;
 
 /// A part of memory.
 #[derive(Default)]
@@ -95,19 +95,6 @@ pub(super) struct Me {
     /// The condition that it waits for, or has waited for.
     pub(super) waiting: Option<u64>,
     pub(super) remembered: Accesses,
-    pub(super) used_locks: UsedLocks,
-}
-
-impl Me {
-    /// Notes what has ceased to hold.
-    #[cold]
-    #[inline(never)]
-    fn note_news(&mut self, doing: Doing) {
-        let violated = self.monitor.violated();
-        let ceased = violated.iter().filter(|formula| !self.violated.contains(formula));
-        ceased.for_each(|formula| news::note(*formula, doing));
-        self.violated = SmallVec::from_slice(violated);
-    }
 }
 
 /// A thread's place in the table of all.
@@ -115,42 +102,36 @@ struct Monitored {
     me: Own<Option<Box<Me>>>,
     /// Its slot and one, for those who name it; 0 until it has a monitor.
     named_by: AtomicU32,
+    /// How much it has done. Written by itself alone.
+    events: AtomicU64,
 }
 
-/// Locks and conditions, by their addresses.
-#[derive(Default)]
-pub(super) struct Objects {
-    /// Where each lock is among all, for ever.
-    places: FxHashMap<u64, u32>,
-    locks: Vec<Variable<Vector>>,
-    pub(super) waiting: FxHashMap<u64, Waiters<Vector>>,
-}
+/// Who waits for conditions, by their addresses.
+pub(super) type Waiting = FxHashMap<u64, Waiters<Vector>>;
 
-impl Objects {
-    /// Where a lock is.
-    pub(super) fn place(&mut self, lock: u64) -> u32 {
-        let Objects { places, locks, .. } = self;
-        *places.entry(lock).or_insert_with(|| {
-            locks.push(Variable::default());
-            locks.len() as u32 - 1
-        })
+/// Lines of memory that may have locks or other objects that threads synchronise by, whose vectors are elsewhere than those of memory: what hashes to a line without any has none.
+pub(super) struct Synchronising(Box<[AtomicBool]>);
+
+impl Synchronising {
+    const LINES: usize = 1 << 12;
+
+    fn new() -> Synchronising {
+        Synchronising((0..Self::LINES).map(|_| AtomicBool::new(false)).collect())
     }
 
-    /// The lock at a place.
-    #[inline]
-    pub(super) fn lock(&mut self, place: u32) -> &mut Variable<Vector> {
-        &mut self.locks[place as usize]
+    fn of(&self, line: u64) -> &AtomicBool {
+        &self.0[(line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % Self::LINES]
     }
-}
 
-/// Where the locks are that a thread has used last: the last of those that have the same place here.
-pub(super) struct UsedLocks([(u64, Option<u32>); USED_LOCKS]);
+    pub(super) fn note(&self, line: u64) {
+        let noted = self.of(line);
+        if !noted.load(Relaxed) {
+            noted.store(true, Relaxed);
+        }
+    }
 
-impl UsedLocks {
-    /// What is known where this lock would be: a lock, and its place.
-    #[inline]
-    pub(super) fn of(&mut self, lock: u64) -> &mut (u64, Option<u32>) {
-        &mut self.0[(lock.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % USED_LOCKS]
+    pub(super) fn may_be_in(&self, line: u64) -> bool {
+        self.of(line).load(Relaxed)
     }
 }
 
@@ -158,15 +139,21 @@ impl UsedLocks {
 pub(super) struct World {
     pub(super) spec: &'static Spec,
     pub(super) program: Program,
-    /// The names of locals, and the numbers of those that are called so.
-    pub(super) locals: Vec<(String, Vec<u32>)>,
+    pub(super) locals: Vec<LocalName>,
     threads: Spin<Arc<Threads>>,
+    /// What threads are called, by slot.
+    names: Spin<Vec<String>>,
+    pub(super) met: Met,
+    pub(super) unknown: Unknown,
     /// How often a thread was added.
     version: AtomicU32,
     /// By thread.
     monitors: Box<[Monitored]>,
     pub(super) memory: Box<[Part; PARTS]>,
-    pub(super) objects: Box<[Spin<Objects>; PARTS]>,
+    pub(super) waiting: Box<[Spin<Waiting>; PARTS]>,
+    pub(super) synchronising: Synchronising,
+    /// There were more threads than are monitored.
+    has_more_threads: AtomicBool,
 }
 
 static WORLD: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
@@ -190,38 +177,40 @@ pub(crate) fn start_in_child() -> bool {
     world().is_some_and(|parents| begin(parents.spec))
 }
 
+/// The process ends by itself.
+pub(crate) fn end() {
+    if let Some(world) = world() {
+        verdicts::tell_end_of_knowledge(world.events(), &world.unknown_variables().join("`, `"));
+    }
+}
+
 fn begin(spec: &'static Spec) -> bool {
     let program = spec.program();
     let threads = Spin::new(Arc::new(Threads::new(&program)));
-    let locals = locals(&program);
+    let locals = spec.locals.iter().map(|name| LocalName::new(name, &program)).collect();
+    let unknown = Unknown::new(&program);
     let world = World {
         spec,
         program,
         locals,
         threads,
+        names: Spin::new(Vec::new()),
+        met: Met::new(&spec.threads),
+        unknown,
         version: AtomicU32::new(0),
         monitors: (0..MOST_THREADS).map(|_| Monitored::nobody()).collect(),
         memory: Box::new(std::array::from_fn(|_| Part::default())),
-        objects: Box::new(std::array::from_fn(|_| Spin::new(Objects::default()))),
+        waiting: Box::new(std::array::from_fn(|_| Spin::new(Waiting::default()))),
+        synchronising: Synchronising::new(),
+        has_more_threads: AtomicBool::new(false),
     };
     WORLD.store(Box::into_raw(Box::new(world)), Release);
     true
 }
 
-fn locals(program: &Program) -> Vec<(String, Vec<u32>)> {
-    let mut all: Vec<(String, Vec<u32>)> = Vec::new();
-    for (local, number) in program.locals().iter().zip(0..) {
-        match all.iter_mut().find(|(name, _)| *name == local.name) {
-            Some((_, numbers)) => numbers.push(number),
-            None => all.push((local.name.clone(), vec![number])),
-        }
-    }
-    all
-}
-
 impl Monitored {
     const fn nobody() -> Monitored {
-        Monitored { me: Own::new(None), named_by: AtomicU32::new(0) }
+        Monitored { me: Own::new(None), named_by: AtomicU32::new(0), events: AtomicU64::new(0) }
     }
 
     /// The thread has a monitor from now on.
@@ -236,7 +225,24 @@ impl World {
     fn add(&self, thread: u32, forked: bool) -> (u32, Arc<Threads>) {
         // As the trace calls those that have no name, or not yet.
         let name = if thread == 0 { spec::MAIN.to_owned() } else { format!("T{thread}") };
-        self.change_threads(|threads| threads.add(&self.program, &name, forked))
+        let (slot, threads) = self.change_threads(|threads| threads.add(&self.program, &name, forked));
+        self.call(slot, &name);
+        (slot, threads)
+    }
+
+    /// Notes what a thread is called, for people.
+    fn call(&self, slot: u32, name: &str) {
+        self.met.thread(&self.spec.threads, name);
+        let mut names = self.names.lock();
+        if names.len() <= slot as usize {
+            names.resize(slot as usize + 1, String::new());
+        }
+        name.clone_into(&mut names[slot as usize]);
+    }
+
+    /// How much all threads have done.
+    fn events(&self) -> u64 {
+        self.monitors.iter().map(|monitored| monitored.events.load(Relaxed)).sum()
     }
 
     fn change_threads<R>(&self, change: impl FnOnce(&mut Threads) -> R) -> (R, Arc<Threads>) {
@@ -254,13 +260,13 @@ impl World {
         // One that has done nothing yet, and that nobody made: it cannot be found here.
         let Some(slot) = named_by.checked_sub(1) else { return };
         self.change_threads(|threads| threads.name(&self.program, slot, name));
+        self.call(slot, name);
     }
 
     fn me(&self, monitor: ThreadMonitor<Vector>, threads: Arc<Threads>) -> Box<Me> {
         let (version, violated, held) = (self.version.load(Acquire), SmallVec::new(), Vec::new());
         let remembered = Accesses(Box::new([Remembered::default(); REMEMBERED]));
-        let used_locks = UsedLocks([(0, None); USED_LOCKS]);
-        Box::new(Me { monitor, threads, version, violated, held, waiting: None, remembered, used_locks })
+        Box::new(Me { monitor, threads, version, violated, held, waiting: None, remembered })
     }
 
     /// A thread that nobody forked, as far as is known.
@@ -274,7 +280,7 @@ impl World {
     /// The thread does something. What has ceased to hold then is noted for when the runtime is left.
     #[inline(always)]
     pub(super) fn act(&self, doing: Doing, what: impl FnOnce(&mut Me)) {
-        let Some(place) = self.monitors.get(doing.thread as usize) else { return };
+        let Some(place) = self.monitors.get(doing.thread as usize) else { return self.has_one_more() };
         // SAFETY: this is the thread, and `what` acts for it alone.
         let me = unsafe { place.me.get() };
         let me = match me {
@@ -284,10 +290,42 @@ impl World {
         if me.version != self.version.load(Acquire) {
             self.look_at_threads(me);
         }
+        // Nobody else writes it.
+        place.events.store(place.events.load(Relaxed) + 1, Relaxed);
         what(me);
         if me.monitor.take_news() {
-            me.note_news(doing);
+            self.note_news(me, doing);
         }
+    }
+
+    /// The variables whose values are not known.
+    fn unknown_variables(&self) -> Vec<String> {
+        let name = |variable: u32| self.program.variables()[variable as usize].name.clone();
+        self.unknown.all().into_iter().map(name).collect()
+    }
+
+    /// How much a thread has done.
+    pub(super) fn events_of(&self, thread: u32) -> u64 {
+        self.monitors.get(thread as usize).map_or(0, |monitored| monitored.events.load(Relaxed))
+    }
+
+    /// Notes what has ceased to hold.
+    #[cold]
+    #[inline(never)]
+    fn note_news(&self, me: &mut Me, doing: Doing) {
+        let Me { monitor, threads, .. } = me;
+        for &formula in monitor.violated().iter().filter(|formula| !me.violated.contains(formula)) {
+            news::note(formula);
+            if let Some(told) = self.spec.formulas.get(formula as usize).filter(|_| verdicts::are_told()) {
+                let known = monitor.reasons(&self.program, threads, formula);
+                let names = self.names.lock();
+                let name = |slot: u32| names.get(slot as usize).cloned().unwrap_or_default();
+                let others: Vec<String> = known.iter().map(|known| name(known.of)).collect();
+                drop(names);
+                telling::tell(told, formula, doing, &others, &self.unknown_variables());
+            }
+        }
+        me.violated = SmallVec::from_slice(me.monitor.violated());
     }
 
     /// There are other threads than before.
@@ -297,6 +335,15 @@ impl World {
         // In this order: whoever comes between is looked at once more.
         me.version = self.version.load(Acquire);
         me.threads = Arc::clone(&self.threads.lock());
+    }
+
+    /// A thread is not monitored, as there are too many.
+    #[cold]
+    fn has_one_more(&self) {
+        if !self.has_more_threads.swap(true, Relaxed) {
+            say(&[b"foresee: too many threads to monitor all of them in the process\n"]);
+            verdicts::tell_crowd();
+        }
     }
 
     /// The thread makes another.
@@ -312,7 +359,7 @@ impl World {
                     let child = unsafe { place.me.get() };
                     place.begins(child, self.me(begins, Arc::clone(&me.threads)));
                 }
-                None => say(&[b"foresee: too many threads to monitor all of them in the process\n"]),
+                None => self.has_one_more(),
             }
         });
     }

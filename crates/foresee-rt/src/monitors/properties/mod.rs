@@ -22,7 +22,7 @@ use foresee_format::{Tag, number};
 use foresee_monitor::property::{Action, Builtin, Source};
 use smallvec::SmallVec;
 
-use self::plan::Plan;
+use self::plan::{Numbered, Plan};
 use self::values::Value;
 use self::watched::Watched;
 use crate::environment;
@@ -143,13 +143,35 @@ pub(super) fn record(thread: u32, tag: Tag, detail: u8, words: &[u64]) {
 /// The program has come to a hook.
 fn call(world: &World, doing: Doing, hook: u64) {
     let collected = values::take();
-    for call in world.plan.calls.get(hook as usize).into_iter().flatten() {
+    let Some(at_hook) = world.plan.calls.get(hook as usize) else { return };
+    let number = |of: &Numbered| match collected.get(of.position.into()) {
+        Some(Value::Number(call)) => Some(call),
+        _ => None,
+    };
+    for begins in &at_hook.begins {
+        if let Some(call) = number(begins) {
+            world.watched[begins.property].call_begins(call, &collected.all());
+        }
+    }
+    for call in &at_hook.events {
+        let number = at_hook.ends.iter().find(|ends| ends.property == call.property).and_then(number);
         let mut carried: SmallVec<[Value; 4]> = SmallVec::new();
-        let values = call.values.iter().map_while(|position| collected.get(usize::from(*position)));
+        let values = call.values.iter().map_while(|value| {
+            let found = collected.get(value.position.into())?;
+            Some(match (found, number) {
+                (Value::Object(addr), Some(call)) if value.is_given => Value::Given { call, addr },
+                (found, _) => found,
+            })
+        });
         values.for_each(|value| carried.push(value));
         // Without one of them it is another event.
         if carried.len() == call.values.len() {
             world.watched[call.property].event(doing, call.event, &carried);
+        }
+    }
+    for ends in &at_hook.ends {
+        if let Some(call) = number(ends) {
+            world.watched[ends.property].call_ends(call);
         }
     }
 }
@@ -168,18 +190,17 @@ pub(super) fn register(name: &[u8], function: usize, argument: usize) {
     }
 }
 
-/// Does what is to be done about verdicts of this thread, if anything.
+/// Whether there is something to be done about verdicts of this thread.
 #[inline]
-pub(super) fn recover() {
-    if pending::is_any() {
-        recover_all();
-    }
+pub(super) fn has_to_recover() -> bool {
+    pending::is_any()
 }
 
+/// Does it.
 #[cold]
 #[inline(never)]
-fn recover_all() {
-    one_at_a_time(|| {
+pub(super) fn recover(depth: u32) {
+    one_at_a_time(depth, || {
         while let Some(pending) = pending::take() {
             let watched = world().and_then(|world| world.watched.get(pending.property));
             let handler = watched.and_then(|watched| watched.handler(pending.body, pending.handler));

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! spec PATH                             a spec, in the order of which properties are numbered
-//! call HOOK PROPERTY EVENT POSITIONS    where the program comes to this hook, that is this event, with these of the values that are recorded there (`0,2`)
+//! call HOOK PROPERTY EVENT POSITIONS    where the program comes to this hook, that is this event, with these of the values that are recorded there (`0,2`; `2b`: an object, the one when the call began)
+//! begin HOOK PROPERTY POSITION          a call begins there of which the property needs objects at the return; its number is this value
+//! end HOOK PROPERTY POSITION            such a call returns there
 //! function ADDRESS NAME                 what the program's file has under a name that handlers call
 //! ```
 
@@ -18,7 +20,31 @@ pub(super) struct CallEvent {
     pub(super) property: usize,
     pub(super) event: u32,
     /// Which of the values that are recorded there it carries.
-    pub(super) values: Box<[u8]>,
+    pub(super) values: Box<[Carries]>,
+}
+
+/// A value that is carried.
+#[derive(Clone, Copy)]
+pub(super) struct Carries {
+    pub(super) position: u8,
+    /// It is an object, and the one that was there when the call began.
+    pub(super) is_given: bool,
+}
+
+/// A property needs to know which objects a call was given.
+#[derive(Clone, Copy)]
+pub(super) struct Numbered {
+    pub(super) property: usize,
+    /// Where the number of the call is among the values.
+    pub(super) position: u8,
+}
+
+/// What there is to do where the program comes to a hook.
+#[derive(Default)]
+pub(super) struct AtHook {
+    pub(super) begins: Vec<Numbered>,
+    pub(super) events: Vec<CallEvent>,
+    pub(super) ends: Vec<Numbered>,
 }
 
 /// The plan of a run.
@@ -26,7 +52,7 @@ pub(super) struct CallEvent {
 pub(super) struct Plan {
     pub(super) properties: Vec<Property>,
     /// By the number of the hook.
-    pub(super) calls: Vec<Vec<CallEvent>>,
+    pub(super) calls: Vec<AtHook>,
     functions: Vec<(String, usize)>,
 }
 
@@ -55,11 +81,15 @@ impl Plan {
                 let (hook, property) = (field()?.parse::<usize>().ok()?, field()?.parse().ok()?);
                 let (event, positions) = (field()?.parse().ok()?, field()?);
                 let positions = positions.split(',').filter(|position| !position.is_empty());
-                let values = positions.map(|position| position.parse().ok()).collect::<Option<_>>()?;
-                if self.calls.len() <= hook {
-                    self.calls.resize_with(hook + 1, Vec::new);
-                }
-                self.calls[hook].push(CallEvent { property, event, values });
+                let values = positions.map(carries).collect::<Option<_>>()?;
+                self.at(hook).events.push(CallEvent { property, event, values });
+            }
+            "begin" | "end" => {
+                let (hook, property) = (field()?.parse::<usize>().ok()?, field()?.parse().ok()?);
+                let numbered = Numbered { property, position: field()?.parse().ok()? };
+                let hook = self.at(hook);
+                let list = if word == "begin" { &mut hook.begins } else { &mut hook.ends };
+                list.push(numbered);
             }
             "function" => {
                 let address = u64::from_str_radix(field()?, 16).ok()?.wrapping_add(bias);
@@ -70,8 +100,20 @@ impl Plan {
         Some(())
     }
 
+    fn at(&mut self, hook: usize) -> &mut AtHook {
+        if self.calls.len() <= hook {
+            self.calls.resize_with(hook + 1, AtHook::default);
+        }
+        &mut self.calls[hook]
+    }
+
     /// Where the program's file has a function of this name; 0 if nowhere.
     pub(super) fn function(&self, name: &str) -> usize {
         self.functions.iter().find(|(of, _)| of == name).map_or(0, |(_, address)| *address)
     }
+}
+
+fn carries(text: &str) -> Option<Carries> {
+    let position = text.strip_suffix('b');
+    Some(Carries { position: position.unwrap_or(text).parse().ok()?, is_given: position.is_some() })
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use foresee_format::{ARG_INT, ARG_STR};
+use foresee_format::{ARG_INT, ARG_STR, letters};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -14,6 +14,11 @@ pub(super) enum Value {
     Number(u64),
     /// The address of an object.
     Object(u64),
+    /// What a call, by its number, was given at an address.
+    Given {
+        call: u64,
+        addr: u64,
+    },
     /// By its number among all texts that were carried.
     Text(u32),
 }
@@ -92,5 +97,5 @@ pub(crate) fn text_argument(text: &[u8]) {
 pub(super) fn text(number: u32) -> String {
     let texts = TEXTS.lock();
     let text = texts.as_ref().and_then(|texts| texts.all.get(number as usize));
-    String::from_utf8_lossy(text.map_or(&[][..], |text| text)).into_owned()
+    letters(text.map_or(&[][..], |text| text)).collect()
 }

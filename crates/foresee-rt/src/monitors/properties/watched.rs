@@ -35,6 +35,8 @@ pub(super) struct Watched {
 enum Sort {
     Object,
     Number,
+    /// What an event of the program's own carries as a number.
+    NumberOrLife,
     Thread,
 }
 
@@ -146,9 +148,29 @@ impl Watched {
                 self.tell(self.told.lock(), doing, event, &[object]);
             }
             let mut told = self.told.lock();
-            told.watch.object_gone(object);
-            told.objects.end(object);
+            if told.objects.end(object) {
+                told.watch.object_gone(object);
+            }
         }
+    }
+
+    /// A call begins with these values: which objects are there is asked when it returns.
+    pub(super) fn call_begins(&self, call: u64, values: &[Value]) {
+        let addrs = values.iter().filter_map(|value| match value {
+            Value::Object(addr) => Some(*addr),
+            Value::Number(_) | Value::Given { .. } | Value::Text(_) => None,
+        });
+        self.has_objects.store(true, Relaxed);
+        let mut told = self.told.lock();
+        let Told { watch, objects, .. } = &mut *told;
+        objects.call_begins(call, addrs, |gone| _ = watch.object_gone(gone));
+    }
+
+    /// Such a call has returned, and has been told.
+    pub(super) fn call_ends(&self, call: u64) {
+        let mut told = self.told.lock();
+        let Told { watch, objects, .. } = &mut *told;
+        objects.call_ends(call, |gone| _ = watch.object_gone(gone));
     }
 
     /// The events of the property that are this built-in one, and carry so many values.
@@ -179,7 +201,8 @@ impl Told {
                 if let (Carried::Arg(position), Sort::Object) = (from, *sort)
                     && let Some(Value::Number(_)) = carried.get(*position as usize)
                 {
-                    *sort = Sort::Number;
+                    let is_named = matches!(declared.source, Source::Named(_));
+                    *sort = if is_named { Sort::NumberOrLife } else { Sort::Number };
                 }
             }
         }
@@ -189,6 +212,7 @@ impl Told {
                 of.has_objects.store(true, Relaxed);
                 self.objects.at(addr)
             }
+            Value::Given { call, addr } => self.objects.given(call, addr),
             Value::Text(number) => {
                 let text = values::text(number);
                 let own = of.property.texts.iter().position(|own| *own == text);
@@ -246,7 +270,8 @@ impl Told {
         let known = values.get(param).filter(|_| domain.contains(ParamSet::only(param as u8)));
         let Some(&value) = known else { return Some("?".to_owned()) };
         Some(match self.sorts[param] {
-            Sort::Number => number_text(value),
+            Sort::Number => (value as i64).to_string(),
+            Sort::NumberOrLife => number_text(value),
             Sort::Thread if value == 0 => "main".to_owned(),
             Sort::Thread => format!("T{value}"),
             Sort::Object => match self.objects.what(value) {

@@ -106,15 +106,18 @@ impl Local {
     fn deliver(&self) {
         // First of all: the handlers may leave by a jump, and be interrupted themselves.
         let count = usize::from(self.deferred.swap(0, Relaxed));
-        let mut signals: [_; ROOM] =
-            unrecorded(|| KEPT.with(|kept| std::array::from_fn(|i| kept.signals[i].take())));
-        // The access of the last record is yet to come, and its value is not what the handler finds in memory.
-        let unsettled = self.set_aside_unsettled();
-        if let (Some(deliver), Some(signals)) =
-            (KEPT.with(|kept| kept.deliver.get()), signals.get_mut(..count))
-        {
-            deliver(signals);
-        }
-        self.put_back_unsettled(unsettled);
+        // What is done here may be calls of functions that record, too.
+        self.before_its_access(|| {
+            let mut signals = [None; ROOM];
+            let take = |kept: &Kept| {
+                for (signal, kept) in signals.iter_mut().zip(&kept.signals).take(count) {
+                    *signal = kept.take();
+                }
+                kept.deliver.get()
+            };
+            if let Some(deliver) = unrecorded(|| KEPT.with(take)) {
+                deliver(&mut signals[..count.min(ROOM)]);
+            }
+        });
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn unignored<R>(handler: impl FnOnce() -> R) -> R {
         (local.state.fetch_and(!BITS, Relaxed) & BITS, requests)
     });
     compiler_fence(SeqCst);
-    let result = handler();
+    let result = with_local(|local| local.before_its_access(handler));
     compiler_fence(SeqCst);
     with_local(|local| {
         for (times, before) in local.ignored.iter().zip(requests) {

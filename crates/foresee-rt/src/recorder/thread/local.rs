@@ -55,6 +55,8 @@ pub(crate) struct Local {
     pub(super) branch_end: Cell<*mut u64>,
     /// The access whose value is not known yet, in the state `UNSETTLED`.
     pub(super) unsettled: Cell<Option<Unsettled>>,
+    /// The same of the access that a handler comes before.
+    aside: Cell<Option<Unsettled>>,
     /// How many signals wait until the runtime is left.
     pub(super) deferred: AtomicU8,
     /// By which it is known that it spins.
@@ -79,6 +81,7 @@ thread_local! {
             last: Cell::new(0),
             branch_end: Cell::new(std::ptr::null_mut()),
             unsettled: Cell::new(None),
+            aside: Cell::new(None),
             deferred: AtomicU8::new(0),
             last_seen: LastSeen::nothing(),
         }
@@ -113,6 +116,7 @@ pub(crate) fn abandon(give_up: impl FnOnce(&Local)) {
         }
         // A record may be written, and not yet noted as what the next one is near to.
         local.near.forget();
+        local.abandon_aside();
         local.leave();
     });
 }
@@ -166,18 +170,40 @@ impl Local {
         }
     }
 
-    /// Takes the thread's last access out of the way of a signal handler that runs before it is done.
-    pub(super) fn set_aside_unsettled(&self) -> Option<Unsettled> {
-        self.state.fetch_and(!UNSETTLED, Relaxed);
-        self.unsettled.take()
-    }
+    /// Runs a handler of the program between the record of the thread's last access and the access, which is next when it returns. Its value is not what the handler finds in memory, and
+    /// its record is not the last one afterwards, and so stays without a value. A handler that is left by a jump or an exception is not gone back from: there is no access then.
+    pub(super) fn before_its_access<R>(&self, handler: impl FnOnce() -> R) -> R {
+        /// Also where the handler is unwound.
+        struct Left<'l>(&'l Local, Option<Unsettled>);
+        impl Drop for Left<'_> {
+            fn drop(&mut self) {
+                self.0.abandon_aside();
+                self.0.aside.set(self.1);
+            }
+        }
 
-    /// The handler has returned: the access is next. Its record is not the last one any more, and so stays without a value.
-    pub(super) fn put_back_unsettled(&self, unsettled: Option<Unsettled>) {
-        if let Some(unsettled) = unsettled {
+        self.state.fetch_and(!UNSETTLED, Relaxed);
+        compiler_fence(SeqCst);
+        let outer = self.aside.replace(self.unsettled.take());
+        let left = Left(self, outer);
+        let result = handler();
+        if self.enter(INSIDE) {
+            // Its own last access is settled now.
+            self.leave();
+        }
+        if let Some(unsettled) = self.aside.take() {
             self.unsettled.set(Some(unsettled.without_value()));
             compiler_fence(SeqCst);
             self.state.fetch_or(UNSETTLED, Relaxed);
+        }
+        drop(left);
+        result
+    }
+
+    /// The access that a handler has interrupted will not be done.
+    fn abandon_aside(&self) {
+        if let Some(unsettled) = self.aside.take() {
+            unsettled.access().abandon();
         }
     }
 

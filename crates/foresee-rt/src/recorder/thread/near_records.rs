@@ -19,7 +19,7 @@ use super::records::always;
 use super::shortcut;
 use crate::monitors;
 use crate::recorder::order::plain_key;
-use crate::recorder::{ring, seen_values, status};
+use crate::recorder::{ring, seen_values, status, watched};
 
 /// What an access does.
 #[derive(Clone, Copy)]
@@ -245,7 +245,11 @@ impl Local {
                 AtomicEffect::Store(value) => (false, Some(value)),
                 AtomicEffect::Rmw(_, value) => (true, Some(value)),
             };
-            monitors::atomic(self.monitored_thread(), reads, written, addr, 1 << (detail >> 4 & 7), pc);
+            let size = 1 << (detail >> 4 & 7);
+            if watched::is_being_written(addr, size) {
+                monitors::raced(addr, size);
+            }
+            monitors::atomic(self.monitored_thread(), reads, written, addr, size, pc);
             if status::only_monitored() {
                 return;
             }

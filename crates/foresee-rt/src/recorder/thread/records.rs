@@ -25,8 +25,8 @@ fn unless<R>(unless: u8, record: impl FnOnce(&Local) -> R) -> Option<R> {
         }
         let result = record(local);
         local.leave();
-        if status::monitored() {
-            monitors::recover();
+        if status::monitored() && monitors::has_to_recover() {
+            local.before_its_access(|| monitors::recover(local.depth.get()));
         }
         Some(result)
     })
@@ -127,6 +127,9 @@ impl Local {
     /// Records an access with its value, which is filled in when the thread enters the runtime again: the last record
     /// before it leaves.
     pub(crate) fn with_value(&self, tag: Tag, access: Access, pc: u64) {
+        if access.is_raced() && status::monitored() {
+            monitors::raced(access.addr, access.size.into());
+        }
         // A step that needs the value waits for it, too.
         if !(status::monitored() && monitors::waits_for_value(access.writes())) {
             self.monitor_access(access.writes(), access.addr, access.size.into(), pc);

@@ -4,7 +4,7 @@
 //! come, so nothing is left over for the next one.
 
 use foresee_format::{
-    ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, RETURNED, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED,
+    ARG_INT, ARG_OBJECT, ARG_STR, OperationStep, RETURNED, TEXT_ENDS, TEXT_PIECE, Tag, UNSETTLED, letters,
 };
 
 use super::naming::Naming;
@@ -48,7 +48,7 @@ impl Said {
         let len = usize::from(record.detail & !TEXT_ENDS).min(TEXT_PIECE);
         self.piece.extend(bytes.iter().take(len));
         if record.detail & TEXT_ENDS != 0 {
-            let text = String::from_utf8_lossy(&self.piece);
+            let text: String = letters(&self.piece).collect();
             self.texts.push(naming.names.intern(&text));
             self.piece.clear();
         }

@@ -40,6 +40,13 @@ pub(crate) struct AtomicValues {
 }
 
 impl AtomicValues {
+    /// Whether a load finds what the trace has there.
+    #[inline]
+    pub(crate) fn is_told(&self, op: &Op<'_>) -> bool {
+        let Op::Load { mem, value: Some(value), .. } = op else { return false };
+        matches!(self.last.get(mem), Some(Last::Told(last)) if last == value)
+    }
+
     /// The operation on memory of this kind, without values that are not explained.
     pub(crate) fn explained<'a>(&mut self, op: Op<'a>, memory: impl FnOnce(Mem) -> Memory) -> Op<'a> {
         match op {

@@ -127,9 +127,16 @@ impl Attempts {
     }
 }
 
-/// The atomic that stands for the state of a lock: no program has an object to synchronise by there.
+/// From here on are the atomics that stand for the states of locks: no program has an object to synchronise by there.
+const STATES: u64 = SYNC_SPACE + (SYNC_SPACE >> 2);
+
 fn state(lock: LockId) -> Mem {
-    Mem { addr: SYNC_SPACE + (SYNC_SPACE >> 2) + 8 * u64::from(lock.0), size: 8 }
+    Mem { addr: STATES + 8 * u64::from(lock.0), size: 8 }
+}
+
+/// Whether this is the atomic that stands for the state of a lock. It keeps attempts that failed within a section, and tells nobody anything.
+pub fn is_lock_state(mem: Mem) -> bool {
+    (STATES..STATES + (8 << u32::BITS)).contains(&mem.addr)
 }
 
 fn store(lock: LockId) -> Op<'static> {

@@ -15,10 +15,7 @@
 //! | [`unseen_starts`] | which threads nobody was seen to start |
 //! | [`plain_memory`] | which memory none of these has anything to say about |
 //!
-//! **The short way.** A read or a write (or an atomic load) is just that, if its thread is in no operation on a lock, its site is known
-//! and has nothing to do with locks, and its memory is plain: then none of the tables has anything to say
-//! ([`plain`](Interpreter::plain)). Nearly all records of most programs are so. Whatever is not known to be so goes the long way
-//! ([`record`](Interpreter::record)), which makes it known.
+//! Nearly all records of most programs are accesses of which none of these has anything to say, and take a short way ([`usual`]).
 
 mod annotations;
 mod atomic_values;
@@ -35,6 +32,7 @@ mod plain_values;
 mod quirks;
 mod semaphores;
 mod unseen_starts;
+mod usual;
 
 use std::rc::Rc;
 
@@ -43,6 +41,8 @@ use foresee_format::{
     TIMED, Tag,
 };
 use rustc_hash::FxHashMap;
+
+pub use self::attempts::is_lock_state;
 
 use self::annotations::Annotations;
 use self::atomic_values::{AtomicValues, Memory};
@@ -56,6 +56,7 @@ use self::parked::Parked;
 use self::plain_values::PlainValues;
 use self::semaphores::{Meant, Semaphores};
 use self::unseen_starts::{Beginning, UnseenStarts, hand_over_among, hand_over_to};
+pub(crate) use self::usual::Usual;
 use super::lock_table::LockTable;
 use super::merging::{Lookahead, Record};
 use super::symbols::{Origin, Symbolizer};
@@ -90,6 +91,8 @@ pub(crate) struct Interpreter {
     lines: KnownLines,
     /// Whether the program had memory at two addresses.
     has_aliases: bool,
+    #[cfg(test)]
+    is_long: bool,
 }
 
 /// Whether the lines of accesses are known.
@@ -123,32 +126,29 @@ impl Interpreter {
             gone: Vec::new(),
             lines: KnownLines::default(),
             has_aliases: false,
+            #[cfg(test)]
+            is_long: false,
         }
     }
 
-    /// The event of a record of a thread, if it is the usual thing: an access of which nothing is to be asked but where it is.
+    /// From now on, nothing is taken for usual.
+    #[cfg(test)]
+    pub(crate) fn take_the_long_way(&mut self) {
+        self.is_long = true;
+    }
+
+    /// What is the same for all usual records of a thread that come next: accesses and calls of which nothing is to be asked but where they are.
     #[inline]
-    pub(crate) fn plain(&self, number: u64, record: &Record) -> Option<Event<'static>> {
-        let [pc, addr, ..] = record.words;
-        let op = match record.tag {
-            Tag::Read | Tag::Write => of_memory(record, addr)?,
-            Tag::Load => of_atomic(record, addr)?,
-            _ => return None,
-        };
-        let site = self.naming.known_site(pc)?;
-        let loc = self.locks.place_apart(number, site)?;
-        let mem = op.mem()?;
+    pub(crate) fn usual(&mut self, number: u64) -> Option<Usual<'_>> {
+        #[cfg(test)]
+        if self.is_long {
+            return None;
+        }
         let thread = self.naming.known_thread(number)?;
-        let may_be_channel = record.tag == Tag::Load
-            && (site.is_channel || site.krate.is_none() || self.naming.has_shared_memory());
-        let is_plain = site.is_counted.get()
-            && !may_be_channel
-            && site.origin == Origin::Program
-            && site.quirk.is_none()
-            && mem.size > 0
-            && !self.branches.are_recorded
-            && self.naming.plain_memory.is_surely_plain(mem);
-        (is_plain && self.blind.passes(number, pc, site)).then_some(Event { thread, loc, op })
+        let state = self.locks.apart(number)?;
+        let walk = self.blind.thread(number)?;
+        let (naming, atomics) = (&self.naming, &self.atomic_values);
+        (!self.branches.are_recorded).then_some(Usual { thread, state, walk, naming, atomics })
     }
 
     /// Adds the events of a record of a thread to `events`: none, or it and what it says about locks. `ahead` is what the thread does
@@ -374,6 +374,10 @@ impl Interpreter {
             | Op::Write { mem, value: Some(_) }
             | Op::Store { mem, .. }
             | Op::Rmw { mem, .. } => self.naming.plain_memory.mark(mem),
+            // What it is at first is kept.
+            Op::Load { mem, .. } if self.naming.memory(mem) != Memory::Reused => {
+                self.naming.plain_memory.mark(mem);
+            }
             _ => {}
         }
         Some((loc, op))
@@ -554,7 +558,11 @@ impl Interpreter {
             }
             _ => self.naming.touch(mem),
         }
-        (!self.naming.is_counter(mem)).then_some(())
+        let is_event = !self.naming.is_counter(mem);
+        if is_event && matches!(op, Op::Read { .. } | Op::Write { .. }) {
+            self.naming.plain_memory.was_asked(mem);
+        }
+        is_event.then_some(())
     }
 
     /// Memory is given out anew, or written as no lock is while it is one: a lock that is there now is another than before. One that

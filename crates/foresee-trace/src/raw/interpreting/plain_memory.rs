@@ -2,9 +2,10 @@
 //!
 //! What an access may mean beside being one depends on where it is: a static has a name to be found, a write may end a lock that
 //! was there, or make an atomic's value unknown. Each is a question to a table of its own, for every access. So the addresses that
-//! have an entry in any of these tables are *marked*; all others are plain, and one look at their page shows it.
+//! have an entry in any of these tables are *marked*; all others are plain, and one look at their page shows it. Where a file is mapped, an address is plain once it has been
+//! asked what is there.
 //!
-//! **Memory.** 128 bytes for each page that has something marked.
+//! **Memory.** 128 bytes for each page that has something marked, 512 for each with statics that were accessed.
 
 use foresee_format::SYNC_SPACE;
 use rustc_hash::FxHashMap;
@@ -23,12 +24,16 @@ const NO_PAGE: u64 = u64::MAX;
 /// Which pieces of a page are marked: a bit for each.
 type Pieces = [u64; 1 << (PAGE_BITS - PIECE_BITS - 6)];
 
-/// What is known of a page: that it is plain, that a file is mapped there, or where its pieces are.
+/// Which bytes of a page it has been asked what they are: a bit for each.
+type Bytes = [u64; 1 << (PAGE_BITS - 6)];
+
+/// What is known of a page: that it is plain, that a file is mapped there, or where its pieces are, or its bytes and its pieces if there are any.
 #[derive(Clone, Copy)]
 enum Page {
     Plain,
     Mapped,
     Marked(u32),
+    Asked(u32, Option<u32>),
 }
 
 /// Which addresses are plain.
@@ -36,12 +41,15 @@ pub(crate) struct PlainMemory {
     recent: Box<[(u64, Page)]>,
     marked: FxHashMap<u64, u32>,
     pieces: Vec<Pieces>,
+    asked: FxHashMap<u64, u32>,
+    bytes: Vec<Bytes>,
 }
 
 impl Default for PlainMemory {
     fn default() -> PlainMemory {
         let recent = vec![(NO_PAGE, Page::Mapped); SLOTS].into();
-        PlainMemory { recent, marked: FxHashMap::default(), pieces: Vec::new() }
+        let (marked, asked) = (FxHashMap::default(), FxHashMap::default());
+        PlainMemory { recent, marked, pieces: Vec::new(), asked, bytes: Vec::new() }
     }
 }
 
@@ -50,6 +58,13 @@ impl Default for PlainMemory {
 fn parts<const BITS: u32>(mem: Mem) -> (u64, u64) {
     let last = mem.addr.saturating_add(u64::from(mem.size.saturating_sub(1)));
     (mem.addr >> BITS, last >> BITS)
+}
+
+/// Which word of the bytes of its page an address is in, and which bit there.
+#[inline]
+fn byte(addr: u64) -> (usize, u64) {
+    let at = addr as usize % (1 << PAGE_BITS);
+    (at / 64, 1 << (at % 64))
 }
 
 /// Which word of the pieces of its page a piece is in, and which bit there.
@@ -76,9 +91,33 @@ impl PlainMemory {
         }
     }
 
+    /// It has been asked what is at the beginning of this memory, in the page that was looked at last: a variable with a name, if anything.
+    pub(crate) fn was_asked(&mut self, mem: Mem) {
+        let page = mem.addr >> PAGE_BITS;
+        let recent = self.recent[slot(page)];
+        if recent.0 != page || page >= SYNC_SPACE >> PAGE_BITS {
+            return;
+        }
+        let at = match recent.1 {
+            Page::Asked(at, _) => at,
+            Page::Mapped => {
+                let at = self.bytes.len() as u32;
+                self.bytes.push([0; 1 << (PAGE_BITS - 6)]);
+                self.asked.insert(page, at);
+                self.recent[slot(page)] = (NO_PAGE, Page::Mapped);
+                at
+            }
+            Page::Plain | Page::Marked(_) => return,
+        };
+        let (word, bit) = byte(mem.addr);
+        self.bytes[at as usize][word] |= bit;
+    }
+
     /// Files are mapped otherwise than before.
     pub(crate) fn remap(&mut self) {
         self.recent.fill((NO_PAGE, Page::Mapped));
+        self.asked.clear();
+        self.bytes.clear();
     }
 
     /// Whether nothing is known of this memory, and no file is mapped there.
@@ -99,8 +138,19 @@ impl PlainMemory {
             Page::Plain => true,
             Page::Mapped => false,
             Page::Marked(at) => self.is_plain_there(at, mem),
+            Page::Asked(at, marked) => {
+                let (word, bit) = byte(mem.addr);
+                let was_asked = self.bytes[at as usize][word] & bit != 0;
+                was_asked && marked.is_none_or(|at| self.is_plain_there(at, mem))
+            }
         };
         page == first && first == last && is_plain
+    }
+
+    /// Whether a file is mapped where memory is that is surely plain.
+    #[inline]
+    pub(crate) fn is_mapped(&self, mem: Mem) -> bool {
+        matches!(self.recent[slot(mem.addr >> PAGE_BITS)].1, Page::Asked(..))
     }
 
     fn is_plain_there(&self, at: u32, mem: Mem) -> bool {
@@ -116,11 +166,11 @@ impl PlainMemory {
         let after = modules.partition_point(|module| module.start >> PAGE_BITS <= page);
         let below = after.checked_sub(1).and_then(|at| modules.get(at));
         let is_mapped = below.is_some_and(|module| page << PAGE_BITS < module.end);
-        match self.marked.get(&page) {
-            _ if is_mapped || page >= SYNC_SPACE >> PAGE_BITS => Page::Mapped,
-            Some(&at) => Page::Marked(at),
-            None => Page::Plain,
+        let marked = self.marked.get(&page).copied();
+        if is_mapped || page >= SYNC_SPACE >> PAGE_BITS {
+            return self.asked.get(&page).map_or(Page::Mapped, |&at| Page::Asked(at, marked));
         }
+        marked.map_or(Page::Plain, Page::Marked)
     }
 }
 
@@ -146,5 +196,30 @@ mod tests {
         assert!(!is(&mut memory, 0x6ffc, 8));
         assert!(!is(&mut memory, 0x9000, 8) && !is(&mut memory, 0x9fff, 1) && is(&mut memory, 0xa000, 1));
         assert!(!is(&mut memory, SYNC_SPACE | 0x5000, 8) && !is(&mut memory, u64::MAX, 2));
+    }
+
+    #[test]
+    fn what_was_asked_for_is_plain_where_nothing_is_marked() {
+        let mut memory = PlainMemory::default();
+        let modules = [Module { path: "/a".to_owned(), start: 0x9000, end: 0xb000, offset: 0 }];
+        let is = |memory: &mut PlainMemory, addr, size| memory.is_plain(Mem { addr, size }, &modules);
+        let ask = |memory: &mut PlainMemory, addr, size| {
+            is(memory, addr, size);
+            memory.was_asked(Mem { addr, size });
+        };
+        ask(&mut memory, 0x9004, 8);
+        ask(&mut memory, 0xa000, 1);
+        assert!(is(&mut memory, 0x9004, 8) && is(&mut memory, 0x9004, 16) && is(&mut memory, 0xa000, 1));
+        assert!(memory.is_mapped(Mem { addr: 0x9004, size: 8 }));
+        assert!(!is(&mut memory, 0x9005, 1) && !is(&mut memory, 0x9000, 8) && !is(&mut memory, 0xa001, 1));
+        memory.mark(Mem { addr: 0x9010, size: 4 });
+        assert!(is(&mut memory, 0x9004, 12) && !is(&mut memory, 0x9004, 16));
+        // Elsewhere it is no matter of asking.
+        memory.mark(Mem { addr: 0xc000, size: 4 });
+        ask(&mut memory, 0xc000, 4);
+        ask(&mut memory, SYNC_SPACE | 0x5000, 4);
+        assert!(!is(&mut memory, 0xc000, 4) && !is(&mut memory, SYNC_SPACE | 0x5000, 4));
+        memory.remap();
+        assert!(!is(&mut memory, 0x9004, 8));
     }
 }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use foresee_format::{
-    CUT_WORD, FLAGS_WORD, HEADER_LEN, LENGTH_WORD, MAGIC, NAMES, RunFlags, STOP_WORD, Stop, VERSION,
-    VERSION_WORD, WHY_WORD,
+    CUT_WORD, END_WORD, FLAGS_WORD, HEADER_LEN, LENGTH_WORD, MAGIC, NAMES, RunFlags, STOP_WORD, Stop,
+    VERSION, VERSION_WORD, WHY_WORD,
 };
 
 use crate::TraceError;
@@ -14,6 +14,8 @@ use crate::raw::raw_files::RawFiles;
 /// What the header says, at one moment: it changes while the program runs.
 #[derive(Default)]
 pub(crate) struct Header {
+    /// Of the layout.
+    pub(super) version: u64,
     /// Records from this key on are not of all threads, as recording stopped.
     pub(super) stop: Option<u64>,
     /// Why it stopped.
@@ -23,6 +25,8 @@ pub(crate) struct Header {
     /// How long the file was when the last chunk was added.
     pub(super) length: u64,
     pub(super) flags: RunFlags,
+    /// The process has ended by itself.
+    pub(super) has_ended: bool,
     /// The table of thread names.
     pub(crate) thread_names: Vec<u8>,
 }
@@ -52,12 +56,14 @@ impl Header {
             });
         }
         Ok(Header {
+            version,
             stop: word(STOP_WORD).filter(|&stop| stop != 0),
             why_stopped: word(WHY_WORD)
                 .and_then(|why| Stop::ALL.get((why as usize).wrapping_sub(1)).copied()),
             lost_before: word(CUT_WORD).unwrap_or(0),
             length: word(LENGTH_WORD).unwrap_or(0),
             flags: RunFlags::from_word(word(FLAGS_WORD).unwrap_or(0)),
+            has_ended: word(END_WORD).is_some_and(|word| word != 0),
             thread_names: header.get(NAMES as usize..).unwrap_or_default().to_vec(),
         })
     }

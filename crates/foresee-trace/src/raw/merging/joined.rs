@@ -2,6 +2,8 @@
 //!
 //! They come right after the recorded access that was done before them, with its key: nothing that another thread could tell from it was done in between.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use foresee_format::{JOINED_SLOTS, JOINED_WORDS, JoinedAccess, MOST_JOINED, Tag};
 use rustc_hash::FxHashMap;
 
@@ -12,6 +14,20 @@ use super::record::Record;
 pub(super) struct Joined {
     /// By the recorded access.
     points: FxHashMap<u64, Point>,
+    /// A bit for each of them, by some bits of it: most accesses are found to be none.
+    filter: Filter,
+    /// Whether what follows the last record of a thread was done, too.
+    are_last_done: AtomicBool,
+}
+
+const FILTER_BITS: usize = 1 << 12;
+type Filter = Box<[u64]>;
+
+/// Which word of the filter an access is in, and which bit there.
+#[inline]
+fn bit(pc: u64) -> (usize, u64) {
+    let bit = (pc ^ pc >> 12) as usize % FILTER_BITS;
+    (bit / 64, 1 << (bit % 64))
 }
 
 /// What a recorded access means for others.
@@ -42,19 +58,34 @@ impl Joined {
                 next.push(access);
             }
         }
-        Joined { points }
-    }
-
-    /// Whether all accesses of the run have records.
-    pub(super) fn is_empty(&self) -> bool {
-        self.points.is_empty()
-    }
-
-    /// Adds what follows a record that was decoded.
-    pub(super) fn follow(&self, record: Record, kept: &mut Kept, records: &mut Vec<Record>) {
-        if !matches!(record.tag, Tag::Read | Tag::Write) {
-            return;
+        let mut filter: Filter =
+            if points.is_empty() { Box::default() } else { vec![0; FILTER_BITS / 64].into() };
+        for &pc in points.keys() {
+            let (word, bit) = bit(pc);
+            filter[word] |= bit;
         }
+        Joined { points, filter, are_last_done: AtomicBool::new(false) }
+    }
+
+    /// What follows the last record of a thread was done, too.
+    pub(super) fn complete_last(&self) {
+        self.are_last_done.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn are_last_done(&self) -> bool {
+        self.are_last_done.load(Ordering::Relaxed)
+    }
+
+    /// Whether something may follow a record; that is known at once.
+    #[inline]
+    pub(super) fn may_follow(&self, record: &Record) -> bool {
+        let (word, bit) = bit(record.words[0]);
+        self.filter.get(word).is_some_and(|word| word & bit != 0)
+            && matches!(record.tag, Tag::Read | Tag::Write)
+    }
+
+    /// Adds what follows a record that was decoded and that something [may follow](Joined::may_follow).
+    pub(super) fn follow(&self, record: Record, kept: &mut Kept, records: &mut Vec<Record>) {
         let [pc, addr, ..] = record.words;
         let Some(point) = self.points.get(&pc) else { return };
         if let Some(slot) = point.slot {
@@ -94,7 +125,9 @@ mod tests {
         let (mut kept, mut all) = (Kept::default(), Vec::new());
         for &record in records {
             all.push(record);
-            joined.follow(record, &mut kept, &mut all);
+            if joined.may_follow(&record) {
+                joined.follow(record, &mut kept, &mut all);
+            }
         }
         all.iter().map(|record| (record.words[0], record.words[1])).collect()
     }

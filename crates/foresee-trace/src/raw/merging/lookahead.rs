@@ -22,7 +22,7 @@ impl Lookahead<'_> {
         let more = std::iter::from_fn(move || {
             // Most do not need what is not decoded yet.
             let stream = later.get_or_insert_with(|| self.stream.without_ready());
-            if stream.peek().is_none() && !matches!(stream.refill(self.files), Ok(Ok(()))) {
+            if stream.peek().is_none() && !matches!(stream.refill(self.files, None), Ok(Ok(()))) {
                 self.saw_the_end.inspect(|saw| saw.set(true));
                 return None;
             }

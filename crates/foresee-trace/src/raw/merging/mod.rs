@@ -1,7 +1,6 @@
 //! Merging: the records of all threads in the observed order.
 //!
-//! The file consists of [`chunks`], each of one thread. A [`stream`] decodes those of a thread one after
-//! the other; [`turns`] decide which stream comes next: by key, equal keys by thread. The runtime's documentation
+//! The file consists of [`chunks`], each of one thread. A [`stream`] has the records of a thread, which its [`decoder`] decodes chunk by chunk, also [`ahead`] on other threads; [`turns`] decide which stream comes next: by key, equal keys by thread. The runtime's documentation
 //! argues why that is an order the program really had.
 //!
 //! **Damage.** Nothing in the file is trusted. Where a thread's records end that should go on, the merged order ends, too: what other
@@ -10,7 +9,9 @@
 //! **A file that is still written** is looked at again and again ([`look`](Merger::look)). Only records with keys below a
 //! horizon are taken from it, which [`following`](super::following) moves.
 
+mod ahead;
 mod chunks;
+mod decoder;
 mod header;
 mod joined;
 mod lookahead;
@@ -26,22 +27,29 @@ use std::cell::Cell;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
+use self::ahead::Workers;
 use self::chunks::Chunks;
 pub(crate) use self::chunks::Growth;
+use self::decoder::Ended;
 use self::header::Header;
 pub use self::header::has_begun;
 pub(crate) use self::lookahead::Lookahead;
 pub(crate) use self::record::{Record, SAW};
-use self::stream::Ended;
 pub(crate) use self::stream::Stream;
 use self::turns::Turns;
 use crate::raw::raw_files::RawFiles;
 use crate::source::Facts;
 use crate::{Damage, TraceError};
 
+/// From this size of a trace on, records are decoded ahead, if no more threads than these have them all the time: what is ahead takes memory for each.
+const LARGE: u64 = 1 << 22;
+const FEW_STREAMS: usize = 64;
+
 /// The records of a raw trace in the observed order.
 pub(crate) struct Merger {
-    files: RawFiles,
+    files: Arc<RawFiles>,
+    /// Those who decode ahead, if that is worth it.
+    workers: Option<Workers>,
     bytes: u64,
     header: Header,
     chunks: Chunks,
@@ -68,9 +76,10 @@ pub(crate) struct Merger {
 
 impl Merger {
     /// Nothing of the file is looked at yet.
-    pub(crate) fn new(files: RawFiles) -> Merger {
+    pub(crate) fn new(files: Arc<RawFiles>) -> Merger {
         Merger {
             files,
+            workers: None,
             bytes: 0,
             header: Header::default(),
             chunks: Chunks::new(),
@@ -109,10 +118,15 @@ impl Merger {
         }
         self.chunks.describe_flags();
         for chunk in std::mem::take(&mut self.chunks.found) {
-            self.stream_of(chunk.owner).add_chunk(chunk.start, chunk.end);
+            self.stream_of(chunk.owner).decoder().add_chunk(chunk.start, chunk.end);
         }
         for (owner, offset) in std::mem::take(&mut self.chunks.lost) {
-            self.stream_of(owner).set_lost(offset);
+            self.stream_of(owner).decoder().set_lost(offset);
+        }
+        let is_worth_it =
+            growth == Growth::Complete && self.bytes >= LARGE && self.streams.len() <= FEW_STREAMS;
+        if is_worth_it && self.workers.is_none() {
+            self.workers = Workers::begin(&self.files);
         }
         self.turns.reconsider(&self.streams);
         for stream in 0..self.streams.len() {
@@ -142,7 +156,12 @@ impl Merger {
 
     /// A stream for this thread, in the place of one that nobody needs any more if there is such.
     fn new_stream(&mut self, thread: u64) -> usize {
-        let new = Stream::new(thread, self.growth == Growth::Growing, Arc::clone(&self.chunks.joined));
+        let new = Stream::new(
+            thread,
+            self.header.version,
+            self.growth == Growth::Growing,
+            Arc::clone(&self.chunks.joined),
+        );
         let stream = match self.free.pop() {
             Some(free) => {
                 let before = std::mem::replace(&mut self.streams[free], new);
@@ -190,6 +209,26 @@ impl Merger {
             && record.key <= self.barrier
             && self.chunks.maps.last().is_none_or(|&(key, _)| record.key < key);
         is_due.then_some((stream, one.thread, record))
+    }
+
+    /// As [`certain`](Merger::certain), the records that come next for sure, as far as they are decoded and up to a key: the stream, its thread, the records, and the key from which on
+    /// they do not count.
+    #[inline]
+    pub(crate) fn certain_run(&self) -> Option<(usize, u64, &[Record], u64)> {
+        let (stream, until) = self.turns.certain_until()?;
+        let one = &self.streams[stream];
+        let maps = self.chunks.maps.last().map_or(u64::MAX, |&(key, _)| key);
+        let until = until.min(self.stop).min(self.horizon).min(self.barrier.saturating_add(1)).min(maps);
+        Some((stream, one.thread, one.ready(), until))
+    }
+
+    /// Takes so many records of a stream, which are decoded.
+    #[inline]
+    pub(crate) fn take_many(&mut self, stream: usize, count: usize) {
+        for record in self.streams[stream].take_many(count) {
+            self.reached = record.key;
+            self.bytes_read += u64::from(record.length);
+        }
     }
 
     /// Takes the next record of a stream.
@@ -250,7 +289,7 @@ impl Merger {
     fn pull(&mut self, stream: usize) -> Result<bool, TraceError> {
         let is_short = self.is_short();
         let one = &mut self.streams[stream];
-        let (ended, last_key) = match one.refill(&self.files)? {
+        let (ended, last_key) = match one.refill(&self.files, self.workers.as_ref())? {
             Ok(()) => {
                 let is_late = one.peek().is_some_and(|record| record.key < self.reached);
                 self.note_late(is_late);
@@ -353,6 +392,11 @@ impl Merger {
         self.growth
     }
 
+    /// Accesses that were recorded along with each thread's last one were done.
+    pub(crate) fn complete_last_accesses(&self) {
+        self.chunks.joined.complete_last();
+    }
+
     /// Whether a record turned up too late to be put in its place.
     pub(crate) fn came_late(&self) -> bool {
         self.came_late.get()
@@ -373,6 +417,12 @@ impl Merger {
     /// Why recording stopped before the program ended, if it did; known once the file is complete.
     pub(crate) fn why_stopped(&self) -> Option<Stop> {
         self.header.why_stopped.filter(|_| self.growth == Growth::Complete)
+    }
+
+    /// Whether the process is known not to have ended by itself; known once the file is complete.
+    pub(crate) fn was_ended(&self) -> bool {
+        let tells = self.growth == Growth::Complete && self.flags().contains(RunFlags::TELLS_END);
+        tells && !self.header.has_ended
     }
 
     /// What is known of the run from its beginning on.
@@ -423,7 +473,7 @@ impl Merger {
         &self.files
     }
 
-    pub(crate) fn into_files(self) -> RawFiles {
+    pub(crate) fn into_files(self) -> Arc<RawFiles> {
         self.files
     }
 

@@ -52,6 +52,12 @@ impl Turns {
         (streams.get(leader)?.peek()?.key < self.until).then_some(leader)
     }
 
+    /// The leader, and the key up to which its records come next for sure.
+    #[inline]
+    pub(super) fn certain_until(&self) -> Option<(usize, u64)> {
+        Some((self.leader?, self.until))
+    }
+
     /// Nothing comes next.
     pub(super) fn end(&mut self) {
         *self = Turns::default();

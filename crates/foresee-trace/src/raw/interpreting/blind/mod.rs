@@ -5,6 +5,9 @@
 //! was made by other code, which called a function that the runtime stands in front of, says by itself that blind code
 //! is running, unless that is code of the system: then it is known by what the function calls.
 //!
+//! A call of such a function may make several records, all at the same return address: that it uses an object, asks for it, and has it. Nothing of the
+//! caller runs between them, whatever loop the call may be in ([`Object`]).
+//!
 //! The runtime itself says where a function that it stands in front of does what it cannot record ([`Unseen`]).
 //!
 //! Blind code that has been reported matters again only when the thread has synchronised since; such that may order threads matters
@@ -16,10 +19,11 @@ mod ahead;
 
 use std::cell::Cell;
 
-use foresee_format::{Tag, Unseen};
+use foresee_format::{SYNC_SPACE, Tag, Unseen};
 use rustc_hash::FxHashMap;
 
 use super::naming::{CallSite, Naming};
+use crate::event::Mem;
 use crate::ids::StrId;
 use crate::raw::merging::Record;
 use crate::raw::symbols::{Position, Recording};
@@ -66,15 +70,14 @@ pub(crate) struct BlindWalk {
     leaves_orders: bool,
     /// What lies between positions.
     known: FxHashMap<(u64, Position), Option<Blind>>,
-    /// Whether functions have code that may order threads, by an address in them.
-    may_order: FxHashMap<u64, bool>,
 }
 
 /// Blind code: its name, and whether it may order threads.
 pub(crate) type Blind = (StrId, bool);
 
+/// What one thread is in, innermost call last.
 #[derive(Default)]
-struct Thread {
+pub(crate) struct Thread {
     calls: Vec<Call>,
     /// Whether blind code has been reported since the thread synchronised last.
     is_reported: bool,
@@ -83,6 +86,24 @@ struct Thread {
     /// Blind code that it has run and that may order threads.
     ordering: Option<StrId>,
     ahead: Ahead,
+    used: Option<Object>,
+}
+
+/// An object that a thread was about to use when it made its last record, or one before in the same call of a function that the runtime stands in front of.
+///
+/// A call that uses an object whose life is recorded first reads a byte of it, each time: so what else is recorded of it there, without having moved, is of that call. A lock whose life
+/// is not recorded is asked for first, and then had.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Object {
+    pc: u64,
+    addr: u64,
+    is_asked_for: bool,
+}
+
+impl Object {
+    fn of(record: &Record, is_asked_for: bool) -> Object {
+        Object { pc: record.words[0], addr: record.words[1] & (SYNC_SPACE - 1), is_asked_for }
+    }
 }
 
 /// Whether a thread runs code that may order threads before its next record.
@@ -116,6 +137,95 @@ struct Call {
     may_order: bool,
 }
 
+/// What a thread does without blind code before, as far as that was found out, and without code after it that may order threads. The innermost call has none.
+impl Thread {
+    /// Whether a record at `pc`, the next one, is an access of that kind; then the thread is there now.
+    #[inline]
+    pub(crate) fn pass(&self, pc: u64, site: &CallSite) -> bool {
+        if site.instrumented == 0 {
+            return site.recording == Recording::System;
+        }
+        let Some(call) = self.calls.last() else { return false };
+        let from = call.at.get();
+        let [first, second] = &site.clear_from;
+        let passes = call.function == site.instrumented && (first.get() == from || second.get() == from);
+        if passes {
+            call.at.set(pc);
+        }
+        passes
+    }
+
+    /// The same of a call at `pc` of the function that begins at `callee`; then the thread is in that now.
+    #[inline]
+    pub(crate) fn enter(&mut self, [pc, callee]: [u64; 2], site: &CallSite, function: &CallSite) -> bool {
+        let Some(call) = self.calls.last() else { return false };
+        let is_clear = site.instrumented != 0
+            && call.function == site.instrumented
+            && call.at.get() == site.entered_clear_from.get();
+        let enters = is_clear && function.may_order.get() == Some(&false);
+        if enters {
+            call.at.set(pc);
+            self.calls.push(Call {
+                function: function.instrumented,
+                at: Cell::new(callee),
+                may_order: false,
+            });
+        }
+        enters
+    }
+
+    /// The same of leaving the innermost function, from the site that `site` finds at an address; then the thread is in its caller now.
+    #[inline]
+    pub(crate) fn leave<'a>(&mut self, site: impl Fn(u64) -> Option<&'a CallSite>) -> bool {
+        let [.., caller, call] = &self.calls[..] else { return false };
+        let leaves = !caller.may_order && site(call.at.get()).is_some_and(|site| site.is_clear_to_end.get());
+        if leaves {
+            self.calls.pop();
+        }
+        leaves
+    }
+
+    /// The thread has read memory, at this place: it may be about to use what is there.
+    #[inline]
+    pub(crate) fn read(&mut self, pc: u64, mem: Mem) {
+        if mem.size == 1 {
+            self.used = Some(Object { pc, addr: mem.addr, is_asked_for: false });
+        }
+    }
+
+    /// Whether a record is made in the same call of a function that the runtime stands in front of as the one before.
+    fn goes_on(&self, record: &Record) -> bool {
+        use Tag::{Acquire, Failed, Load, Notify, Release, Request, Rmw, Semaphore, Store, Wait};
+        let is_first = || self.used == Some(Object::of(record, false));
+        let is_of_it = match record.tag {
+            Acquire | Failed => is_first() || self.used == Some(Object::of(record, true)),
+            Load | Store | Rmw => record.words[1] >= SYNC_SPACE && is_first(),
+            Request | Release | Wait | Notify | Semaphore => is_first(),
+            _ => false,
+        };
+        is_of_it && self.calls.last().is_some_and(|call| call.at.get() == record.words[0])
+    }
+
+    /// What the thread is about to use after this record.
+    fn use_of(&mut self, record: &Record) {
+        match record.tag {
+            Tag::Read => {
+                self.read(record.words[0], Mem { addr: record.words[1], size: record.detail.into() })
+            }
+            Tag::Request => self.used = Some(Object::of(record, true)),
+            Tag::Semaphore => {}
+            Tag::Load | Tag::Store | Tag::Rmw if record.words[1] >= SYNC_SPACE => {}
+            _ => self.used = None,
+        }
+    }
+
+    /// The thread has synchronised: what it runs from now on counts again.
+    #[inline]
+    pub(crate) fn synchronised(&mut self) {
+        self.is_reported = false;
+    }
+}
+
 /// What a thread has run before a record.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Ran {
@@ -125,25 +235,10 @@ pub(crate) struct Ran {
 }
 
 impl BlindWalk {
-    /// Whether a record of a thread at `pc` surely comes without blind code before; then it is there now.
+    /// A thread that is in a call, unless it may run code that orders threads before the next record.
     #[inline]
-    pub(crate) fn passes(&self, thread: u64, pc: u64, site: &CallSite) -> bool {
-        let thread = self.threads.get(thread);
-        if thread.is_some_and(Thread::may_order) {
-            return false;
-        }
-        if site.instrumented == 0 {
-            return site.recording == Recording::System;
-        }
-        let call = thread.and_then(|thread| thread.calls.last());
-        let Some(call) = call.filter(|call| call.function == site.instrumented) else { return false };
-        let from = call.at.get();
-        let [first, second] = &site.clear_from;
-        let passes = first.get() == from || second.get() == from;
-        if passes {
-            call.at.set(pc);
-        }
-        passes
+    pub(crate) fn thread(&mut self, thread: u64) -> Option<&mut Thread> {
+        self.threads.get_mut(thread).filter(|thread| !thread.may_order())
     }
 
     /// The blind code that a thread has run before this record, if that is to be reported. The record is at `site`, if it has one.
@@ -172,6 +267,9 @@ impl BlindWalk {
         site: Option<&CallSite>,
         naming: &mut Naming,
     ) -> Option<Blind> {
+        if self.threads.get(number).is_some_and(|thread| thread.goes_on(record)) {
+            return None;
+        }
         let pc = record.words[0];
         match (record.tag, site) {
             (Tag::Exit, _) => {
@@ -217,19 +315,32 @@ impl BlindWalk {
     ) {
         let (pc, callee) = (record.words[0], record.words[1]);
         let site = site.filter(|site| site.instrumented != 0);
-        let call = self.threads.get(number).and_then(|thread| thread.calls.last());
+        let thread = self.threads.entry(number);
+        let is_clear = is_clear && !thread.goes_on(record);
+        thread.use_of(record);
+        let calls = &mut thread.calls;
+        let call = calls.last();
         if let Some((site, call)) = site.zip(call).filter(|(site, call)| call.function == site.instrumented) {
             let from = call.at.replace(pc);
-            if is_clear {
-                let [first, second] = &site.clear_from;
-                second.set(first.replace(from));
+            match (is_clear, record.tag) {
+                // What frees is called from few places.
+                (false, _) | (true, Tag::Free) => {}
+                (true, Tag::Enter) => site.entered_clear_from.set(from),
+                (true, _) => {
+                    let [first, second] = &site.clear_from;
+                    second.set(first.replace(from));
+                }
             }
         }
         match record.tag {
-            Tag::Exit => drop(self.threads.entry(number).calls.pop()),
+            Tag::Exit => {
+                let left = calls.pop().filter(|_| is_clear);
+                let left = left.and_then(|call| naming.known_site(call.at.get()));
+                left.into_iter().for_each(|site| site.is_clear_to_end.set(true));
+            }
             Tag::Enter => self.enter(number, callee, naming),
-            Tag::Frame if self.threads.entry(number).calls.is_empty() => self.enter(number, callee, naming),
-            Tag::End => self.threads.entry(number).calls = Vec::new(),
+            Tag::Frame if calls.is_empty() => self.enter(number, callee, naming),
+            Tag::End => *calls = Vec::new(),
             _ => {}
         }
     }
@@ -243,7 +354,6 @@ impl BlindWalk {
     /// Other code may be where some was.
     pub(crate) fn remap(&mut self) {
         self.known.clear();
-        self.may_order.clear();
     }
 
     /// A thread has read an atomic that was written by code that records nothing.
@@ -264,9 +374,7 @@ impl BlindWalk {
 
     /// A thread has synchronised: what it runs from now on counts again.
     pub(crate) fn synchronised(&mut self, thread: u64) {
-        if let Some(thread) = self.threads.get_mut(thread) {
-            thread.is_reported = false;
-        }
+        self.threads.get_mut(thread).into_iter().for_each(Thread::synchronised);
     }
 
     /// A thread has ended.
@@ -290,12 +398,12 @@ impl BlindWalk {
     }
 
     fn enter(&mut self, number: u64, callee: u64, naming: &mut Naming) {
-        let function = naming.site(callee).instrumented;
+        let function = naming.site(callee);
         let orders = || naming.blind(callee, Position::Anywhere).is_some_and(|(_, orders)| orders);
-        let may_order = *self.may_order.entry(callee).or_insert_with(orders);
+        let may_order = *function.may_order.get_or_init(orders);
         let thread = self.threads.entry(number);
         thread.has_entered = true;
-        thread.calls.push(Call { function, at: Cell::new(callee), may_order });
+        thread.calls.push(Call { function: function.instrumented, at: Cell::new(callee), may_order });
     }
 
     /// What is blind before a position in the innermost call of a thread, or where it makes a record from elsewhere.

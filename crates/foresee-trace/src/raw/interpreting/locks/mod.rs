@@ -48,3 +48,4 @@ mod thread;
 
 pub(crate) use self::event::{LockAction, LockEvent, Meaning};
 pub(crate) use self::recogniser::{LockRecogniser, ThreadState};
+pub(crate) use self::thread::Thread;

@@ -153,16 +153,16 @@ impl LockRecogniser {
         self.words.get(&lock).is_some_and(|word| !word.holders.is_empty())
     }
 
-    /// Where a thread is that reads or writes at this site, if that has surely nothing to do with locks.
+    /// A thread, if what it reads or writes has surely nothing to do with locks, unless the site has.
     #[inline]
-    pub(crate) fn place_apart(&self, thread: u64, site: &CallSite) -> Option<LocId> {
-        let thread = self.threads.get(thread)?;
-        let is_apart = site.inlined.is_empty()
-            && !thread.is_in_operation()
-            && thread.has_begun
-            && !thread.begins_with_frames
-            && self.survey.is_none();
-        is_apart.then(|| thread.user(site).unwrap_or(site.loc))
+    pub(crate) fn apart(&mut self, thread: u64) -> Option<&mut Thread> {
+        let is_apart = |thread: &&mut Thread| {
+            !thread.is_in_operation()
+                && thread.has_begun
+                && !thread.begins_with_frames
+                && self.survey.is_none()
+        };
+        self.threads.get_mut(thread).filter(is_apart)
     }
 
     /// The next record of a thread: adds what it did to locks before the record to `events`. What becomes of the record, which is at

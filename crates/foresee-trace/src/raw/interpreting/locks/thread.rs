@@ -14,7 +14,7 @@ use crate::raw::merging::{Lookahead, Record};
 
 /// What a thread is in, and what it holds.
 #[derive(Default)]
-pub(super) struct Thread {
+pub(crate) struct Thread {
     /// Whether there was any record of it yet.
     pub(super) has_begun: bool,
     /// Whether all records so far were the calls that it begins with.
@@ -79,6 +79,12 @@ impl Thread {
         self.operations.last_mut().into_iter().for_each(Operation::note_failure);
     }
 
+    /// Where the thread is that reads or writes at this site, if the site has nothing to do with locks.
+    #[inline]
+    pub(crate) fn place(&self, site: &CallSite) -> Option<LocId> {
+        site.inlined.is_empty().then(|| self.user(site).unwrap_or(site.loc))
+    }
+
     /// The place of the user's at or above this site, if there is one.
     #[inline]
     pub(super) fn user(&self, site: &CallSite) -> Option<LocId> {
@@ -103,16 +109,11 @@ impl Thread {
         let site = cx.naming.site(pc);
         self.leave_outside(&site, pc, None, cx);
         self.begin_inlined(&site, pc);
-        let (user, krate) = (self.user(&site), self.krate(&site));
         let function = cx.naming.site(callee);
-        // What nobody of the user's has called is where it begins.
-        let user = user.or_else(|| function.is_users.then_some(function.loc));
-        let is_channel =
-            if function.krate.is_some() { function.is_channel } else { self.is_in_channel(&site) };
         let is_silent = self.operations.iter().any(Operation::hides) || function.entry.is_some();
         let depth = self.calls.len();
         let caller = self.function();
-        self.calls.push(OpenCall { function: function.function, user, krate, is_channel, is_silent, pc });
+        let user = self.call(pc, &site, &function, is_silent);
         if let Some(entered) = function.entry
             && self.may_begin()
         {
@@ -123,6 +124,30 @@ impl Thread {
             self.operations.push(if is_from_before { operation.begun_before() } else { operation });
         }
         if is_silent { Meaning::Nothing } else { Meaning::Event }
+    }
+
+    /// The thread is in this function now; the nearest place of the user's that led there.
+    #[inline]
+    pub(crate) fn call(
+        &mut self,
+        pc: u64,
+        site: &CallSite,
+        function: &CallSite,
+        is_silent: bool,
+    ) -> Option<LocId> {
+        let krate = self.krate(site);
+        // What nobody of the user's has called is where it begins.
+        let user = self.user(site).or_else(|| function.is_users.then_some(function.loc));
+        let is_channel =
+            if function.krate.is_some() { function.is_channel } else { self.is_in_channel(site) };
+        self.calls.push(OpenCall { function: function.function, user, krate, is_channel, is_silent, pc });
+        user
+    }
+
+    /// The function that the thread leaves, if it is apart from locks and that is an event; to be followed by [`pop`](Thread::pop).
+    #[inline]
+    pub(crate) fn exit_apart(&self) -> Option<StrId> {
+        self.calls.last().filter(|call| !call.is_silent).map(|call| call.function)
     }
 
     /// The thread is about to leave the innermost function: [`pop`](Thread::pop) follows.
@@ -138,7 +163,7 @@ impl Thread {
         if self.calls.last().is_some_and(|call| call.is_silent) { Meaning::Nothing } else { Meaning::Event }
     }
 
-    pub(super) fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.calls.pop();
     }
 

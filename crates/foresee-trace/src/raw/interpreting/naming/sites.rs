@@ -1,7 +1,7 @@
 //! What is to be known about the calls into the runtime, each worked out once: where it is in the source, in which function, and
 //! which operations on locks it is part of.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::hash::{Hash as _, Hasher as _};
 use std::rc::Rc;
 
@@ -47,6 +47,12 @@ pub(crate) struct CallSite {
     pub(crate) instrumented: u64,
     /// Positions of its function from which nothing blind leads here; as many as were looked up last.
     pub(crate) clear_from: [Cell<u64>; 2],
+    /// The same of the functions that are called here, as they are entered: the last one.
+    pub(crate) entered_clear_from: Cell<u64>,
+    /// Whether nothing blind is between here and the end of the function.
+    pub(crate) is_clear_to_end: Cell<bool>,
+    /// Of the beginning of a function: whether it has code that may order threads.
+    pub(crate) may_order: OnceCell<bool>,
 }
 
 /// The modules of channels.
@@ -119,12 +125,13 @@ impl CallSites {
     fn describe(&self, code: &Code, recording: Recording, names: &mut Names) -> CallSite {
         let paths: Vec<String> = code.frames.iter().map(|frame| function_path(&frame.function)).collect();
         let own = paths.iter().position(|path| crate_of(path) != "core" && !path.is_empty());
-        let (loc, is_users) = nearest(code, &paths, 0, names);
+        let (loc, is_users) = nearest(code, 0, names);
         let has_line = names.location_at(loc).line > 0;
         let function = code.frames.last().map_or(StrId::EMPTY, |frame| {
             names.intern(if frame.function.is_empty() { &frame.file } else { &frame.function })
         });
-        let entry = paths.last().and_then(|path| self.lock_function(path, names));
+        let last = paths.last().zip(code.frames.last());
+        let entry = last.and_then(|(path, frame)| self.lock_function(path, &frame.function, names));
         let outermost_first = (0..paths.len()).rev();
         let inlined = outermost_first.filter_map(|at| self.inlined(code, &paths, at, names)).collect();
         let krate = own.map(|at| names.intern(crate_of(&paths[at])));
@@ -132,7 +139,6 @@ impl CallSites {
         let origin = code.origin;
         let is_counted = Cell::new(false);
         let instrumented = if let Recording::Instrumented(function) = recording { function } else { 0 };
-        let clear_from = Default::default();
         CallSite {
             loc,
             is_users,
@@ -147,18 +153,21 @@ impl CallSites {
             inlined,
             recording,
             instrumented,
-            clear_from,
+            clear_from: Default::default(),
+            entered_clear_from: Cell::default(),
+            is_clear_to_end: Cell::default(),
+            may_order: OnceCell::new(),
         }
     }
 
     /// The operation on a lock that the frame at `at` is, if it is one.
     fn inlined(&self, code: &Code, paths: &[String], at: usize, names: &mut Names) -> Option<Inlined> {
-        let what = self.lock_function(&paths[at], names)?;
+        let what = self.lock_function(&paths[at], &code.frames[at].function, names)?;
         let mut hasher = FxHasher::default();
         at.abs_diff(paths.len()).hash(&mut hasher);
         paths[at].hash(&mut hasher);
         code.frames[at + 1..].hash(&mut hasher);
-        let (loc, is_users) = nearest(code, paths, at + 1, names);
+        let (loc, is_users) = nearest(code, at + 1, names);
         let callers = code.frames[at + 1..].iter().zip(&paths[at + 1..]);
         let library = callers.take_while(|(_, path)| is_library_path(path));
         let of = library.filter_map(|(frame, _)| lock_type(&frame.function)).last();
@@ -166,8 +175,8 @@ impl CallSites {
         Some(Inlined { what, instance: hasher.finish(), loc, is_users, lock_type })
     }
 
-    fn lock_function(&self, path: &str, names: &mut Names) -> Option<LockFunction> {
-        let role = self.table.role(path)?;
+    fn lock_function(&self, path: &str, function: &str, names: &mut Names) -> Option<LockFunction> {
+        let role = self.table.role(path, function)?;
         let (krate, is_library) = (names.intern(crate_of(path)), is_library_path(path));
         let has_writers_first = self.table.has_writers_first(path);
         Some(LockFunction { role, krate, is_library, has_writers_first })
@@ -175,8 +184,8 @@ impl CallSites {
 }
 
 /// The innermost place from this frame on that is the user's, or else just the innermost; and whether it is the user's.
-fn nearest(code: &Code, paths: &[String], from: usize, names: &mut Names) -> (LocId, bool) {
-    let users = (from..paths.len()).find(|&at| !is_library_path(&paths[at]) && !code.frames[at].is_library());
+fn nearest(code: &Code, from: usize, names: &mut Names) -> (LocId, bool) {
+    let users = (from..code.frames.len()).find(|&at| code.frames[at].is_users());
     let Some(frame) = code.frames.get(users.unwrap_or(from)).or(code.frames.last()) else {
         return (LocId::UNKNOWN, false);
     };
