@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use foresee_symbols::joined;
+use foresee_symbols::{CLOCK_VARIABLE, best_clock, joined};
 
 use crate::corpus::Failed;
 use crate::scale;
@@ -153,6 +153,8 @@ impl Builds {
         command.env("TSAN_OPTIONS", "report_bugs=0");
         if build == self.foresee {
             command.env(joined::VARIABLE, self.joined(program));
+            // As `foresee record` has it, too.
+            command.env(CLOCK_VARIABLE, best_clock(&build.join(program)).unwrap_or("counter"));
         }
         command
     }

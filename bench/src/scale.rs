@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use foresee_symbols::{CLOCK_VARIABLE, best_clock};
+
 use crate::corpus::Failed;
 use crate::record::{remove_raw, succeed, tool};
 
@@ -31,6 +33,7 @@ pub(crate) fn run(percent: u32, times: usize) -> Result<(), Failed> {
             run.arg(threads.to_string()).arg((u64::from(percent) * ROUNDS).to_string());
             if records {
                 run.env("FORESEE_RAW", &raw);
+                run.env(CLOCK_VARIABLE, best_clock(program).unwrap_or("counter"));
             }
             let output = run.output()?;
             nanos = nanos.min(String::from_utf8_lossy(&output.stdout).trim().parse()?);

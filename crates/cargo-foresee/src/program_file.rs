@@ -29,6 +29,11 @@ pub(crate) fn may_order_unseen(program: &OsStr) -> bool {
     foresee_symbols::may_order_unseen(&find(program)).unwrap_or(true)
 }
 
+/// By which clock a program is best recorded, if it can be read.
+pub(crate) fn best_clock(program: &OsStr) -> Option<&'static str> {
+    foresee_symbols::best_clock(&find(program)).ok()
+}
+
 /// The table of the accesses that need no record of their own, as far as they are found in time; nothing of a program that cannot be read.
 pub(crate) fn joined(program: &OsStr, until: Instant) -> Option<Vec<u8>> {
     foresee_symbols::joined::table(&find(program), until).ok().flatten()

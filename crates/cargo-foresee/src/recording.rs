@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use foresee_symbols::calls::{self, CallTable, WantedCall};
-use foresee_symbols::{joined, recorded_code, watched_statics};
+use foresee_symbols::{CLOCK_VARIABLE, joined, recorded_code, watched_statics};
 use foresee_trace::raw::{LockTable, RawReader, has_begun, is_side_file, join};
 use foresee_trace::{EventBatch, EventSource as _, Gap, NoEnd, TraceError, Trust};
 use rustix::process::Signal;
@@ -59,11 +59,6 @@ const KEEP_LAST_VARIABLE: &str = "FORESEE_KEEP_LAST";
 /// The variable that tells the runtime for how many milliseconds it may put off the end of the program, and how many that are usually.
 const EXIT_WAIT_VARIABLE: &str = "FORESEE_EXIT_WAIT";
 const USUAL_EXIT_WAIT: Duration = Duration::from_secs(1);
-
-/// The variable that tells the runtime by which clock to order what it records.
-const CLOCK_VARIABLE: &str = "FORESEE_CLOCK";
-/// With so many processors, a counter that all threads share costs more than taking the time.
-const MANY_PROCESSORS: usize = 4;
 
 /// The variable that tells the runtime to record what reads see.
 const VALUES_VARIABLE: &str = "FORESEE_VALUES";
@@ -350,11 +345,11 @@ fn run(program: &Program<'_>, raw: &Path, reading: Reading) -> Result<ExitStatus
     }
     let needs_counter = program.extent.keep_last.is_some() || program.extent.values;
     if std::env::var_os(CLOCK_VARIABLE).is_none() && !needs_counter {
-        match program.asks_who_knows {
-            true => _ = command.env(CLOCK_VARIABLE, "moments"),
-            false if is_better_by_time(&command) => _ = command.env(CLOCK_VARIABLE, "time"),
-            false => {}
-        }
+        let clock = match program.asks_who_knows {
+            true => Some("moments"),
+            false => program_file::best_clock(command.get_program()),
+        };
+        command.envs(clock.map(|clock| (CLOCK_VARIABLE, clock)));
     }
     if program.extent.leaves_out() {
         let table = program_file::code_table(command.get_program(), &program.extent.selection())?;
@@ -384,13 +379,6 @@ fn note_joined(command: &mut Command, beside: &Path) {
     if table.is_some_and(|table| std::fs::write(&path, table).is_ok()) {
         command.env(joined::VARIABLE, path);
     }
-}
-
-/// Whether records should be ordered by time: there are many processors, and the program orders threads only in ways that are seen (the runtime knows of its libraries, and of other
-/// reasons to need the counter).
-fn is_better_by_time(command: &Command) -> bool {
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    processors >= MANY_PROCESSORS && !program_file::may_order_unseen(command.get_program())
 }
 
 /// Paths as a variable has them.

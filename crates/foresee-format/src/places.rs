@@ -1,8 +1,8 @@
 //! Compact records: what a thread does where it has been before, mostly in one byte.
 //!
 //! A program goes the same ways again and again. So a thread keeps a table of *places*: what is done there (an access of so many bytes at this
-//! program counter, a call of this function), to which address it was done last, and which place came next the last time. An access
-//! at the place that came next the last time, near to where it accessed then, is one byte. If it is a place that is known but not
+//! program counter, a call of this function), to which address it was done last, and the last two places that came next: most code that decides where to go on goes on in one of two ways. An access
+//! at a place that came next before, near to where it accessed then, is one byte. If it is a place that is known but not
 //! expected, or further away, four or six. Otherwise it is a record in full ([`Tag::ReadAt`] and its like), after which the place is known.
 //!
 //! ```text
@@ -14,10 +14,11 @@
 //! ATOMIC, place: 11, values: 5 + 5, steps: 12, distance: 22, 1
 //! LOAD, place: 11, value: 5, distance: 23, 1
 //! NOW, steps: 15, 1              nothing, but the key of what follows
-//! NEAREST + distance + HALF      the expected place
+//! NEAREST + distance + HALF      the place that came next last
+//! SECOND + distance + HALF       the other one that came next
 //! ```
 //!
-//! (Lengths in bits, the first lowest. Distances have a sign. That of the expected place is counted in [units](unit): elements of arrays are whole ones apart, and sorting or
+//! (Lengths in bits, the first lowest. Distances have a sign. Those of expected places are counted in [units](unit): elements of arrays are whole ones apart, and sorting or
 //! looking up goes to any of the nearest hundred instead of the nearest few.) All have the key of near records (`near_key`), but for atomics, whose key
 //! is larger by one and twice the steps, and `NOW`, after which it is larger by twice the steps.
 //!
@@ -34,6 +35,7 @@
 //! stored last; fillers are before it. What a store has behind its record are zeroes, where zeroes were.
 
 use core::cell::Cell;
+use core::hint::select_unpredictable;
 
 use crate::record::Tag;
 
@@ -63,7 +65,10 @@ pub const NOW: u8 = 0x86;
 const LOAD: u8 = 0x87;
 const NEAREST: u8 = 0x88;
 /// One byte is enough for so many units, from `-HALF` on, and below `HALF`.
-const HALF: u64 = 60;
+const HALF: u64 = 30;
+const SECOND: u8 = NEAREST + 2 * HALF as u8;
+/// The same where one place is expected, in bytes.
+const HALF_OF_ONE: u64 = 60;
 
 /// What is done somewhere in the code, as the first word of a full record says it: its detail is how many bytes.
 #[inline(always)]
@@ -91,7 +96,7 @@ const fn is_usual(what: u64) -> bool {
 pub struct Place {
     what: Cell<u64>,
     addr: Cell<u64>,
-    next: Cell<usize>,
+    next: Cell<Next>,
     /// Of an atomic: what its last record that tells it says.
     value: Cell<u64>,
 }
@@ -99,7 +104,32 @@ pub struct Place {
 impl Place {
     /// One that is not known.
     pub const fn unknown() -> Place {
-        Place { what: Cell::new(0), addr: Cell::new(0), next: Cell::new(0), value: Cell::new(0) }
+        Place { what: Cell::new(0), addr: Cell::new(0), next: Cell::new(Next::NOTHING), value: Cell::new(0) }
+    }
+}
+
+/// The last two places that came after one: the last in the lower half, the other in the upper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+struct Next(u64);
+
+impl Next {
+    const NOTHING: Next = Next(0);
+
+    #[inline(always)]
+    const fn last(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    #[inline(always)]
+    const fn other(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    /// This place came next.
+    #[inline(always)]
+    const fn and(self, index: usize) -> Next {
+        if self.last() == index || self.other() == index { self } else { Next(self.0 << 32 | index as u64) }
     }
 }
 
@@ -120,15 +150,14 @@ impl Table for [Place; PLACES] {
 #[derive(Clone, Debug, Default)]
 pub struct Places<T> {
     all: T,
-    /// The last one, and the one that came after it the last time.
+    /// The last one: what came after it is expected.
     current: Cell<usize>,
-    expected: Cell<usize>,
     /// Whether any is known.
     is_used: Cell<bool>,
     /// Which of two places was given up last: 0 or 1.
     victim: Cell<usize>,
-    /// Whoever reads what was written before version 13: distances are counted in bytes.
-    in_bytes: bool,
+    /// Whoever reads what was written before version 13: one place is expected, and distances are counted in bytes.
+    expects_one: bool,
 }
 
 /// The places that a thread knows that records.
@@ -226,10 +255,9 @@ impl WrittenPlaces {
         Places {
             all: [const { Place::unknown() }; PLACES],
             current: Cell::new(0),
-            expected: Cell::new(0),
             is_used: Cell::new(false),
             victim: Cell::new(0),
-            in_bytes: false,
+            expects_one: false,
         }
     }
 
@@ -240,23 +268,22 @@ impl WrittenPlaces {
         }
         for place in &self.all {
             place.what.set(0);
-            place.next.set(0);
+            place.next.set(Next::NOTHING);
         }
         self.current.set(0);
-        self.expected.set(0);
     }
 }
 
 impl<T: Table + Default> Places<T> {
     /// No places, of what was written in this [version](crate::VERSION).
     pub fn of_version(version: u64) -> Places<T> {
-        Places { in_bytes: version < 13, ..Places::default() }
+        Places { expects_one: version < 13, ..Places::default() }
     }
 
     /// Those of a new chunk of the same file: none.
     #[must_use]
     pub fn anew(&self) -> Places<T> {
-        Places { in_bytes: self.in_bytes, ..Places::default() }
+        Places { expects_one: self.expects_one, ..Places::default() }
     }
 }
 
@@ -266,14 +293,39 @@ impl<T: Table> Places<T> {
         self.all.place(index)
     }
 
-    /// The record of what is done, if the first of its places is known to be that. [`note`](Places::note) it once it is written.
+    /// The record of what is done, if that is one byte and the first of its places is known to be that. [`note`](Places::note) it once it is written.
     ///
     /// The place is found by what is done, not by what is expected, which is only compared: then nobody waits for a load whose address is
     /// loaded from where the last record has just stored it.
     #[inline(always)]
     pub fn usual(&self, what: u64, addr: u64) -> Option<Compact> {
         let index = index(what);
-        if self.place(index).what.get() == what { self.at(index, what, addr) } else { None }
+        if self.place(index).what.get() == what { self.nearest(index, what, addr) } else { None }
+    }
+
+    /// As [`usual`](Places::usual), of more than one byte.
+    #[inline(always)]
+    pub fn further(&self, what: u64, addr: u64) -> Option<Compact> {
+        let index = index(what);
+        if self.place(index).what.get() == what { self.named(index, addr) } else { None }
+    }
+
+    /// The record of one byte of what is done at a place that is known, if it is expected and near.
+    #[inline(always)]
+    fn nearest(&self, index: usize, what: u64, addr: u64) -> Option<Compact> {
+        let distance = addr.wrapping_sub(self.place(index).addr.get());
+        let unit = unit(what);
+        // What is no whole number of units has its highest bits set then, and is no small number.
+        let from_half = distance.wrapping_add(HALF << unit).rotate_right(unit);
+        if from_half >= 2 * HALF {
+            return None;
+        }
+        // Which of the two is not asked by a branch: it would often be missed, as that of the program was.
+        let expected = self.expected();
+        let is_other = expected.last() != index;
+        let nearest = select_unpredictable(is_other, expected.other(), index);
+        let word = NEAREST as u64 + from_half + u64::from(is_other) * 2 * HALF;
+        (nearest == index).then_some(Compact { word, len: 1, place: index })
     }
 
     /// The record of what is done, if the place is known. [`note`](Places::note) it once it is written.
@@ -284,13 +336,13 @@ impl<T: Table> Places<T> {
 
     #[inline(always)]
     fn at(&self, index: usize, what: u64, addr: u64) -> Option<Compact> {
+        self.nearest(index, what, addr).or_else(|| self.named(index, addr))
+    }
+
+    /// The record of what is done at a place that is known, with the number of the place.
+    #[inline(always)]
+    fn named(&self, index: usize, addr: u64) -> Option<Compact> {
         let distance = addr.wrapping_sub(self.place(index).addr.get());
-        let unit = unit(what);
-        // What is no whole number of units has its highest bits set then, and is no small number.
-        let from_half = distance.wrapping_add(HALF << unit).rotate_right(unit);
-        if from_half < 2 * HALF && self.expected.get() == index {
-            return Some(Compact { word: NEAREST as u64 + from_half, len: 1, place: index });
-        }
         let parts = (index as u64) << 8 | distance << (8 + INDEX_BITS);
         if fits::<KNOWN_BITS>(distance) {
             let word = KNOWN as u64 | parts & (KNOWN_LAST - 1) | KNOWN_LAST;
@@ -378,10 +430,9 @@ impl<T: Table> Places<T> {
         place.addr.set(addr);
         // If it was expected, it is known to come next.
         if record.len > 1 {
-            self.place(self.current.get()).next.set(record.place);
+            self.came(record.place);
         }
         self.current.set(record.place);
-        self.expected.set(place.next.get());
     }
 
     /// A full record of these words was written or read; its address.
@@ -398,17 +449,29 @@ impl<T: Table> Places<T> {
         let place = self.place(index);
         place.what.set(what);
         place.addr.set(addr);
-        place.next.set(0);
+        place.next.set(Next::NOTHING);
         self.is_used.set(true);
         self.go_to(index);
     }
 
+    /// What came after the current place.
+    #[inline(always)]
+    fn expected(&self) -> Next {
+        self.place(self.current.get()).next.get()
+    }
+
     /// A place comes after the current one.
     #[inline(always)]
+    fn came(&self, index: usize) {
+        let current = self.place(self.current.get());
+        current.next.set(if self.expects_one { Next(index as u64) } else { current.next.get().and(index) });
+    }
+
+    /// A place comes after the current one, and is that now.
+    #[inline(always)]
     fn go_to(&self, index: usize) {
-        self.place(self.current.get()).next.set(index);
+        self.came(index);
         self.current.set(index);
-        self.expected.set(self.place(index).next.get());
     }
 
     /// What is done where, as the record at the beginning of these bytes says, and how long it is, if it is one of an access or a call. Otherwise nothing changes.
@@ -424,10 +487,9 @@ impl<T: Table> Places<T> {
         place.addr.set(addr);
         // What was expected is what comes next already.
         if len > 1 {
-            self.place(self.current.get()).next.set(index);
+            self.came(index);
         }
         self.current.set(index);
-        self.expected.set(place.next.get());
         Some((what, addr, len))
     }
 
@@ -438,10 +500,14 @@ impl<T: Table> Places<T> {
         match word as u8 {
             KNOWN => Some((named, signed::<KNOWN_BITS>(word >> (8 + INDEX_BITS)), 4)),
             FAR => Some((named, signed::<FAR_BITS>(word >> (8 + INDEX_BITS)), 6)),
+            code @ NEAREST.. if self.expects_one => {
+                Some((self.expected().last(), u64::from(code - NEAREST).wrapping_sub(HALF_OF_ONE), 1))
+            }
             code @ NEAREST.. => {
-                let expected = self.expected.get();
-                let unit = if self.in_bytes { 0 } else { unit(self.place(expected).what.get()) };
-                Some((expected, u64::from(code - NEAREST).wrapping_sub(HALF) << unit, 1))
+                let (expected, is_other) = (self.expected(), code >= SECOND);
+                let index = if is_other { expected.other() } else { expected.last() };
+                let from_half = u64::from(code - if is_other { SECOND } else { NEAREST });
+                Some((index, from_half.wrapping_sub(HALF) << unit(self.place(index).what.get()), 1))
             }
             _ => None,
         }
@@ -558,7 +624,7 @@ mod tests {
             for _ in 0..3 {
                 record(&writer, &reader, place, addr);
             }
-            for (by, len) in [(59, 1), (-60, 1), (60, 4), (-61, 4), (0, 1)] {
+            for (by, len) in [(29, 1), (-30, 1), (30, 4), (-31, 4), (0, 1)] {
                 addr = addr.wrapping_add_signed(by * size as i64);
                 assert_eq!(record(&writer, &reader, place, addr), len, "{by} elements of {size} bytes");
             }
@@ -569,15 +635,15 @@ mod tests {
     }
 
     #[test]
-    fn earlier_versions_count_bytes() {
-        let reader: WrittenPlaces = Places { in_bytes: true, ..WrittenPlaces::none() };
+    fn earlier_versions_count_bytes_and_expect_one_place() {
+        let reader: WrittenPlaces = Places { expects_one: true, ..WrittenPlaces::none() };
         let place = what(Tag::ReadAt, 8, 0x40_1000);
         let at = |addr| Some((Said::At(place, addr), 1));
         for _ in 0..2 {
             reader.note_full(place, 1000);
         }
-        assert_eq!(reader.read(NEAREST as u64 + HALF + 8), at(1008));
-        assert_eq!(reader.read(NEAREST as u64 + HALF - 1), at(1007));
+        assert_eq!(reader.read(NEAREST as u64 + HALF_OF_ONE + 8), at(1008));
+        assert_eq!(reader.read(NEAREST as u64 + HALF_OF_ONE - 1), at(1007));
     }
 
     #[test]

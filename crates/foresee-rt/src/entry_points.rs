@@ -49,6 +49,33 @@ macro_rules! entries_if_recording {
 }
 pub(crate) use entries_if_recording;
 
+/// The same for accesses: `name => function if all are recorded just as they come, function otherwise;`
+macro_rules! access_entries {
+    ($($name:ident => $alike:path, $function:path;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            extern "C-unwind" fn $name() {
+                core::arch::naked_asm!(
+                    "cmp byte ptr [rip + {status}], {alike}",
+                    "jb 3f",
+                    "jne 2f",
+                    "mov rsi, [rsp]",
+                    "jmp {when_alike}",
+                    "2: mov rsi, [rsp]",
+                    "jmp {function}",
+                    "3: ret",
+                    status = sym $crate::recorder::status::OWN_PAGE,
+                    alike = const $crate::recorder::status::ALL_ALIKE,
+                    when_alike = sym $alike,
+                    function = sym $function
+                )
+            }
+        )*
+    };
+}
+pub(crate) use access_entries;
+
 /// Puts the entry point at the label before it on the list that [`of_name`] looks at.
 macro_rules! listed {
     ($name:expr) => {

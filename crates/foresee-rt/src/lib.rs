@@ -29,12 +29,14 @@
 //! atomic while it holds a spin lock chosen by its address, a fork before the thread exists, a join after it is gone. So whenever such an operation
 //! can see the effect of another, its key is larger.
 //!
-//! **Time.** The key of what synchronises is `2 * time + 1`, larger than any that its thread had before. Accesses and calls have the
-//! last key of their thread, rounded up to an even one; the thread takes the time anew every so often (`recorder::thread::freshness`). Nothing is shared by
+//! **Time.** The key of what synchronises is `2 * time + 1`, larger than any that its thread had before. Nothing is shared by
 //! all threads: what synchronises writes to the cache lines of its object (an atomic's spin lock), everything else to the thread's own.
 //!
-//! **The counter** counts in twos. The key of what synchronises is `counter + 1`, and counts; that of everything else, relaxed loads of atomics included, is the counter. All threads
-//! share its cache line. It is used unless time is asked for (`FORESEE_CLOCK`), which the driver does on many processors, and always where code of unknown libraries may order threads, and where the moment of each access is needed. With `FORESEE_CLOCK=moments`, every record takes the time anew: then accesses that race are in the order in which they happened, too, as far as anybody can tell.
+//! **The counter** counts in twos. The key of what synchronises is `counter + 1`, and counts. All threads that change something to synchronise by share its cache line.
+//!
+//! **Pages.** With either, accesses, calls and loads have the
+//! last key of their thread, rounded up to an even one; the thread looks at the clock anew every so often (`recorder::thread::freshness`). That is what the driver asks for (`FORESEE_CLOCK=time` on many processors, otherwise `pages`) where a program has no code that may order
+//! threads unseen. Otherwise, with unknown libraries, and where the moment of each access is needed, everything looks at the counter, and loads that acquire count, too (`counter`). With `FORESEE_CLOCK=moments`, every record takes the time anew: then accesses that race are in the order in which they happened, too, as far as anybody can tell.
 //!
 //! With either, the order by keys is one in which
 //!

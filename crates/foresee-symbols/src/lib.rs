@@ -33,7 +33,7 @@ mod texts;
 mod types;
 pub mod watched_statics;
 
-pub use blind::{BlindPlace, Effect, blind_code, joined, may_order_unseen};
+pub use blind::{BlindPlace, CLOCK_VARIABLE, Effect, best_clock, blind_code, joined, may_order_unseen};
 pub use file_symbols::FileSymbols;
 use foresee_trace::raw::LockTable;
 use foresee_trace::{EventSource, TraceError};

@@ -106,7 +106,7 @@ fn is_alarm(group: &str, certainty: &str) -> bool {
 
 /// Nothing is found, and nothing is in doubt.
 fn nothing_is_found(built: &Built, times: usize) {
-    let clock = |time| if time % 2 == 0 { "counter" } else { "time" };
+    let clock = |time| ["counter", "time", "pages"][time % 3];
     let runs = (0..times).flat_map(|time| GROUPS.map(|group| (clock(time), group)));
     let runs: Vec<(&str, &str)> =
         runs.filter(|(clock, group)| *clock == "counter" || *group != ASSEMBLY).collect();
@@ -119,8 +119,8 @@ fn nothing_is_found(built: &Built, times: usize) {
         let found = report["findings"].as_array().map_or(&[][..], Vec::as_slice);
         let alarms =
             found.iter().filter(|one| is_alarm(group, one["certainty"].as_str().unwrap_or_default()));
-        // The program as a whole has assembly, so nobody would record it by time who is not told to: what is not known then is said.
-        let is_said = |line: &str| *clock == "time" && line.contains("FORESEE_CLOCK=counter");
+        // The program as a whole has assembly, so nobody would record it in pages who is not told to: what is not known then is said.
+        let is_said = |line: &str| *clock != "counter" && line.contains("FORESEE_CLOCK=counter");
         let is_silent = stderr.lines().all(is_said);
         if alarms.count() > 0 || code != Some(0) || !is_silent || missing > 0 && *group != HANDED_OVER {
             let (findings, missing) = (&report["findings"], &report["stats"]["missing"]);

@@ -1,20 +1,34 @@
 //! The ThreadSanitizer ABI, except for atomics: accesses, and functions that are entered and left.
 //!
-//! Each access first tries the fast path (`access_at_once`), whose code is inlined here, then a longer one (`known_access_at_once`) in
-//! a function of its own; if that is not possible either it takes the long way, which may be slow.
+//! Each access first tries the fast path (`access_at_once`), whose code is inlined here and needs no stack, then longer ones (`further_access_at_once`, `known_access_at_once`) in
+//! functions of their own; if that is not possible either it takes the long way, which may be slow.
 
 use foresee_format::Tag;
 
-use crate::entry_points::{entries, entries_if_recording};
+use crate::entry_points::{access_entries, entries, entries_if_recording};
 use crate::recorder::accesses::{maybe_watched, read_range, write_range};
 use crate::recorder::thread::{
-    AccessKind, access_at_once, accessing, calling, entered_at_once, exited_at_once, known_access_at_once,
-    seen_at_once,
+    AccessKind, access_at_once, accessing, alike_access_at_once, calling, entered_at_once, exited_at_once,
+    further_access_at_once, known_access_at_once, seen_at_once,
 };
 use crate::recorder::{code_filter, seen_values, watched};
 
+/// A read that is recorded just as it comes.
+extern "C-unwind" fn alike_read<const SIZE: u8>(addr: u64, pc: u64) {
+    if !alike_access_at_once(AccessKind::Read, addr, SIZE, pc) {
+        further_read::<SIZE>(addr, pc);
+    }
+}
+
 pub(super) extern "C-unwind" fn read<const SIZE: u8>(addr: u64, pc: u64) {
     if !access_at_once(AccessKind::Read, addr, SIZE, pc) {
+        further_read::<SIZE>(addr, pc);
+    }
+}
+
+#[inline(never)]
+extern "C-unwind" fn further_read<const SIZE: u8>(addr: u64, pc: u64) {
+    if !further_access_at_once(AccessKind::Read, addr, SIZE, pc) {
         special_read::<SIZE>(addr, pc);
     }
 }
@@ -34,8 +48,22 @@ extern "C-unwind" fn special_read<const SIZE: u8>(addr: u64, pc: u64) {
     any_read::<SIZE>(addr, pc);
 }
 
+/// A write that is recorded just as it comes.
+extern "C-unwind" fn alike_write<const SIZE: u8>(addr: u64, pc: u64) {
+    if !alike_access_at_once(AccessKind::Write, addr, SIZE, pc) {
+        further_write::<SIZE>(addr, pc);
+    }
+}
+
 pub(super) extern "C-unwind" fn write<const SIZE: u8>(addr: u64, pc: u64) {
     if !access_at_once(AccessKind::Write, addr, SIZE, pc) {
+        further_write::<SIZE>(addr, pc);
+    }
+}
+
+#[inline(never)]
+extern "C-unwind" fn further_write<const SIZE: u8>(addr: u64, pc: u64) {
+    if !further_access_at_once(AccessKind::Write, addr, SIZE, pc) {
         special_write::<SIZE>(addr, pc);
     }
 }
@@ -128,27 +156,34 @@ entries_if_recording! {
 }
 
 macro_rules! accesses {
-    ($($function:path: $($name:ident)*;)*) => {
-        $(entries_if_recording! { $($name => $function, "rsi";)* })*
+    ($($alike:path, $function:path: $($name:ident)*;)*) => {
+        $(access_entries! { $($name => $alike, $function;)* })*
     };
 }
 
 accesses! {
-    read::<1>: __tsan_read1 __tsan_volatile_read1;
-    read::<2>: __tsan_read2 __tsan_volatile_read2 __tsan_unaligned_read2 __tsan_unaligned_volatile_read2;
-    read::<4>: __tsan_read4 __tsan_volatile_read4 __tsan_unaligned_read4 __tsan_unaligned_volatile_read4;
-    read::<8>: __tsan_read8 __tsan_volatile_read8 __tsan_unaligned_read8 __tsan_unaligned_volatile_read8;
-    read::<16>: __tsan_read16 __tsan_volatile_read16 __tsan_unaligned_read16 __tsan_unaligned_volatile_read16;
-    write::<1>: __tsan_write1 __tsan_volatile_write1;
-    write::<2>: __tsan_write2 __tsan_volatile_write2 __tsan_unaligned_write2 __tsan_unaligned_volatile_write2;
-    write::<4>: __tsan_write4 __tsan_volatile_write4 __tsan_unaligned_write4 __tsan_unaligned_volatile_write4;
-    write::<8>: __tsan_write8 __tsan_volatile_write8 __tsan_unaligned_write8 __tsan_unaligned_volatile_write8;
-    write::<16>: __tsan_write16 __tsan_volatile_write16 __tsan_unaligned_write16 __tsan_unaligned_volatile_write16;
-    read_write::<1>: __tsan_read_write1;
-    read_write::<2>: __tsan_read_write2 __tsan_unaligned_read_write2;
-    read_write::<4>: __tsan_read_write4 __tsan_unaligned_read_write4;
-    read_write::<8>: __tsan_read_write8 __tsan_unaligned_read_write8;
-    read_write::<16>: __tsan_read_write16 __tsan_unaligned_read_write16;
+    alike_read::<1>, read::<1>: __tsan_read1 __tsan_volatile_read1;
+    alike_read::<2>, read::<2>: __tsan_read2 __tsan_volatile_read2 __tsan_unaligned_read2 __tsan_unaligned_volatile_read2;
+    alike_read::<4>, read::<4>: __tsan_read4 __tsan_volatile_read4 __tsan_unaligned_read4 __tsan_unaligned_volatile_read4;
+    alike_read::<8>, read::<8>: __tsan_read8 __tsan_volatile_read8 __tsan_unaligned_read8 __tsan_unaligned_volatile_read8;
+    alike_read::<16>, read::<16>: __tsan_read16 __tsan_volatile_read16 __tsan_unaligned_read16 __tsan_unaligned_volatile_read16;
+    alike_write::<1>, write::<1>: __tsan_write1 __tsan_volatile_write1;
+    alike_write::<2>, write::<2>: __tsan_write2 __tsan_volatile_write2 __tsan_unaligned_write2 __tsan_unaligned_volatile_write2;
+    alike_write::<4>, write::<4>: __tsan_write4 __tsan_volatile_write4 __tsan_unaligned_write4 __tsan_unaligned_volatile_write4;
+    alike_write::<8>, write::<8>: __tsan_write8 __tsan_volatile_write8 __tsan_unaligned_write8 __tsan_unaligned_volatile_write8;
+    alike_write::<16>, write::<16>: __tsan_write16 __tsan_volatile_write16 __tsan_unaligned_write16 __tsan_unaligned_volatile_write16;
+}
+
+entries_if_recording! {
+    __tsan_read_write1 => read_write::<1>, "rsi";
+    __tsan_read_write2 => read_write::<2>, "rsi";
+    __tsan_unaligned_read_write2 => read_write::<2>, "rsi";
+    __tsan_read_write4 => read_write::<4>, "rsi";
+    __tsan_unaligned_read_write4 => read_write::<4>, "rsi";
+    __tsan_read_write8 => read_write::<8>, "rsi";
+    __tsan_unaligned_read_write8 => read_write::<8>, "rsi";
+    __tsan_read_write16 => read_write::<16>, "rsi";
+    __tsan_unaligned_read_write16 => read_write::<16>, "rsi";
 }
 
 /// Entry points to which the compiler passes the program counter itself.

@@ -8,11 +8,14 @@
 //! **Loads** write nothing that others use but the counter, if keys are from that. The lock is a *version*, odd while an atomic is changed. A load takes its key and its value while the
 //! version stays the same, and even:
 //!
-//! * the last change took its key before it made the version even, and the load takes its own after it has seen that. So the load's is larger;
+//! * the last change took its key before it made the version even, and the load takes its own after it has seen that, or has one that is larger than the change's;
 //! * the next change takes its key after it has made the version odd, by an instruction that all processors see before they see anything that its thread does later. The load
-//!   has seen the version even after it took its own key. So the change's is larger.
+//!   has seen the version even after it took its own key, or its thread had that before. So the change's is larger.
 //!
-//! **A relaxed load** takes the key of an access, where keys are from the counter: it orders nothing, so nobody has to count. Even for code that is not recorded, it is
+//! **In pages** (`thread::freshness`), the load has the key of its thread's page, or the next one after the last change if that is larger: the clock had come to both before. So a load neither looks at the clock nor
+//! counts.
+//!
+//! **Where each record has the key of its own moment**, a relaxed load takes the key of an access, where keys are from the counter: it orders nothing, so nobody has to count. Even for code that is not recorded, it is
 //! not where what another thread did is handed over: after a store of such code, only a load that acquires is, or a fence after one that does not, and these count.
 
 use std::sync::atomic::{
@@ -23,7 +26,7 @@ pub(crate) use foresee_format::{ORDER_ACQ_REL, ORDER_ACQUIRE, ORDER_RELAXED, ORD
 
 use foresee_format::Tag;
 
-use super::order::{Clock, clock};
+use super::order::has_pages;
 use super::status;
 use super::thread::{AtomicEffect, Local, identity, inside, load_at_once};
 use crate::monitors;
@@ -99,11 +102,12 @@ impl Stripe {
         None
     }
 
-    /// What is loaded, if nothing is changed meanwhile, and the counter is still where the thread's last record has it: as [`read`](Stripe::read), at the first attempt, with that key.
+    /// What is loaded, if nothing is changed meanwhile, and it may have the key that an access has now: as [`read`](Stripe::read), at the first attempt.
     #[inline(always)]
     fn read_now<R>(&self, local: &Local, load: impl Fn() -> R) -> Option<R> {
         let version = self.version.load(SeqCst);
-        let is_possible = version.is_multiple_of(2) && clock() == Clock::Counter && local.is_fresh();
+        let is_possible =
+            version.is_multiple_of(2) && local.is_fresh() && self.last.load(SeqCst) < local.page_key();
         compiler_fence(SeqCst);
         let loaded = is_possible.then(load);
         loaded.filter(|_| self.version.load(SeqCst) == version)
@@ -165,7 +169,7 @@ fn atomic_inside<R>(
     let (result, effect, order) = operation();
     local.atomic(key, effect, detail(order, size_log2), pc, addr);
     match effect {
-        AtomicEffect::Load(_) => local.expire(),
+        AtomicEffect::Load(_) => local.looked(),
         AtomicEffect::Store(_) | AtomicEffect::Rmw(..) => local.note_fresh(),
     }
     stripe.last.store(key, Relaxed);
@@ -197,7 +201,7 @@ pub(crate) fn atomic_load<R: Copy + Into<u64>>(
     load: impl Fn() -> R,
 ) -> R {
     let detail = detail(order, size_log2);
-    if is_relaxed(order)
+    if (is_relaxed(order) || has_pages())
         && let Some(loaded) = load_at_once(addr, detail, pc, |local| Stripe::of(addr).read_now(local, &load))
     {
         return loaded;
@@ -212,7 +216,7 @@ fn load_inside<R: Copy + Into<u64>>(addr: u64, detail: u8, pc: u64, order: i32, 
         let key = |changed| local.key_of_load(changed, is_relaxed(order));
         if let Some((loaded, key)) = Stripe::of(addr).read(key, &load) {
             local.atomic(key, AtomicEffect::Load(loaded.into()), detail, pc, addr);
-            local.expire();
+            local.looked();
             return (loaded, local.last_seen.spins(addr, loaded.into()));
         }
         let loaded = atomic_inside(local, addr, detail >> 4, pc, &mut || {

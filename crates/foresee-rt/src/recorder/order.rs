@@ -4,11 +4,12 @@
 //!
 //! * **Time** ([`Clock::Time`]): the processor's time stamp counter. Threads share nothing. What synchronises takes the time; accesses and calls have the
 //!   time that their thread took last, which it takes anew every so often (`thread::freshness`).
-//! * **A counter** ([`Clock::Counter`]) that all threads share: what synchronises counts, everything else looks at it. That costs more the more
-//!   processors there are, but the key of every record is then of the very moment at which it was made.
+//! * **A counter** ([`Clock::Counter`]) that all threads share: what changes something that others synchronise by counts. That costs more the more processors there are.
 //!
-//! Time needs a counter that is the same on all processors, which the kernel knows. And where code runs that may order threads unseen,
-//! accesses need keys of their own moments: such programs are recorded by the counter, and others, too, unless time is asked for (`session`), as it is where there are many processors.
+//! With either, accesses, calls and loads have keys of *pages* (`thread::freshness`), or each that of its own moment: then everything looks at the counter or takes the time.
+//!
+//! Time needs a counter that is the same on all processors, which the kernel knows. Where code runs that may order threads unseen,
+//! accesses need keys of their own moments: such programs are recorded by the counter, which tells these with less cost. Others are recorded in pages where that is asked for (`session`): by time where there are many processors, otherwise by the counter.
 //!
 //! **Time, exactly.** The counter is read by `rdtscp`, which waits until all instructions before it are done, and is followed by `lfence`, so that no
 //! later load is done before it. Stores are seen by others only after all instructions before them. So if something that another thread can see happens between two
@@ -29,9 +30,8 @@ static BEGINNING: Alone = Alone(AtomicU64::new(0));
 /// How many cycles a tick has, as a power of two: keys have 47 bits for ticks, which is two days at 3 GHz.
 const TICK: u32 = 2;
 
-/// How many bytes of accesses and calls a thread may write before it takes the time anew.
-static FRESH_BYTES: AtomicUsize = AtomicUsize::new(FRESH);
-const FRESH: usize = 64;
+/// How many bytes of accesses and calls a thread may write before it looks at the clock anew; none if every record has the key of its own moment.
+static PAGE: AtomicUsize = AtomicUsize::new(0);
 
 /// What orders the records of all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +40,21 @@ pub(crate) enum Clock {
     Counter,
 }
 
-/// Begins to order by this clock; which one it is, as there may be no time to order by.
-pub(crate) fn start(wanted: Clock) -> Clock {
+impl Clock {
+    /// How many bytes a page has. Looking at the counter when a page ends costs next to nothing, but not at every access: it is in another processor's cache as soon as one counts.
+    const fn page(self) -> usize {
+        match self {
+            Clock::Time => 64,
+            Clock::Counter => 1024,
+        }
+    }
+}
+
+/// Begins to order by this clock, or by the counter if there is no time to order by: with the moment of each record, or that of its page.
+pub(crate) fn start(wanted: Clock, has_pages: bool) {
     let is_time = wanted == Clock::Time && has_time();
-    FRESH_BYTES.store(FRESH, SeqCst);
     BEGINNING.0.store(if is_time { cycles().max(1) } else { 0 }, SeqCst);
-    if is_time { Clock::Time } else { Clock::Counter }
+    PAGE.store(if has_pages { clock().page() } else { 0 }, SeqCst);
 }
 
 /// Whether all processors have the same time stamp counter, which the kernel tells, and reading it is fast.
@@ -81,15 +90,21 @@ fn cycles() -> u64 {
     }
 }
 
-/// From now on, every record has the time of its own moment.
+/// From now on, every record has the key of its own moment.
 pub(crate) fn be_exact() {
-    FRESH_BYTES.store(0, SeqCst);
+    PAGE.store(0, SeqCst);
 }
 
-/// How many bytes of accesses and calls may follow before the time is taken anew.
+/// How many bytes of accesses and calls may have the key of the record before them; none if every record has the key of its own moment.
 #[inline(always)]
-pub(crate) fn fresh_bytes() -> usize {
-    FRESH_BYTES.load(Relaxed)
+pub(crate) fn page() -> usize {
+    PAGE.load(Relaxed)
+}
+
+/// Whether records may have the key of an earlier moment.
+#[inline(always)]
+pub(crate) fn has_pages() -> bool {
+    page() != 0
 }
 
 /// Which clock the recording is ordered by.

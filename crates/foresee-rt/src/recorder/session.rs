@@ -77,7 +77,7 @@ pub(crate) fn start_in_child() {
 
 /// There is no trace. Keys are times where that can be, as nobody reads them and the counter is one for all threads.
 fn monitor_alone() {
-    order::start(Clock::Time);
+    order::start(Clock::Time, true);
     status::turn_on_monitors();
 }
 
@@ -113,10 +113,10 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     if let Ok(name) = CStr::from_bytes_until_nul(&name) {
         side_files::start(name);
     }
-    let clock = start_clock();
+    start_clock();
     let problem: &[u8] = if fd < 0 {
         b"foresee: cannot create the trace "
-    } else if !trace_file::open(fd, flags(clock)) {
+    } else if !trace_file::open(fd, flags()) {
         b"foresee: cannot write the trace "
     } else {
         write_facts();
@@ -134,38 +134,36 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     say(&[problem, path.to_bytes(), b"; the program runs unrecorded\n"]);
 }
 
-/// The counter, unless time is asked for (`FORESEE_CLOCK=time`: the driver does on many processors) and the moment of no record counts: it does where code may order threads unseen, where values are compared, and where the
-/// beginning of the run is given up at some moment. With `FORESEE_CLOCK=moments` every record has the time of its own moment, whatever that costs.
-fn start_clock() -> Clock {
+/// The counter with the moment of each record, unless pages are asked for (`FORESEE_CLOCK=time` or `pages`: by time or by the counter; the driver does, by how many processors there are) and the moment of no record counts: it does where
+/// code may order threads unseen, where values are compared, and where the beginning of the run is given up at some moment. With `FORESEE_CLOCK=moments` every record has the time of its own moment, whatever that costs.
+fn start_clock() {
     let asked = environment::text(c"FORESEE_CLOCK").map_or(&b""[..], CStr::to_bytes);
-    let wanted = match asked {
-        _ if ring::is_on() || seen_values::are_recorded() => Clock::Counter,
-        b"moments" => Clock::Time,
-        b"time" if !program::has_unknown_libraries() => Clock::Time,
-        _ => Clock::Counter,
-    };
-    let clock = order::start(wanted);
-    if asked == b"moments" && clock == Clock::Time {
-        order::be_exact();
+    let moments_count = ring::is_on() || seen_values::are_recorded();
+    let may_have_pages = !moments_count && !program::has_unknown_libraries();
+    match asked {
+        b"time" if may_have_pages => order::start(Clock::Time, true),
+        b"pages" if may_have_pages => order::start(Clock::Counter, true),
+        b"moments" if !moments_count => order::start(Clock::Time, false),
+        _ => order::start(Clock::Counter, false),
     }
-    clock
 }
 
 /// Libraries were loaded: code of theirs may order threads unseen from now on.
 pub(crate) fn look_at_libraries() {
-    if order::clock() == Clock::Time && program::has_unknown_libraries() {
+    if order::has_pages() && program::has_unknown_libraries() {
         order::be_exact();
     }
 }
 
 /// What is known of the run before it begins.
-fn flags(clock: Clock) -> RunFlags {
+fn flags() -> RunFlags {
     RunFlags::NONE
         .with_if(RunFlags::IS_RUST, program::is_rust())
         .with_if(RunFlags::HAS_BRANCHES, branches::are_recorded())
         .with_if(RunFlags::ACCESSES_LEFT_OUT, code_filter::is_on())
         .with_if(RunFlags::HAS_SEEN_VALUES, seen_values::are_recorded())
-        .with_if(RunFlags::KEYS_ARE_TIMES, clock == Clock::Time)
+        .with_if(RunFlags::KEYS_ARE_TIMES, order::clock() == Clock::Time)
+        .with_if(RunFlags::KEYS_OF_PAGES, order::clock() == Clock::Counter && order::has_pages())
         .with_if(RunFlags::CHUNKS_STAY, thread::chunks_stay())
         .with_if(RunFlags::AFTER_FORK, IS_CHILD.load(Relaxed))
         .with_if(RunFlags::TELLS_END, true)

@@ -19,8 +19,8 @@ pub(crate) struct OwnPage {
 pub(crate) static OWN_PAGE: OwnPage = OwnPage { status: AtomicU8::new(OFF), _rest: [0; PAGE - 1] };
 /// Nothing is recorded.
 pub(crate) const OFF: u8 = 0;
-/// Every event is recorded just as it comes.
-const ALL_ALIKE: u8 = 1;
+/// Every event is recorded just as it comes. Whatever is smaller is [`OFF`].
+pub(crate) const ALL_ALIKE: u8 = 1;
 /// Some events are recorded in another way: accesses of watched variables, or of code that is left out.
 const SOME_SPECIAL: u8 = 2;
 /// As `ALL_ALIKE`, but for reads, which are recorded with what they see.

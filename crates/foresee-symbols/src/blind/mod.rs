@@ -44,4 +44,4 @@ pub(crate) use self::calls::{FileId, ProgramCode};
 pub use self::census::{BlindPlace, blind_code};
 pub use self::effects::Effect;
 pub(crate) use self::file_code::FileCode;
-pub use self::unseen_orders::may_order_unseen;
+pub use self::unseen_orders::{CLOCK_VARIABLE, best_clock, may_order_unseen};

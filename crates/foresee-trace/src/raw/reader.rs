@@ -336,6 +336,8 @@ impl RawReader {
         if let (Some(unseen), Op::Blind { code, .. }) = (&mut self.unseen_writes, event.op) {
             unseen.ran_blind(thread, code);
         }
+        // What is around it may have been done before or after, and it is one moment for all threads.
+        self.has_unknown_moments |= self.merger.flags().contains(RunFlags::KEYS_OF_PAGES);
         self.pending.push(event);
     }
 

@@ -23,6 +23,8 @@
 //! page's end ([`Merger::delay`](super::merging::Merger::delay)), and so the code is reported at the beginning and at the end of the time in which it
 //! may have run. If there is more of it in the same page, nobody knows what was between: [`Gap::UnknownMoments`](crate::Gap::UnknownMoments).
 //!
+//! **Where keys are a counter's, in pages**, such code is not expected, as such programs are not recorded so. If there is some, nobody knows.
+//!
 //! **Cost.** A moment with such code in one thread only is read as always. Otherwise tails are kept until the others have run. One that
 //! is too long is not: then the thread's such code follows it once more, and it counts as something between.
 

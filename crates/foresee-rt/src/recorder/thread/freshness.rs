@@ -1,29 +1,34 @@
 //! Whether a record may have the key of the one before it: most have, and then need no word for it.
 //!
-//! **By the counter** (`recorder::order`) it may if the counter is still where it was: it is news for all threads whenever one counts.
+//! **Each at its own moment** (`recorder::order`): by the counter, a record may if the counter is still where it was: it is news for all threads whenever one counts. By time, none may.
 //!
-//! **By time.** Taking the time costs more than recording an access. So accesses and calls have the key of the last record whose time was taken, for a
-//! number of bytes at most ([`fresh_bytes`]): a *page*. What synchronises, and whatever else is not an access or a call, takes the time and begins a page.
+//! **In pages.** Taking the time costs more than recording an access, and so does looking at a counter that another processor has counted. So accesses and calls have the key of the last record that looked at the clock, for a
+//! number of bytes at most: a *page*. What changes something that others synchronise by, and whatever else is not an access, a call or a load, looks at the clock.
 //!
-//! For what happens-before orders that is enough: between two accesses that it orders, the first one's thread takes the time after the first, and
-//! the second one's thread after that and before the second.
+//! For what happens-before orders that is enough: between two accesses that it orders, the first one's thread takes a key after the first, and
+//! the second one's thread a larger one before the second.
+//!
+//! **Loads of atomics** have the key of their page, too, if that is larger than the key of the last change of what they load; otherwise the next larger one. The next change takes its key later, and that
+//! is larger: no thread has a key that the clock has not come to (`recorder::atomics`).
 //!
 //! **Orders that are seen late.** Who has looked at a lock of Rust's library and found it taken waits for it in code of the library, which records nothing: whoever reads the trace
-//! knows by the next record that the thread has the lock. So what follows that takes the time (`rust_std::locks`), as does what follows a load of an atomic, or an exchange that was not done. And so does what
+//! knows by the next record that the thread has the lock. So what follows that looks at the clock (`rust_std::locks`). And so does what
 //! follows a sleep, as programs that should not do that wait for others by sleeping.
 //!
 //! **Whoever reads along** must know that no record will have a smaller key than some. A thread may have been asleep since its last page began. So the
-//! reader *requests* fresh keys, by a number in the file's header: that is news, too, and a thread that hears of it takes the time anew.
+//! reader *requests* fresh keys, by a number in the file's header: that is news, too, and a thread that hears of it looks at the clock anew.
 //!
-//! **Cost.** So the fast path compares two addresses and two words, whichever the clock.
+//! **Cost.** So the fast path compares two addresses and two words, whichever the clock; in pages, none of them is another processor's.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use foresee_format::near::near_key;
+
 use super::local::{Local, ROOM_FOR_COMPACT, with_local};
-use crate::recorder::order::{self, Clock, fresh_bytes};
+use crate::recorder::order::{self, Clock};
 use crate::recorder::trace_file;
 
-/// Time has passed: this thread's next record takes it anew.
+/// Time has passed: this thread's next record looks at the clock anew.
 pub(crate) fn expire() {
     with_local(Local::expire);
 }
@@ -39,11 +44,13 @@ impl Local {
     /// A record has just been written whose key was taken for it.
     #[inline(always)]
     pub(crate) fn note_fresh(&self) {
+        let page = order::page();
         match order::clock() {
-            // For as long as there is room in the chunk, which is known already.
-            Clock::Counter if !self.near.until.get().is_null() => {}
-            Clock::Counter => self.let_near(order::counter(), usize::MAX),
-            Clock::Time => self.let_near(trace_file::request(), fresh_bytes()),
+            Clock::Time => self.let_near(trace_file::request(), page),
+            // As long as its page, or as there is room in the chunk: both are known already.
+            Clock::Counter if !self.near.until.get().is_null() && self.near.is_exact() == (page == 0) => {}
+            Clock::Counter if page == 0 => self.let_near(order::counter(), usize::MAX),
+            Clock::Counter => self.let_near(trace_file::request(), page),
         }
     }
 
@@ -52,6 +59,9 @@ impl Local {
     fn let_near(&self, news: &'static AtomicU64, most: usize) {
         let room = self.room().saturating_sub(ROOM_FOR_COMPACT);
         self.near.news.set(news);
+        if self.near.is_exact() {
+            self.near.seen.set(self.near.key());
+        }
         let is_possible = self.near.places().is_some();
         let until = if is_possible {
             self.next.get().wrapping_byte_add(room.min(most))
@@ -76,19 +86,19 @@ impl Local {
         if self.room() < 2 * ROOM_FOR_COMPACT {
             return;
         }
-        let is_time = order::clock() == Clock::Time;
-        if is_time {
-            // First the request, then the time: what is requested in between will be seen next time.
+        let is_exact_counter = order::clock() == Clock::Counter && !order::has_pages();
+        if !is_exact_counter {
+            // First the request, then the clock: what is requested in between will be seen next time.
             self.near.seen.set(trace_file::request().load(Relaxed));
         }
         let key = order::plain_key(self.last.get());
         if self.near.key() != key {
             self.store_now(key);
         }
-        if is_time {
-            self.let_near(trace_file::request(), fresh_bytes().max(1));
-        } else {
+        if is_exact_counter {
             self.note_fresh();
+        } else {
+            self.let_near(trace_file::request(), order::page().max(1));
         }
     }
 
@@ -101,26 +111,42 @@ impl Local {
     /// A key for a load of an atomic that was changed last by what has this one. Whatever changes it next takes a key later.
     #[inline(always)]
     pub(crate) fn key_of_load(&self, changed: u64, is_relaxed: bool) -> u64 {
+        if order::has_pages() {
+            return near_key(self.last.get()).max(near_key(changed));
+        }
         match order::clock() {
-            Clock::Time => order::plain_key(self.last.get()).max(changed + 1),
+            Clock::Time => order::plain_key(self.last.get()).max(near_key(changed)),
             Clock::Counter if is_relaxed => order::plain_key(self.last.get()),
             Clock::Counter => self.key_after(changed),
         }
     }
 
-    /// The next record takes the time anew, if keys are times.
+    /// A load of an atomic has just been recorded. In pages, it begins none, as it has not looked at the clock.
+    #[inline(always)]
+    pub(crate) fn looked(&self) {
+        if !order::has_pages() {
+            self.note_fresh();
+        }
+    }
+
+    /// The key that an access has now, if it is fresh.
+    #[inline(always)]
+    pub(crate) fn page_key(&self) -> u64 {
+        self.near.key()
+    }
+
+    /// The next record looks at the clock anew.
     #[inline(always)]
     pub(crate) fn expire(&self) {
-        match order::clock() {
-            Clock::Time => self.near.until.set(std::ptr::null_mut()),
-            Clock::Counter => self.note_fresh(),
+        if order::has_pages() || order::clock() == Clock::Time {
+            self.near.until.set(std::ptr::null_mut());
         }
     }
 
     /// The key of an access: that of its page, if there is one.
     #[inline(always)]
     pub(super) fn access_key(&self) -> u64 {
-        if order::clock() == Clock::Time && self.is_fresh() {
+        if order::has_pages() && self.is_fresh() {
             self.near.key()
         } else {
             order::plain_key(self.last.get())

@@ -11,7 +11,7 @@ use foresee_format::{Tag, first_word};
 
 use crate::monitors;
 use crate::recorder::frames::Frames;
-use crate::recorder::order::{self, Clock};
+use crate::recorder::order;
 use crate::recorder::status;
 use crate::recorder::watched::Unsettled;
 use crate::spinning::LastSeen;
@@ -363,9 +363,15 @@ impl Near {
     #[inline(always)]
     pub(super) fn set_key(&self, key: u64) {
         self.key.set(near_key(key));
-        if order::clock() == Clock::Counter {
+        if self.is_exact() {
             self.seen.set(near_key(key));
         }
+    }
+
+    /// Whether it is news if another thread counts: then each record has the key of its own moment.
+    #[inline(always)]
+    pub(super) fn is_exact(&self) -> bool {
+        std::ptr::eq(self.news.get(), order::counter())
     }
 
     /// Notes a record in full: what comes next may be near to it.

@@ -36,8 +36,8 @@ pub(crate) use freshness::expire;
 pub(crate) use ignoring::{Ignored, begin_ignoring, end_ignoring, unignored};
 pub(crate) use local::{Local, abandon, depth, identity, is_inside, position, silence};
 pub(crate) use near_records::{
-    AccessKind, AtomicEffect, access_at_once, block_begins_at_once, entered_at_once, exited_at_once,
-    known_access_at_once, leave_to, load_at_once, seen_at_once,
+    AccessKind, AtomicEffect, access_at_once, alike_access_at_once, block_begins_at_once, entered_at_once,
+    exited_at_once, further_access_at_once, known_access_at_once, leave_to, load_at_once, seen_at_once,
 };
 pub(crate) use numbers::{are_many, new_thread};
 pub(crate) use records::{accessing, always, calling, inside, plain, stamped};

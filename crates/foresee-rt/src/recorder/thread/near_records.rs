@@ -11,7 +11,7 @@
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
 use foresee_format::near::with_digest;
-use foresee_format::places::{BRANCH, EXIT, what};
+use foresee_format::places::{BRANCH, EXIT, WrittenPlaces, what};
 use foresee_format::{DIGEST_SHIFT, Tag, first_word};
 
 use super::local::{INSIDE, Local, ROOM_FOR_COMPACT};
@@ -77,17 +77,29 @@ pub(crate) fn leave_to(depth: u32) {
 }
 
 impl Local {
-    /// Records what is done at a place in a few bytes, if that can be done at once.
+    /// Records what is done at a place in one byte, if that can be done at once.
     #[inline(always)]
     fn usual(&self, what: u64, addr: u64) -> bool {
-        if !self.is_fresh() {
-            return false;
-        }
-        // SAFETY: nothing is fresh without a table of places (`let_near`).
-        let places = unsafe { self.near.places().unwrap_unchecked() };
+        let Some(places) = self.fresh_places() else { return false };
         let Some(record) = places.usual(what, addr) else { return false };
         self.store_at(places, record, addr);
         true
+    }
+
+    /// Records what is done at a place in a few bytes, if that can be done at once.
+    #[inline(always)]
+    fn further(&self, what: u64, addr: u64) -> bool {
+        let Some(places) = self.fresh_places() else { return false };
+        let Some(record) = places.further(what, addr) else { return false };
+        self.store_at(places, record, addr);
+        true
+    }
+
+    /// The places, if a record may have the key of the one before it.
+    #[inline(always)]
+    fn fresh_places(&self) -> Option<&WrittenPlaces> {
+        // SAFETY: nothing is fresh without a table of places (`let_near`).
+        self.is_fresh().then(|| unsafe { self.near.places().unwrap_unchecked() })
     }
 
     /// Records a load that has the key of the accesses before, which is fresh, in a few bytes, if that can be done at once.
@@ -327,9 +339,12 @@ impl Local {
 /// Enters in the one case that has to be fast: all such events are `alike`, and the thread is in no state of any kind.
 #[inline(always)]
 fn enter_at_once<'a>(alike: bool) -> Option<&'a Local> {
-    if !alike {
-        return None;
-    }
+    if alike { enter_if_stateless() } else { None }
+}
+
+/// As [`enter_at_once`], where that is known.
+#[inline(always)]
+fn enter_if_stateless<'a>() -> Option<&'a Local> {
     let local = shortcut::noted()?;
     if local.state.load(Relaxed) != 0 {
         return None;
@@ -363,11 +378,24 @@ fn are_alike(kind: AccessKind) -> bool {
     }
 }
 
-/// Records a plain access, if that can be done at once, in a few bytes.
+/// Records a plain access, if that can be done at once, in one byte. All such events are alike.
+#[inline(always)]
+pub(crate) fn alike_access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
+    let Some(local) = enter_if_stateless() else { return false };
+    local.leave_at_once(local.usual(kind.at(size, pc), addr))
+}
+
+/// The same, where they may be others.
 #[inline(always)]
 pub(crate) fn access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
+    are_alike(kind) && alike_access_at_once(kind, addr, size, pc)
+}
+
+/// Records a plain access, if that can be done at once, in a few bytes.
+#[inline(always)]
+pub(crate) fn further_access_at_once(kind: AccessKind, addr: u64, size: u8, pc: u64) -> bool {
     let Some(local) = enter_at_once(are_alike(kind)) else { return false };
-    local.leave_at_once(local.usual(kind.at(size, pc), addr))
+    local.leave_at_once(local.further(kind.at(size, pc), addr))
 }
 
 /// Records a plain access, if that can be done at once, in as many bytes as it takes.

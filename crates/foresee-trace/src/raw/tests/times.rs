@@ -1,4 +1,4 @@
-//! Keys that are times: accesses have the key of an earlier record of their thread, and what blind code may have ordered is still ordered, or it is said that nobody
+//! Keys of pages, by time or by a counter: accesses have the key of an earlier record of their thread, and what blind code may have ordered is still ordered, or it is said that nobody
 //! knows. The definition is that of `ties`.
 
 use std::os::unix::fs::FileExt as _;
@@ -8,21 +8,33 @@ use super::ties::{BLIND, Does, FUNCTION, MEMORY, OneFunction, Run, check, random
 use super::*;
 use crate::Gap;
 
-/// Writes the records of a run by threads that take the time now and then, and whenever a reader requests it.
+/// What keys are from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum From {
+    /// No two threads share moments.
+    Time,
+    /// Moments change when a thread synchronises.
+    Counter,
+}
+
+/// Writes the records of a run by threads that look at the clock now and then, and whenever a reader requests it.
 fn write(
     run: &Run,
     threads: usize,
-    mut takes_time: impl FnMut() -> bool,
+    clock: From,
+    mut looks: impl FnMut() -> bool,
     mut after: impl FnMut(&mut Program),
 ) -> Program {
     let mut program = Program::new(threads);
-    let flags = RunFlags::KEYS_ARE_TIMES.with_if(RunFlags::CHUNKS_STAY, true).word().to_le_bytes();
+    let keys = if clock == From::Time { RunFlags::KEYS_ARE_TIMES } else { RunFlags::KEYS_OF_PAGES };
+    let flags = keys.with_if(RunFlags::CHUNKS_STAY, true).word().to_le_bytes();
     program.file.write_all_at(&flags, 8 * FLAGS_WORD as u64).unwrap();
     for thread in 0..threads {
         program.record(thread, &[first_word(Tag::Begin, 0, 0)]);
         program.record(thread, &[first_word(Tag::Enter, 0, 0), 8, FUNCTION]);
     }
     let (mut keys, mut requests, mut blind) = (vec![0_u64; threads], vec![0; threads], vec![false; threads]);
+    let mut counted = 0;
     for (step, &(thread, does)) in run.iter().enumerate() {
         if does == Does::RunsBlind {
             blind[thread] = true;
@@ -30,17 +42,19 @@ fn write(
         }
         let flag = if std::mem::take(&mut blind[thread]) { BLIND } else { 0 };
         let (pc, addr) = ((FUNCTION + step as u64) | flag, MEMORY + 64 * step as u64);
-        let (now, mut request) = (2 * (step as u64 + 1), [0; 8]);
+        let moment = if clock == From::Time { step as u64 } else { counted };
+        let (now, mut request) = (2 * (moment + 1), [0; 8]);
         program.file.read_exact_at(&mut request, 8 * REQUEST_WORD as u64).unwrap();
         let is_requested = std::mem::replace(&mut requests[thread], u64::from_le_bytes(request))
             != u64::from_le_bytes(request);
         if does == Does::Access {
-            if takes_time() || is_requested {
+            if looks() || is_requested {
                 keys[thread] = now;
             }
             program.record(thread, &[first_word(Tag::Write, 4, keys[thread]), pc, addr]);
         } else {
             keys[thread] = now + 2;
+            counted += 1;
             program.record(thread, &[first_word(Tag::Store, 2 << 4 | 3, now + 1), pc, addr, 1]);
         }
         after(&mut program);
@@ -67,7 +81,7 @@ fn whatever_blind_code_may_have_ordered_is_ordered() {
         // Every time, half of the times, now and then, or never.
         let rarely = [1, 2, 6, 1000][below(4) as usize];
         let mut dice = random(seed + 1);
-        let mut program = write(&run, threads, || dice(rarely) == 0, |_| {});
+        let mut program = write(&run, threads, From::Time, || dice(rarely) == 0, |_| {});
         program.write(program.in_flight.len());
         let file = program.file.try_clone().unwrap();
         let mut reader = RawReader::new(file, Box::new(OneFunction), LockTable::default()).unwrap();
@@ -86,7 +100,8 @@ fn whatever_blind_code_may_have_ordered_is_ordered() {
 #[test]
 fn it_is_ordered_while_the_trace_is_written() {
     let mut early = 0;
-    for seed in 0..4000 {
+    for seed in 0..8000 {
+        let clock = [From::Time, From::Counter][seed as usize % 2];
         let mut below = random(seed);
         let threads = 2 + below(3) as usize;
         let run = random_run(&mut below, threads);
@@ -103,14 +118,16 @@ fn it_is_ordered_while_the_trace_is_written() {
                 reader.iter_mut().for_each(|reader| take(reader, &mut events));
             }
         };
-        let mut program = write(&run, threads, || dice(rarely) == 0, after);
+        let mut program = write(&run, threads, clock, || dice(rarely) == 0, after);
         program.write(program.in_flight.len());
         early += events.len();
         let mut reader = reader.or_else(|| program.reader(Box::new(OneFunction))).unwrap();
         reader.end_following().unwrap();
         take(&mut reader, &mut events);
         assert!(!reader.came_late(), "{run:?}");
-        if !is_unknown(&reader) {
+        if clock == From::Counter {
+            assert_eq!(is_unknown(&reader), events.iter().any(|(_, step)| step.is_none()), "{run:?}");
+        } else if !is_unknown(&reader) {
             check(&run, &events);
         }
     }
