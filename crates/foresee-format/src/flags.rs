@@ -16,9 +16,9 @@ impl RunFlags {
     /// Reads have a digest of what they saw ([`Tag::ReadSeen`](crate::Tag::ReadSeen)).
     pub const HAS_SEEN_VALUES: RunFlags = RunFlags(1 << 3);
 
-    /// Keys are times. Accesses, calls and loads may have the key of an earlier record of their thread: they happened then or later, before
-    /// the thread's next record with a larger key.
-    pub const KEYS_ARE_TIMES: RunFlags = RunFlags(1 << 4);
+    /// Keys are those of pages: accesses, calls and loads may have the key of an earlier record of their thread. They happened then or later, before
+    /// the thread's next record with a larger key. No two threads have pages with the same key.
+    pub const KEYS_OF_PAGES: RunFlags = RunFlags(1 << 4);
 
     /// A chunk stays as it is once its header is there: it is not cut, cleared or used again, so the trace may be read while it is written.
     pub const CHUNKS_STAY: RunFlags = RunFlags(1 << 5);
@@ -29,17 +29,9 @@ impl RunFlags {
     /// The header says whether the process has ended by itself ([`END_WORD`](crate::END_WORD)).
     pub const TELLS_END: RunFlags = RunFlags(1 << 7);
 
-    /// Keys are from a counter, and accesses, calls and loads may have the key of an earlier record of their thread, as where keys are times.
-    pub const KEYS_OF_PAGES: RunFlags = RunFlags(1 << 8);
-
     /// The flags in a word of the header.
     pub const fn from_word(word: u64) -> RunFlags {
         RunFlags(word)
-    }
-
-    /// Whether a record may have happened later than its key says.
-    pub const fn may_be_later(self) -> bool {
-        self.0 & (RunFlags::KEYS_ARE_TIMES.0 | RunFlags::KEYS_OF_PAGES.0) != 0
     }
 
     /// The word for the header.

@@ -8,12 +8,12 @@
 //! **Loads** write nothing that others use but the counter, if keys are from that. The lock is a *version*, odd while an atomic is changed. A load takes its key and its value while the
 //! version stays the same, and even:
 //!
-//! * the last change took its key before it made the version even, and the load takes its own after it has seen that, or has one that is larger than the change's;
+//! * the last change took its key before it made the version even, and the load takes its own after it has seen that, or has one that is larger;
 //! * the next change takes its key after it has made the version odd, by an instruction that all processors see before they see anything that its thread does later. The load
 //!   has seen the version even after it took its own key, or its thread had that before. So the change's is larger.
 //!
-//! **In pages** (`thread::freshness`), the load has the key of its thread's page, or the next one after the last change if that is larger: the clock had come to both before. So a load neither looks at the clock nor
-//! counts.
+//! **In pages** (`thread::freshness`), the load has the key of its thread's page if that is larger than the last change's, as the clock had come to it before. So a load looks at the clock only after a change that is
+//! newer than its thread's page.
 //!
 //! **Where each record has the key of its own moment**, a relaxed load takes the key of an access, where keys are from the counter: it orders nothing, so nobody has to count. Even for code that is not recorded, it is
 //! not where what another thread did is handed over: after a store of such code, only a load that acquires is, or a fence after one that does not, and these count.
@@ -26,7 +26,7 @@ pub(crate) use foresee_format::{ORDER_ACQ_REL, ORDER_ACQUIRE, ORDER_RELAXED, ORD
 
 use foresee_format::Tag;
 
-use super::order::has_pages;
+use super::order::moments_are_shared;
 use super::status;
 use super::thread::{AtomicEffect, Local, identity, inside, load_at_once};
 use crate::monitors;
@@ -201,7 +201,7 @@ pub(crate) fn atomic_load<R: Copy + Into<u64>>(
     load: impl Fn() -> R,
 ) -> R {
     let detail = detail(order, size_log2);
-    if (is_relaxed(order) || has_pages())
+    if (is_relaxed(order) || !moments_are_shared())
         && let Some(loaded) = load_at_once(addr, detail, pc, |local| Stripe::of(addr).read_now(local, &load))
     {
         return loaded;

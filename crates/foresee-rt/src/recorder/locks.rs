@@ -9,7 +9,7 @@ use foresee_format::{AGAIN, EXCLUSIVE, TIMED, Tag};
 use libc::{c_int, c_void};
 
 use super::held_locks;
-use super::order::{Clock, clock, plain_key};
+use super::order::{Clock, clock, now};
 use super::thread::{plain, position, stamped};
 
 /// What C11's functions say where POSIX's say `EBUSY` and `ETIMEDOUT`.
@@ -52,7 +52,7 @@ const SHORT: u64 = 1 << 14;
 /// Records that an attempt to take something failed: by `record`, which is given [`AGAIN`] or 0. One that failed again at once, while
 /// no thread synchronised or for a short time, says nothing new: threads that try in a loop leave few records.
 pub(crate) fn failed(object: u64, record: impl FnOnce(u8)) {
-    let (last, key) = (LAST_FAILURE.get(), plain_key(0));
+    let (last, key) = (LAST_FAILURE.get(), now());
     let is_again = last.object == object && last.end == position();
     let is_new = match clock() {
         Clock::Counter => last.key != key,

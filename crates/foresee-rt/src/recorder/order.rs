@@ -6,7 +6,8 @@
 //!   time that their thread took last, which it takes anew every so often (`thread::freshness`).
 //! * **A counter** ([`Clock::Counter`]) that all threads share: what changes something that others synchronise by counts. That costs more the more processors there are.
 //!
-//! With either, accesses, calls and loads have keys of *pages* (`thread::freshness`), or each that of its own moment: then everything looks at the counter or takes the time.
+//! With either, accesses, calls and loads have keys of *pages* (`thread::freshness`), or each that of its own moment: then everything looks at the counter or takes the time. No two threads have pages with the same key: who looks at
+//! the counter for one counts as well. Without pages, looking does not count, and *moments are shared* by all that nobody counts between.
 //!
 //! Time needs a counter that is the same on all processors, which the kernel knows. Where code runs that may order threads unseen,
 //! accesses need keys of their own moments: such programs are recorded by the counter, which tells these with less cost. Others are recorded in pages where that is asked for (`session`): by time where there are many processors, otherwise by the counter.
@@ -16,7 +17,7 @@
 //! readings, the second is later; and as that takes a cache line from one processor to another, it is later by more than a tick, which is a few cycles.
 
 use std::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
 /// Whatever else is in the cache lines of the counter would be taken from all threads whenever one counts; processors fetch them in pairs.
 #[repr(align(128))]
@@ -32,6 +33,8 @@ const TICK: u32 = 2;
 
 /// How many bytes of accesses and calls a thread may write before it looks at the clock anew; none if every record has the key of its own moment.
 static PAGE: AtomicUsize = AtomicUsize::new(0);
+/// Whether threads share moments: keys are from the counter, and whoever looks at it does not count. It does not change while something is recorded.
+static SHARES_MOMENTS: AtomicBool = AtomicBool::new(true);
 
 /// What orders the records of all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +57,7 @@ impl Clock {
 pub(crate) fn start(wanted: Clock, has_pages: bool) {
     let is_time = wanted == Clock::Time && has_time();
     BEGINNING.0.store(if is_time { cycles().max(1) } else { 0 }, SeqCst);
+    SHARES_MOMENTS.store(!is_time && !has_pages, SeqCst);
     PAGE.store(if has_pages { clock().page() } else { 0 }, SeqCst);
 }
 
@@ -107,6 +111,12 @@ pub(crate) fn has_pages() -> bool {
     page() != 0
 }
 
+/// Whether what does not synchronise has a key that other threads may have, too.
+#[inline(always)]
+pub(crate) fn moments_are_shared() -> bool {
+    SHARES_MOMENTS.load(Relaxed)
+}
+
 /// Which clock the recording is ordered by.
 #[inline(always)]
 pub(crate) fn clock() -> Clock {
@@ -134,11 +144,13 @@ pub(crate) fn stamped_key(last: u64) -> u64 {
     }
 }
 
-/// The key of what a thread does now, if it does not synchronise; not smaller than `last`.
+/// The key of what a thread does now, if it does not synchronise; not smaller than `last`. Unless moments are shared, no other thread has it.
 #[inline(always)]
 pub(crate) fn plain_key(last: u64) -> u64 {
     match BEGINNING.0.load(Relaxed) {
-        0 => COUNTER.0.load(Relaxed),
+        0 if moments_are_shared() => COUNTER.0.load(Relaxed),
+        // The thread that has counted last begins a page with the counter itself.
+        0 => COUNTER.0.fetch_add(4, SeqCst) + 2,
         beginning => (2 * ticks(beginning)).max(last + (last & 1)),
     }
 }

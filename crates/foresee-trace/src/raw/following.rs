@@ -7,7 +7,7 @@
 //! some time apart ([`Follower::look`]), in which each thread should have run. What has a smaller key than the largest one seen at a look is taken to
 //! be there at the next look, and is delivered.
 //!
-//! **Where records may have happened later** than their keys say, a thread's accesses may have a key that it took long ago. So after each look the reader requests fresh keys
+//! **Where keys are those of pages**, a thread's accesses may have a key that it took long ago. So after each look the reader requests fresh keys
 //! ([`REQUEST_WORD`](foresee_format::REQUEST_WORD)): what threads record once they have seen that has no smaller key than any that the look has found.
 //!
 //! That is an assumption about what others do, so it is checked: a record that turns up with a key smaller than one that was delivered
@@ -15,6 +15,8 @@
 //! ([`Lookahead`](super::merging::Lookahead)) that was answered too early. The trace is read again from the beginning then, when it is complete.
 //!
 //! **Cost.** Every record is passed twice: by a scout, which looks for the largest key, and by the reader.
+
+use foresee_format::RunFlags;
 
 use super::merging::{Growth, Merger, Stream};
 use crate::TraceError;
@@ -55,7 +57,8 @@ impl Follower {
             seen = seen.max(scout.last_key());
         }
         self.requests += 1;
-        if !merger.flags().may_be_later() || merger.request_fresh_keys(self.requests) {
+        let has_pages = merger.flags().contains(RunFlags::KEYS_OF_PAGES);
+        if !has_pages || merger.request_fresh_keys(self.requests) {
             self.seen = seen;
         }
         Ok(())

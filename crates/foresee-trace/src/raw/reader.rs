@@ -293,12 +293,12 @@ impl RawReader {
             self.pending.clear();
             return Ok(true);
         }
-        let keys_are_times = self.merger.flags().contains(RunFlags::KEYS_ARE_TIMES);
-        if keys_are_times && self.delay(stream, &record) {
+        let has_pages = self.merger.flags().contains(RunFlags::KEYS_OF_PAGES);
+        if has_pages && self.delay(stream, &record) {
             return Ok(true);
         }
         let is_tied = self.ties.key().is_some()
-            || !keys_are_times && is_shared(record.key) && self.merger.others_have(record.key);
+            || !has_pages && is_shared(record.key) && self.merger.others_have(record.key);
         if self.order_behind(stream, &record) && is_tied {
             self.hold(stream, record.key);
             return Ok(true);
@@ -310,7 +310,7 @@ impl RawReader {
         Ok(true)
     }
 
-    /// Delays the next record of a stream, where keys are times, if blind code that may order threads ran before it in its page. Whether
+    /// Delays the next record of a stream, where keys are those of pages, if blind code that may order threads ran before it in its page. Whether
     /// it is delayed now.
     fn delay(&mut self, stream: usize, record: &Record) -> bool {
         let thread = self.merger.streams()[stream].thread;
@@ -336,8 +336,6 @@ impl RawReader {
         if let (Some(unseen), Op::Blind { code, .. }) = (&mut self.unseen_writes, event.op) {
             unseen.ran_blind(thread, code);
         }
-        // What is around it may have been done before or after, and it is one moment for all threads.
-        self.has_unknown_moments |= self.merger.flags().contains(RunFlags::KEYS_OF_PAGES);
         self.pending.push(event);
     }
 

@@ -18,12 +18,10 @@
 //! Two heads are not ordered by that, nor are two tails: no such code of both threads can have been between. For any other two records of
 //! two threads, such code of the thread whose record comes first follows it, and then such code of the other, before its record.
 //!
-//! **Where keys are times**, no two threads share moments, and nothing of this is needed. There, the records of a thread's *page* have the key with which the page
+//! **Where keys are those of pages**, no two threads share moments, and nothing of this is needed. There, the records of a thread's *page* have the key with which the page
 //! began, and happened then or later, before the next page. If such code runs within a page, what follows it in that page counts as done at the
 //! page's end ([`Merger::delay`](super::merging::Merger::delay)), and so the code is reported at the beginning and at the end of the time in which it
 //! may have run. If there is more of it in the same page, nobody knows what was between: [`Gap::UnknownMoments`](crate::Gap::UnknownMoments).
-//!
-//! **Where keys are a counter's, in pages**, such code is not expected, as such programs are not recorded so. If there is some, nobody knows.
 //!
 //! **Cost.** A moment with such code in one thread only is read as always. Otherwise tails are kept until the others have run. One that
 //! is too long is not: then the thread's such code follows it once more, and it counts as something between.

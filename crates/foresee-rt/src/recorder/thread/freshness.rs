@@ -8,7 +8,7 @@
 //! For what happens-before orders that is enough: between two accesses that it orders, the first one's thread takes a key after the first, and
 //! the second one's thread a larger one before the second.
 //!
-//! **Loads of atomics** have the key of their page, too, if that is larger than the key of the last change of what they load; otherwise the next larger one. The next change takes its key later, and that
+//! **Loads of atomics** have the key of their page, too, if that is larger than the key of the last change of what they load; otherwise they look at the clock. The next change takes its key later, and that
 //! is larger: no thread has a key that the clock has not come to (`recorder::atomics`).
 //!
 //! **Orders that are seen late.** Who has looked at a lock of Rust's library and found it taken waits for it in code of the library, which records nothing: whoever reads the trace
@@ -44,13 +44,12 @@ impl Local {
     /// A record has just been written whose key was taken for it.
     #[inline(always)]
     pub(crate) fn note_fresh(&self) {
-        let page = order::page();
         match order::clock() {
-            Clock::Time => self.let_near(trace_file::request(), page),
+            Clock::Time => self.let_near(trace_file::request(), order::page()),
             // As long as its page, or as there is room in the chunk: both are known already.
-            Clock::Counter if !self.near.until.get().is_null() && self.near.is_exact() == (page == 0) => {}
-            Clock::Counter if page == 0 => self.let_near(order::counter(), usize::MAX),
-            Clock::Counter => self.let_near(trace_file::request(), page),
+            Clock::Counter if !self.near.until.get().is_null() => {}
+            Clock::Counter if order::moments_are_shared() => self.let_near(order::counter(), usize::MAX),
+            Clock::Counter => self.let_near(trace_file::request(), order::page()),
         }
     }
 
@@ -86,8 +85,7 @@ impl Local {
         if self.room() < 2 * ROOM_FOR_COMPACT {
             return;
         }
-        let is_exact_counter = order::clock() == Clock::Counter && !order::has_pages();
-        if !is_exact_counter {
+        if !order::moments_are_shared() {
             // First the request, then the clock: what is requested in between will be seen next time.
             self.near.seen.set(trace_file::request().load(Relaxed));
         }
@@ -95,7 +93,7 @@ impl Local {
         if self.near.key() != key {
             self.store_now(key);
         }
-        if is_exact_counter {
+        if order::moments_are_shared() {
             self.note_fresh();
         } else {
             self.let_near(trace_file::request(), order::page().max(1));
@@ -111,20 +109,22 @@ impl Local {
     /// A key for a load of an atomic that was changed last by what has this one. Whatever changes it next takes a key later.
     #[inline(always)]
     pub(crate) fn key_of_load(&self, changed: u64, is_relaxed: bool) -> u64 {
-        if order::has_pages() {
-            return near_key(self.last.get()).max(near_key(changed));
+        let last = self.last.get();
+        if order::moments_are_shared() {
+            return if is_relaxed { order::plain_key(last) } else { self.key_after(changed) };
         }
-        match order::clock() {
-            Clock::Time => order::plain_key(self.last.get()).max(near_key(changed)),
-            Clock::Counter if is_relaxed => order::plain_key(self.last.get()),
-            Clock::Counter => self.key_after(changed),
+        let page = near_key(last);
+        if order::has_pages() && page > changed {
+            page
+        } else {
+            order::plain_key(last).max(near_key(changed))
         }
     }
 
-    /// A load of an atomic has just been recorded. In pages, it begins none, as it has not looked at the clock.
+    /// A load of an atomic has just been recorded. In pages it begins none, as most do not look at the clock.
     #[inline(always)]
     pub(crate) fn looked(&self) {
-        if !order::has_pages() {
+        if order::moments_are_shared() {
             self.note_fresh();
         }
     }
@@ -138,7 +138,7 @@ impl Local {
     /// The next record looks at the clock anew.
     #[inline(always)]
     pub(crate) fn expire(&self) {
-        if order::has_pages() || order::clock() == Clock::Time {
+        if !order::moments_are_shared() {
             self.near.until.set(std::ptr::null_mut());
         }
     }
@@ -146,7 +146,7 @@ impl Local {
     /// The key of an access: that of its page, if there is one.
     #[inline(always)]
     pub(super) fn access_key(&self) -> u64 {
-        if order::has_pages() && self.is_fresh() {
+        if !order::moments_are_shared() && self.is_fresh() {
             self.near.key()
         } else {
             order::plain_key(self.last.get())
