@@ -74,12 +74,13 @@ fn at_once<T: Sync>(work: &[T], count: usize, each: impl Fn(&T) + Sync) {
     });
 }
 
-const GROUPS: [&str; 15] = [
+const GROUPS: [&str; 16] = [
     ASSEMBLY,
     "atomics",
     "attempts",
     "channels",
     HANDED_OVER,
+    "late",
     "library",
     "locks",
     "newest_parking",

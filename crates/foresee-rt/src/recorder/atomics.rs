@@ -12,11 +12,11 @@
 //! * the next change takes its key after it has made the version odd, by an instruction that all processors see before they see anything that its thread does later. The load
 //!   has seen the version even after it took its own key, or its thread had that before. So the change's is larger.
 //!
-//! **In pages** (`thread::freshness`), the load has the key of its thread's page if that is larger than the last change's, as the clock had come to it before. So a load looks at the clock only after a change that is
-//! newer than its thread's page.
+//! The load takes its key after it was done, so that all that its thread does next has a later moment than what code that is not recorded may have handed over to it by this atomic.
 //!
-//! **Where each record has the key of its own moment**, a relaxed load takes the key of an access, where keys are from the counter: it orders nothing, so nobody has to count. Even for code that is not recorded, it is
-//! not where what another thread did is handed over: after a store of such code, only a load that acquires is, or a fence after one that does not, and these count.
+//! **A relaxed load** has the key of an access: it orders nothing, so nobody has to count. Even for code that is not recorded, it is
+//! not where what another thread did is handed over: after a store of such code, only a load that acquires is, or a fence after one that does not, and these look at the clock. In pages (`thread::freshness`) that is the key of
+//! its thread's page, if that is larger than the last change's.
 
 use std::sync::atomic::{
     AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, compiler_fence,
@@ -90,9 +90,9 @@ impl Stripe {
         for _ in 0..ATTEMPTS {
             let version = self.version.load(SeqCst);
             if version.is_multiple_of(2) {
-                let key = key(self.last.load(SeqCst));
-                compiler_fence(SeqCst);
                 let loaded = load();
+                compiler_fence(SeqCst);
+                let key = key(self.last.load(SeqCst));
                 if self.version.load(SeqCst) == version {
                     return Some((loaded, key));
                 }
@@ -169,12 +169,23 @@ fn atomic_inside<R>(
     let (result, effect, order) = operation();
     local.atomic(key, effect, detail(order, size_log2), pc, addr);
     match effect {
-        AtomicEffect::Load(_) => local.looked(),
+        AtomicEffect::Load(_) => local.expire(),
         AtomicEffect::Store(_) | AtomicEffect::Rmw(..) => local.note_fresh(),
     }
     stripe.last.store(key, Relaxed);
     stripe.unlock();
     result
+}
+
+/// Records a change of an atomic whose values are not known, as code does it that is not recorded: loads that come later have larger keys.
+pub(crate) fn unseen_change<const N: usize>(tag: Tag, detail: u8, addr: u64, words: [u64; N]) {
+    inside(|local| {
+        let stripe = Stripe::of(addr);
+        stripe.lock(local);
+        local.stamped(tag, detail, words);
+        stripe.last.store(local.last_key(), Relaxed);
+        stripe.unlock();
+    });
 }
 
 /// Monitors in the process are told of an atomic operation that code has done which is not recorded, and which whoever reads a trace finds by other means. What it read
@@ -201,7 +212,7 @@ pub(crate) fn atomic_load<R: Copy + Into<u64>>(
     load: impl Fn() -> R,
 ) -> R {
     let detail = detail(order, size_log2);
-    if (is_relaxed(order) || !moments_are_shared())
+    if is_relaxed(order)
         && let Some(loaded) = load_at_once(addr, detail, pc, |local| Stripe::of(addr).read_now(local, &load))
     {
         return loaded;
@@ -216,7 +227,9 @@ fn load_inside<R: Copy + Into<u64>>(addr: u64, detail: u8, pc: u64, order: i32, 
         let key = |changed| local.key_of_load(changed, is_relaxed(order));
         if let Some((loaded, key)) = Stripe::of(addr).read(key, &load) {
             local.atomic(key, AtomicEffect::Load(loaded.into()), detail, pc, addr);
-            local.looked();
+            if !is_relaxed(order) || moments_are_shared() {
+                local.note_fresh();
+            }
             return (loaded, local.last_seen.spins(addr, loaded.into()));
         }
         let loaded = atomic_inside(local, addr, detail >> 4, pc, &mut || {

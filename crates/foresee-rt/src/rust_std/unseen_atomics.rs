@@ -2,6 +2,7 @@
 
 use foresee_format::{Tag, UNKNOWN_VALUE};
 
+use crate::recorder::atomics::unseen_change;
 use crate::recorder::thread::stamped;
 
 /// The orders, as the trace counts them.
@@ -20,9 +21,9 @@ pub(super) fn load(addr: u64, width: Width, pc: u64) {
 }
 
 pub(super) fn store(addr: u64, width: Width, pc: u64) {
-    stamped(Tag::Store, RELEASE | (width as u8) << 4 | UNKNOWN_VALUE, [pc, addr, 0]);
+    unseen_change(Tag::Store, RELEASE | (width as u8) << 4 | UNKNOWN_VALUE, addr, [pc, addr, 0]);
 }
 
 pub(super) fn update(addr: u64, width: Width, order: u8, pc: u64) {
-    stamped(Tag::Rmw, order | (width as u8) << 4 | UNKNOWN_VALUE, [pc, addr, 0, 0]);
+    unseen_change(Tag::Rmw, order | (width as u8) << 4 | UNKNOWN_VALUE, addr, [pc, addr, 0, 0]);
 }

@@ -8,11 +8,11 @@
 //! For what happens-before orders that is enough: between two accesses that it orders, the first one's thread takes a key after the first, and
 //! the second one's thread a larger one before the second.
 //!
-//! **Loads of atomics** have the key of their page, too, if that is larger than the key of the last change of what they load; otherwise they look at the clock. The next change takes its key later, and that
+//! **Relaxed loads of atomics** have the key of their page, too, if that is larger than the key of the last change of what they load; all others look at the clock. The next change takes its key later, and that
 //! is larger: no thread has a key that the clock has not come to (`recorder::atomics`).
 //!
 //! **Orders that are seen late.** Who has looked at a lock of Rust's library and found it taken waits for it in code of the library, which records nothing: whoever reads the trace
-//! knows by the next record that the thread has the lock. So what follows that looks at the clock (`rust_std::locks`). And so does what
+//! knows by the next record that the thread has the lock. So what follows that looks at the clock (`rust_std::locks`), as does what follows an exchange that was not done. And so does what
 //! follows a sleep, as programs that should not do that wait for others by sleeping.
 //!
 //! **Whoever reads along** must know that no record will have a smaller key than some. A thread may have been asleep since its last page began. So the
@@ -114,19 +114,13 @@ impl Local {
             return if is_relaxed { order::plain_key(last) } else { self.key_after(changed) };
         }
         let page = near_key(last);
-        if order::has_pages() && page > changed {
-            page
-        } else {
-            order::plain_key(last).max(near_key(changed))
-        }
+        let has_page = is_relaxed && page > changed && self.is_fresh();
+        if has_page { page } else { order::plain_key(last).max(near_key(changed)) }
     }
 
-    /// A load of an atomic has just been recorded. In pages it begins none, as most do not look at the clock.
-    #[inline(always)]
-    pub(crate) fn looked(&self) {
-        if order::moments_are_shared() {
-            self.note_fresh();
-        }
+    /// The largest key that a record of the thread has.
+    pub(crate) fn last_key(&self) -> u64 {
+        self.last.get()
     }
 
     /// The key that an access has now, if it is fresh.
@@ -138,7 +132,9 @@ impl Local {
     /// The next record looks at the clock anew.
     #[inline(always)]
     pub(crate) fn expire(&self) {
-        if !order::moments_are_shared() {
+        if order::moments_are_shared() {
+            self.note_fresh();
+        } else {
             self.near.until.set(std::ptr::null_mut());
         }
     }

@@ -7,6 +7,7 @@ mod atomics;
 mod attempts;
 mod channels;
 mod handed_over;
+mod late;
 mod library;
 mod locks;
 mod newest_parking;
@@ -27,6 +28,7 @@ const GROUPS: &[(&str, &[Program])] = &[
     ("attempts", attempts::ALL),
     ("channels", channels::ALL),
     ("handed_over", handed_over::ALL),
+    ("late", late::ALL),
     ("library", library::ALL),
     ("locks", locks::ALL),
     ("newest_parking", newest_parking::ALL),
