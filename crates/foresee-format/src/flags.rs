@@ -16,7 +16,7 @@ impl RunFlags {
     /// Reads have a digest of what they saw ([`Tag::ReadSeen`](crate::Tag::ReadSeen)).
     pub const HAS_SEEN_VALUES: RunFlags = RunFlags(1 << 3);
 
-    /// Keys are those of pages: accesses, calls and loads may have the key of an earlier record of their thread. They happened then or later, before
+    /// Keys are those of pages: accesses, calls and relaxed loads may have the key of an earlier record of their thread. They happened then or later, before
     /// the thread's next record with a larger key. No two threads have pages with the same key.
     pub const KEYS_OF_PAGES: RunFlags = RunFlags(1 << 4);
 

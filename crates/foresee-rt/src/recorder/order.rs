@@ -4,9 +4,9 @@
 //!
 //! * **Time** ([`Clock::Time`]): the processor's time stamp counter. Threads share nothing. What synchronises takes the time; accesses and calls have the
 //!   time that their thread took last, which it takes anew every so often (`thread::freshness`).
-//! * **A counter** ([`Clock::Counter`]) that all threads share: what changes something that others synchronise by counts. That costs more the more processors there are.
+//! * **A counter** ([`Clock::Counter`]) that all threads share: what synchronises counts. That costs more the more processors there are.
 //!
-//! With either, accesses, calls and loads have keys of *pages* (`thread::freshness`), or each that of its own moment: then everything looks at the counter or takes the time. No two threads have pages with the same key: who looks at
+//! With either, accesses, calls and relaxed loads have keys of *pages* (`thread::freshness`), or each that of its own moment: then everything looks at the counter or takes the time. No two threads have pages with the same key: who looks at
 //! the counter for one counts as well. Without pages, looking does not count, and *moments are shared* by all that nobody counts between.
 //!
 //! Time needs a counter that is the same on all processors, which the kernel knows. Where code runs that may order threads unseen,
