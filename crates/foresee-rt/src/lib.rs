@@ -35,7 +35,7 @@
 //! **The counter** counts in twos. The key of what synchronises is `counter + 1`, and counts. All threads that change something to synchronise by share its cache line.
 //!
 //! **Pages.** With either, accesses, calls and relaxed loads have the
-//! last key of their thread, rounded up to an even one; the thread looks at the clock anew every so often (`recorder::thread::freshness`). That is what the driver asks for (`FORESEE_CLOCK=time` on many processors, otherwise `pages`) where a program has no code that may order
+//! last key of their thread, rounded up to an even one; the thread looks at the clock anew every so often (`recorder::thread::freshness`). That is what the driver asks for on many processors (`FORESEE_CLOCK=time`; `pages` is the same by the counter) where a program has no code that may order
 //! threads unseen. Otherwise, with unknown libraries, and where the moment of each access is needed, everything looks at the counter (`counter`). With `FORESEE_CLOCK=moments`, every record takes the time anew: then accesses that race are in the order in which they happened, too, as far as anybody can tell.
 //!
 //! With either, the order by keys is one in which

@@ -10,7 +10,7 @@
 //! the counter for one counts as well. Without pages, looking does not count, and *moments are shared* by all that nobody counts between.
 //!
 //! Time needs a counter that is the same on all processors, which the kernel knows. Where code runs that may order threads unseen,
-//! accesses need keys of their own moments: such programs are recorded by the counter, which tells these with less cost. Others are recorded in pages where that is asked for (`session`): by time where there are many processors, otherwise by the counter.
+//! accesses need keys of their own moments: such programs are recorded by the counter, which tells these with less cost. Others, too, unless pages are asked for (`session`), as they are, by time, where there are many processors.
 //!
 //! **Time, exactly.** The counter is read by `rdtscp`, which waits until all instructions before it are done, and is followed by `lfence`, so that no
 //! later load is done before it. Stores are seen by others only after all instructions before them. So if something that another thread can see happens between two

@@ -134,7 +134,7 @@ fn begin(path: &CStr, (name, fd): (Name, i32), is_monitored: bool) {
     say(&[problem, path.to_bytes(), b"; the program runs unrecorded\n"]);
 }
 
-/// The counter with the moment of each record, unless pages are asked for (`FORESEE_CLOCK=time` or `pages`: by time or by the counter; the driver does, by how many processors there are) and the moment of no record counts: it does where
+/// The counter with the moment of each record, unless pages are asked for (`FORESEE_CLOCK=time` or `pages`: by time or by the counter; the driver asks for time where there are many processors) and the moment of no record counts: it does where
 /// code may order threads unseen, where values are compared, and where the beginning of the run is given up at some moment. With `FORESEE_CLOCK=moments` every record has the time of its own moment, whatever that costs.
 fn start_clock() {
     let asked = environment::text(c"FORESEE_CLOCK").map_or(&b""[..], CStr::to_bytes);
