@@ -270,6 +270,8 @@ const LONG: &str = r#"
 #include <setjmp.h>
 #include <signal.h>
 struct node { long a, b, c; } node;
+// What the runtime calls is another one.
+long stat;
 __attribute__((noinline)) void step(struct node *n) { n->a += n->b; n->c = n->a; n->b++; }
 __attribute__((noinline)) void never(struct node *n) { ELSE }
 int main(int words, char **word) {

@@ -64,12 +64,12 @@ pub(crate) fn stat(path: &CStr) -> Option<(u64, u64)> {
     about(path).map(|about| (about.st_dev, about.st_ino))
 }
 
-/// What the file system says of a file.
-pub(crate) fn about(path: &CStr) -> Option<libc::stat> {
+/// What the file system says of a file. By a name that no variable of a program has, as `stat` may be one.
+pub(crate) fn about(path: &CStr) -> Option<libc::stat64> {
     // SAFETY: `path` ends in a zero byte; `about` is a C structure of numbers, for which zeroes are valid, and which the call fills.
     unsafe {
-        let mut about: libc::stat = std::mem::zeroed();
-        (libc::stat(path.as_ptr(), &mut about) == 0).then_some(about)
+        let mut about: libc::stat64 = std::mem::zeroed();
+        (libc::stat64(path.as_ptr(), &mut about) == 0).then_some(about)
     }
 }
 
@@ -79,8 +79,8 @@ pub(crate) fn map(path: &CStr) -> Option<(*mut u64, u64)> {
     // nothing that exists. The descriptor was opened here.
     unsafe {
         let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        let mut about: libc::stat = std::mem::zeroed();
-        if fd < 0 || libc::fstat(fd, &mut about) != 0 {
+        let mut about: libc::stat64 = std::mem::zeroed();
+        if fd < 0 || libc::fstat64(fd, &mut about) != 0 {
             return None;
         }
         let words = about.st_size as u64 / 8;
