@@ -339,8 +339,8 @@ fn without_all_accesses_predictions_are_candidates() {
     assert_eq!(found(&[]), [pair("hidden", "predicted"), pair("seen", "observed")]);
     assert_eq!(found(&["--skip", "noise"]), [pair("hidden", "candidate"), pair("seen", "observed")]);
     assert_eq!(found(&["--only", "noise"]), []);
-    let wrong = folder.foresee(&["run", "--only", "nowhere*", "--", "./prog"]);
-    wrong.one_message(2, &["./prog", "no function matches `nowhere*`"]);
+    let wrong = folder.foresee(&["run", "--only", "no_such_function*", "--", "./prog"]);
+    wrong.one_message(2, &["./prog", "no function matches `no_such_function*`"]);
 }
 
 #[test]
