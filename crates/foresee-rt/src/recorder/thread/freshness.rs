@@ -3,7 +3,7 @@
 //! **Each at its own moment** (`recorder::order`): by the counter, a record may if the counter is still where it was: it is news for all threads whenever one counts. By time, none may.
 //!
 //! **In pages.** Taking the time costs more than recording an access, and so does looking at a counter that another processor has counted. So accesses and calls have the key of the last record that looked at the clock, for a
-//! number of bytes at most: a *page*. What changes something that others synchronise by, and whatever else is not an access, a call or a load, looks at the clock.
+//! number of bytes at most: a *page*. Whatever else there is to record looks at the clock.
 //!
 //! For what happens-before orders that is enough: between two accesses that it orders, the first one's thread takes a key after the first, and
 //! the second one's thread a larger one before the second.
